@@ -1,0 +1,22 @@
+/** Overwrites secrets with zeros once they are no longer needed. JavaScript may have made copies that this can't reach. */
+export function wipe(...secrets: (Uint8Array | undefined)[]): void {
+  for (const secret of secrets) secret?.fill(0);
+}
+
+/** The UTF-8 bytes of a text. */
+export const utf8 = (text: string): Buffer => Buffer.from(text, 'utf8');
+
+/**
+ * Joins fields so that no two different lists give the same bytes: each is preceded by its length
+ * (32-bit big-endian). Used wherever several values are authenticated together.
+ */
+export function lengthPrefixed(...fields: (string | Uint8Array)[]): Buffer {
+  const parts: Uint8Array[] = [];
+  for (const field of fields) {
+    const bytes = typeof field === 'string' ? utf8(field) : field;
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    parts.push(length, bytes);
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,32 @@
+import { randomFillSync } from 'node:crypto';
+
+/** Where randomness comes from; tests hand in their own. */
+export interface Random {
+  /** `size` fresh bytes that the caller owns (and may overwrite). */
+  bytes(size: number): Buffer;
+}
+
+const POOL_BYTES = 4096;
+const POOLED_MAX_BYTES = 64;
+let pool = Buffer.alloc(0);
+let used = 0;
+
+/**
+ * The operating system's generator by way of OpenSSL. Short values (nonces) are cut from a pool:
+ * a call into OpenSSL costs a microsecond, which counts in batches. Handed-out bytes are erased
+ * from the pool, and no byte is handed out twice.
+ */
+export const systemRandom: Random = {
+  bytes(size: number): Buffer {
+    if (size > POOLED_MAX_BYTES) return randomFillSync(Buffer.alloc(size));
+    if (used + size > pool.length) {
+      pool = randomFillSync(Buffer.alloc(POOL_BYTES));
+      used = 0;
+    }
+    const slice = pool.subarray(used, used + size);
+    const out = Buffer.from(slice);
+    slice.fill(0);
+    used += size;
+    return out;
+  },
+};
