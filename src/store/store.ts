@@ -1,10 +1,8 @@
 /**
  * The sealed store as the rooms above it see it: JSON documents in named collections, consistent reads,
- * atomic transactions across processes. Nothing here knows of keys, tags, files or HTTP.
+ * atomic transactions across processes. Nothing here knows of keys, tags, files or HTTP. Documents are plain
+ * data that JSON can carry; whoever owns a collection gives them their type.
  */
-
-/** Anything that JSON can carry. Documents are plain data; whoever owns a collection gives them their type. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
 /** Where a document lives. Both parts are hidden on disk; `id` may be any non-empty text. */
 export interface DocumentRef {
@@ -32,14 +30,14 @@ export interface View {
    * from it (parsed keys) on a WeakMap.
    * @throws `corrupt` naming the damaged file; other documents stay readable.
    */
-  get<T extends Json>(ref: DocumentRef): T | undefined;
+  get<T>(ref: DocumentRef): Promise<T | undefined>;
   /** The ids of a collection, sorted by code unit. Costs no opening of the documents themselves. */
-  list(collection: string, options?: ListOptions): string[];
+  list(collection: string, options?: ListOptions): Promise<string[]>;
 }
 
 export interface Transaction extends View {
   /** Reads see what was put before in the same transaction. */
-  put(ref: DocumentRef, value: Json): void;
+  put(ref: DocumentRef, value: object): void;
   delete(ref: DocumentRef): void;
 }
 
@@ -51,7 +49,7 @@ export interface Store {
    * Runs `read` on a consistent view. `read` may run again from the start when another process commits in
    * between, so it must have no effects.
    */
-  read<T>(read: (view: View) => T): Promise<T>;
+  read<T>(read: (view: View) => T | Promise<T>): Promise<T>;
 
   /**
    * Runs `change` alone among all processes and commits what it put and deleted, all or nothing; the promise
@@ -61,10 +59,10 @@ export interface Store {
   transact<T>(change: (tx: Transaction) => T | Promise<T>): Promise<T>;
 
   /**
-   * A cheap number (one system call) that differs from its earlier value once anything in the store was
+   * A cheap value (one system call for files) that differs from its earlier value once anything in the store was
    * committed by any process. Equal revisions mean that nothing derived from the store is out of date.
    */
-  revision(): string;
+  revision(): Promise<string>;
 
   /** Forgets the root key and every cached document; every later call throws `sealed`. */
   close(): void;
