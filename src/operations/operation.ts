@@ -1,0 +1,144 @@
+import type { Access } from '../access/access.ts';
+import type { Clock } from '../clock.ts';
+import type { Random } from '../random.ts';
+import type { Store } from '../store/store.ts';
+import type { Tags } from '../tags/tags.ts';
+import type { Transit } from '../transit/transit.ts';
+import type { Params, ValuesOf } from './params.ts';
+
+/** What a path rule of a policy can grant; `sudo` stands beside another one. */
+export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
+
+/** Which of the two APIs, hence which paths, envelope and errors. */
+export type Api = 'vault' | 'json-api';
+
+/** The core as operations see it; each room is loaded when it is first asked for. */
+export interface Core {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  /**
+   * The transit engine of one mount.
+   * @throws `not-found` when nothing is mounted there.
+   */
+  transit(mount: string): Promise<Transit>;
+  tags(): Promise<Tags>;
+  access(): Promise<Access>;
+  /** What a served process knows and a command does not; undefined outside `serve`. */
+  readonly server?: ServerState;
+}
+
+/** Switches of a running server that operations under `sys/` turn. */
+export interface ServerState {
+  seal(): Promise<void>;
+  reload(): Promise<void>;
+}
+
+/** On whose behalf an operation runs. The command line with the master key in hand is the owner. */
+export interface Caller {
+  /** The token's accessor; undefined for the owner. */
+  readonly accessor?: string;
+  /** The token itself, for operations on oneself; undefined for the owner. */
+  readonly token?: string;
+  /** Whether the caller may use `capability` on an API path (without `/v1/`). The owner may do everything. */
+  may(path: string, capability: Capability): boolean;
+}
+
+export const owner: Caller = { may: () => true };
+
+/** What an operation answers. */
+export interface Outcome<D> {
+  /** The `data` object, or the whole JSON:API document; absent when there is nothing to say (204). */
+  readonly data?: D;
+  readonly warnings?: readonly string[];
+  /** A new resource was made (201 in the JSON:API). */
+  readonly created?: true;
+  /** Items of a batch failed: answer with this status, and with the whole result in the body. */
+  readonly failedItems?: { readonly statusCode: number };
+  /** The `auth` object of the envelope, for operations that issue tokens. */
+  readonly auth?: object;
+  /** Members repeated at the top level of the envelope, as some calls of the family do. */
+  readonly topLevel?: object;
+}
+
+/** What a handler is told beside its values. */
+export interface Call {
+  readonly core: Core;
+  readonly caller: Caller;
+  /** The transit mount that the request is for, without slashes at the ends. */
+  readonly mount: string;
+}
+
+/** How an operation shows on the command line; what is left out follows from the parameters. */
+export interface CliShape<D> {
+  /** The parameter that VALUE, `--in FILE` or standard input fills. */
+  readonly input?: {
+    readonly param: string;
+    /** `bytes`: sent as base64. `text`: a ciphertext, blob or document, sent as it is without the final newline. */
+    readonly as: 'bytes' | 'text';
+    /** VALUE is the name of a file. */
+    readonly fromFile?: true;
+    /** Nothing is read when none of argument, flag or redirected input is there. */
+    readonly optional?: true;
+  };
+  /** The member of `data` that is printed alone when the output is `raw`: text with a newline, or bytes without. */
+  readonly result?: { readonly member: string; readonly as: 'text' | 'base64' | 'lines' };
+  /** Rows of a table for people; default: one row per member of `data`. */
+  table?(data: D): Table;
+  /** What is asked before it is done; off a terminal `--yes` is demanded. */
+  confirm?(values: Readonly<Record<string, unknown>>, target: ConfirmTarget): Promise<string>;
+  /** False makes the exit code 5 (the signature is not valid); it is an answer, not an error. */
+  holds?(data: D): boolean;
+  /** What is said on a terminal when there is nothing to print, e.g. `Deleted key orders.` */
+  done?(values: Readonly<Record<string, unknown>>): string;
+  /** Another operation of the same branch to run when this parameter is absent. */
+  readonly withoutParam?: { readonly param: string; readonly run: string };
+  /** Example command lines with a comment each, for `--help`. */
+  readonly examples?: readonly (readonly [command: string, comment: string])[];
+}
+
+/** Runs other operations against the same target (local store or server), for a confirmation's question. */
+export interface ConfirmTarget {
+  run(path: string, values: Readonly<Record<string, unknown>>): Promise<unknown>;
+}
+
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** A line below the table, e.g. page and total. */
+  readonly summary?: string;
+}
+
+/**
+ * One operation, declared once. The command, the HTTP route, the remote request, the OpenAPI document and the completions
+ * derive from it; its name and summary stand in the catalogue.
+ */
+export interface Operation<P extends Params = Params, D = unknown> {
+  readonly api: Api;
+  /**
+   * Method and path, in the notation of the API's documents: `POST keys/:name/trim`, `POST random(/:bytes)`.
+   * Relative to the mount when it does not start with `/`; else below `/v1` or `/api/v2`.
+   * Several when they mean the same. POST answers PUT too, LIST answers `GET ?list=true` too.
+   */
+  readonly route: string | readonly string[];
+  /** The capability that a policy must grant on the path. */
+  readonly capability: Capability;
+  /**
+   * For operations that may create: whether the target is there. When it is not, the capability demanded is `create`.
+   */
+  exists?(call: Call, values: ValuesOf<P>): Promise<boolean>;
+  /** Answered without a token (health, seal status, ping). */
+  readonly unauthenticated?: true;
+  /** Any valid token will do (operations on oneself). */
+  readonly anyToken?: true;
+  /** Answered while the store is sealed. */
+  readonly whileSealed?: true;
+  /** Body and answer are not wrapped in `data` (health, seal status). */
+  readonly bare?: true;
+  readonly params: P;
+  readonly cli?: CliShape<D>;
+  run(call: Call, values: ValuesOf<P>): Promise<Outcome<D>>;
+}
+
+/** Declares an operation; only there so that parameters and results are inferred. */
+export const operation = <P extends Params, D>(declaration: Operation<P, D>): Operation<P, D> => declaration;

@@ -1,0 +1,363 @@
+import { CofferError, invalid } from '../errors.ts';
+
+/** The part of JSON Schema that parameters need; goes into the OpenAPI document as it is. */
+export interface Schema {
+  readonly type?: 'string' | 'integer' | 'boolean' | 'array' | 'object';
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly required?: readonly string[];
+  readonly pattern?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+}
+
+/** How a parameter shows on the command line; what is left out follows from the wire name and the kind. */
+export interface CliParam {
+  /** Flag without dashes; default: the wire name in kebab case. */
+  readonly flag?: string;
+  /** Taken by position, in the order of declaration, instead of by a flag. `variadic` takes all that follow. */
+  readonly positional?: boolean | 'variadic';
+  /** The word shown for the value in help, e.g. `NAME`; default: the flag in capitals. */
+  readonly metavar?: string;
+  /** Base64 on the wire: a second flag `--<flag>-text` takes plain text in its place. */
+  readonly textTwin?: boolean;
+  /** A boolean also gets `--no-<flag>`. */
+  readonly negatable?: boolean;
+  /** Never offered on the command line. */
+  readonly hidden?: boolean;
+  /** Read when the flag is absent. */
+  readonly environment?: string;
+  /** Words worth offering in help and completions; other words are not refused by the parser. */
+  readonly suggest?: () => readonly string[];
+  /** What `complete` offers for it, and what a name given in place of an id is looked up in. */
+  readonly refersTo?: 'key' | 'organization' | 'workspace' | 'tag' | 'policy' | 'mount';
+}
+
+/**
+ * One parameter, declared once: the parser, the JSON schema, the command-line flag and the help derive from it.
+ * The parser has the weak typing of the Vault family (a number may come as text, and so on), so that real
+ * clients are understood; `null` counts as present with the zero value.
+ */
+export interface Param<T> {
+  readonly help: string;
+  readonly schema: Schema;
+  readonly presence: 'required' | 'optional' | 'default';
+  readonly defaultValue?: T;
+  readonly cli: CliParam;
+  /** True when the command line repeats the flag, or lists values, to give several. */
+  readonly repeated: boolean;
+  /** @throws `invalid` naming the field. */
+  parse(value: unknown, field: string): T;
+}
+
+export type Params = Readonly<Record<string, Param<unknown>>>;
+
+type ValueOf<P> = P extends Param<infer T> ? T : never;
+type OptionalNames<P extends Params> = {
+  [K in keyof P]: P[K] extends { readonly presence: 'optional' } ? K : never;
+}[keyof P];
+
+/** What a handler gets: wire names, parsed values; optional ones may be absent. */
+export type ValuesOf<P extends Params> = {
+  readonly [K in Exclude<keyof P, OptionalNames<P>>]: ValueOf<P[K]>;
+} & { readonly [K in OptionalNames<P>]?: ValueOf<P[K]> };
+
+/** What a caller of the library gives: parameters with a default may be left out. */
+export type InputOf<P extends Params> = {
+  readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? K : never]: ValueOf<P[K]>;
+} & { readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? never : K]?: ValueOf<P[K]> };
+
+interface Spec<T> {
+  readonly help: string;
+  readonly required?: true;
+  readonly default?: T;
+  readonly cli?: CliParam;
+}
+
+type Presence<S> = S extends { readonly required: true }
+  ? 'required'
+  : S extends { readonly default: unknown }
+    ? 'default'
+    : 'optional';
+
+type Declared<T, S> = Param<T> & { readonly presence: Presence<S> };
+
+function declare<T, S extends Spec<T>>(
+  spec: S,
+  schema: Schema,
+  parse: (value: unknown, field: string) => T,
+  repeated = false,
+): Declared<T, S> {
+  const presence = spec.required ? 'required' : spec.default === undefined ? 'optional' : 'default';
+  return {
+    help: spec.help,
+    schema: {
+      ...schema,
+      description: spec.help,
+      ...(spec.default === undefined ? {} : { default: spec.default }),
+    },
+    presence: presence as Presence<S>,
+    ...(spec.default === undefined ? {} : { defaultValue: spec.default }),
+    cli: spec.cli ?? {},
+    repeated,
+    parse,
+  };
+}
+
+/** Free text. */
+export function text<const S extends Spec<string>>(spec: S): Declared<string, S> {
+  return declare<string, S>(spec, { type: 'string' }, parseText);
+}
+
+/** Base64 text. It stays text: whoever decodes it knows in which order mistakes are to be reported. */
+export function base64<const S extends Spec<string>>(spec: S): Declared<string, S> {
+  return declare<string, S>(spec, { type: 'string', format: 'byte' }, parseText);
+}
+
+/** One of a few words. What else is said of an unknown word is up to `unknown`. */
+export function choice<const W extends string, const S extends Spec<W>>(
+  words: readonly W[],
+  spec: S & { readonly unknown?: (value: string) => string },
+): Declared<W, S> {
+  return declare<W, S>(spec, { type: 'string', enum: words }, (value, field) => {
+    const given = parseText(value, field);
+    const word = words.find((candidate) => candidate === given);
+    if (word === undefined) {
+      throw invalid(spec.unknown?.(given) ?? `${field} must be one of ${words.join(', ')}, not "${given}"`, {
+        field,
+        hint: `use one of ${words.join(', ')}`,
+      });
+    }
+    return word;
+  });
+}
+
+const KEY_NAME = /^\w(?:[\w.-]*\w)?$/;
+
+/** The name of a named key: letters, digits, `_`; inside also `-` and `.`. */
+export function keyName<const S extends Spec<string>>(spec: S): Declared<string, S> {
+  return declare<string, S>(spec, { type: 'string', pattern: KEY_NAME.source }, (value, field) => {
+    const name = parseText(value, field);
+    if (!KEY_NAME.test(name)) {
+      throw invalid(`key name ${JSON.stringify(name)} is not allowed`, {
+        field,
+        hint: 'use letters, digits and "_", inside the name also "-" and "."',
+      });
+    }
+    return name;
+  });
+}
+
+/** A whole number. Numbers in texts count, also `0x…`, `0b…` and octal with a leading 0, as peers accept. */
+export function integer<const S extends Spec<number>>(
+  spec: S & { readonly minimum?: number; readonly maximum?: number },
+): Declared<number, S> {
+  const bounds = {
+    ...(spec.minimum === undefined ? {} : { minimum: spec.minimum }),
+    ...(spec.maximum === undefined ? {} : { maximum: spec.maximum }),
+  };
+  return declare<number, S>(spec, { type: 'integer', ...bounds }, (value, field) => {
+    const parsed = parseInteger(value, field);
+    if (spec.minimum !== undefined && parsed < spec.minimum) {
+      throw invalid(`${field} must be at least ${spec.minimum}, not ${parsed}`, { field });
+    }
+    if (spec.maximum !== undefined && parsed > spec.maximum) {
+      throw invalid(`${field} must be at most ${spec.maximum}, not ${parsed}`, { field });
+    }
+    return parsed;
+  });
+}
+
+/** Yes or no. */
+export function flag<const S extends Spec<boolean>>(spec: S): Declared<boolean, S> {
+  return declare<boolean, S>(spec, { type: 'boolean' }, parseBoolean);
+}
+
+/** A duration in seconds: a number, digits, `24h`, `1h30m`, `7d`. Never negative. */
+export function duration<const S extends Spec<number>>(spec: S): Declared<number, S> {
+  return declare<number, S>(spec, { type: 'string', format: 'duration' }, parseDurationSeconds);
+}
+
+/** Several texts: an array, or a comma-separated text. */
+export function texts<const S extends Spec<readonly string[]>>(spec: S): Declared<readonly string[], S> {
+  const parse = (value: unknown, field: string): readonly string[] => {
+    if (value === null || value === '') return [];
+    if (Array.isArray(value)) return value.map((item: unknown) => parseText(item, field));
+    return parseText(value, field)
+      .split(',')
+      .map((item) => item.trim());
+  };
+  return declare<readonly string[], S>(spec, { type: 'array', items: { type: 'string' } }, parse, true);
+}
+
+/** An object whose members are texts. */
+export function textMap<const S extends Spec<Readonly<Record<string, string>>>>(
+  spec: S,
+): Declared<Readonly<Record<string, string>>, S> {
+  const schema: Schema = { type: 'object', additionalProperties: { type: 'string' } };
+  return declare<Readonly<Record<string, string>>, S>(spec, schema, (value, field) => {
+    if (value === null || value === '') return {};
+    if (!isObject(value)) throw wrongType(field, 'an object');
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, parseText(item, field)]));
+  });
+}
+
+/** One item of a batch. An item that does not parse carries its problem instead of ending the whole call. */
+export interface BatchItem<V> {
+  readonly values: Partial<V>;
+  readonly problem?: CofferError;
+}
+
+/** `batch_input`: an array of objects, each parsed on its own by `fields`. Unknown members are ignored. */
+export function batch<const F extends Params, const S extends Omit<Spec<never>, 'required' | 'default'>>(
+  fields: F,
+  spec: S,
+): Param<readonly BatchItem<ValuesOf<F>>[]> & { readonly presence: 'optional'; readonly fields: F } {
+  const properties = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.schema]));
+  const schema: Schema = { type: 'array', items: { type: 'object', properties } };
+  const parse = (value: unknown, field: string): readonly BatchItem<ValuesOf<F>>[] => {
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return items.map((item, index) => {
+      if (!isObject(item)) throw wrongType(`${field}[${index}]`, 'an object');
+      return parseItem(fields, item, `${field}[${index}]`);
+    });
+  };
+  return {
+    ...declare<readonly BatchItem<ValuesOf<F>>[], Spec<never>>(spec, schema, parse),
+    presence: 'optional',
+    fields,
+  };
+}
+
+function parseItem<F extends Params>(fields: F, item: object, where: string): BatchItem<ValuesOf<F>> {
+  const values: Record<string, unknown> = {};
+  let problem: CofferError | undefined;
+  for (const [name, field] of Object.entries(fields)) {
+    if (!Object.hasOwn(item, name)) continue;
+    try {
+      values[name] = field.parse((item as Record<string, unknown>)[name], `${where}.${name}`);
+    } catch (error) {
+      if (!(error instanceof CofferError)) throw error;
+      problem ??= error;
+    }
+  }
+  const parsed = values as Partial<ValuesOf<F>>;
+  return problem === undefined ? { values: parsed } : { values: parsed, problem };
+}
+
+export interface Parsed<P extends Params> {
+  readonly values: ValuesOf<P>;
+  /** Names that no parameter has, sorted; callers may warn, and must not refuse. */
+  readonly unrecognized: readonly string[];
+}
+
+/**
+ * Parses raw values (wire name → JSON value, or text from a URL or a flag) by the declaration: the one parser that
+ * the command line, the HTTP routes and the library share.
+ * @throws `invalid` naming the first parameter that is missing or of the wrong type.
+ */
+export function parseValues<P extends Params>(
+  params: P,
+  raw: Readonly<Record<string, unknown>>,
+): Parsed<P> {
+  const values: Record<string, unknown> = {};
+  for (const [name, param] of Object.entries(params)) {
+    if (Object.hasOwn(raw, name) && raw[name] !== undefined) values[name] = param.parse(raw[name], name);
+    else if (param.presence === 'default') values[name] = param.defaultValue;
+    else if (param.presence === 'required') {
+      throw invalid(`missing ${name}`, { field: name, hint: param.help });
+    }
+  }
+  const unrecognized = Object.keys(raw)
+    .filter((name) => !Object.hasOwn(params, name))
+    .sort();
+  return { values: values as ValuesOf<P>, unrecognized };
+}
+
+/** The kebab-case flag of a parameter, without dashes. */
+export const flagOf = (name: string, param: Param<unknown>): string =>
+  param.cli.flag ?? name.replaceAll('_', '-');
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const wrongType = (field: string, wanted: string): CofferError =>
+  invalid(`Field validation failed: error converting input for field "${field}": expected ${wanted}`, {
+    field,
+    hint: `give ${wanted}`,
+  });
+
+function parseText(value: unknown, field: string): string {
+  if (typeof value === 'string') return value;
+  if (value === null) return '';
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'boolean') return value ? '1' : '0';
+  throw wrongType(field, 'a string');
+}
+
+function parseInteger(value: unknown, field: string): number {
+  if (value === null || value === '') return 0;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  const parsed = typeof value === 'string' ? parseIntegerText(value) : value;
+  if (typeof parsed !== 'number' || !Number.isSafeInteger(parsed)) throw wrongType(field, 'a whole number');
+  return parsed;
+}
+
+function parseIntegerText(textValue: string): number {
+  const match = /^([+-]?)(0x[0-9a-f]+|0b[01]+|0o?[0-7]+|[1-9][0-9]*|0)$/i.exec(textValue);
+  if (match?.[2] === undefined) return Number.NaN;
+  const digits = /^0[0-7]+$/.test(match[2]) ? `0o${match[2].slice(1)}` : match[2];
+  return (match[1] === '-' ? -1 : 1) * Number(digits);
+}
+
+const TRUE_WORDS = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+const FALSE_WORDS = new Set(['', '0', 'f', 'F', 'false', 'FALSE', 'False']);
+
+function parseBoolean(value: unknown, field: string): boolean {
+  if (typeof value === 'boolean') return value;
+  if (value === null) return false;
+  if (typeof value === 'number') return value !== 0;
+  if (typeof value === 'string' && TRUE_WORDS.has(value)) return true;
+  if (typeof value === 'string' && FALSE_WORDS.has(value)) return false;
+  throw wrongType(field, 'true or false');
+}
+
+const SECONDS_PER: Readonly<Record<string, number>> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+};
+
+function parseDurationSeconds(value: unknown, field: string): number {
+  if (value === null || value === '') return 0;
+  const seconds = typeof value === 'string' ? parseDurationText(value) : value;
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) {
+    throw wrongType(field, 'a duration such as 3600, 24h, 1h30m or 7d');
+  }
+  if (seconds < 0) throw invalid(`cannot provide negative value '${String(value)}'`, { field });
+  return Math.trunc(seconds);
+}
+
+function parseDurationText(textValue: string): number {
+  if (/^[+-]?\d+$/.test(textValue)) return Number(textValue);
+  const sign = textValue.startsWith('-') ? -1 : 1;
+  const body = textValue.replace(/^[+-]/, '');
+  const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/gy;
+  let seconds = 0;
+  let end = 0;
+  for (let match = part.exec(body); match !== null; match = part.exec(body)) {
+    seconds += Number(match[1]) * (SECONDS_PER[match[2] ?? ''] ?? Number.NaN);
+    end = part.lastIndex;
+  }
+  return end > 0 && end === body.length ? sign * seconds : Number.NaN;
+}
