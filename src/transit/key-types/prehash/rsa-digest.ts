@@ -1,0 +1,134 @@
+import { constants, type KeyObject, privateEncrypt, publicDecrypt, timingSafeEqual } from 'node:crypto';
+import { invalid } from '../../../errors.ts';
+import type { Random } from '../../../random.ts';
+import { DIGEST_HASHES, type DigestHashName } from './digest-hash.ts';
+import { encodePss, maximumSaltBytes, pssMatches } from './emsa-pss.ts';
+
+/** `auto`: the longest that fits when signing, any when verifying. `hash`: as long as the digest. Else exact bytes. */
+export type SaltLength = 'auto' | 'hash' | number;
+
+const { RSA_NO_PADDING, RSA_PKCS1_PADDING } = constants;
+
+/** Bytes of PKCS#1 v1.5 padding around a block: two fixed bytes, eight of filling, one separator. */
+const PKCS1_OVERHEAD_BYTES = 11;
+
+function modulusBitsOf(key: KeyObject): number {
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  if (bits === undefined) throw new TypeError('an RSA key is needed');
+  return bits;
+}
+
+/** The RSA public operation; undefined when the signature is not a number that this key could have made. */
+function recover(key: KeyObject, padding: number, signature: Uint8Array): Buffer | undefined {
+  if (signature.length !== Math.ceil(modulusBitsOf(key) / 8)) return undefined;
+  try {
+    return publicDecrypt({ key, padding }, signature);
+  } catch {
+    return undefined;
+  }
+}
+
+const equal = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
+
+/** What is padded: the DigestInfo of a named hash; for `none` the bytes as they are. */
+const pkcs1Block = (hash: DigestHashName | 'none', digest: Uint8Array): Uint8Array =>
+  hash === 'none' ? digest : Buffer.concat([DIGEST_HASHES[hash].digestInfoPrefix, digest]);
+
+const hasDigestLength = (hash: DigestHashName | 'none', digest: Uint8Array): boolean =>
+  hash === 'none' || digest.length === DIGEST_HASHES[hash].digestBytes;
+
+/**
+ * RSASSA-PKCS1-v1_5 (RFC 8017, 8.2.1) over a digest that the caller made. With `none`, any bytes that fit are padded
+ * without naming a hash.
+ * @throws `invalid` when the digest does not have the length of the hash, or is too long for the key.
+ */
+export function signPkcs1Digest(key: KeyObject, hash: DigestHashName | 'none', digest: Uint8Array): Buffer {
+  if (!hasDigestLength(hash, digest))
+    throw wrongDigestLength('crypto/rsa: input must be hashed message', hash);
+  const block = pkcs1Block(hash, digest);
+  if (block.length > Math.ceil(modulusBitsOf(key) / 8) - PKCS1_OVERHEAD_BYTES) {
+    throw invalid('crypto/rsa: message too long for RSA key size', {
+      field: 'input',
+      hint: `give at most ${PKCS1_OVERHEAD_BYTES} bytes less than the key has`,
+    });
+  }
+  return privateEncrypt({ key, padding: RSA_PKCS1_PADDING }, block);
+}
+
+/** The counterpart of {@link signPkcs1Digest}; a digest of the wrong length is simply not valid. */
+export function verifyPkcs1Digest(
+  key: KeyObject,
+  hash: DigestHashName | 'none',
+  digest: Uint8Array,
+  signature: Uint8Array,
+): boolean {
+  if (!hasDigestLength(hash, digest)) return false;
+  const block = recover(key, RSA_PKCS1_PADDING, signature);
+  return block !== undefined && equal(block, pkcs1Block(hash, digest));
+}
+
+/** Exact salt bytes, or undefined for `auto`. @throws `invalid` when they do not fit. */
+export function exactSaltBytes(
+  key: KeyObject,
+  hash: DigestHashName,
+  saltLength: SaltLength,
+): number | undefined {
+  if (saltLength === 'auto') return undefined;
+  const bytes = saltLength === 'hash' ? DIGEST_HASHES[hash].digestBytes : saltLength;
+  const most = maximumSaltBytes(modulusBitsOf(key), DIGEST_HASHES[hash]);
+  if (bytes > most) {
+    throw invalid(`requested salt length ${bytes} is invalid`, {
+      field: 'salt_length',
+      hint: `this key and hash leave room for at most ${most} bytes`,
+    });
+  }
+  return bytes;
+}
+
+/**
+ * RSASSA-PSS (RFC 8017, 8.1.1) over a digest that the caller made, MGF1 with the same hash.
+ * @throws `invalid` when the digest does not have the length of the hash, or the salt does not fit.
+ */
+export function signPssDigest(
+  key: KeyObject,
+  hash: DigestHashName,
+  digest: Uint8Array,
+  saltLength: SaltLength,
+  random: Random,
+): Buffer {
+  const digestHash = DIGEST_HASHES[hash];
+  const modulusBits = modulusBitsOf(key);
+  const saltBytes =
+    exactSaltBytes(key, hash, saltLength) ?? Math.max(0, maximumSaltBytes(modulusBits, digestHash));
+  if (digest.length !== digestHash.digestBytes) {
+    throw wrongDigestLength('crypto/rsa: input must be hashed with given hash', hash);
+  }
+  const encoded = encodePss(digestHash, digest, random.bytes(saltBytes), modulusBits);
+  const block = Buffer.alloc(Math.ceil(modulusBits / 8));
+  block.set(encoded, block.length - encoded.length);
+  return privateEncrypt({ key, padding: RSA_NO_PADDING }, block);
+}
+
+/**
+ * The counterpart of {@link signPssDigest}; a digest of the wrong length is simply not valid.
+ * @throws `invalid` when the salt asked for cannot fit the key.
+ */
+export function verifyPssDigest(
+  key: KeyObject,
+  hash: DigestHashName,
+  digest: Uint8Array,
+  signature: Uint8Array,
+  saltLength: SaltLength,
+): boolean {
+  const saltBytes = exactSaltBytes(key, hash, saltLength);
+  if (digest.length !== DIGEST_HASHES[hash].digestBytes) return false;
+  const block = recover(key, RSA_NO_PADDING, signature);
+  if (block === undefined) return false;
+  const modulusBits = modulusBitsOf(key);
+  const leading = block.length - Math.ceil((modulusBits - 1) / 8);
+  if (block.subarray(0, leading).some((byte) => byte !== 0)) return false;
+  return pssMatches(DIGEST_HASHES[hash], digest, block.subarray(leading), modulusBits, saltBytes);
+}
+
+const wrongDigestLength = (message: string, hash: string) =>
+  invalid(message, { field: 'input', hint: `give the binary ${hash} digest, base64-encoded` });

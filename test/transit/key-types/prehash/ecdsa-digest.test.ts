@@ -1,0 +1,119 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  verify,
+} from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  signEcdsaDigest,
+  verifyEcdsaDigest,
+} from '../../../../src/transit/key-types/prehash/ecdsa-digest.ts';
+
+const message = Buffer.from('the quick brown fox');
+const hashes = ['sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha3-256', 'sha3-512'];
+const curves = [
+  { namedCurve: 'P-256', orderBytes: 32 },
+  { namedCurve: 'P-384', orderBytes: 48 },
+  { namedCurve: 'P-521', orderBytes: 66 },
+];
+
+describe.each(curves)('ECDSA over a digest on $namedCurve', ({ namedCurve, orderBytes }) => {
+  const pair = generateKeyPairSync('ec', { namedCurve });
+  const other = generateKeyPairSync('ec', { namedCurve });
+
+  it.each(hashes)('and signing the message with %s verify each other', async (hash) => {
+    const digest = createHash(hash).update(message).digest();
+    for (const dsaEncoding of ['der', 'ieee-p1363'] as const) {
+      const ours = await signEcdsaDigest(pair.privateKey, digest, dsaEncoding);
+      expect(verify(hash, message, { key: pair.publicKey, dsaEncoding }, ours)).toBe(true);
+      const theirs = sign(hash, message, { key: pair.privateKey, dsaEncoding });
+      expect(await verifyEcdsaDigest(pair.publicKey, digest, theirs, dsaEncoding)).toBe(true);
+      expect(await verifyEcdsaDigest(other.publicKey, digest, theirs, dsaEncoding)).toBe(false);
+    }
+  });
+
+  it('uses only the leftmost bits of a longer digest', async () => {
+    const whole = Buffer.alloc(100, 0xa5);
+    const signature = await signEcdsaDigest(pair.privateKey, whole, 'der');
+    expect(await verifyEcdsaDigest(pair.publicKey, whole.subarray(0, orderBytes), signature, 'der')).toBe(
+      true,
+    );
+    expect(await verifyEcdsaDigest(pair.publicKey, whole.subarray(0, orderBytes - 1), signature, 'der')).toBe(
+      false,
+    );
+  });
+
+  it('uses a shorter digest as the number that it is', async () => {
+    const signature = await signEcdsaDigest(pair.privateKey, Buffer.from([7]), 'der');
+    expect(await verifyEcdsaDigest(pair.publicKey, Buffer.from([0, 0, 7]), signature, 'der')).toBe(true);
+    expect(await verifyEcdsaDigest(pair.publicKey, Buffer.from([7, 0]), signature, 'der')).toBe(false);
+  });
+
+  it('signs an empty digest, which counts as zero', async () => {
+    const signature = await signEcdsaDigest(pair.privateKey, Buffer.alloc(0), 'ieee-p1363');
+    expect(await verifyEcdsaDigest(pair.publicKey, Buffer.alloc(3), signature, 'ieee-p1363')).toBe(true);
+  });
+
+  it('signs equal digests differently', async () => {
+    const digest = Buffer.alloc(32, 1);
+    const first = await signEcdsaDigest(pair.privateKey, digest, 'ieee-p1363');
+    expect(await signEcdsaDigest(pair.privateKey, digest, 'ieee-p1363')).not.toEqual(first);
+  });
+
+  it('accepts the complement of s, since peers do not insist on the lower half', async () => {
+    const digest = Buffer.alloc(32, 1);
+    const signature = await signEcdsaDigest(pair.privateKey, digest, 'ieee-p1363');
+    const order = orders[namedCurve] ?? 0n;
+    const s = BigInt(`0x${signature.subarray(orderBytes).toString('hex')}`);
+    const flipped = Buffer.from((order - s).toString(16).padStart(2 * orderBytes, '0'), 'hex');
+    const complement = Buffer.concat([signature.subarray(0, orderBytes), flipped]);
+    expect(await verifyEcdsaDigest(pair.publicKey, digest, complement, 'ieee-p1363')).toBe(true);
+  });
+
+  it.each([0, 1, 63, 65, 96, 131, 133])(
+    'takes %i bytes that are no signature for an invalid one',
+    async (length) => {
+      const junk = Buffer.alloc(length, 0x30);
+      for (const encoding of ['der', 'ieee-p1363'] as const) {
+        expect(await verifyEcdsaDigest(pair.publicKey, Buffer.alloc(32, 1), junk, encoding)).toBe(false);
+      }
+    },
+  );
+});
+
+/** SEC 2, sections 2.4.2, 2.5.1 and 2.6.1. */
+const orders: Record<string, bigint> = {
+  'P-256': 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
+  'P-384':
+    0xffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973n,
+  'P-521':
+    0x01fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409n,
+};
+
+describe('ECDSA over a digest', () => {
+  it('verifies a published signature of a peer', async () => {
+    const base64url = (hex: string): string => Buffer.from(hex, 'hex').toString('base64url');
+    const jwk = {
+      kty: 'EC',
+      crv: 'P-256',
+      x: base64url('7336010a6da5935113d26d9ea4bb61b3b8d102c9a8083ed432f9b58fd7e80686'),
+      y: base64url('4040aa31864691a8a9e7e3ec9250e85425b797ad7be34ba8df62bfbad45ebb0e'),
+    };
+    const digest = Buffer.from('9ecb36561341d18eb65484e833efea61edc74b84cf5e6ae1b81c63533e25fc8f', 'hex');
+    const signature = Buffer.from(
+      'MEUCIAgnEl9V8P305EBAlz68Nq4jZng5fE8k6MactcnlUw9dAiEAvJVePg3dazW6MaW7lRAVtEz82QJDVmR98tXCl8Pc7DA=',
+      'base64',
+    );
+    const publicKey = createPublicKey({ key: jwk, format: 'jwk' });
+    expect(await verifyEcdsaDigest(publicKey, digest, signature, 'der')).toBe(true);
+  });
+
+  it('is not done with keys that are on another curve', async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    const key = createPrivateKey(privateKey.export({ format: 'pem', type: 'pkcs8' }));
+    await expect(signEcdsaDigest(key, Buffer.alloc(32), 'der')).rejects.toThrow(TypeError);
+  });
+});

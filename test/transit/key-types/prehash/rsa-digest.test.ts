@@ -1,0 +1,166 @@
+import { constants, createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../../src/random.ts';
+import { DIGEST_HASHES, type DigestHashName } from '../../../../src/transit/key-types/prehash/digest-hash.ts';
+import {
+  signPkcs1Digest,
+  signPssDigest,
+  verifyPkcs1Digest,
+  verifyPssDigest,
+} from '../../../../src/transit/key-types/prehash/rsa-digest.ts';
+import { thrownBy } from '../../../reference/thrown.ts';
+
+const message = Buffer.from('the quick brown fox');
+const names = Object.keys(DIGEST_HASHES) as DigestHashName[];
+const digestOf = (name: DigestHashName): Buffer =>
+  createHash(DIGEST_HASHES[name].nodeName).update(message).digest();
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
+/** A modulus whose size is one more than whole bytes leaves the first byte of the encoded message out. */
+const odd = generateKeyPairSync('rsa', { modulusLength: 2049 });
+
+/** Longest salts for 2048 bits, from the sizes that Go's crypto/rsa computes. */
+const LONGEST_SALT: Record<DigestHashName, number> = {
+  sha1: 234,
+  'sha2-224': 226,
+  'sha2-256': 222,
+  'sha2-384': 206,
+  'sha2-512': 190,
+  'sha3-224': 226,
+  'sha3-256': 222,
+  'sha3-384': 206,
+  'sha3-512': 190,
+};
+
+describe.each(names)('PKCS#1 v1.5 over a %s digest', (name) => {
+  const { nodeName } = DIGEST_HASHES[name];
+
+  it('makes byte for byte what signing the message makes', () => {
+    expect(signPkcs1Digest(rsa.privateKey, name, digestOf(name))).toEqual(
+      sign(nodeName, message, rsa.privateKey),
+    );
+  });
+
+  it('accepts a signature of the message, and not of another key, digest or length', () => {
+    const signature = sign(nodeName, message, rsa.privateKey);
+    const digest = digestOf(name);
+    expect(verifyPkcs1Digest(rsa.publicKey, name, digest, signature)).toBe(true);
+    expect(verifyPkcs1Digest(other.publicKey, name, digest, signature)).toBe(false);
+    expect(verifyPkcs1Digest(rsa.publicKey, name, digest.fill(0, 0, 1), signature)).toBe(false);
+    expect(verifyPkcs1Digest(rsa.publicKey, name, digest.subarray(1), signature)).toBe(false);
+    expect(verifyPkcs1Digest(rsa.publicKey, name, digestOf(name), signature.subarray(1))).toBe(false);
+  });
+
+  it('refuses to sign a digest of another length', () => {
+    const error = thrownBy(() => signPkcs1Digest(rsa.privateKey, name, digestOf(name).subarray(1)));
+    expect(error).toMatchObject({ kind: 'invalid', message: 'crypto/rsa: input must be hashed message' });
+  });
+});
+
+describe('PKCS#1 v1.5 without a named hash', () => {
+  it.each([0, 1, 36, 245])('pads %i bytes as they are', (length) => {
+    const bytes = Buffer.alloc(length, 7);
+    const signature = signPkcs1Digest(rsa.privateKey, 'none', bytes);
+    expect(verifyPkcs1Digest(rsa.publicKey, 'none', bytes, signature)).toBe(true);
+    expect(verifyPkcs1Digest(rsa.publicKey, 'none', Buffer.alloc(length + 1, 7), signature)).toBe(false);
+  });
+
+  it('is what TLS 1.1 signed: an MD5 and a SHA-1 digest side by side', () => {
+    const joined = Buffer.concat(['md5', 'sha1'].map((hash) => createHash(hash).update(message).digest()));
+    expect(signPkcs1Digest(rsa.privateKey, 'none', joined)).toEqual(
+      sign('md5-sha1', message, rsa.privateKey),
+    );
+  });
+
+  it('refuses what does not fit the key', () => {
+    const error = thrownBy(() => signPkcs1Digest(rsa.privateKey, 'none', Buffer.alloc(246)));
+    expect(error).toMatchObject({
+      kind: 'invalid',
+      message: 'crypto/rsa: message too long for RSA key size',
+    });
+  });
+
+  it('does not take a signature with a named hash for one without', () => {
+    const signature = sign('sha256', message, rsa.privateKey);
+    expect(verifyPkcs1Digest(rsa.publicKey, 'none', digestOf('sha2-256'), signature)).toBe(false);
+  });
+});
+
+describe.each(names)('PSS over a %s digest', (name) => {
+  const { nodeName, digestBytes } = DIGEST_HASHES[name];
+  const padding = constants.RSA_PKCS1_PSS_PADDING;
+  const digest = digestOf(name);
+
+  it.each(['auto', 'hash', 1, 17] as const)(
+    'with salt %s verifies as a signature of the message',
+    (saltLength) => {
+      const expected =
+        { auto: LONGEST_SALT[name], hash: digestBytes }[saltLength as string] ?? Number(saltLength);
+      const signature = signPssDigest(rsa.privateKey, name, digest, saltLength, systemRandom);
+      const check = (saltBytes: number): boolean =>
+        verify(nodeName, message, { key: rsa.publicKey, padding, saltLength: saltBytes }, signature);
+      expect(check(expected)).toBe(true);
+      expect(check(expected - 1)).toBe(false);
+    },
+  );
+
+  it('verifies a signature of the message, whose salt length is detected or demanded', () => {
+    const signature = sign(nodeName, message, { key: rsa.privateKey, padding, saltLength: 20 });
+    const valid = (saltLength: 'auto' | 'hash' | number): boolean =>
+      verifyPssDigest(rsa.publicKey, name, digest, signature, saltLength);
+    expect([valid('auto'), valid(20), valid(19), valid(21)]).toEqual([true, true, false, false]);
+    expect(valid('hash')).toBe(digestBytes === 20);
+    expect(verifyPssDigest(other.publicKey, name, digest, signature, 'auto')).toBe(false);
+    expect(verifyPssDigest(rsa.publicKey, name, digest.subarray(1), signature, 'auto')).toBe(false);
+  });
+
+  it('refuses a digest of another length, and a salt that does not fit', () => {
+    const short = thrownBy(() =>
+      signPssDigest(rsa.privateKey, name, digest.subarray(1), 'auto', systemRandom),
+    );
+    expect(short).toMatchObject({
+      kind: 'invalid',
+      message: 'crypto/rsa: input must be hashed with given hash',
+    });
+    const tooLong = LONGEST_SALT[name] + 1;
+    for (const attempt of [
+      () => signPssDigest(rsa.privateKey, name, digest, tooLong, systemRandom),
+      () => verifyPssDigest(rsa.publicKey, name, digest, Buffer.alloc(256), tooLong),
+    ]) {
+      expect(thrownBy(attempt)).toMatchObject({
+        kind: 'invalid',
+        message: `requested salt length ${tooLong} is invalid`,
+      });
+    }
+  });
+});
+
+describe('PSS at its edges', () => {
+  const padding = constants.RSA_PKCS1_PSS_PADDING;
+  const digest = digestOf('sha2-256');
+
+  it('works both ways with a modulus of 2049 bits', () => {
+    const ours = signPssDigest(odd.privateKey, 'sha2-256', digest, 'auto', systemRandom);
+    expect(verify('sha256', message, { key: odd.publicKey, padding }, ours)).toBe(true);
+    const theirs = sign('sha256', message, { key: odd.privateKey, padding });
+    expect(verifyPssDigest(odd.publicKey, 'sha2-256', digest, theirs, 'auto')).toBe(true);
+  });
+
+  it('refuses every single-bit change of a signature', () => {
+    const signature = sign('sha256', message, { key: rsa.privateKey, padding });
+    for (let bit = 0; bit < 8 * signature.length; bit += 7) {
+      const changed = Buffer.from(signature);
+      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      expect(verifyPssDigest(rsa.publicKey, 'sha2-256', digest, changed, 'auto')).toBe(false);
+    }
+  });
+
+  it.each([Buffer.alloc(0), Buffer.alloc(255, 1), Buffer.alloc(256, 0xff), Buffer.alloc(257)])(
+    'takes bytes that are no signature for an invalid one',
+    (junk) => {
+      expect(verifyPssDigest(rsa.publicKey, 'sha2-256', digest, junk, 'auto')).toBe(false);
+      expect(verifyPkcs1Digest(rsa.publicKey, 'sha2-256', digest, junk)).toBe(false);
+    },
+  );
+});
