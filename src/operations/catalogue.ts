@@ -40,3 +40,5 @@ export const catalogue = {
 
 export const isEntry = (node: Entry<Operation> | Branch): node is Entry<Operation> =>
   typeof node['load'] === 'function';
+
+export type Catalogue = typeof catalogue;

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Random } from '../random.ts';
 import type { Store } from '../store/store.ts';
 import type { Tags } from '../tags/tags.ts';
+import type { Mounts } from '../transit/mounts.ts';
 import type { Transit } from '../transit/transit.ts';
 import type { Params, ValuesOf } from './params.ts';
 
@@ -17,6 +18,7 @@ export interface Core {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
+  readonly mounts: Mounts;
   /**
    * The transit engine of one mount.
    * @throws `not-found` when nothing is mounted there.

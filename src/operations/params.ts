@@ -261,10 +261,7 @@ export interface Parsed<P extends Params> {
  * the command line, the HTTP routes and the library share.
  * @throws `invalid` naming the first parameter that is missing or of the wrong type.
  */
-export function parseValues<P extends Params>(
-  params: P,
-  raw: Readonly<Record<string, unknown>>,
-): Parsed<P> {
+export function parseValues<P extends Params>(params: P, raw: Readonly<Record<string, unknown>>): Parsed<P> {
   const values: Record<string, unknown> = {};
   for (const [name, param] of Object.entries(params)) {
     if (Object.hasOwn(raw, name) && raw[name] !== undefined) values[name] = param.parse(raw[name], name);

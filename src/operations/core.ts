@@ -1,0 +1,51 @@
+import type { Access } from '../access/access.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { type Random, systemRandom } from '../random.ts';
+import type { Store } from '../store/store.ts';
+import type { Tags } from '../tags/tags.ts';
+import { DEFAULT_MOUNT, type Dialect, type Mount, Mounts } from '../transit/mounts.ts';
+import type { Transit } from '../transit/transit.ts';
+import type { Core, ServerState } from './operation.ts';
+
+export interface CoreOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly server?: ServerState;
+  /** Overrides the dialect of the default mount for as long as this core lives (`serve --dialect`). */
+  readonly dialect?: Dialect;
+}
+
+/** Wires the rooms over one opened store. Each room's module is loaded when it is first asked for. */
+export function openCore(store: Store, options: CoreOptions = {}): Core {
+  const clock = options.clock ?? systemClock;
+  const random = options.random ?? systemRandom;
+  const mounts = new Mounts(store, random);
+  const engines = new Map<string, { mount: Mount; engine: Transit }>();
+  let tags: Promise<Tags> | undefined;
+  let access: Promise<Access> | undefined;
+
+  async function transit(path: string): Promise<Transit> {
+    const mount = withDialect(await mounts.get(path), options.dialect);
+    const known = engines.get(path);
+    if (known?.mount.uuid === mount.uuid && known.mount.dialect === mount.dialect) return known.engine;
+    const { Transit } = await import('../transit/transit.ts');
+    const engine = new Transit({ store, clock, random, mount });
+    engines.set(path, { mount, engine });
+    return engine;
+  }
+
+  return {
+    store,
+    clock,
+    random,
+    mounts,
+    transit,
+    tags: () => (tags ??= import('../tags/tags.ts').then(({ Tags }) => new Tags({ store, clock, random }))),
+    access: () =>
+      (access ??= import('../access/access.ts').then(({ Access }) => new Access({ store, clock, random }))),
+    ...(options.server === undefined ? {} : { server: options.server }),
+  };
+}
+
+const withDialect = (mount: Mount, dialect: Dialect | undefined): Mount =>
+  dialect === undefined || mount.path !== DEFAULT_MOUNT ? mount : { ...mount, dialect };

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/build.setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Two cores are what CI has; many tests spawn processes of their own.
+    maxWorkers: 2,
+  },
+});
