@@ -1,7 +1,8 @@
-import { type Catalogue, catalogue, type Branch, type Entry, isEntry } from './operations/catalogue.ts';
+import { type Branch, type Catalogue, catalogue, type Entry, isEntry } from './operations/catalogue.ts';
 import { openCore } from './operations/core.ts';
-import { type Operation, owner } from './operations/operation.ts';
+import { type Core, type Operation, owner } from './operations/operation.ts';
 import { type InputOf, type Params, parseValues } from './operations/params.ts';
+import { openStore as openSealedStore } from './store/open.ts';
 import { DEFAULT_MOUNT } from './transit/mounts.ts';
 
 export { CofferError, type ErrorKind } from './errors.ts';
@@ -10,15 +11,15 @@ type Camel<Word extends string> = Word extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Word;
 
-type Call<P extends Params, D> =
-  Record<string, never> extends InputOf<P>
-    ? (input?: InputOf<P> & WhichMount) => Promise<D>
-    : (input: InputOf<P> & WhichMount) => Promise<D>;
-
 interface WhichMount {
   /** The transit mount, without slashes at the ends; default `transit`. */
   readonly mount?: string;
 }
+
+type Call<P extends Params, D> =
+  Record<string, never> extends InputOf<P>
+    ? (input?: InputOf<P> & WhichMount) => Promise<D>
+    : (input: InputOf<P> & WhichMount) => Promise<D>;
 
 /** The catalogue as functions: `catalogue.transit.keys.create` becomes `transit.keys.create(input)`. */
 export type Functions<B> = {
@@ -32,11 +33,50 @@ export type Functions<B> = {
 };
 
 /**
- * An opened store: a function for every operation, with the parameters of the HTTP API (`min_decryption_version`, base64
- * where the API has base64), answering its `data` (the whole document for tags, undefined where
- * the API answers 204). Errors are `CofferError`s. The caller is the owner: no token is needed.
+ * An opened store: a function for every operation, with the parameters of the HTTP API (`min_decryption_version`,
+ * base64 where the API has base64), answering its `data` (the whole document for tags, undefined where the API
+ * answers 204). Errors are `CofferError`s. The caller is the owner: no token is needed.
  */
 export type Coffer = Functions<Catalogue> & {
   /** Forgets the root key; every later call throws `sealed`. */
   close(): void;
 };
+
+export interface OpenOptions {
+  /** The store's directory, made by `coffer init`. */
+  readonly directory: string;
+  /** 32 bytes, or their base64 or hex text as `coffer keygen` prints it. */
+  readonly masterKey?: string | Uint8Array;
+  readonly passphrase?: string;
+}
+
+/**
+ * Opens a store for a Node program.
+ * @throws `not-found` when there is no store, `sealed` without a secret, `denied` with a wrong one.
+ */
+export async function openStore(options: OpenOptions): Promise<Coffer> {
+  const store = await openSealedStore(options);
+  const core = openCore(store);
+  return { ...(functionsOf(catalogue, core) as Functions<Catalogue>), close: () => store.close() };
+}
+
+const camel = (word: string): string => word.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+
+function functionsOf(branch: Branch, core: Core): object {
+  return Object.fromEntries(
+    Object.entries(branch).map(([word, node]) => [
+      camel(word),
+      isEntry(node) ? functionOf(node, core) : functionsOf(node, core),
+    ]),
+  );
+}
+
+function functionOf(entry: Entry<Operation>, core: Core) {
+  return async (input: Readonly<Record<string, unknown>> = {}): Promise<unknown> => {
+    const { declaration } = await entry.load();
+    const { mount = DEFAULT_MOUNT, ...raw } = input;
+    const { values } = parseValues(declaration.params, raw);
+    const outcome = await declaration.run({ core, caller: owner, mount: String(mount) }, values);
+    return outcome.data;
+  };
+}

@@ -1,0 +1,155 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { keyTypeNames } from '../src/transit/key-types/index.ts';
+
+const source = fileURLToPath(new URL('../src', import.meta.url));
+const MAX_LINES = 400;
+
+/** Rooms from the top down; a file may import from its own room and from rooms on a lower floor, never sideways. */
+const FLOORS: Readonly<Record<string, number>> = {
+  'main.ts': 5,
+  'library.ts': 5,
+  cli: 4,
+  http: 3,
+  client: 3,
+  operations: 2,
+  transit: 1,
+  tags: 1,
+  access: 1,
+  store: 0,
+};
+const GROUND_FLOOR = -1;
+
+/** Who alone may import what. */
+const RESERVED: readonly (readonly [pattern: RegExp, allowed: readonly string[]])[] = [
+  [/^(commander|chalk|cli-table3|@inquirer\/.*)$/, ['cli/']],
+  [/^lowdb/, ['store/backends/files.ts']],
+  [/^(node:https?|node:http2|fastify)$/, ['http/', 'client/']],
+];
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+const files: readonly SourceFile[] = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => {
+    const text = readFileSync(join(source, path), 'utf8');
+    return { path, text, imports: importsOf(text) };
+  });
+
+function importsOf(text: string): string[] {
+  const found = text.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)'([^']+)'/gm);
+  return [...found].map((match) => match[1] ?? '');
+}
+
+const roomOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : path);
+const floorOf = (path: string): number => FLOORS[roomOf(path)] ?? GROUND_FLOOR;
+
+/** The path below src that a relative import means, or undefined for a package. */
+function targetOf(file: SourceFile, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  return relative(source, resolve(source, dirname(file.path), specifier));
+}
+
+describe('the architecture', () => {
+  it('imports downwards only, and never sideways between rooms of one floor', () => {
+    const wrong = files.flatMap((file) =>
+      file.imports
+        .map((specifier) => targetOf(file, specifier))
+        .filter((target) => target !== undefined)
+        .filter((target) => roomOf(target) !== roomOf(file.path) && floorOf(target) >= floorOf(file.path))
+        .map((target) => `${file.path} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no circle of imports', () => {
+    const edges = new Map(
+      files.map((file) => [
+        file.path,
+        staticImports(file).flatMap((specifier) => targetOf(file, specifier) ?? []),
+      ]),
+    );
+    expect(circles(edges)).toEqual([]);
+  });
+
+  it('keeps each library to the room that it is for', () => {
+    const wrong = files.flatMap((file) =>
+      file.imports
+        .filter((specifier) =>
+          RESERVED.some(
+            ([pattern, allowed]) =>
+              pattern.test(specifier) && !allowed.some((prefix) => file.path.startsWith(prefix)),
+          ),
+        )
+        .map((specifier) => `${file.path} imports ${specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('reads the environment, prints and exits only at the edges', () => {
+    const wrong = files
+      .filter((file) => !/^(cli\/|main\.ts)/.test(file.path))
+      .filter((file) =>
+        /\bprocess\.(env|argv|exit\b|exitCode|stdout|stderr|stdin)|\bconsole\./.test(
+          withoutComments(file.text),
+        ),
+      )
+      .map((file) => file.path);
+    expect(wrong).toEqual([]);
+  });
+
+  it('names key types only in the room of key types', () => {
+    const literal = new RegExp(`['"\`](?:${keyTypeNames().join('|')})['"\`]`);
+    const wrong = files
+      .filter((file) => !file.path.startsWith('transit/key-types/'))
+      .filter((file) => literal.test(withoutComments(file.text)))
+      .map((file) => file.path);
+    expect(wrong).toEqual([]);
+  });
+
+  it(`has no file of more than ${MAX_LINES} lines`, () => {
+    const long = files
+      .map((file) => ({ path: file.path, lines: file.text.split('\n').length - 1 }))
+      .filter((file) => file.lines > MAX_LINES);
+    expect(long).toEqual([]);
+  });
+
+  it('has no drawer for what found no place', () => {
+    const drawers = files
+      .map((file) => file.path)
+      .filter((path) => /(^|\/)(utils?|helpers?|common|misc|managers?)(\.ts$|\/)/.test(path));
+    expect(drawers).toEqual([]);
+  });
+});
+
+/** Imports that the loader follows at once and that are left after types are stripped. */
+function staticImports(file: SourceFile): string[] {
+  const found = file.text.matchAll(/^(?:import|export)\s+(?!type\b)[^;]*?from\s+'([^']+)'/gm);
+  return [...found].map((match) => match[1] ?? '');
+}
+
+const withoutComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
+
+function circles(edges: ReadonlyMap<string, readonly string[]>): string[] {
+  const state = new Map<string, 'open' | 'done'>();
+  const found: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (state.get(path) === 'done') return;
+    if (state.get(path) === 'open') {
+      found.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
+      return;
+    }
+    state.set(path, 'open');
+    for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
+    state.set(path, 'done');
+  };
+  for (const path of edges.keys()) visit(path, []);
+  return found;
+}
