@@ -1,0 +1,96 @@
+/**
+ * Measuring on a noisy machine: ours and the floor take turns in the same run, each turn is one pair, and what is quoted is
+ * the median of the pairs' ratios. Absolute times are medians too, and only for orientation.
+ */
+import { spawnSync } from 'node:child_process';
+
+/** One line of the table. Times in milliseconds. */
+export interface Row {
+  readonly operation: string;
+  readonly ours: number;
+  /** What the floor is, in words. */
+  readonly floorName: string;
+  readonly floor: number;
+  /** Median of ours / floor, pair by pair. */
+  readonly ratio: number;
+  /** What we promise; a ratio above it is marked. */
+  readonly limit: number;
+}
+
+export type Measured = Pick<Row, 'ours' | 'floor' | 'ratio'>;
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+const fromPairs = (pairs: readonly (readonly [number, number])[]): Measured => ({
+  ours: median(pairs.map(([ours]) => ours)),
+  floor: median(pairs.map(([, floor]) => floor)),
+  ratio: median(pairs.map(([ours, floor]) => ours / floor)),
+});
+
+/** A program to start: the command line, its environment and what it reads. */
+export interface Program {
+  readonly command: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string | Buffer;
+}
+
+function timeProgram(program: Program): number {
+  const [file = '', ...args] = program.command;
+  const started = performance.now();
+  const result = spawnSync(file, args, {
+    env: program.env ?? process.env,
+    input: program.input ?? '',
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const elapsed = performance.now() - started;
+  if (result.status !== 0) {
+    throw new Error(`${program.command.join(' ')}: exit code ${result.status}: ${result.stderr.toString()}`);
+  }
+  return elapsed;
+}
+
+/** Whole processes, from spawn to exit. */
+export function comparePrograms(ours: Program, floor: Program, pairs = 41): Measured {
+  for (let warmUp = 0; warmUp < 3; warmUp++) {
+    timeProgram(ours);
+    timeProgram(floor);
+  }
+  return fromPairs(Array.from({ length: pairs }, () => [timeProgram(ours), timeProgram(floor)] as const));
+}
+
+export type Work = () => unknown;
+
+async function timeLoop(work: Work, times: number): Promise<number> {
+  const started = performance.now();
+  for (let i = 0; i < times; i++) {
+    const pending = work();
+    if (pending instanceof Promise) await pending;
+  }
+  return (performance.now() - started) / times;
+}
+
+/**
+ * Two functions in this process, each called in a loop for about `roundMs` a turn.
+ * @returns milliseconds for one call of each.
+ */
+export async function compareLoops(ours: Work, floor: Work, rounds = 15, roundMs = 40): Promise<Measured> {
+  const timesOf = async (work: Work): Promise<number> => {
+    await timeLoop(work, 3);
+    const once = await timeLoop(work, 5);
+    return Math.max(1, Math.round(roundMs / once));
+  };
+  const oursTimes = await timesOf(ours);
+  const floorTimes = await timesOf(floor);
+  await timeLoop(ours, oursTimes);
+  await timeLoop(floor, floorTimes);
+  const pairs: [number, number][] = [];
+  for (let round = 0; round < rounds; round++) {
+    pairs.push([await timeLoop(ours, oursTimes), await timeLoop(floor, floorTimes)]);
+  }
+  return fromPairs(pairs);
+}
