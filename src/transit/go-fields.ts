@@ -1,0 +1,116 @@
+import { decodeBase64 } from '../base64.ts';
+import { type CofferError, invalid } from '../errors.ts';
+import type { GoObject, GoValue } from './go-json.ts';
+import { canonicalGoTime, GO_ZERO_TIME } from './go-time.ts';
+
+const isObject = (value: GoValue | undefined): value is GoObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * The members of a JSON object as a Go structure takes them: names in any case, the last of several wins, missing and
+ * `null` are the zero value, unknown ones are nobody's business. A value of another kind is refused by its place
+ * in the document; never by its content, which may be a key.
+ */
+export class GoFields {
+  readonly path: string;
+  readonly #members = new Map<string, GoValue>();
+
+  private constructor(object: GoObject, path: string) {
+    this.path = path;
+    for (const [name, value] of Object.entries(object)) this.#members.set(name.toLowerCase(), value);
+  }
+
+  /** @throws `invalid` when `value` is not an object. */
+  static of(value: GoValue | undefined, path: string): GoFields {
+    if (!isObject(value)) throw misfit(path, 'an object');
+    return new GoFields(value, path);
+  }
+
+  /** Present at all, even as `null`. */
+  has(name: string): boolean {
+    return this.#members.has(name.toLowerCase());
+  }
+
+  text(name: string): string {
+    return this.#textOrAbsent(name) ?? '';
+  }
+
+  flag(name: string): boolean {
+    return (
+      this.#typed(name, 'true or false', (value) => (typeof value === 'boolean' ? value : undefined)) ?? false
+    );
+  }
+
+  /** A whole number that fits in 53 bits. */
+  integer(name: string): number {
+    const value = this.big(name) ?? 0n;
+    if (value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER)) {
+      throw misfit(this.#place(name), 'a number of this size');
+    }
+    return Number(value);
+  }
+
+  /** A whole number of any size. */
+  big(name: string): bigint | undefined {
+    return this.#typed(name, 'a whole number', (value) => (typeof value === 'bigint' ? value : undefined));
+  }
+
+  /** Base64 text; empty is the same as absent. The caller owns the bytes. */
+  bytes(name: string): Buffer | undefined {
+    const text = this.text(name);
+    if (text === '') return undefined;
+    try {
+      return decodeBase64(text);
+    } catch {
+      throw misfit(this.#place(name), 'base64');
+    }
+  }
+
+  /** As Go would write it again. */
+  time(name: string): string {
+    const text = this.#textOrAbsent(name);
+    if (text === undefined) return GO_ZERO_TIME;
+    const time = canonicalGoTime(text);
+    if (time === undefined) throw misfit(this.#place(name), 'a time in the form of RFC 3339');
+    return time;
+  }
+
+  object(name: string): GoFields | undefined {
+    const value = this.#members.get(name.toLowerCase());
+    return value === undefined || value === null ? undefined : GoFields.of(value, this.#place(name));
+  }
+
+  /** The members of an object whose names are data and keep their case. */
+  entries(name: string): readonly (readonly [string, GoValue])[] {
+    const value = this.#typed(name, 'an object', (member) => (isObject(member) ? member : undefined));
+    return value === undefined ? [] : Object.entries(value);
+  }
+
+  list(name: string): readonly GoValue[] | undefined {
+    return this.#typed(name, 'an array', (value) =>
+      Array.isArray(value) ? (value as GoValue[]) : undefined,
+    );
+  }
+
+  #textOrAbsent(name: string): string | undefined {
+    return this.#typed(name, 'a string', (value) => (typeof value === 'string' ? value : undefined));
+  }
+
+  #place(name: string): string {
+    return this.path === '' ? name : `${this.path}.${name}`;
+  }
+
+  #typed<T>(name: string, wanted: string, as: (value: GoValue) => T | undefined): T | undefined {
+    const value = this.#members.get(name.toLowerCase());
+    if (value === undefined || value === null) return undefined;
+    const typed = as(value);
+    if (typed === undefined) throw misfit(this.#place(name), wanted);
+    return typed;
+  }
+}
+
+const misfit = (place: string, wanted: string): CofferError =>
+  invalid(`backup cannot be read: ${place === '' ? 'the document' : place} is not ${wanted}`, {
+    field: 'backup',
+    hint: 'give the text that a backup printed, unchanged',
+  });
