@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as params from '../../src/operations/params.ts';
+
+const parse = (param: params.Param<unknown>, value: unknown): unknown =>
+  (params.parseValues({ field: param }, { field: value }).values as { field: unknown }).field;
+
+const refusal = (message: string) => expect.objectContaining({ kind: 'invalid', message });
+
+describe('a parameter', () => {
+  it.each([
+    ['text', 'text'],
+    [7, '7'],
+    [true, '1'],
+    [false, '0'],
+    [null, ''],
+  ])('of text takes %j as %j', (given, parsed) => {
+    expect(parse(params.text({ help: '' }), given)).toBe(parsed);
+  });
+
+  it.each([
+    [12, 12],
+    ['12', 12],
+    ['-3', -3],
+    ['0x1f', 31],
+    ['0b101', 5],
+    ['017', 15],
+    ['', 0],
+    [null, 0],
+    [true, 1],
+  ])('of whole numbers takes %j as %j', (given, parsed) => {
+    expect(parse(params.integer({ help: '' }), given)).toBe(parsed);
+  });
+
+  it.each([[1.5], ['1.5'], ['twelve'], ['1e3'], [2 ** 60], [{}], [[]]])(
+    'of whole numbers refuses %j',
+    (given) => {
+      expect(() => parse(params.integer({ help: '' }), given)).toThrowError(
+        refusal('Field validation failed: error converting input for field "field": expected a whole number'),
+      );
+    },
+  );
+
+  it.each([
+    [true, true],
+    ['true', true],
+    ['T', true],
+    ['1', true],
+    [1, true],
+    ['false', false],
+    ['', false],
+    [null, false],
+    [0, false],
+  ])('of yes or no takes %j as %j', (given, parsed) => {
+    expect(parse(params.flag({ help: '' }), given)).toBe(parsed);
+  });
+
+  it('of yes or no refuses other words', () => {
+    expect(() => parse(params.flag({ help: '' }), 'yes')).toThrowError(/expected true or false/);
+  });
+
+  it.each([
+    [3600, 3600],
+    ['3600', 3600],
+    ['24h', 86_400],
+    ['1h30m', 5400],
+    ['7d', 604_800],
+    ['1.5h', 5400],
+    ['', 0],
+    [null, 0],
+  ])('of durations takes %j as %j seconds', (given, parsed) => {
+    expect(parse(params.duration({ help: '' }), given)).toBe(parsed);
+  });
+
+  it.each([['1 h'], ['h'], ['1h30'], ['soon'], [{}]])('of durations refuses %j', (given) => {
+    expect(() => parse(params.duration({ help: '' }), given)).toThrowError(/expected a duration/);
+  });
+
+  it('of durations refuses a negative one', () => {
+    expect(() => parse(params.duration({ help: '' }), '-1')).toThrowError(
+      refusal("cannot provide negative value '-1'"),
+    );
+  });
+
+  it('with bounds refuses what lies outside', () => {
+    const bounded = params.integer({ help: '', minimum: 1, maximum: 3 });
+    expect(parse(bounded, 3)).toBe(3);
+    expect(() => parse(bounded, 0)).toThrowError(refusal('field must be at least 1, not 0'));
+    expect(() => parse(bounded, 4)).toThrowError(refusal('field must be at most 3, not 4'));
+  });
+
+  it('of a few words names them when it refuses another', () => {
+    const colour = params.choice(['red', 'green'], { help: '' });
+    expect(parse(colour, 'red')).toBe('red');
+    expect(() => parse(colour, 'Red')).toThrowError(refusal('field must be one of red, green, not "Red"'));
+  });
+
+  it('of key names takes letters, digits and underscores, inside also dots and hyphens', () => {
+    const name = params.keyName({ help: '' });
+    for (const good of ['a', '_', 'a.b-c_d', '0']) expect(parse(name, good)).toBe(good);
+    for (const bad of ['', '-a', 'a-', 'a/b', 'a b', '..', 'ü', 'a\n']) {
+      expect(() => parse(name, bad), bad).toThrowError(expect.objectContaining({ kind: 'invalid' }));
+    }
+  });
+});
+
+describe('parseValues', () => {
+  const declared = {
+    name: params.text({ help: 'The name.', required: true }),
+    size: params.integer({ help: '', default: 32 }),
+    note: params.text({ help: '' }),
+  };
+
+  it('fills in defaults and leaves optional values out', () => {
+    expect(params.parseValues(declared, { name: 'a' }).values).toEqual({ name: 'a', size: 32 });
+  });
+
+  it('counts null as present, with the zero value', () => {
+    expect(params.parseValues(declared, { name: 'a', size: null, note: null }).values).toEqual({
+      name: 'a',
+      size: 0,
+      note: '',
+    });
+  });
+
+  it('names a required parameter that is missing', () => {
+    expect(() => params.parseValues(declared, {})).toThrowError(
+      expect.objectContaining({ kind: 'invalid', field: 'name', message: 'missing name' }),
+    );
+  });
+
+  it('lists what it does not know, sorted, and refuses nothing for it', () => {
+    expect(params.parseValues(declared, { name: 'a', zebra: 1, apple: 2 }).unrecognized).toEqual([
+      'apple',
+      'zebra',
+    ]);
+  });
+
+  it('does not take members of the prototype for values', () => {
+    const polluted = JSON.parse('{"__proto__":{"name":"x"}}') as Record<string, unknown>;
+    expect(() => params.parseValues(declared, polluted)).toThrowError(/missing name/);
+    expect(() =>
+      params.parseValues({ constructor: params.text({ help: '', required: true }) }, {}),
+    ).toThrowError(/missing constructor/);
+  });
+
+  it('never crashes, whatever JSON comes', () => {
+    const everything = {
+      text: params.text({ help: '' }),
+      integer: params.integer({ help: '' }),
+      flag: params.flag({ help: '' }),
+      duration: params.duration({ help: '' }),
+      texts: params.texts({ help: '' }),
+      map: params.textMap({ help: '' }),
+      items: params.batch({ input: params.base64({ help: '' }) }, { help: '' }),
+    };
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom(...Object.keys(everything), 'other'), fc.jsonValue()),
+        (raw) => {
+          try {
+            params.parseValues(everything, raw);
+          } catch (error) {
+            expect(error).toMatchObject({ name: 'CofferError', kind: 'invalid' });
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('a batch', () => {
+  const items = params.batch(
+    { plaintext: params.base64({ help: '' }), key_version: params.integer({ help: '' }) },
+    { help: '' },
+  );
+
+  it('parses each item on its own, and an item that fails carries its problem', () => {
+    const parsed = items.parse(
+      [{ plaintext: 'YQ==', other: 1 }, { plaintext: {}, key_version: 2 }, {}],
+      'batch_input',
+    );
+    expect(parsed[0]).toEqual({ values: { plaintext: 'YQ==' } });
+    expect(parsed[1]).toMatchObject({
+      values: { key_version: 2 },
+      problem: { kind: 'invalid', field: 'batch_input[1].plaintext' },
+    });
+    expect(parsed[2]).toEqual({ values: {} });
+  });
+
+  it('refuses items that are no objects', () => {
+    expect(() => items.parse([1], 'batch_input')).toThrowError(/"batch_input\[0\]": expected an object/);
+  });
+});
