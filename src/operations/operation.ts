@@ -69,6 +69,8 @@ export interface Call {
   readonly caller: Caller;
   /** The transit mount that the request is for, without slashes at the ends. */
   readonly mount: string;
+  /** Scheme and host as the request named them, for links (`https://host:port`); without it links are relative. */
+  readonly baseUrl?: string;
 }
 
 /** How an operation shows on the command line; what is left out follows from the parameters. */
@@ -85,10 +87,22 @@ export interface CliShape<D> {
   };
   /** The member of `data` that is printed alone when the output is `raw`: text with a newline, or bytes without. */
   readonly result?: { readonly member: string; readonly as: 'text' | 'base64' | 'lines' };
+  /** What is printed when the output is `raw`, one text a line, where that is not one member of `data`. */
+  lines?(data: D): readonly string[];
+  /** The answer is one page of a JSON:API list: `--all` gathers every page with `allPages` (json-api-pages.ts). */
+  readonly paged?: true;
+  /**
+   * Turns what people write (names) into what the API takes (ids), by running other operations against the same target.
+   * Gets and gives raw values, before they are parsed and before anything is asked.
+   */
+  resolve?(
+    raw: Readonly<Record<string, unknown>>,
+    target: Target,
+  ): Promise<Readonly<Record<string, unknown>>>;
   /** Rows of a table for people; default: one row per member of `data`. */
   table?(data: D): Table;
   /** What is asked before it is done; off a terminal `--yes` is demanded. */
-  confirm?(values: Readonly<Record<string, unknown>>, target: ConfirmTarget): Promise<string>;
+  confirm?(values: Readonly<Record<string, unknown>>, target: Target): Promise<string>;
   /** False makes the exit code 5 (the signature is not valid); it is an answer, not an error. */
   holds?(data: D): boolean;
   /** What is said on a terminal when there is nothing to print, e.g. `Deleted key orders.` */
@@ -99,9 +113,12 @@ export interface CliShape<D> {
   readonly examples?: readonly (readonly [command: string, comment: string])[];
 }
 
-/** Runs other operations against the same target (local store or server), for a confirmation's question. */
-export interface ConfirmTarget {
+/** Runs other operations where the command will run (local store or server): for names, and for a confirmation's question. */
+export interface Target {
+  /** @param path Words of the catalogue, e.g. `tags list`. Answers the operation's `data`. */
   run(path: string, values: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** What `--org` or its environment variable says, for operations whose path has no organization. */
+  readonly organization?: string;
 }
 
 export interface Table {
@@ -138,6 +155,8 @@ export interface Operation<P extends Params = Params, D = unknown> {
   /** Body and answer are not wrapped in `data` (health, seal status). */
   readonly bare?: true;
   readonly params: P;
+  /** JSON:API: the `type` of the one resource in the request body whose attributes and relationships are parameters. */
+  readonly resource?: string;
   readonly cli?: CliShape<D>;
   run(call: Call, values: ValuesOf<P>): Promise<Outcome<D>>;
 }

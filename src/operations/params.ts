@@ -49,6 +49,8 @@ export interface Param<T> {
   readonly presence: 'required' | 'optional' | 'default';
   readonly defaultValue?: T;
   readonly cli: CliParam;
+  /** Where a JSON:API request document has it: `data` as a whole, or a member of the one resource in `data`. */
+  readonly document?: 'data' | 'attributes' | 'relationships';
   /** True when the command line repeats the flag, or lists values, to give several. */
   readonly repeated: boolean;
   /** @throws `invalid` naming the field. */
