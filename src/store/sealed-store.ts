@@ -1,0 +1,4 @@
+import type { Store } from './store.ts';
+
+/** An unlocked store. */
+export interface SealedStore extends Store {}

@@ -1,0 +1,19 @@
+/** Undefined means that the caller has nothing to offer after all (an empty answer at a prompt). */
+type Revealed<T> = T | undefined | Promise<T | undefined>;
+
+/**
+ * Something that may unlock a store, offered by the caller. `reveal` runs only when the store has a slot that this
+ * could open, and at most once; so a prompt behind it appears only when an answer can help.
+ * Byte arrays that it returns are overwritten after use.
+ */
+export type Credential = {
+  /** How messages call it, e.g. `COFFER_MASTER_KEY` or `the passphrase`. */
+  readonly source: string;
+} & (
+  | { readonly kind: 'raw'; readonly reveal: () => Revealed<Uint8Array> }
+  | { readonly kind: 'key-file'; readonly reveal: () => Revealed<Uint8Array> }
+  | { readonly kind: 'command'; readonly reveal: () => Revealed<Uint8Array> }
+  | { readonly kind: 'passphrase'; readonly reveal: () => Revealed<string> }
+  /** Share texts in any order. */
+  | { readonly kind: 'shares'; readonly reveal: () => Revealed<readonly string[]> }
+);
