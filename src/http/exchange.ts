@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** One request as the APIs see it, whatever brought it. */
+export interface Exchange {
+  /** `GET`, `POST`, `LIST` and so on, in capitals. */
+  readonly method: string;
+  /** Path and query as they came over the wire. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined when there is none. */
+  readonly body: Buffer | undefined;
+  /** Empty on a Unix socket. */
+  readonly remoteAddress: string;
+  /** Scheme, host and port of the listener, for links when the request names no believable host. */
+  readonly origin: string;
+}
+
+/** What is sent back. */
+export interface Answer {
+  readonly status: number;
+  /** Undefined sends no `Content-Type`. */
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Absent means an empty body. */
+  readonly body?: string | Buffer;
+}

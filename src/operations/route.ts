@@ -1,0 +1,72 @@
+/**
+ * The route notation of declarations: `POST keys/:name/trim`, `POST random(/:bytes)`, `GET /sys/mounts/:path+/tune`.
+ *
+ * - `:name`     one segment
+ * - `(/:name)`  the same with its slash, or nothing; the last one takes everything up to the end
+ * - `:name+`    one segment or more
+ */
+
+export type Method = 'GET' | 'LIST' | 'POST' | 'PATCH' | 'DELETE';
+
+/** A part of a path: text as it stands, or a parameter's value. */
+export type PathPart =
+  | { readonly text: string }
+  | { readonly param: string; readonly optional: boolean; readonly many: boolean };
+
+export interface Route {
+  readonly method: Method;
+  /** Below the API's prefix; else relative to a mount. */
+  readonly absolute: boolean;
+  /** Without the slash at the start. An optional parameter brings its slash along. */
+  readonly parts: readonly PathPart[];
+}
+
+const METHODS: readonly Method[] = ['GET', 'LIST', 'POST', 'PATCH', 'DELETE'];
+const PART = /\(\/:(?<optional>\w+)\)|:(?<param>\w+)(?<many>\+)?|(?<text>[^:(]+)/gy;
+
+/** @throws when the notation is broken: a mistake in a declaration. */
+export function parseRoute(notation: string): Route {
+  const space = notation.indexOf(' ');
+  const method = METHODS.find((candidate) => candidate === notation.slice(0, space));
+  const path = notation.slice(space + 1);
+  const absolute = path.startsWith('/');
+  const relative = absolute ? path.slice(1) : path;
+  const parts: PathPart[] = [];
+  let end = 0;
+  for (const match of relative.matchAll(PART)) {
+    parts.push(partOf(match.groups ?? {}));
+    end = match.index + match[0].length;
+  }
+  if (method === undefined || end !== relative.length) throw new Error(`broken route notation "${notation}"`);
+  return { method, absolute, parts };
+}
+
+function partOf(groups: Readonly<Record<string, string | undefined>>): PathPart {
+  const { optional, param, many, text } = groups;
+  if (optional !== undefined) return { param: optional, optional: true, many: false };
+  if (param !== undefined) return { param, optional: false, many: many !== undefined };
+  return { text: text ?? '' };
+}
+
+export const routesOf = (operation: { readonly route: string | readonly string[] }): readonly Route[] =>
+  [operation.route].flat().map(parseRoute);
+
+/** The names of the parameters that a route carries in its path. */
+export const pathParams = (route: Route): readonly string[] =>
+  route.parts.flatMap((part) => ('param' in part ? [part.param] : []));
+
+/**
+ * The path of a route with values in it, percent-encoded, without the slash at the start.
+ * An optional parameter is left out, with its slash, when `valueOf` has none for it.
+ */
+export function printPath(route: Route, valueOf: (param: string) => string | undefined): string {
+  return route.parts
+    .map((part) => {
+      if ('text' in part) return part.text;
+      const value = valueOf(part.param) ?? '';
+      const encoded = part.many ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
+      if (part.optional) return value === '' ? '' : `/${encoded}`;
+      return encoded;
+    })
+    .join('');
+}
