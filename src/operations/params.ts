@@ -55,6 +55,8 @@ export interface Param<T> {
   readonly repeated: boolean;
   /** @throws `invalid` naming the field. */
   parse(value: unknown, field: string): T;
+  /** The JSON value that a request carries for a parsed value, where that is not the value itself. */
+  print?(value: T): unknown;
 }
 
 export type Params = Readonly<Record<string, Param<unknown>>>;
@@ -282,7 +284,8 @@ export function parseValues<P extends Params>(params: P, raw: Readonly<Record<st
 export const flagOf = (name: string, param: Param<unknown>): string =>
   param.cli.flag ?? name.replaceAll('_', '-');
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** An object of JSON: neither null nor an array. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const wrongType = (field: string, wanted: string): CofferError =>

@@ -1,0 +1,249 @@
+import { type CofferError, invalid } from '../errors.ts';
+import { parseIdentifier } from '../tags/identifiers.ts';
+import type { TagReference } from '../tags/tag-reference.ts';
+import { type CliParam, isObject, type Param, type Schema, text } from './params.ts';
+
+/** Parameters of the tags API: the organization, pages, and what JSON:API request documents carry. */
+
+type Required<T> = Param<T> & { readonly presence: 'required' };
+type Optional<T> = Param<T> & { readonly presence: 'optional' };
+type Defaulted<T> = Param<T> & { readonly presence: 'default' };
+
+export const DEFAULT_PAGE_SIZE = 20;
+export const MAX_PAGE_SIZE = 100;
+
+const organizationFlag = {
+  flag: 'org',
+  metavar: 'NAME',
+  environment: 'COFFER_ORG',
+  refersTo: 'organization',
+} as const satisfies CliParam;
+
+/** The organization in a path, `--org` on the command line. */
+export const organizationName = text({
+  help: 'The organization.',
+  required: true,
+  cli: organizationFlag,
+});
+
+/** The same, for operations that can also be told an identifier alone. */
+export const optionalOrganizationName = text({
+  help: 'The organization, where a name is given in place of an identifier.',
+  cli: organizationFlag,
+});
+
+/** An identifier or, on the command line, the name of a workspace. */
+export const workspaceId = text({
+  help: 'The workspace: its identifier, on the command line also its name.',
+  required: true,
+  cli: { positional: true, metavar: 'WS', refersTo: 'workspace' },
+});
+
+/** An identifier or, on the command line, the name of a tag. */
+export const tagId = text({
+  help: 'The tag: its identifier, on the command line also its name.',
+  required: true,
+  cli: { positional: true, metavar: 'TAG', refersTo: 'tag' },
+});
+
+/** `page[number]` and `page[size]`. Numbers that make no sense count as not given, as real clients expect. */
+export const pageParams = {
+  'page[number]': lenientCount({
+    help: 'Page to show, from 1.',
+    fallback: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    cli: { flag: 'page', metavar: 'N' },
+  }),
+  'page[size]': lenientCount({
+    help: `Items on a page, at most ${MAX_PAGE_SIZE}.`,
+    fallback: DEFAULT_PAGE_SIZE,
+    maximum: MAX_PAGE_SIZE,
+    cli: { flag: 'page-size', metavar: 'N' },
+  }),
+};
+
+function lenientCount(spec: {
+  readonly help: string;
+  readonly fallback: number;
+  readonly maximum: number;
+  readonly cli: CliParam;
+}): Defaulted<number> {
+  return {
+    help: spec.help,
+    schema: { type: 'integer', description: spec.help, default: spec.fallback },
+    presence: 'default',
+    defaultValue: spec.fallback,
+    cli: spec.cli,
+    repeated: false,
+    parse(value) {
+      const digits = typeof value === 'number' ? String(value) : value;
+      if (typeof digits !== 'string' || !/^\d+$/.test(digits)) return spec.fallback;
+      const count = Math.min(Number(digits), spec.maximum);
+      return count === 0 ? spec.fallback : count;
+    },
+  };
+}
+
+interface DocumentSpec {
+  readonly help: string;
+  readonly cli: CliParam;
+}
+
+/** `data` of a relationship document: the identifiers of existing resources, each once and in the order given. */
+export function identifiers(type: 'tags' | 'workspaces', spec: DocumentSpec): Required<readonly string[]> {
+  return {
+    help: spec.help,
+    schema: {
+      type: 'array',
+      items: identifierSchema(type, ['type', 'id'], {}),
+      description: spec.help,
+    },
+    presence: 'required',
+    cli: spec.cli,
+    document: 'data',
+    repeated: true,
+    parse: (value) => [
+      ...new Set(
+        itemsOf(value, '/data').map((item, index) => {
+          if (typeof item === 'string') return item;
+          return idOf(resourceOf(item, type, `/data/${index}`), `/data/${index}`);
+        }),
+      ),
+    ],
+    print: (ids) => ids.map((id) => ({ type, id })),
+  };
+}
+
+/** `data` of a relationship document whose tags are given by identifier or by name. */
+export const tagReferences = (spec: DocumentSpec): Required<readonly TagReference[]> => ({
+  ...references(spec, '/data'),
+  presence: 'required',
+  document: 'data',
+});
+
+/** The tags in the relationships of a workspace's document. */
+export const tagsRelationship = (spec: DocumentSpec): Optional<readonly TagReference[]> => ({
+  ...references(spec, '/data/relationships/tags/data'),
+  presence: 'optional',
+  document: 'relationships',
+});
+
+/** `data` of a document that makes tags: names alone, one resource or several. */
+export const tagNames = (spec: DocumentSpec): Required<readonly TagReference[]> => ({
+  ...references(spec, '/data'),
+  schema: {
+    type: 'array',
+    items: identifierSchema('tags', ['type', 'attributes'], nameSchema),
+    description: spec.help,
+  },
+  presence: 'required',
+  document: 'data',
+  parse(value) {
+    const items = isObject(value) ? [value] : itemsOf(value, '/data');
+    return items.map((item, index) => {
+      const at = isObject(value) ? '/data' : `/data/${index}`;
+      const name = typeof item === 'string' ? item : nameOf(resourceOf(item, 'tags', at), at);
+      if (name === undefined) throw malformed('a name is needed', `${at}/attributes/name`);
+      return { name, field: `${at}/attributes/name` };
+    });
+  },
+});
+
+function references(spec: DocumentSpec, pointer: string): Omit<Param<readonly TagReference[]>, 'presence'> {
+  return {
+    help: spec.help,
+    schema: {
+      type: 'array',
+      items: identifierSchema('tags', ['type'], nameSchema),
+      description: spec.help,
+    },
+    cli: spec.cli,
+    repeated: true,
+    parse: (value) => itemsOf(value, pointer).map((item, index) => referenceOf(item, `${pointer}/${index}`)),
+    print: (tags) =>
+      tags.map((tag) =>
+        'id' in tag ? { type: 'tags', id: tag.id } : { type: 'tags', attributes: { name: tag.name } },
+      ),
+  };
+}
+
+/** An identifier wins over a name; a bare text is read as an identifier when it has the form of one. */
+function referenceOf(item: unknown, at: string): TagReference {
+  const field = `${at}/attributes/name`;
+  if (typeof item === 'string') {
+    return parseIdentifier('tag', item) === undefined ? { name: item, field } : { id: item };
+  }
+  const resource = resourceOf(item, 'tags', at);
+  if (resource['id'] !== undefined && resource['id'] !== null && resource['id'] !== '') {
+    return { id: idOf(resource, at) };
+  }
+  const name = nameOf(resource, at);
+  if (name === undefined) throw malformed('a tag needs an id or a name', at);
+  return { name, field };
+}
+
+/** A text attribute of the one resource in the request; null and absent are not the same. */
+export function attribute(
+  name: string,
+  spec: DocumentSpec & { readonly required: true },
+): Required<string | null>;
+export function attribute(name: string, spec: DocumentSpec): Optional<string | null>;
+export function attribute(
+  name: string,
+  spec: DocumentSpec & { readonly required?: true },
+): Param<string | null> {
+  return {
+    help: spec.help,
+    schema: { type: 'string', description: spec.help },
+    presence: spec.required ? 'required' : 'optional',
+    cli: spec.cli,
+    document: 'attributes',
+    repeated: false,
+    parse(value) {
+      if (typeof value === 'string' || value === null) return value;
+      throw malformed(`${name} must be a string`, `/data/attributes/${name}`);
+    },
+  };
+}
+
+const nameSchema = {
+  attributes: { type: 'object', properties: { name: { type: 'string' } } },
+} as const satisfies Readonly<Record<string, Schema>>;
+
+const identifierSchema = (
+  type: string,
+  required: readonly string[],
+  more: Readonly<Record<string, Schema>>,
+): Schema => ({
+  type: 'object',
+  properties: { type: { type: 'string', enum: [type] }, id: { type: 'string' }, ...more },
+  required,
+});
+
+function itemsOf(value: unknown, pointer: string): readonly unknown[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value;
+  throw malformed('must be an array of resource identifiers', pointer);
+}
+
+function resourceOf(item: unknown, type: string, at: string): Readonly<Record<string, unknown>> {
+  if (!isObject(item)) throw malformed('must be a resource identifier', at);
+  if (item['type'] !== type) throw malformed(`type must be "${type}"`, `${at}/type`);
+  return item;
+}
+
+function idOf(resource: Readonly<Record<string, unknown>>, at: string): string {
+  const { id } = resource;
+  if (typeof id !== 'string' || id === '') throw malformed('id must be a string', `${at}/id`);
+  return id;
+}
+
+function nameOf(resource: Readonly<Record<string, unknown>>, at: string): string | undefined {
+  const attributes = resource['attributes'];
+  const name = isObject(attributes) ? attributes['name'] : undefined;
+  if (name === undefined || name === null) return undefined;
+  if (typeof name !== 'string') throw malformed('name must be a string', `${at}/attributes/name`);
+  return name;
+}
+
+const malformed = (message: string, pointer: string): CofferError => invalid(message, { field: pointer });

@@ -1,0 +1,60 @@
+import type { Random } from '../random.ts';
+
+/** Bitcoin's base 58: letters and digits without the look-alikes 0, O, I and l. */
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+/** Bytes from here on would make the first letters of the alphabet likelier than the last. */
+const FAIR_BYTES = 256 - (256 % BASE58.length);
+
+const HOME_LENGTH = 4;
+const KEY_LENGTH = 12;
+const BODY = /^[1-9A-HJ-NP-Za-km-z]{16}$/;
+
+/** Fresh base-58 text, each letter equally likely. */
+export function base58(random: Random, length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of random.bytes(length)) {
+      if (byte < FAIR_BYTES && text.length < length) text += BASE58[byte % BASE58.length];
+    }
+  }
+  return text;
+}
+
+/** What the identifiers of an organization's tags and workspaces begin with, behind `tag-` and `ws-`. */
+export const newHome = (random: Random): string => base58(random, HOME_LENGTH);
+
+/** The part of an identifier that is a tag's or a workspace's own within its organization. */
+export const newKey = (random: Random): string => base58(random, KEY_LENGTH);
+
+/** `org-` and 16 letters and digits. */
+export const newExternalId = (random: Random): string => `org-${base58(random, HOME_LENGTH + KEY_LENGTH)}`;
+
+/** What an identifier is of, as it is written in front of it. */
+export type IdentifierKind = 'tag' | 'ws';
+
+/**
+ * An identifier is its own address: `tag-` or `ws-`, four letters that name the organization, twelve that name the
+ * record. Requests give the identifier alone, so it has to lead to the organization without an index of all of them.
+ */
+export interface Address {
+  readonly home: string;
+  readonly key: string;
+}
+
+export const printIdentifier = (kind: IdentifierKind, { home, key }: Address): string =>
+  `${kind}-${home}${key}`;
+
+/** The address in an identifier, or undefined for a text that cannot be one (which is then simply not found). */
+export function parseIdentifier(kind: IdentifierKind, text: string): Address | undefined {
+  if (!text.startsWith(`${kind}-`)) return undefined;
+  const body = text.slice(kind.length + 1);
+  if (!BODY.test(body)) return undefined;
+  return { home: body.slice(0, HOME_LENGTH), key: body.slice(HOME_LENGTH) };
+}
+
+/** An evenly spread number that a key carries in its first three letters: at least 0, below 58³. */
+export function spread(key: string): number {
+  let value = 0;
+  for (let i = 0; i < 3; i++) value = value * BASE58.length + BASE58.indexOf(key.charAt(i));
+  return value;
+}

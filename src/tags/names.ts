@@ -1,0 +1,71 @@
+import { type CofferError, invalid } from '../errors.ts';
+
+export const MAX_NAME_LENGTH = 255;
+
+const TAG_LETTERS = /^[a-z0-9:_-]+$/;
+const TAG_ENDS = /^[a-z0-9](?:.*[a-z0-9])?$/;
+const WORKSPACE_OR_ORGANIZATION = /^[A-Za-z0-9_-]+$/;
+
+/** Lowers A to Z and nothing else, so that no locale has a say in which names are the same. */
+export const foldCase = (text: string): string =>
+  text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+
+/**
+ * The name that a tag gets: capitals are lowered, then 1 to 255 of `a-z 0-9 : - _`, with a letter or digit at both ends.
+ * @param field Where the caller wrote it, for the error.
+ * @throws `invalid` saying which rule is broken.
+ */
+export function tagName(text: string, field?: string): string {
+  const name = foldCase(text);
+  checkLength(name, field);
+  if (!TAG_LETTERS.test(name)) {
+    throw refused(
+      'Tags must only contain letters, numbers, colons, hyphens or underscores',
+      `${JSON.stringify(text)} has other characters; capitals are lowered`,
+      field,
+    );
+  }
+  if (!TAG_ENDS.test(name)) {
+    throw refused(
+      'Tags must begin and end with a letter or number',
+      `${JSON.stringify(text)} does not`,
+      field,
+    );
+  }
+  return name;
+}
+
+/**
+ * Checks the name of a workspace or an organization: 1 to 255 letters, digits, `-` and `_`, capitals as they are.
+ * Also keeps out `.` and `..`, which programs resolve away when they build a path from a name.
+ * @throws `invalid` saying which rule is broken.
+ */
+export function plainName(text: string, field?: string): string {
+  checkLength(text, field);
+  if (!WORKSPACE_OR_ORGANIZATION.test(text)) {
+    throw refused(
+      'Name can only include letters, numbers, hyphens and underscores',
+      `${JSON.stringify(text)} has other characters`,
+      field,
+    );
+  }
+  return text;
+}
+
+/** What is said, to the letter of the service that clients know, when a name is in use. */
+export const nameTaken = (kind: string, name: string, field?: string): CofferError =>
+  refused('Name has already been taken', `there is ${kind} "${name}" already`, field);
+
+function checkLength(name: string, field: string | undefined): void {
+  if (name === '') throw refused("Name can't be blank", 'give a name', field);
+  if (name.length > MAX_NAME_LENGTH) {
+    throw refused(
+      `Name is too long (maximum is ${MAX_NAME_LENGTH} characters)`,
+      `it has ${name.length}`,
+      field,
+    );
+  }
+}
+
+const refused = (message: string, hint: string, field: string | undefined): CofferError =>
+  invalid(message, field === undefined ? { hint } : { field, hint });

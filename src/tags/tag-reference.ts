@@ -1,0 +1,8 @@
+/** A tag as a request names it: by identifier, or by a name that the pool need not have yet. */
+export type TagReference =
+  | { readonly id: string }
+  | {
+      readonly name: string;
+      /** Where the name stands in the request, for errors. */
+      readonly field?: string;
+    };
