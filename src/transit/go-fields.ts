@@ -55,15 +55,15 @@ export class GoFields {
     return this.#typed(name, 'a whole number', (value) => (typeof value === 'bigint' ? value : undefined));
   }
 
+  /** A whole number, or a text where Go would have a number. */
+  integerOrText(name: string): number | string {
+    return typeof this.#members.get(name.toLowerCase()) === 'string' ? this.text(name) : this.integer(name);
+  }
+
   /** Base64 text; empty is the same as absent. The caller owns the bytes. */
   bytes(name: string): Buffer | undefined {
     const text = this.text(name);
-    if (text === '') return undefined;
-    try {
-      return decodeBase64(text);
-    } catch {
-      throw misfit(this.#place(name), 'base64');
-    }
+    return text === '' ? undefined : decoded(text, this.#place(name));
   }
 
   /** As Go would write it again. */
@@ -92,6 +92,23 @@ export class GoFields {
     );
   }
 
+  /** Base64 texts. */
+  bytesList(name: string): readonly Buffer[] | undefined {
+    return this.list(name)?.map((value, index) => {
+      const place = `${this.#place(name)}.${index}`;
+      if (typeof value !== 'string') throw misfit(place, 'base64');
+      return decoded(value, place);
+    });
+  }
+
+  /** Whole numbers of any size. */
+  bigList(name: string): readonly bigint[] {
+    return (this.list(name) ?? []).map((value, index) => {
+      if (typeof value !== 'bigint') throw misfit(`${this.#place(name)}.${index}`, 'a whole number');
+      return value;
+    });
+  }
+
   #textOrAbsent(name: string): string | undefined {
     return this.#typed(name, 'a string', (value) => (typeof value === 'string' ? value : undefined));
   }
@@ -106,6 +123,14 @@ export class GoFields {
     const typed = as(value);
     if (typed === undefined) throw misfit(this.#place(name), wanted);
     return typed;
+  }
+}
+
+function decoded(text: string, place: string): Buffer {
+  try {
+    return decodeBase64(text);
+  } catch {
+    throw misfit(place, 'base64');
   }
 }
 

@@ -11,6 +11,7 @@ import {
   signEcdsaDigest,
   verifyEcdsaDigest,
 } from '../../../../src/transit/key-types/prehash/ecdsa-digest.ts';
+import { curveOrders } from '../../../reference/curve-orders.ts';
 
 const message = Buffer.from('the quick brown fox');
 const hashes = ['sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha3-256', 'sha3-512'];
@@ -66,7 +67,7 @@ describe.each(curves)('ECDSA over a digest on $namedCurve', ({ namedCurve, order
   it('accepts the complement of s, since peers do not insist on the lower half', async () => {
     const digest = Buffer.alloc(32, 1);
     const signature = await signEcdsaDigest(pair.privateKey, digest, 'ieee-p1363');
-    const order = orders[namedCurve] ?? 0n;
+    const order = curveOrders[namedCurve] ?? 0n;
     const s = BigInt(`0x${signature.subarray(orderBytes).toString('hex')}`);
     const flipped = Buffer.from((order - s).toString(16).padStart(2 * orderBytes, '0'), 'hex');
     const complement = Buffer.concat([signature.subarray(0, orderBytes), flipped]);
@@ -83,15 +84,6 @@ describe.each(curves)('ECDSA over a digest on $namedCurve', ({ namedCurve, order
     },
   );
 });
-
-/** SEC 2, sections 2.4.2, 2.5.1 and 2.6.1. */
-const orders: Record<string, bigint> = {
-  'P-256': 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
-  'P-384':
-    0xffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973n,
-  'P-521':
-    0x01fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409n,
-};
 
 describe('ECDSA over a digest', () => {
   it('verifies a published signature of a peer', async () => {

@@ -1,0 +1,60 @@
+import { gunzipSync } from 'node:zlib';
+import { decodeBase64 } from '../base64.ts';
+import { wipe } from '../bytes.ts';
+import { CofferError, invalid, unsupported } from '../errors.ts';
+
+/** Base64 characters; the size that peers accept in one request. */
+export const MAX_BACKUP_CHARACTERS = 32 * 1024 * 1024;
+/** Bytes of JSON, also after decompression. */
+const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
+
+/** The first byte of a compressed blob says how it was compressed; a plain one starts with `{`. */
+const GZIP_CANARY = 'G';
+const OTHER_COMPRESSIONS: Readonly<Record<string, string>> = { L: 'LZW', S: 'Snappy', '4': 'LZ4' };
+
+/**
+ * The outer form of a backup: standard base64 of the JSON document, or of a byte that names a compression and the
+ * compressed document.
+ * @returns the JSON text.
+ * @throws `invalid`, `unsupported` or `too-large`, before much memory is taken.
+ */
+export function openBackupBlob(backup: string): string {
+  if (backup.length > MAX_BACKUP_CHARACTERS) {
+    throw tooLarge(`backup is longer than ${MAX_BACKUP_CHARACTERS} characters`);
+  }
+  const bytes = decodeBase64(backup.trim(), 'backup');
+  try {
+    const canary = String.fromCharCode(bytes[0] ?? 0);
+    if (canary === GZIP_CANARY) return decompressed(bytes.subarray(1));
+    const compression = Object.hasOwn(OTHER_COMPRESSIONS, canary) ? OTHER_COMPRESSIONS[canary] : undefined;
+    if (compression !== undefined) {
+      throw unsupported(`backup is compressed with ${compression}, which is not supported`, {
+        field: 'backup',
+        hint: 'decompress it, and give the JSON document base64-encoded',
+      });
+    }
+    return bytes.toString('utf8');
+  } finally {
+    wipe(bytes);
+  }
+}
+
+function decompressed(bytes: Uint8Array): string {
+  let document: Buffer;
+  try {
+    document = gunzipSync(bytes, { maxOutputLength: MAX_DOCUMENT_BYTES });
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(`backup is longer than ${MAX_DOCUMENT_BYTES} bytes`);
+    throw invalid('backup cannot be decompressed', { field: 'backup', hint: 'the text is damaged' });
+  }
+  const text = document.toString('utf8');
+  wipe(document);
+  return text;
+}
+
+/** The counterpart of {@link openBackupBlob}; never compressed, as peers write it. */
+export function closeBackupBlob(json: string): string {
+  return Buffer.from(json, 'utf8').toString('base64');
+}
+
+const tooLarge = (message: string): CofferError => new CofferError('too-large', message, { field: 'backup' });

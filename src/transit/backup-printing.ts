@@ -1,0 +1,87 @@
+import type {
+  BackupDocument,
+  BackupEntry,
+  BackupPolicy,
+  BackupRecord,
+  RsaPrivateNumbers,
+} from './backup-document.ts';
+import { type GoWritable, writeGoJson } from './go-json.ts';
+
+/** The document as OpenBao writes it, with the newline that ends it. */
+export function printBackupDocument({ policy, archivedKeys }: BackupDocument): string {
+  const archive = archivedKeys === undefined ? null : { keys: archivedKeys.map(writableEntry) };
+  return `${writeGoJson({ policy: writablePolicy(policy), archived_keys: archive })}\n`;
+}
+
+function writablePolicy(policy: BackupPolicy): GoWritable {
+  const versions = [...policy.keys].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    name: policy.name,
+    ...(policy.key === undefined ? {} : { key: base64(policy.key) }),
+    ...(policy.keySize === 0 ? {} : { key_size: policy.keySize }),
+    keys: new Map(versions.map(([version, entry]) => [version, writableEntry(entry)])),
+    derived: policy.derived,
+    kdf: policy.kdf,
+    convergent_encryption: policy.convergentEncryption,
+    exportable: policy.exportable,
+    min_decryption_version: policy.minDecryptionVersion,
+    min_encryption_version: policy.minEncryptionVersion,
+    latest_version: policy.latestVersion,
+    archive_version: policy.archiveVersion,
+    archive_min_version: policy.archiveMinVersion,
+    min_available_version: policy.minAvailableVersion,
+    deletion_allowed: policy.deletionAllowed,
+    convergent_version: policy.convergentVersion,
+    type: policy.type,
+    backup_info: writableRecord(policy.backupInfo),
+    restore_info: writableRecord(policy.restoreInfo),
+    allow_plaintext_backup: policy.allowPlaintextBackup,
+    version_template: policy.versionTemplate,
+    storage_prefix: policy.storagePrefix,
+    auto_rotate_period: policy.autoRotatePeriodNanoseconds,
+    Imported: policy.imported,
+    AllowImportedKeyRotation: policy.allowImportedKeyRotation,
+    soft_deleted: policy.softDeleted,
+  };
+}
+
+function writableEntry(entry: BackupEntry): GoWritable {
+  return {
+    key: base64(entry.key),
+    hmac_key: base64(entry.hmacKey),
+    time: entry.time,
+    ec_x: entry.ecX ?? null,
+    ec_y: entry.ecY ?? null,
+    ec_d: entry.ecD ?? null,
+    rsa_key: writableRsaPrivate(entry.rsaKey),
+    rsa_public_key: entry.rsaPublicKey
+      ? { N: entry.rsaPublicKey.modulus, E: entry.rsaPublicKey.exponent }
+      : null,
+    public_key: entry.publicKey ?? '',
+    convergent_version: entry.convergentVersion,
+    creation_time: entry.creationTime,
+    certificate_chain: entry.certificateChain?.map(base64) ?? null,
+    external_key_ref: entry.externalKeyRef,
+  };
+}
+
+const writableRecord = (record: BackupRecord | undefined): GoWritable =>
+  record === undefined ? null : { time: record.time, version: record.version };
+
+const base64 = (bytes: Buffer | undefined): string | null => bytes?.toString('base64') ?? null;
+
+function writableRsaPrivate(key: RsaPrivateNumbers | undefined): GoWritable {
+  if (key === undefined) return null;
+  return {
+    N: key.modulus,
+    E: key.exponent,
+    D: key.privateExponent,
+    Primes: key.primes,
+    Precomputed: {
+      Dp: key.precomputed?.exponent1 ?? null,
+      Dq: key.precomputed?.exponent2 ?? null,
+      Qinv: key.precomputed?.coefficient ?? null,
+      CRTValues: [],
+    },
+  };
+}

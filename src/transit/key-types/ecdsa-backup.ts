@@ -1,0 +1,90 @@
+import { createECDH, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { wipe } from '../../bytes.ts';
+import { type CofferError, invalid } from '../../errors.ts';
+import type { BackupMaterial } from '../backup-document.ts';
+import { fromBase64Url, toBase64Url } from './big-numbers.ts';
+
+/** What tells the curves apart, in the words of their users. */
+export interface EcdsaCurve {
+  /** In JSON Web Keys, e.g. `P-256`. */
+  readonly jwkName: string;
+  /** OpenSSL's name, e.g. `prime256v1`. */
+  readonly opensslName: string;
+  readonly coordinateBytes: number;
+}
+
+const spkiPem = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
+
+/** The numbers of a key on a curve; without the scalar when only the public key is held. */
+export function ecdsaToBackup(key: KeyObject): BackupMaterial {
+  const jwk = key.export({ format: 'jwk' });
+  const point = { ecX: fromBase64Url(jwk.x), ecY: fromBase64Url(jwk.y) };
+  if (key.type === 'public') return { ...point, publicKey: spkiPem(key) };
+  return { ...point, ecD: fromBase64Url(jwk.d), publicKey: spkiPem(createPublicKey(key)) };
+}
+
+/**
+ * The key that a backup's numbers make, private if the scalar is there.
+ * @throws `invalid` when the point is not on the curve, or scalar, point and `public_key` do not belong together.
+ */
+export function ecdsaFromBackup(material: BackupMaterial, curve: EcdsaCurve): KeyObject {
+  const { ecX, ecY, ecD, publicKey: pem } = material;
+  if (ecX === undefined || ecY === undefined) throw refusal('has no point of an elliptic curve');
+  const limit = 1n << BigInt(8 * curve.coordinateBytes);
+  if ([ecX, ecY, ecD ?? 1n].some((value) => value < 0n || value >= limit) || ecD === 0n) {
+    throw refusal(`has a number that is out of range for ${curve.jwkName}`);
+  }
+  const jwk = {
+    kty: 'EC',
+    crv: curve.jwkName,
+    x: toBase64Url(ecX, curve.coordinateBytes),
+    y: toBase64Url(ecY, curve.coordinateBytes),
+  };
+  const publicKey = onCurve(() => createPublicKey({ key: jwk, format: 'jwk' }), curve);
+  if (pem !== undefined && !isSamePublicKey(pem, publicKey)) throw mismatch();
+  if (ecD === undefined) return publicKey;
+  const d = toBase64Url(ecD, curve.coordinateBytes);
+  if (!isScalarOf(d, jwk, curve)) throw mismatch();
+  return onCurve(() => createPrivateKey({ key: { ...jwk, d }, format: 'jwk' }), curve);
+}
+
+function onCurve(make: () => KeyObject, curve: EcdsaCurve): KeyObject {
+  try {
+    return make();
+  } catch {
+    throw refusal(`has a point that is not on ${curve.jwkName}`);
+  }
+}
+
+function isSamePublicKey(pem: string, key: KeyObject): boolean {
+  try {
+    return createPublicKey({ key: pem, format: 'pem' }).equals(key);
+  } catch {
+    return false;
+  }
+}
+
+/** OpenSSL does not compare scalar and point when it imports a key, so the point is computed anew. */
+function isScalarOf(d: string, point: { x: string; y: string }, curve: EcdsaCurve): boolean {
+  const scalar = Buffer.from(d, 'base64url');
+  try {
+    const ecdh = createECDH(curve.opensslName);
+    ecdh.setPrivateKey(scalar);
+    const expected = Buffer.concat([
+      Buffer.from([0x04]),
+      Buffer.from(point.x, 'base64url'),
+      Buffer.from(point.y, 'base64url'),
+    ]);
+    return ecdh.getPublicKey().equals(expected);
+  } catch {
+    return false;
+  } finally {
+    wipe(scalar);
+  }
+}
+
+const refusal = (what: string): CofferError =>
+  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });
+
+const mismatch = (): CofferError =>
+  refusal('has an elliptic-curve private key that does not match its public key');

@@ -1,0 +1,69 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { BackupMaterial } from '../../../src/transit/backup-document.ts';
+import {
+  type EcdsaCurve,
+  ecdsaFromBackup,
+  ecdsaToBackup,
+} from '../../../src/transit/key-types/ecdsa-backup.ts';
+import { curveOrders } from '../../reference/curve-orders.ts';
+import { thrownBy } from '../../reference/thrown.ts';
+
+const curves: EcdsaCurve[] = [
+  { jwkName: 'P-256', opensslName: 'prime256v1', coordinateBytes: 32 },
+  { jwkName: 'P-384', opensslName: 'secp384r1', coordinateBytes: 48 },
+  { jwkName: 'P-521', opensslName: 'secp521r1', coordinateBytes: 66 },
+];
+
+const bigEndian = (base64url: string | undefined): bigint =>
+  BigInt(`0x${Buffer.from(base64url ?? '', 'base64url').toString('hex')}`);
+
+describe.each(curves)('a key on $jwkName in a backup', (curve) => {
+  const pair = generateKeyPairSync('ec', { namedCurve: curve.opensslName });
+  const other = generateKeyPairSync('ec', { namedCurve: curve.opensslName });
+  const material = ecdsaToBackup(pair.privateKey);
+  const pem = (key: typeof pair): string => key.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+
+  it('is point and scalar as numbers, and the public key in PEM', () => {
+    const jwk = pair.privateKey.export({ format: 'jwk' });
+    const point = { ecX: bigEndian(jwk.x), ecY: bigEndian(jwk.y), publicKey: pem(pair) };
+    expect(material).toEqual({ ...point, ecD: bigEndian(jwk.d) });
+    expect(ecdsaToBackup(pair.publicKey)).toEqual(point);
+  });
+
+  it('comes back as the same key', () => {
+    expect(ecdsaFromBackup(material, curve).equals(pair.privateKey)).toBe(true);
+    expect(ecdsaFromBackup(ecdsaToBackup(pair.publicKey), curve).equals(pair.publicKey)).toBe(true);
+    const { publicKey: _, ...withoutPem } = material;
+    expect(ecdsaFromBackup(withoutPem, curve).equals(pair.privateKey)).toBe(true);
+  });
+
+  const { ecX = 0n, ecY = 0n, ecD = 0n } = material;
+  const offCurve = `has a point that is not on ${curve.jwkName}`;
+  const outOfRange = `has a number that is out of range for ${curve.jwkName}`;
+  const apart = 'has an elliptic-curve private key that does not match its public key';
+  const order = curveOrders[curve.jwkName] ?? 0n;
+  const limit = 1n << BigInt(8 * curve.coordinateBytes);
+
+  it.each<[string, BackupMaterial]>([
+    ['has no point of an elliptic curve', { ecD }],
+    [offCurve, { ecX, ecY: ecY + 1n }],
+    [offCurve, { ecX: 0n, ecY: 0n }],
+    [outOfRange, { ecX, ecY: limit }],
+    [outOfRange, { ecX: -ecX, ecY }],
+    [outOfRange, { ecX, ecY, ecD: 0n }],
+    [outOfRange, { ecX, ecY, ecD: -1n }],
+    [outOfRange, { ecX, ecY, ecD: limit }],
+    [apart, { ecX, ecY, ecD: ecD ^ 1n }],
+    [apart, { ecX, ecY, ecD: order }],
+    [apart, { ecX, ecY, ecD: order - ecD }],
+    [apart, { ...material, publicKey: pem(other) }],
+    [apart, { ...material, publicKey: 'no PEM at all' }],
+  ])('is refused when it %s', (what, hostile) => {
+    expect(thrownBy(() => ecdsaFromBackup(hostile, curve))).toMatchObject({
+      kind: 'invalid',
+      message: `backup ${what}`,
+      field: 'backup',
+    });
+  });
+});
