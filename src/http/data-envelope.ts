@@ -1,5 +1,5 @@
 import type { Outcome } from '../operations/operation.ts';
-import { type Answer } from './exchange.ts';
+import type { Answer } from './exchange.ts';
 
 /**
  * The answers of `/v1`, byte for byte as peers write them: one line with a final newline, members of `data` sorted,

@@ -58,7 +58,10 @@ export class RouteTable {
       const known = this.#byFirstSegment.get(first) ?? [];
       known.push({ served, pattern: compile(served.route, served.operation.params) });
       // Literal text wins over a parameter that would take it: `sys/mounts/x/tune` is not a mount's path.
-      this.#byFirstSegment.set(first, known.sort((a, b) => literalLength(b) - literalLength(a)));
+      this.#byFirstSegment.set(
+        first,
+        known.sort((a, b) => literalLength(b) - literalLength(a)),
+      );
     }
   }
 

@@ -30,10 +30,34 @@ export interface Core {
   readonly server?: ServerState;
 }
 
-/** Switches of a running server that operations under `sys/` turn. */
+/** Whether a server can reach what its store holds, and what it still needs for that. */
+export interface SealStatus {
+  readonly sealed: boolean;
+  /** Of `shares` recovery shares `threshold` unseal, and `progress` are there; 1, 1 and 0 where one key is enough. */
+  readonly threshold: number;
+  readonly shares: number;
+  readonly progress: number;
+  /** The store's id, which stays the same for good. */
+  readonly storeId: string;
+}
+
+/** What a running server lets operations under `sys/` see and turn. */
 export interface ServerState {
+  sealStatus(): Promise<SealStatus>;
+  /**
+   * Offers a master key, a passphrase, the text of a key file, or one recovery share.
+   * @throws `denied` when it opens nothing.
+   */
+  unseal(key: string): Promise<SealStatus>;
+  /** Forgets the shares given so far. */
+  resetUnseal(): Promise<SealStatus>;
   seal(): Promise<void>;
+  /** Empties caches and takes up settings that wait for it. */
   reload(): Promise<void>;
+  /** Numbers in the Prometheus text format. */
+  metrics(): Promise<string>;
+  /** The OpenAPI document of everything that is served. */
+  apiDocument(): object;
 }
 
 /** On whose behalf an operation runs. The command line with the master key in hand is the owner. */
@@ -44,9 +68,11 @@ export interface Caller {
   readonly token?: string;
   /** Whether the caller may use `capability` on an API path (without `/v1/`). The owner may do everything. */
   may(path: string, capability: Capability): boolean;
+  /** Whether the caller may do anything at all on `path` or below it. */
+  reaches(path: string): boolean;
 }
 
-export const owner: Caller = { may: () => true };
+export const owner: Caller = { may: () => true, reaches: () => true };
 
 /** What an operation answers. */
 export interface Outcome<D> {
@@ -61,6 +87,10 @@ export interface Outcome<D> {
   readonly auth?: object;
   /** Members repeated at the top level of the envelope, as some calls of the family do. */
   readonly topLevel?: object;
+  /** A status other than the usual one, for probes that answer by it. */
+  readonly statusCode?: number;
+  /** Sent in place of JSON. */
+  readonly text?: { readonly contentType: string; readonly body: string };
 }
 
 /** What a handler is told beside its values. */

@@ -1,0 +1,149 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
+import type { Socket } from 'node:net';
+
+/**
+ * The HTTP method LIST for a server of Node.js, whose parser knows no such method and gives up with 400.
+ *
+ * Nothing of this runs on the way of other requests: it hangs off `clientError`. The parser fails at the S of LIST,
+ * because it was expecting LINK. Then the same parser is set to its start, is given the bytes again with LINK written
+ * over LIST, and the next message it reports is called LIST. What follows in the same packet, a body or further
+ * pipelined requests, goes through the parser as ever.
+ */
+
+/** What is used of the platform's own parser; not public, hence guarded by a suite of its own. */
+interface Parser {
+  remove(): void;
+  initialize(
+    type: number,
+    resource: object,
+    maxHeaderSize: number,
+    leniency: number,
+    connections: unknown,
+  ): void;
+  onIncoming: OnIncoming;
+}
+type OnIncoming = (request: IncomingMessage, keepAlive: boolean) => unknown;
+
+interface ParsedSocket extends Socket {
+  readonly parser?: Parser | null;
+  readonly _paused?: boolean;
+  readonly _httpMessage?: ServerResponse | null;
+}
+
+/** An error of the parser, as `clientError` reports it. */
+export interface ClientError extends Error {
+  readonly code?: string;
+  readonly bytesParsed?: number;
+  readonly rawPacket?: Buffer;
+}
+
+type ErrorListener = (error: ClientError, socket: Socket) => void;
+
+const NAME = Buffer.from('LIST ');
+const REQUEST_PARSER = 1;
+const STRICT = 0;
+
+/**
+ * Makes a server report LIST requests with `request.method === 'LIST'`. A request whose method is cut by the border of
+ * two packets before its second letter is refused: the bytes that came first can't be seen any more.
+ * @param onError gets every other error of a client.
+ */
+export function enableList(server: Server | SecureServer, onError: ErrorListener): void {
+  const lists = new ListFeeder(server);
+  server.on('clientError', (error: ClientError, socket: Socket) => {
+    const bytes = lists.bytesOfList(error, socket);
+    if (bytes === undefined) onError(error, socket);
+    else lists.take(bytes, socket);
+  });
+}
+
+class ListFeeder {
+  readonly #server: Server | SecureServer;
+  /** The bytes from a LIST on that were not parsed yet. */
+  readonly #pending = new WeakMap<Socket, Buffer>();
+  readonly #feeding = new WeakSet<Socket>();
+  #connections: unknown;
+
+  constructor(server: Server | SecureServer) {
+    this.#server = server;
+  }
+
+  /** The bytes from the method on, perhaps fewer than the whole word, or undefined when it is not LIST. */
+  bytesOfList(error: ClientError, socket: ParsedSocket): Buffer | undefined {
+    if (error.code !== 'HPE_INVALID_METHOD' || !socket.parser || socket.destroyed) return undefined;
+    const packet = error.rawPacket;
+    const at = error.bytesParsed;
+    if (packet === undefined || at === undefined) return undefined;
+    const earlier = this.#pending.get(socket);
+    // The parser keeps its error, and reports it again for the bytes that come next.
+    const bytes = earlier === undefined ? fromMethod(packet, at) : Buffer.concat([earlier, packet]);
+    if (bytes === undefined) return undefined;
+    const visible = Math.min(bytes.length, NAME.length);
+    return NAME.compare(bytes, 0, visible, 0, visible) === 0 ? bytes : undefined;
+  }
+
+  take(bytes: Buffer, socket: Socket): void {
+    this.#pending.set(socket, bytes);
+    if (!this.#feeding.has(socket)) this.#feed(socket);
+  }
+
+  #feed(socket: ParsedSocket): void {
+    this.#feeding.add(socket);
+    try {
+      for (;;) {
+        const bytes = this.#pending.get(socket);
+        if (bytes === undefined || bytes.length < NAME.length || socket.destroyed || !socket.parser) return;
+        if (socket._paused) {
+          // The answers before this one have filled the connection: go on when they have been read.
+          socket.once('resume', () => this.#feed(socket));
+          return;
+        }
+        this.#pending.delete(socket);
+        this.#restart(socket.parser, socket);
+        bytes.write('LINK', 0, 'latin1');
+        // A further LIST in there fills `pending` again: a loop, no recursion.
+        socket.emit('data', bytes);
+      }
+    } finally {
+      this.#feeding.delete(socket);
+    }
+  }
+
+  /** Sets the parser to the start of a message, and has that one message called LIST. */
+  #restart(parser: Parser, socket: Socket): void {
+    this.#connections ??= symbolProperty(this.#server, 'http.server.connections');
+    // Out of the server's list of time-outs before its start time changes.
+    parser.remove();
+    const resource = { type: 'HTTPINCOMINGMESSAGE', socket };
+    const { maxHeaderSize } = this.#server as { maxHeaderSize?: number };
+    parser.initialize(REQUEST_PARSER, resource, maxHeaderSize ?? 0, STRICT, this.#connections);
+    const { onIncoming } = parser;
+    parser.onIncoming = (request, keepAlive) => {
+      parser.onIncoming = onIncoming;
+      request.method = 'LIST';
+      return onIncoming(request, keepAlive);
+    };
+  }
+}
+
+/**
+ * The parser took LI for LINK and stopped at the S. Both letters must be in this packet, and the method must begin
+ * with them: `GE` in an earlier packet, or the UN of UNLINK in this one, would make it another word.
+ */
+function fromMethod(packet: Buffer, at: number): Buffer | undefined {
+  const start = at - 2;
+  if (start < 0 || packet.toString('latin1', start, at + 1) !== 'LIS') return undefined;
+  const before = start === 0 ? undefined : packet[start - 1];
+  return before === LETTER_N && packet[start - 2] === LETTER_U ? undefined : packet.subarray(start);
+}
+
+const LETTER_N = 0x4e;
+const LETTER_U = 0x55;
+
+const symbolProperty = (object: object, description: string): unknown => {
+  const symbol = Object.getOwnPropertySymbols(object).find(
+    (candidate) => candidate.description === description,
+  );
+  return symbol === undefined ? undefined : (object as Readonly<Record<symbol, unknown>>)[symbol];
+};

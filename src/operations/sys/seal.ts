@@ -1,0 +1,13 @@
+import { operation } from '../operation.ts';
+import { serverOf } from './seal-state.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST /sys/seal',
+  capability: 'sudo',
+  params: {},
+  async run({ core }) {
+    await serverOf(core).seal();
+    return {};
+  },
+});
