@@ -1,0 +1,151 @@
+import { corrupt } from '../errors.ts';
+import type { Random } from '../random.ts';
+import type { Transaction } from '../store/store.ts';
+import { base58 } from './identifiers.ts';
+import {
+  KEY_LENGTH,
+  keyAt,
+  type Leaf,
+  type LeafEntry,
+  leafOf,
+  leafRef,
+  namesOf,
+  type RosterShape,
+} from './roster-format.ts';
+
+/** Letters of names and keys in one leaf: large enough that a search opens few, small enough to rewrite at once. */
+const MAX_LEAF_SIZE = 16_384;
+/** Below this a leaf joins its neighbour. */
+const MIN_LEAF_SIZE = MAX_LEAF_SIZE / 4;
+/** What the pieces of a leaf that has grown too large are filled to at most, so that they do not split again at once. */
+const FILL_SIZE = (MAX_LEAF_SIZE * 2) / 3;
+
+interface OpenLeaf {
+  readonly id: string;
+  from: string;
+  count: number;
+  /** Undefined until somebody needs the names. */
+  content: Map<string, string> | undefined;
+  size: number;
+  changed: boolean;
+}
+
+/** The names of a roster within one transaction. Nothing is written before `save`. */
+export class EditNames {
+  readonly #tx: Transaction;
+  readonly #shape: RosterShape;
+  readonly #random: Random;
+  #leaves: OpenLeaf[];
+
+  constructor(tx: Transaction, shape: RosterShape, random: Random, leaves: readonly LeafEntry[]) {
+    this.#tx = tx;
+    this.#shape = shape;
+    this.#random = random;
+    this.#leaves = leaves.map((entry) => ({ ...entry, content: undefined, size: 0, changed: false }));
+  }
+
+  async keyOf(name: string): Promise<string | undefined> {
+    return (await this.#open(this.#leafOf(name))).get(name);
+  }
+
+  /** @param name One that is not there yet. */
+  async insert(name: string, key: string): Promise<void> {
+    const leaf = this.#leafOf(name);
+    (await this.#open(leaf)).set(name, key);
+    leaf.size += sizeOf(name);
+    leaf.changed = true;
+  }
+
+  async remove(name: string): Promise<void> {
+    const leaf = this.#leafOf(name);
+    if (!(await this.#open(leaf)).delete(name)) return;
+    leaf.size -= sizeOf(name);
+    leaf.changed = true;
+  }
+
+  get changed(): boolean {
+    return this.#leaves.some((leaf) => leaf.changed);
+  }
+
+  /** Writes the leaves that changed, joined and split as their sizes demand; answers where all leaves then begin. */
+  async save(): Promise<LeafEntry[]> {
+    await this.#joinSmall();
+    const entries: LeafEntry[] = [];
+    for (const leaf of this.#leaves) {
+      if (leaf.changed) entries.push(...this.#write(leaf));
+      else entries.push({ id: leaf.id, from: leaf.from, count: leaf.count });
+    }
+    return entries;
+  }
+
+  async #joinSmall(): Promise<void> {
+    for (let i = 0; i < this.#leaves.length && this.#leaves.length > 1; ) {
+      const small = this.#leaves[i];
+      const neighbour = this.#leaves[i + 1] ?? this.#leaves[i - 1];
+      if (small === undefined || neighbour === undefined) break;
+      if (!small.changed || small.size >= MIN_LEAF_SIZE) {
+        i++;
+        continue;
+      }
+      const content = await this.#open(neighbour);
+      for (const [name, key] of await this.#open(small)) content.set(name, key);
+      neighbour.size += small.size;
+      neighbour.changed = true;
+      if (small.from < neighbour.from) neighbour.from = small.from;
+      this.#leaves.splice(i, 1);
+      this.#tx.delete(leafRef(this.#shape, small.id));
+    }
+  }
+
+  #write(leaf: OpenLeaf): LeafEntry[] {
+    const sorted = [...(leaf.content ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+    return piecesOf(sorted, leaf.size).map((piece, index, pieces) => {
+      const id = index === 0 ? leaf.id : base58(this.#random, KEY_LENGTH);
+      const before = pieces[index - 1]?.at(-1)?.[0];
+      const from = before === undefined ? leaf.from : shortestBetween(before, piece[0]?.[0] ?? '');
+      const names = piece.map(([name]) => `${name}\n`).join('');
+      const keys = piece.map(([, key]) => key).join('');
+      this.#tx.put(leafRef(this.#shape, id), { names, keys } satisfies Leaf);
+      return { id, from, count: piece.length };
+    });
+  }
+
+  #leafOf(name: string): OpenLeaf {
+    const leaf = this.#leaves[leafOf(this.#leaves, name)];
+    if (leaf === undefined) throw corrupt(`${this.#shape.collection} has no leaves`);
+    return leaf;
+  }
+
+  async #open(leaf: OpenLeaf): Promise<Map<string, string>> {
+    if (leaf.content !== undefined) return leaf.content;
+    const stored = await this.#tx.get<Leaf>(leafRef(this.#shape, leaf.id));
+    if (stored === undefined) throw corrupt(`leaf ${leaf.id} of ${this.#shape.collection} is missing`);
+    leaf.content = new Map(namesOf(stored).map((name, place) => [name, keyAt(stored, place)]));
+    leaf.size = stored.names.length + stored.keys.length;
+    return leaf.content;
+  }
+}
+
+const sizeOf = (name: string): number => name.length + 1 + KEY_LENGTH;
+
+type Line = readonly [name: string, key: string];
+
+/** Cuts sorted lines into runs of about the same size; one run, even an empty one, when they fit into a leaf. */
+function piecesOf(lines: readonly Line[], size: number): Line[][] {
+  const wanted = size <= MAX_LEAF_SIZE ? 1 : Math.ceil(size / FILL_SIZE);
+  const pieces: Line[][] = [[]];
+  let filled = 0;
+  for (const line of lines) {
+    if (filled >= (size / wanted) * pieces.length) pieces.push([]);
+    pieces.at(-1)?.push(line);
+    filled += sizeOf(line[0]);
+  }
+  return pieces;
+}
+
+/** The shortest text that sorts after `before` and not after `name`: keeps the directory small. */
+function shortestBetween(before: string, name: string): string {
+  let same = 0;
+  while (before.charCodeAt(same) === name.charCodeAt(same)) same++;
+  return name.slice(0, same + 1);
+}

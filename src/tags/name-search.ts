@@ -1,0 +1,112 @@
+import { foldCase, MAX_NAME_LENGTH } from './names.ts';
+import type { Named, Roster } from './roster.ts';
+import { keyAt, type Leaf, namesOf, type RosterRecord } from './roster-format.ts';
+import { Trigrams } from './trigrams.ts';
+
+/** So many searches over the same names pay for an index; a command makes one, and a pool may change before the next. */
+const SCANS_BEFORE_INDEX = 8;
+/** Looking through fewer names takes no longer than the rest of a request. */
+const NAMES_WORTH_AN_INDEX = 2000;
+/** Places and letters kept of earlier answers, over all queries. */
+const MAX_REMEMBERED_SIZE = 1 << 20;
+
+/** The names of a roster in memory, in order, for finding those that contain a text. */
+export class NameSearch {
+  readonly #leaves: readonly Leaf[];
+  /** Where the names of each leaf begin among all. */
+  readonly #starts: readonly number[];
+  readonly #folded: readonly string[];
+  readonly #remembered = new Map<string, Uint32Array>();
+  #rememberedSize = 0;
+  #scans = 0;
+  #trigrams: Trigrams | undefined;
+
+  constructor(leaves: readonly Leaf[]) {
+    const starts: number[] = [];
+    const folded: string[] = [];
+    for (const leaf of leaves) {
+      starts.push(folded.length);
+      for (const name of namesOf(leaf)) folded.push(foldCase(name));
+    }
+    this.#leaves = leaves;
+    this.#starts = starts;
+    this.#folded = folded;
+  }
+
+  /** The places of all names that contain `query`, whatever its case, in the order of names. */
+  find(query: string): Uint32Array {
+    if (query.length > MAX_NAME_LENGTH) return new Uint32Array(0);
+    const wanted = foldCase(query);
+    const known = this.#remembered.get(wanted);
+    if (known !== undefined) return known;
+    const places = this.#look(wanted);
+    this.#remember(wanted, places);
+    return places;
+  }
+
+  /** The name at a place that `find` answered. */
+  at(place: number): Named {
+    const index = this.#leafAt(place);
+    const leaf = this.#leaves[index];
+    if (leaf === undefined) throw new RangeError(`no name at place ${place}`);
+    const within = place - (this.#starts[index] ?? 0);
+    return { name: namesOf(leaf)[within] ?? '', key: keyAt(leaf, within) };
+  }
+
+  #leafAt(place: number): number {
+    let low = 0;
+    let high = this.#starts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.#starts[middle] ?? 0) <= place) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #look(query: string): Uint32Array {
+    if (query.length < 3 || this.#folded.length < NAMES_WORTH_AN_INDEX) return this.#scan(query);
+    if (this.#trigrams === undefined && ++this.#scans <= SCANS_BEFORE_INDEX) return this.#scan(query);
+    this.#trigrams ??= new Trigrams(this.#folded);
+    const candidates = this.#trigrams.candidates(query);
+    if (query.length === 3) return candidates;
+    return candidates.filter((place) => this.#folded[place]?.includes(query));
+  }
+
+  #scan(query: string): Uint32Array {
+    const places: number[] = [];
+    for (const [place, name] of this.#folded.entries()) if (name.includes(query)) places.push(place);
+    return Uint32Array.from(places);
+  }
+
+  #remember(query: string, places: Uint32Array): void {
+    const size = query.length + places.length;
+    if (this.#rememberedSize + size > MAX_REMEMBERED_SIZE) {
+      this.#remembered.clear();
+      this.#rememberedSize = 0;
+    }
+    this.#remembered.set(query, places);
+    this.#rememberedSize += size;
+  }
+}
+
+/** How many rosters a process keeps ready to be searched. */
+const MAX_SEARCHES = 16;
+
+/** The searches of a process: a roster is read again only when its names changed. */
+export class NameSearches {
+  readonly #known = new Map<string, { readonly stamp: string; readonly search: NameSearch }>();
+
+  async of(roster: Roster<RosterRecord>): Promise<NameSearch> {
+    const { collection, stamp } = roster;
+    const known = this.#known.get(collection);
+    this.#known.delete(collection);
+    const current = known?.stamp === stamp ? known : { stamp, search: new NameSearch(await roster.leaves()) };
+    this.#known.set(collection, current);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_SEARCHES) break;
+      this.#known.delete(oldest);
+    }
+    return current.search;
+  }
+}

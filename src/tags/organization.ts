@@ -1,0 +1,78 @@
+import type { Clock } from '../clock.ts';
+import { type CofferError, notFound } from '../errors.ts';
+import type { Random } from '../random.ts';
+import type { DocumentRef, Store, View } from '../store/store.ts';
+import type { RosterRecord, RosterShape } from './roster-format.ts';
+
+/** What the rooms below give to every part of this one. */
+export interface Ports {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface Organization {
+  /** Also its identifier in the API. */
+  readonly name: string;
+  readonly email: string;
+  /** `org-` and 16 letters and digits: names the organization's rosters, so that a later one of this name shares nothing. */
+  readonly externalId: string;
+  /** What the identifiers of its tags and workspaces begin with. */
+  readonly home: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+}
+
+export interface TagRecord extends RosterRecord {
+  readonly createdAt: number;
+  /** How many workspaces carry it. */
+  readonly instances: number;
+}
+
+export interface WorkspaceRecord extends RosterRecord {
+  readonly description: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /**
+   * Keys of the tags that it carries, in the order in which they were added. Keys of deleted tags may be among them
+   * for a while: they are never used again, so they only have to be passed over.
+   */
+  readonly tags: readonly string[];
+  /** How many tags were left when keys of deleted ones were last cleared away. */
+  readonly tagsWhenCleared: number;
+}
+
+export const ORGANIZATIONS = 'tags/organizations';
+
+export const organizationRef = (name: string): DocumentRef => ({ collection: ORGANIZATIONS, id: name });
+
+/** Leads from an identifier of a tag or a workspace to its organization: holds the same as the document by name. */
+export const homeRef = (home: string): DocumentRef => ({ collection: 'tags/homes', id: home });
+
+/** About 12 kB a slice: what a change of one record rewrites. */
+const TAGS_PER_SLICE = 96;
+/** Workspaces are larger: some fifty tags each make 16 kB. */
+const WORKSPACES_PER_SLICE = 16;
+
+export const tagsOf = ({ externalId }: Organization): RosterShape => ({
+  collection: `tags/${externalId}/tags`,
+  perSlice: TAGS_PER_SLICE,
+});
+
+export const workspacesOf = ({ externalId }: Organization): RosterShape => ({
+  collection: `tags/${externalId}/workspaces`,
+  perSlice: WORKSPACES_PER_SLICE,
+});
+
+/** @throws `not-found` */
+export async function organizationCalled(view: View, name: string): Promise<Organization> {
+  const organization = name === '' ? undefined : await view.get<Organization>(organizationRef(name));
+  if (organization === undefined) throw notFound(`organization "${name}" not found`);
+  return organization;
+}
+
+export const organizationAt = (view: View, home: string): Promise<Organization | undefined> =>
+  view.get<Organization>(homeRef(home));
+
+export const tagNotFound = (id: string): CofferError => notFound(`tag "${id}" not found`);
+export const workspaceNotFound = (id: string): CofferError => notFound(`workspace "${id}" not found`);

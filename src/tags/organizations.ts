@@ -1,0 +1,119 @@
+import { asCofferError } from '../errors.ts';
+import type { DocumentRef, Transaction } from '../store/store.ts';
+import { newExternalId, newHome } from './identifiers.ts';
+import { nameTaken, plainName } from './names.ts';
+import {
+  homeRef,
+  ORGANIZATIONS,
+  type Organization,
+  organizationCalled,
+  organizationRef,
+  type Ports,
+  tagsOf,
+  workspacesOf,
+} from './organization.ts';
+import { RosterEdit } from './roster-edit.ts';
+
+const DELETED = 'tags/deleted-organizations';
+/** How many documents of a deleted organization go in one transaction, so that nobody waits long for the next. */
+const CLEARED_AT_ONCE = 256;
+
+export interface NewOrganization {
+  readonly name: string;
+  readonly email: string;
+  /** Where the name stands in the request, for errors. */
+  readonly field?: string;
+}
+
+/** The organizations of a store. */
+export class Organizations {
+  readonly #ports: Ports;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** @throws `invalid` when the name breaks a rule or is taken. */
+  create({ name, email, field }: NewOrganization): Promise<Organization> {
+    plainName(name, field);
+    const { store, clock, random } = this.#ports;
+    return store.transact(async (tx) => {
+      if ((await tx.get(organizationRef(name))) !== undefined)
+        throw nameTaken('an organization', name, field);
+      const organization: Organization = {
+        name,
+        email,
+        externalId: newExternalId(random),
+        home: await this.#freeHome(tx),
+        createdAt: clock.now(),
+      };
+      tx.put(organizationRef(name), organization);
+      tx.put(homeRef(organization.home), organization);
+      RosterEdit.create(tx, tagsOf(organization), random);
+      RosterEdit.create(tx, workspacesOf(organization), random);
+      return organization;
+    });
+  }
+
+  /** @throws `not-found` */
+  get(name: string): Promise<Organization> {
+    return this.#ports.store.read((view) => organizationCalled(view, name));
+  }
+
+  /** All, in the order of names. */
+  list(): Promise<Organization[]> {
+    return this.#ports.store.read(async (view) => {
+      const names = await view.list(ORGANIZATIONS);
+      return Promise.all(names.map((name) => organizationCalled(view, name)));
+    });
+  }
+
+  /**
+   * Deletes an organization with its workspaces and tags. All of them are out of reach at once; what they leave in the
+   * store is cleared away after that, piece by piece, by this call or the next one.
+   * @throws `not-found`
+   */
+  async delete(name: string): Promise<void> {
+    await this.#ports.store.transact(async (tx) => {
+      const organization = await organizationCalled(tx, name);
+      tx.delete(organizationRef(name));
+      tx.delete(homeRef(organization.home));
+      tx.put(deletedRef(organization.externalId), organization);
+    });
+    try {
+      await this.#clearDeleted();
+    } catch (error) {
+      // The organization is gone for good already; a full or failing disk must not make that look undone.
+      if (asCofferError(error) === undefined) throw error;
+    }
+  }
+
+  async #clearDeleted(): Promise<void> {
+    const { store } = this.#ports;
+    for (const externalId of await store.read((view) => view.list(DELETED))) {
+      while (await store.transact((tx) => clearSome(tx, externalId)));
+    }
+  }
+
+  async #freeHome(tx: Transaction): Promise<string> {
+    for (;;) {
+      const home = newHome(this.#ports.random);
+      if ((await tx.get(homeRef(home))) === undefined) return home;
+    }
+  }
+}
+
+const deletedRef = (externalId: string): DocumentRef => ({ collection: DELETED, id: externalId });
+
+/** @returns whether there is more to clear. */
+async function clearSome(tx: Transaction, externalId: string): Promise<boolean> {
+  const organization = await tx.get<Organization>(deletedRef(externalId));
+  if (organization === undefined) return false;
+  for (const { collection } of [tagsOf(organization), workspacesOf(organization)]) {
+    const ids = await tx.list(collection, { limit: CLEARED_AT_ONCE });
+    for (const id of ids) tx.delete({ collection, id });
+    if (ids.length > 0) return true;
+  }
+  tx.delete(deletedRef(externalId));
+  return false;
+}

@@ -1,0 +1,146 @@
+import { corrupt } from '../errors.ts';
+import type { View } from '../store/store.ts';
+import {
+  type Directory,
+  directoryRef,
+  keyAt,
+  type Leaf,
+  leafOf,
+  leafRef,
+  namesOf,
+  placeOf,
+  type RosterRecord,
+  type RosterShape,
+  type Slice,
+  sliceOf,
+  sliceRef,
+} from './roster-format.ts';
+
+/** A name and the key of the record that has it. */
+export interface Named {
+  readonly name: string;
+  readonly key: string;
+}
+
+/** How many documents are asked for at once; more would only wait in the platform's own queue. */
+const READ_AHEAD = 32;
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** All tags, or all workspaces, of one organization, as one view of the store has them. */
+export class Roster<R extends RosterRecord> {
+  readonly #view: View;
+  readonly #shape: RosterShape;
+  readonly #directory: Directory;
+
+  private constructor(view: View, shape: RosterShape, directory: Directory) {
+    this.#view = view;
+    this.#shape = shape;
+    this.#directory = directory;
+  }
+
+  static async open<R extends RosterRecord>(view: View, shape: RosterShape): Promise<Roster<R>> {
+    const directory = await view.get<Directory>(directoryRef(shape));
+    if (directory === undefined) throw missing(`the directory of ${shape.collection}`);
+    return new Roster<R>(view, shape, directory);
+  }
+
+  get collection(): string {
+    return this.#shape.collection;
+  }
+
+  /** Equal stamps mean that no name came or went. */
+  get stamp(): string {
+    return this.#directory.stamp;
+  }
+
+  get total(): number {
+    let total = 0;
+    for (const leaf of this.#directory.leaves) total += leaf.count;
+    return total;
+  }
+
+  async get(key: string): Promise<R | undefined> {
+    const slice = await this.#slice(sliceOf(key, this.#directory.slices));
+    return slice?.records.find((record) => record.key === key);
+  }
+
+  /** The records of those keys that have one, in the order of the keys. */
+  async getAll(keys: readonly string[]): Promise<R[]> {
+    const records = await inTurns(keys, (key) => this.get(key));
+    return records.filter((record) => record !== undefined);
+  }
+
+  /** The key of the record called `name`. */
+  async keyOf(name: string): Promise<string | undefined> {
+    const leaf = await this.#leaf(leafOf(this.#directory.leaves, name));
+    const place = placeOf(namesOf(leaf), name);
+    return namesOf(leaf)[place] === name ? keyAt(leaf, place) : undefined;
+  }
+
+  /**
+   * `count` names from the `offset`th on, in order; opens only the leaves that have them.
+   * @param except Names of this roster that are passed over, as if they were not there.
+   */
+  async names(offset: number, count: number, except: ReadonlySet<string> = NO_NAMES): Promise<Named[]> {
+    const found: Named[] = [];
+    const passedOver = this.#perLeaf(except);
+    let skip = offset;
+    for (const [index, leafEntry] of this.#directory.leaves.entries()) {
+      if (found.length >= count) break;
+      const left = leafEntry.count - (passedOver.get(index) ?? 0);
+      if (skip >= left) {
+        skip -= left;
+        continue;
+      }
+      const leaf = await this.#leaf(index);
+      const named = namesOf(leaf).map((name, place) => ({ name, key: keyAt(leaf, place) }));
+      const wanted = except.size === 0 ? named : named.filter(({ name }) => !except.has(name));
+      found.push(...wanted.slice(skip, skip + count - found.length));
+      skip = 0;
+    }
+    return found;
+  }
+
+  #perLeaf(names: ReadonlySet<string>): ReadonlyMap<number, number> {
+    const counts = new Map<number, number>();
+    for (const name of names) {
+      const index = leafOf(this.#directory.leaves, name);
+      counts.set(index, (counts.get(index) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** Every leaf, in the order of names. */
+  leaves(): Promise<Leaf[]> {
+    return inTurns([...this.#directory.leaves.keys()], (index) => this.#leaf(index));
+  }
+
+  /** Every record, in no order. */
+  async all(): Promise<R[]> {
+    const indexes = Array.from({ length: this.#directory.slices }, (_, index) => index);
+    const slices = await inTurns(indexes, (index) => this.#slice(index));
+    return slices.flatMap((slice) => slice?.records ?? []);
+  }
+
+  #slice(index: number): Promise<Slice<R> | undefined> {
+    return this.#view.get<Slice<R>>(sliceRef(this.#shape, index));
+  }
+
+  async #leaf(index: number): Promise<Leaf> {
+    const id = this.#directory.leaves[index]?.id ?? '';
+    const leaf = await this.#view.get<Leaf>(leafRef(this.#shape, id));
+    if (leaf === undefined) throw missing(`leaf ${id} of ${this.#shape.collection}`);
+    return leaf;
+  }
+}
+
+async function inTurns<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
+  const done: U[] = [];
+  for (let start = 0; start < items.length; start += READ_AHEAD) {
+    done.push(...(await Promise.all(items.slice(start, start + READ_AHEAD).map(work))));
+  }
+  return done;
+}
+
+const missing = (what: string) =>
+  corrupt(`${what} is missing from the store`, { hint: 'run coffer doctor, or restore a backup' });

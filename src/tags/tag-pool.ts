@@ -1,0 +1,199 @@
+import type { Transaction, View } from '../store/store.ts';
+import { parseIdentifier, printIdentifier } from './identifiers.ts';
+import type { NameSearches } from './name-search.ts';
+import { nameTaken, tagName } from './names.ts';
+import {
+  type Organization,
+  organizationAt,
+  organizationCalled,
+  type Ports,
+  type TagRecord,
+  tagNotFound,
+  tagsOf,
+  type WorkspaceRecord,
+  workspacesOf,
+} from './organization.ts';
+import { OrganizationEdit } from './organization-edit.ts';
+import { offsetOf, type Page, type PageRequest } from './page.ts';
+import { Roster } from './roster.ts';
+
+export interface Tag {
+  /** `tag-` and 16 letters and digits. */
+  readonly id: string;
+  readonly name: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+  /** How many workspaces carry it. */
+  readonly instances: number;
+  /** The name of the organization. */
+  readonly organization: string;
+}
+
+export interface TagQuery {
+  /** Only tags whose name contains this, whatever its case; nothing in it is a wildcard. */
+  readonly search?: string;
+  /** The identifier of a workspace whose tags are left out; anything else leaves out nothing. */
+  readonly notOnWorkspace?: string;
+  readonly page: PageRequest;
+}
+
+/** A name for a new tag, and where it stands in the request, for errors. */
+export interface NewTag {
+  readonly name: string;
+  readonly field?: string;
+}
+
+export const printTag = ({ home, name }: Organization, tag: TagRecord): Tag => ({
+  id: printIdentifier('tag', { home, key: tag.key }),
+  name: tag.name,
+  createdAt: tag.createdAt,
+  instances: tag.instances,
+  organization: name,
+});
+
+/** The tags of organizations. */
+export class TagPool {
+  readonly #ports: Ports;
+  readonly #searches: NameSearches;
+
+  constructor(ports: Ports, searches: NameSearches) {
+    this.#ports = ports;
+    this.#searches = searches;
+  }
+
+  /**
+   * One page of an organization's tags, in the order of names.
+   * @throws `not-found` for an unknown organization.
+   */
+  list(organizationName: string, query: TagQuery): Promise<Page<Tag>> {
+    return this.#ports.store.read(async (view) => {
+      const organization = await organizationCalled(view, organizationName);
+      const roster = await Roster.open<TagRecord>(view, tagsOf(organization));
+      const except = await namesOnWorkspace(view, organization, roster, query.notOnWorkspace);
+      const { keys, total } = query.search
+        ? await this.#found(roster, query.search, except, query.page)
+        : await inOrder(roster, except, query.page);
+      const records = await roster.getAll(keys);
+      return { ...query.page, items: records.map((tag) => printTag(organization, tag)), total };
+    });
+  }
+
+  async #found(roster: Roster<TagRecord>, text: string, except: ReadonlySet<string>, page: PageRequest) {
+    const search = await this.#searches.of(roster);
+    const all = search.find(text);
+    const places = except.size === 0 ? all : all.filter((place) => !except.has(search.at(place).name));
+    const offset = offsetOf(page);
+    const keys = [...places.subarray(offset, offset + page.size)].map((place) => search.at(place).key);
+    return { keys, total: places.length };
+  }
+
+  /** @throws `not-found` for a tag that no organization has. */
+  get(id: string): Promise<Tag> {
+    return this.#ports.store.read(async (view) => {
+      const address = parseIdentifier('tag', id);
+      const organization = address && (await organizationAt(view, address.home));
+      if (address === undefined || organization === undefined) throw tagNotFound(id);
+      const tag = await (await Roster.open<TagRecord>(view, tagsOf(organization))).get(address.key);
+      if (tag === undefined) throw tagNotFound(id);
+      return printTag(organization, tag);
+    });
+  }
+
+  /**
+   * Adds tags that no workspace carries yet. A name given twice, in whatever case, is one tag.
+   * @throws `not-found` for an unknown organization, `invalid` for a name that breaks a rule or is taken; nothing is
+   * added then.
+   */
+  create(organizationName: string, tags: readonly NewTag[]): Promise<Tag[]> {
+    return this.#edit(organizationName, async (edit) => {
+      const fields = new Map(tags.map(({ name, field }) => [tagName(name, field), field]));
+      const created: TagRecord[] = [];
+      for (const [name, field] of fields) {
+        if ((await edit.tags.keyOf(name)) !== undefined) throw nameTaken('a tag', name, field);
+        created.push(await edit.addTag(name));
+      }
+      return created.map((tag) => printTag(edit.organization, tag));
+    });
+  }
+
+  /**
+   * Deletes tags from the pool and from all workspaces that carry them: all of them, or none.
+   * @throws `not-found` for the organization, or naming a tag that it does not have.
+   */
+  delete(organizationName: string, ids: readonly string[]): Promise<void> {
+    return this.#edit(organizationName, async (edit) => {
+      const tags = new Map<string, TagRecord>();
+      for (const id of ids) tags.set(id, await edit.tag(id));
+      for (const tag of tags.values()) await edit.removeTag(tag);
+    });
+  }
+
+  /**
+   * Puts the tag on workspaces: on all of them, or none. Those that carry it already stay as they are.
+   * @throws `not-found` naming the tag, or a workspace that its organization does not have.
+   */
+  attach(tagId: string, workspaceIds: readonly string[]): Promise<void> {
+    return this.#onWorkspaces(tagId, workspaceIds, (edit, workspaceKey, tagKey) =>
+      edit.attach(workspaceKey, [tagKey]),
+    );
+  }
+
+  /**
+   * Takes the tag off workspaces: off all of them, or none. It stays in the pool.
+   * @throws `not-found` naming the tag, or a workspace that its organization does not have.
+   */
+  detach(tagId: string, workspaceIds: readonly string[]): Promise<void> {
+    return this.#onWorkspaces(tagId, workspaceIds, (edit, workspaceKey, tagKey) =>
+      edit.detach(workspaceKey, [tagKey]),
+    );
+  }
+
+  #onWorkspaces(
+    tagId: string,
+    workspaceIds: readonly string[],
+    change: (edit: OrganizationEdit, workspaceKey: string, tagKey: string) => Promise<void>,
+  ): Promise<void> {
+    const { store } = this.#ports;
+    return store.transact(async (tx) => {
+      const home = parseIdentifier('tag', tagId)?.home;
+      const organization = home === undefined ? undefined : await organizationAt(tx, home);
+      if (organization === undefined) throw tagNotFound(tagId);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const tag = await edit.tag(tagId);
+      const workspaces: WorkspaceRecord[] = [];
+      for (const id of workspaceIds) workspaces.push(await edit.workspace(id));
+      for (const workspace of workspaces) await change(edit, workspace.key, tag.key);
+      await edit.save();
+    });
+  }
+
+  #edit<T>(organizationName: string, change: (edit: OrganizationEdit) => Promise<T>): Promise<T> {
+    return this.#ports.store.transact(async (tx: Transaction) => {
+      const organization = await organizationCalled(tx, organizationName);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const result = await change(edit);
+      await edit.save();
+      return result;
+    });
+  }
+}
+
+async function inOrder(roster: Roster<TagRecord>, except: ReadonlySet<string>, page: PageRequest) {
+  const named = await roster.names(offsetOf(page), page.size, except);
+  return { keys: named.map(({ key }) => key), total: roster.total - except.size };
+}
+
+/** A workspace of another organization, or nothing that is a workspace, has no names here: what it carries is not told. */
+async function namesOnWorkspace(
+  view: View,
+  organization: Organization,
+  tags: Roster<TagRecord>,
+  id: string | undefined,
+): Promise<ReadonlySet<string>> {
+  const address = id === undefined ? undefined : parseIdentifier('ws', id);
+  if (address?.home !== organization.home) return new Set();
+  const workspaces = await Roster.open<WorkspaceRecord>(view, workspacesOf(organization));
+  const workspace = await workspaces.get(address.key);
+  const carried = await tags.getAll(workspace?.tags ?? []);
+  return new Set(carried.map(({ name }) => name));
+}

@@ -1,0 +1,239 @@
+import type { Transaction, View } from '../store/store.ts';
+import { parseIdentifier, printIdentifier } from './identifiers.ts';
+import type { NameSearches } from './name-search.ts';
+import { foldCase, plainName } from './names.ts';
+import {
+  type Organization,
+  organizationAt,
+  organizationCalled,
+  type Ports,
+  type TagRecord,
+  tagsOf,
+  type WorkspaceRecord,
+  workspaceNotFound,
+  workspacesOf,
+} from './organization.ts';
+import { OrganizationEdit } from './organization-edit.ts';
+import { type Page, type PageRequest, pageFrom } from './page.ts';
+import { Roster } from './roster.ts';
+import { printTag, type Tag } from './tag-pool.ts';
+import type { TagReference } from './tag-reference.ts';
+import { findWorkspaces, type WorkspaceQuery } from './workspace-query.ts';
+
+export interface Workspace {
+  /** `ws-` and 16 letters and digits. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** The name of the organization. */
+  readonly organization: string;
+  /** In order. */
+  readonly tagNames: readonly string[];
+}
+
+/** A workspace as a request names it. */
+export type WorkspaceReference =
+  | { readonly id: string }
+  | { readonly organization: string; readonly name: string };
+
+export interface NewWorkspace {
+  readonly name: string;
+  readonly description: string | null;
+  readonly tags: readonly TagReference[];
+  /** Where the name stands in the request, for errors. */
+  readonly field?: string;
+}
+
+export interface WorkspaceChange {
+  readonly name?: string;
+  readonly description?: string | null;
+}
+
+/** The workspaces of organizations, and the tags on them. */
+export class Workspaces {
+  readonly #ports: Ports;
+  readonly #searches: NameSearches;
+
+  constructor(ports: Ports, searches: NameSearches) {
+    this.#ports = ports;
+    this.#searches = searches;
+  }
+
+  /** @throws `not-found` for an unknown organization. */
+  list(organizationName: string, query: WorkspaceQuery): Promise<Page<Workspace>> {
+    return this.#ports.store.read(async (view) => {
+      const organization = await organizationCalled(view, organizationName);
+      const tags = await Roster.open<TagRecord>(view, tagsOf(organization));
+      const workspaces = await Roster.open<WorkspaceRecord>(view, workspacesOf(organization));
+      const { keys, total } = await findWorkspaces({ workspaces, tags }, this.#searches, query);
+      const records = await workspaces.getAll(keys);
+      const items = await Promise.all(records.map((record) => printWorkspace(organization, record, tags)));
+      return { ...query.page, items, total };
+    });
+  }
+
+  /** @throws `not-found` */
+  get(reference: WorkspaceReference): Promise<Workspace> {
+    return this.#ports.store.read(async (view) => {
+      const { organization, workspace } = await find(view, reference);
+      return getAt(view, organization, workspace.key);
+    });
+  }
+
+  /**
+   * Makes a workspace with tags on it; names that the pool does not have are added to it.
+   * @throws `not-found` for an unknown organization or tag, `invalid` for a name that breaks a rule or is taken;
+   * nothing is made then.
+   */
+  create(organizationName: string, wanted: NewWorkspace): Promise<Workspace> {
+    return this.#ports.store.transact(async (tx) => {
+      const organization = await organizationCalled(tx, organizationName);
+      plainName(wanted.name, wanted.field);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const { key } = await edit.addWorkspace(wanted.name, wanted.description, wanted.field);
+      await edit.attach(key, await edit.tagsFor(wanted.tags));
+      await edit.save();
+      return getAt(tx, organization, key);
+    });
+  }
+
+  /**
+   * Changes name or description; what is absent stays.
+   * @param field Where the name stands in the request, for errors.
+   * @throws `not-found`; `invalid` for a name that breaks a rule or is taken.
+   */
+  update(reference: WorkspaceReference, change: WorkspaceChange, field?: string): Promise<Workspace> {
+    return this.#ports.store.transact(async (tx) => {
+      const { organization, workspace } = await find(tx, reference);
+      if (change.name !== undefined) plainName(change.name, field);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      await edit.updateWorkspace(workspace, change, field);
+      await edit.save();
+      return getAt(tx, organization, workspace.key);
+    });
+  }
+
+  /**
+   * Its tags count one instance less, and stay in the pool.
+   * @throws `not-found`
+   */
+  delete(reference: WorkspaceReference): Promise<void> {
+    return this.#edit(reference, (edit, workspace) => edit.removeWorkspace(workspace));
+  }
+
+  /**
+   * One page of the tags that a workspace carries, in the order of names.
+   * @param search Only tags whose name contains this, whatever its case.
+   * @throws `not-found`
+   */
+  tags(reference: WorkspaceReference, search: string, page: PageRequest): Promise<Page<Tag>> {
+    return this.#ports.store.read(async (view) => {
+      const { organization, workspace } = await find(view, reference);
+      const tags = await Roster.open<TagRecord>(view, tagsOf(organization));
+      const wanted = foldCase(search);
+      const carried = await tagsOn(workspace, tags);
+      const found = carried.filter(({ name }) => name.includes(wanted));
+      const { items, total } = pageFrom(found, page);
+      return { ...page, items: items.map((tag) => printTag(organization, tag)), total };
+    });
+  }
+
+  /**
+   * Puts tags on a workspace: all of them, or none. Names that the pool does not have are added to it.
+   * @throws `not-found` naming the workspace or an unknown tag, `invalid` for a name against the rules.
+   */
+  tag(reference: WorkspaceReference, tags: readonly TagReference[]): Promise<void> {
+    return this.#edit(reference, async (edit, workspace) =>
+      edit.attach(workspace.key, await edit.tagsFor(tags)),
+    );
+  }
+
+  /**
+   * Takes tags off a workspace: all of them, or none. They stay in the pool. A name that nobody has is passed over.
+   * @throws `not-found` naming the workspace or an unknown tag.
+   */
+  untag(reference: WorkspaceReference, tags: readonly TagReference[]): Promise<void> {
+    return this.#edit(reference, async (edit, workspace) =>
+      edit.detach(workspace.key, await edit.existingTagsFor(tags)),
+    );
+  }
+
+  #edit<T>(
+    reference: WorkspaceReference,
+    change: (edit: OrganizationEdit, workspace: WorkspaceRecord) => Promise<T>,
+  ): Promise<T> {
+    return this.#ports.store.transact(async (tx: Transaction) => {
+      const { organization, workspace } = await find(tx, reference);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const result = await change(edit, workspace);
+      await edit.save();
+      return result;
+    });
+  }
+}
+
+async function find(
+  view: View,
+  reference: WorkspaceReference,
+): Promise<{ readonly organization: Organization; readonly workspace: WorkspaceRecord }> {
+  const { organization, key } =
+    'id' in reference
+      ? await locate(view, reference.id)
+      : await locateByName(view, reference.organization, reference.name);
+  const roster = organization && (await Roster.open<WorkspaceRecord>(view, workspacesOf(organization)));
+  const workspace = key === undefined ? undefined : await roster?.get(key);
+  if (organization === undefined || workspace === undefined) {
+    throw workspaceNotFound('id' in reference ? reference.id : reference.name);
+  }
+  return { organization, workspace };
+}
+
+async function getAt(view: View, organization: Organization, key: string): Promise<Workspace> {
+  const tags = await Roster.open<TagRecord>(view, tagsOf(organization));
+  const workspaces = await Roster.open<WorkspaceRecord>(view, workspacesOf(organization));
+  const workspace = await workspaces.get(key);
+  if (workspace === undefined) throw workspaceNotFound(key);
+  return printWorkspace(organization, workspace, tags);
+}
+
+interface Location {
+  readonly organization: Organization | undefined;
+  readonly key: string | undefined;
+}
+
+async function locate(view: View, id: string): Promise<Location> {
+  const address = parseIdentifier('ws', id);
+  const organization = address && (await organizationAt(view, address.home));
+  return { organization, key: address?.key };
+}
+
+async function locateByName(view: View, organizationName: string, name: string): Promise<Location> {
+  const organization = await organizationCalled(view, organizationName);
+  const roster = await Roster.open<WorkspaceRecord>(view, workspacesOf(organization));
+  return { organization, key: await roster.keyOf(name) };
+}
+
+const byName = (a: TagRecord, b: TagRecord): number => (a.name < b.name ? -1 : 1);
+
+const tagsOn = async (workspace: WorkspaceRecord, tags: Roster<TagRecord>): Promise<TagRecord[]> =>
+  (await tags.getAll(workspace.tags)).sort(byName);
+
+async function printWorkspace(
+  { home, name }: Organization,
+  workspace: WorkspaceRecord,
+  tags: Roster<TagRecord>,
+): Promise<Workspace> {
+  const carried = await tagsOn(workspace, tags);
+  return {
+    id: printIdentifier('ws', { home, key: workspace.key }),
+    name: workspace.name,
+    description: workspace.description,
+    createdAt: workspace.createdAt,
+    updatedAt: workspace.updatedAt,
+    organization: name,
+    tagNames: carried.map((tag) => tag.name),
+  };
+}
