@@ -1,39 +1,11 @@
+import type { BackupMaterial } from './key-types/key-type.ts';
+
 /**
  * The document inside a backup, member for member as OpenBao writes it: `{"policy": …, "archived_keys": {"keys": […]}}`.
  * This file knows the layout alone; what the values mean, and whether they fit each other, is for others.
  */
 
-export interface RsaPublicNumbers {
-  readonly modulus: bigint;
-  readonly exponent: bigint;
-}
-
-export interface RsaPrivateNumbers extends RsaPublicNumbers {
-  readonly privateExponent: bigint;
-  readonly primes: readonly bigint[];
-  /** What follows from the numbers above (RFC 8017, 3.2): written for peers, never believed when read. */
-  readonly precomputed?: {
-    readonly exponent1: bigint;
-    readonly exponent2: bigint;
-    readonly coefficient: bigint;
-  };
-}
-
-/** The material of one version, as numbers and bytes; what a type does not have is undefined. */
-export interface BackupMaterial {
-  /** Symmetric key; ed25519: seed and public key. */
-  readonly key?: Buffer;
-  readonly ecX?: bigint;
-  readonly ecY?: bigint;
-  /** The private scalar; absent when only the public key is held. */
-  readonly ecD?: bigint;
-  readonly rsaKey?: RsaPrivateNumbers;
-  readonly rsaPublicKey?: RsaPublicNumbers;
-  /** ECDSA: SPKI in PEM; ed25519: base64. */
-  readonly publicKey?: string;
-}
-
-/** One version. */
+/** One version; what a type does not have is undefined. */
 export interface BackupEntry extends BackupMaterial {
   readonly hmacKey?: Buffer;
   /** Creation, as Go writes times. */

@@ -1,11 +1,7 @@
-import type {
-  BackupDocument,
-  BackupEntry,
-  BackupPolicy,
-  BackupRecord,
-  RsaPrivateNumbers,
-} from './backup-document.ts';
+import { encodeBase64 } from '../base64.ts';
+import type { BackupDocument, BackupEntry, BackupPolicy, BackupRecord } from './backup-document.ts';
 import { type GoWritable, writeGoJson } from './go-json.ts';
+import type { RsaNumbers } from './key-types/key-type.ts';
 
 /** The document as OpenBao writes it, with the newline that ends it. */
 export function printBackupDocument({ policy, archivedKeys }: BackupDocument): string {
@@ -50,13 +46,11 @@ function writableEntry(entry: BackupEntry): GoWritable {
     key: base64(entry.key),
     hmac_key: base64(entry.hmacKey),
     time: entry.time,
-    ec_x: entry.ecX ?? null,
-    ec_y: entry.ecY ?? null,
-    ec_d: entry.ecD ?? null,
-    rsa_key: writableRsaPrivate(entry.rsaKey),
-    rsa_public_key: entry.rsaPublicKey
-      ? { N: entry.rsaPublicKey.modulus, E: entry.rsaPublicKey.exponent }
-      : null,
+    ec_x: entry.ec?.x ?? null,
+    ec_y: entry.ec?.y ?? null,
+    ec_d: entry.ec?.d ?? null,
+    rsa_key: writableRsa(entry.rsa),
+    rsa_public_key: entry.rsaPublic ? { N: entry.rsaPublic.n, E: entry.rsaPublic.e } : null,
     public_key: entry.publicKey ?? '',
     convergent_version: entry.convergentVersion,
     creation_time: entry.creationTime,
@@ -68,20 +62,17 @@ function writableEntry(entry: BackupEntry): GoWritable {
 const writableRecord = (record: BackupRecord | undefined): GoWritable =>
   record === undefined ? null : { time: record.time, version: record.version };
 
-const base64 = (bytes: Buffer | undefined): string | null => bytes?.toString('base64') ?? null;
+const base64 = (bytes: Uint8Array | undefined): string | null =>
+  bytes === undefined ? null : encodeBase64(bytes);
 
-function writableRsaPrivate(key: RsaPrivateNumbers | undefined): GoWritable {
+function writableRsa(key: RsaNumbers | undefined): GoWritable {
   if (key === undefined) return null;
+  const { dp = null, dq = null, qInv = null } = key.precomputed ?? {};
   return {
-    N: key.modulus,
-    E: key.exponent,
-    D: key.privateExponent,
+    N: key.n,
+    E: key.e,
+    D: key.d,
     Primes: key.primes,
-    Precomputed: {
-      Dp: key.precomputed?.exponent1 ?? null,
-      Dq: key.precomputed?.exponent2 ?? null,
-      Qinv: key.precomputed?.coefficient ?? null,
-      CRTValues: [],
-    },
+    Precomputed: { Dp: dp, Dq: dq, Qinv: qInv, CRTValues: [] },
   };
 }

@@ -1,13 +1,7 @@
-import type {
-  BackupDocument,
-  BackupEntry,
-  BackupPolicy,
-  BackupRecord,
-  RsaPrivateNumbers,
-  RsaPublicNumbers,
-} from './backup-document.ts';
+import type { BackupDocument, BackupEntry, BackupPolicy, BackupRecord } from './backup-document.ts';
 import { GoFields } from './go-fields.ts';
 import { type GoJsonLimits, readGoJson } from './go-json.ts';
+import type { BackupMaterial, RsaNumbers } from './key-types/key-type.ts';
 
 /** RSA-8192 would need 2467 digits; a version of RSA-4096 takes about 30 values, twice. */
 const LIMITS: GoJsonLimits = { depth: 16, values: 1_000_000, digits: 2_500 };
@@ -66,11 +60,9 @@ function readEntry(fields: GoFields): BackupEntry {
     ...optional('key', fields.bytes('key')),
     ...optional('hmacKey', fields.bytes('hmac_key')),
     time: fields.time('time'),
-    ...optional('ecX', fields.big('ec_x')),
-    ...optional('ecY', fields.big('ec_y')),
-    ...optional('ecD', fields.big('ec_d')),
-    ...optional('rsaKey', readRsaPrivate(fields.object('rsa_key'))),
-    ...optional('rsaPublicKey', readRsaPublic(fields.object('rsa_public_key'))),
+    ...optional('ec', readPoint(fields)),
+    ...optional('rsa', readRsa(fields.object('rsa_key'))),
+    ...optional('rsaPublic', readRsaPublic(fields.object('rsa_public_key'))),
     ...optional('publicKey', fields.text('public_key') || undefined),
     convergentVersion: fields.integer('convergent_version'),
     creationTime: fields.integer('creation_time'),
@@ -84,16 +76,23 @@ function readRecord(fields: GoFields | undefined): BackupRecord | undefined {
   return fields && { time: fields.time('time'), version: fields.integer('version') };
 }
 
-function readRsaPublic(fields: GoFields | undefined): RsaPublicNumbers | undefined {
-  return fields && { modulus: fields.big('N') ?? 0n, exponent: fields.big('E') ?? 0n };
+function readPoint(fields: GoFields): BackupMaterial['ec'] {
+  const x = fields.big('ec_x');
+  const y = fields.big('ec_y');
+  if (x === undefined && y === undefined) return undefined;
+  return { x: x ?? 0n, y: y ?? 0n, ...optional('d', fields.big('ec_d')) };
 }
 
-function readRsaPrivate(fields: GoFields | undefined): RsaPrivateNumbers | undefined {
+function readRsaPublic(fields: GoFields | undefined): BackupMaterial['rsaPublic'] {
+  return fields && { n: fields.big('N') ?? 0n, e: fields.big('E') ?? 0n };
+}
+
+function readRsa(fields: GoFields | undefined): RsaNumbers | undefined {
   return (
     fields && {
-      modulus: fields.big('N') ?? 0n,
-      exponent: fields.big('E') ?? 0n,
-      privateExponent: fields.big('D') ?? 0n,
+      n: fields.big('N') ?? 0n,
+      e: fields.big('E') ?? 0n,
+      d: fields.big('D') ?? 0n,
       primes: fields.bigList('Primes'),
     }
   );

@@ -1,8 +1,9 @@
 import { createECDH, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../../bytes.ts';
 import { type CofferError, invalid } from '../../errors.ts';
-import type { BackupMaterial } from '../backup-document.ts';
 import { fromBase64Url, toBase64Url } from './big-numbers.ts';
+import type { BackupForm, BackupMaterial } from './key-type.ts';
+import { keyOf, storedKey } from './stored-key.ts';
 
 /** What tells the curves apart, in the words of their users. */
 export interface EcdsaCurve {
@@ -15,12 +16,20 @@ export interface EcdsaCurve {
 
 const spkiPem = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
 
+/** @param number the type's number, the same in both registers. */
+export const ecdsaBackup = (number: number, curve: EcdsaCurve): BackupForm => ({
+  openbao: number,
+  vault: number,
+  read: (entry) => storedKey(ecdsaFromBackup(entry, curve)),
+  write: (stored) => ecdsaToBackup(keyOf(stored)),
+});
+
 /** The numbers of a key on a curve; without the scalar when only the public key is held. */
 export function ecdsaToBackup(key: KeyObject): BackupMaterial {
   const jwk = key.export({ format: 'jwk' });
-  const point = { ecX: fromBase64Url(jwk.x), ecY: fromBase64Url(jwk.y) };
-  if (key.type === 'public') return { ...point, publicKey: spkiPem(key) };
-  return { ...point, ecD: fromBase64Url(jwk.d), publicKey: spkiPem(createPublicKey(key)) };
+  const point = { x: fromBase64Url(jwk.x), y: fromBase64Url(jwk.y) };
+  if (key.type === 'public') return { ec: point, publicKey: spkiPem(key) };
+  return { ec: { ...point, d: fromBase64Url(jwk.d) }, publicKey: spkiPem(createPublicKey(key)) };
 }
 
 /**
@@ -28,22 +37,22 @@ export function ecdsaToBackup(key: KeyObject): BackupMaterial {
  * @throws `invalid` when the point is not on the curve, or scalar, point and `public_key` do not belong together.
  */
 export function ecdsaFromBackup(material: BackupMaterial, curve: EcdsaCurve): KeyObject {
-  const { ecX, ecY, ecD, publicKey: pem } = material;
-  if (ecX === undefined || ecY === undefined) throw refusal('has no point of an elliptic curve');
+  const { ec, publicKey: pem } = material;
+  if (ec === undefined) throw refusal('has no point of an elliptic curve');
   const limit = 1n << BigInt(8 * curve.coordinateBytes);
-  if ([ecX, ecY, ecD ?? 1n].some((value) => value < 0n || value >= limit) || ecD === 0n) {
+  if ([ec.x, ec.y, ec.d ?? 1n].some((value) => value < 0n || value >= limit) || ec.d === 0n) {
     throw refusal(`has a number that is out of range for ${curve.jwkName}`);
   }
   const jwk = {
     kty: 'EC',
     crv: curve.jwkName,
-    x: toBase64Url(ecX, curve.coordinateBytes),
-    y: toBase64Url(ecY, curve.coordinateBytes),
+    x: toBase64Url(ec.x, curve.coordinateBytes),
+    y: toBase64Url(ec.y, curve.coordinateBytes),
   };
   const publicKey = onCurve(() => createPublicKey({ key: jwk, format: 'jwk' }), curve);
   if (pem !== undefined && !isSamePublicKey(pem, publicKey)) throw mismatch();
-  if (ecD === undefined) return publicKey;
-  const d = toBase64Url(ecD, curve.coordinateBytes);
+  if (ec.d === undefined) return publicKey;
+  const d = toBase64Url(ec.d, curve.coordinateBytes);
   if (!isScalarOf(d, jwk, curve)) throw mismatch();
   return onCurve(() => createPrivateKey({ key: { ...jwk, d }, format: 'jwk' }), curve);
 }

@@ -1,35 +1,39 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { type CofferError, invalid } from '../../errors.ts';
-import type { BackupMaterial, RsaPrivateNumbers, RsaPublicNumbers } from '../backup-document.ts';
 import { bitLength, fromBase64Url, toBase64Url } from './big-numbers.ts';
+import type { BackupForm, BackupMaterial, RsaNumbers } from './key-type.ts';
+import { keyOf, storedKey } from './stored-key.ts';
+
+type PublicNumbers = Pick<RsaNumbers, 'n' | 'e'>;
 
 /** Go's own bound on public exponents. */
 const MAX_EXPONENT = 2n ** 31n - 1n;
 
-const publicJwk = ({ modulus, exponent }: RsaPublicNumbers) => ({
-  kty: 'RSA',
-  n: toBase64Url(modulus),
-  e: toBase64Url(exponent),
+const publicJwk = ({ n, e }: PublicNumbers) => ({ kty: 'RSA', n: toBase64Url(n), e: toBase64Url(e) });
+
+/** @param number the type's number, the same in both registers. */
+export const rsaBackup = (number: number, modulusBits: number): BackupForm => ({
+  openbao: number,
+  vault: number,
+  read: async (entry) => storedKey(await rsaFromBackup(entry, modulusBits)),
+  write: (stored) => rsaToBackup(keyOf(stored)),
 });
 
 /** The numbers of an RSA key; of its public half when that is all there is. */
 export function rsaToBackup(key: KeyObject): BackupMaterial {
   const jwk = key.export({ format: 'jwk' });
-  const modulus = fromBase64Url(jwk.n);
-  const exponent = fromBase64Url(jwk.e);
-  if (key.type === 'public') return { rsaPublicKey: { modulus, exponent } };
-  const rsaKey: RsaPrivateNumbers = {
-    modulus,
-    exponent,
-    privateExponent: fromBase64Url(jwk.d),
-    primes: [fromBase64Url(jwk.p), fromBase64Url(jwk.q)],
-    precomputed: {
-      exponent1: fromBase64Url(jwk.dp),
-      exponent2: fromBase64Url(jwk.dq),
-      coefficient: fromBase64Url(jwk.qi),
+  const n = fromBase64Url(jwk.n);
+  const e = fromBase64Url(jwk.e);
+  if (key.type === 'public') return { rsaPublic: { n, e } };
+  return {
+    rsa: {
+      n,
+      e,
+      d: fromBase64Url(jwk.d),
+      primes: [fromBase64Url(jwk.p), fromBase64Url(jwk.q)],
+      precomputed: { dp: fromBase64Url(jwk.dp), dq: fromBase64Url(jwk.dq), qInv: fromBase64Url(jwk.qi) },
     },
   };
-  return { rsaKey };
 }
 
 /**
@@ -37,41 +41,40 @@ export function rsaToBackup(key: KeyObject): BackupMaterial {
  * @throws `invalid` when the numbers do not make one working key of `modulusBits`.
  */
 export async function rsaFromBackup(material: BackupMaterial, modulusBits: number): Promise<KeyObject> {
-  const { rsaKey, rsaPublicKey } = material;
-  const numbers = rsaKey ?? rsaPublicKey;
+  const { rsa, rsaPublic } = material;
+  const numbers = rsa ?? rsaPublic;
   if (numbers === undefined) throw refusal('has no RSA key');
   checkPublic(numbers, modulusBits);
-  if (rsaKey === undefined) return createPublicKey({ key: publicJwk(numbers), format: 'jwk' });
-  if (rsaPublicKey && !sameKey(rsaKey, rsaPublicKey)) throw mismatch();
-  return privateKeyFrom(rsaKey);
+  if (rsa === undefined) return createPublicKey({ key: publicJwk(numbers), format: 'jwk' });
+  if (rsaPublic && !sameKey(rsa, rsaPublic)) throw mismatch();
+  return privateKeyFrom(rsa);
 }
 
-const sameKey = (a: RsaPublicNumbers, b: RsaPublicNumbers): boolean =>
-  a.modulus === b.modulus && a.exponent === b.exponent;
+const sameKey = (a: PublicNumbers, b: PublicNumbers): boolean => a.n === b.n && a.e === b.e;
 
-function checkPublic({ modulus, exponent }: RsaPublicNumbers, modulusBits: number): void {
-  if (modulus <= 0n || bitLength(modulus) !== modulusBits) {
+function checkPublic({ n, e }: PublicNumbers, modulusBits: number): void {
+  if (n <= 0n || bitLength(n) !== modulusBits) {
     throw refusal(`has an RSA modulus that is not of ${modulusBits} bits`);
   }
-  if (modulus % 2n === 0n) throw refusal('has an even RSA modulus');
-  if (exponent < 3n || exponent > MAX_EXPONENT || exponent % 2n === 0n) {
+  if (n % 2n === 0n) throw refusal('has an even RSA modulus');
+  if (e < 3n || e > MAX_EXPONENT || e % 2n === 0n) {
     throw refusal('has an RSA public exponent that is not usable');
   }
 }
 
-async function privateKeyFrom(numbers: RsaPrivateNumbers): Promise<KeyObject> {
+async function privateKeyFrom(numbers: RsaNumbers): Promise<KeyObject> {
   const [p = 0n, q = 0n, ...more] = numbers.primes;
-  const { modulus, exponent, privateExponent: d } = numbers;
+  const { n, e, d } = numbers;
   if (more.length > 0) throw refusal('has an RSA key of more than two primes');
   const consistent =
     p > 2n &&
     q > 2n &&
     p !== q &&
-    p * q === modulus &&
+    p * q === n &&
     d > 1n &&
-    d < modulus &&
-    (d * exponent) % (p - 1n) === 1n &&
-    (d * exponent) % (q - 1n) === 1n;
+    d < n &&
+    (d * e) % (p - 1n) === 1n &&
+    (d * e) % (q - 1n) === 1n;
   if (!consistent) throw mismatch();
   const { invert } = await import('@noble/curves/abstract/modular.js');
   const jwk = {

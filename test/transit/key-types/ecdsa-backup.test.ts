@@ -1,11 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { BackupMaterial } from '../../../src/transit/backup-document.ts';
+
 import {
   type EcdsaCurve,
   ecdsaFromBackup,
   ecdsaToBackup,
 } from '../../../src/transit/key-types/ecdsa-backup.ts';
+import type { BackupMaterial } from '../../../src/transit/key-types/key-type.ts';
 import { curveOrders } from '../../reference/curve-orders.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
@@ -26,9 +27,9 @@ describe.each(curves)('a key on $jwkName in a backup', (curve) => {
 
   it('is point and scalar as numbers, and the public key in PEM', () => {
     const jwk = pair.privateKey.export({ format: 'jwk' });
-    const point = { ecX: bigEndian(jwk.x), ecY: bigEndian(jwk.y), publicKey: pem(pair) };
-    expect(material).toEqual({ ...point, ecD: bigEndian(jwk.d) });
-    expect(ecdsaToBackup(pair.publicKey)).toEqual(point);
+    const point = { x: bigEndian(jwk.x), y: bigEndian(jwk.y) };
+    expect(material).toEqual({ ec: { ...point, d: bigEndian(jwk.d) }, publicKey: pem(pair) });
+    expect(ecdsaToBackup(pair.publicKey)).toEqual({ ec: point, publicKey: pem(pair) });
   });
 
   it('comes back as the same key', () => {
@@ -38,7 +39,7 @@ describe.each(curves)('a key on $jwkName in a backup', (curve) => {
     expect(ecdsaFromBackup(withoutPem, curve).equals(pair.privateKey)).toBe(true);
   });
 
-  const { ecX = 0n, ecY = 0n, ecD = 0n } = material;
+  const { x = 0n, y = 0n, d = 0n } = material.ec ?? {};
   const offCurve = `has a point that is not on ${curve.jwkName}`;
   const outOfRange = `has a number that is out of range for ${curve.jwkName}`;
   const apart = 'has an elliptic-curve private key that does not match its public key';
@@ -46,17 +47,17 @@ describe.each(curves)('a key on $jwkName in a backup', (curve) => {
   const limit = 1n << BigInt(8 * curve.coordinateBytes);
 
   it.each<[string, BackupMaterial]>([
-    ['has no point of an elliptic curve', { ecD }],
-    [offCurve, { ecX, ecY: ecY + 1n }],
-    [offCurve, { ecX: 0n, ecY: 0n }],
-    [outOfRange, { ecX, ecY: limit }],
-    [outOfRange, { ecX: -ecX, ecY }],
-    [outOfRange, { ecX, ecY, ecD: 0n }],
-    [outOfRange, { ecX, ecY, ecD: -1n }],
-    [outOfRange, { ecX, ecY, ecD: limit }],
-    [apart, { ecX, ecY, ecD: ecD ^ 1n }],
-    [apart, { ecX, ecY, ecD: order }],
-    [apart, { ecX, ecY, ecD: order - ecD }],
+    ['has no point of an elliptic curve', {}],
+    [offCurve, { ec: { x, y: y + 1n } }],
+    [offCurve, { ec: { x: 0n, y: 0n } }],
+    [outOfRange, { ec: { x, y: limit } }],
+    [outOfRange, { ec: { x: -x, y } }],
+    [outOfRange, { ec: { x, y, d: 0n } }],
+    [outOfRange, { ec: { x, y, d: -1n } }],
+    [outOfRange, { ec: { x, y, d: limit } }],
+    [apart, { ec: { x, y, d: d ^ 1n } }],
+    [apart, { ec: { x, y, d: order } }],
+    [apart, { ec: { x, y, d: order - d } }],
     [apart, { ...material, publicKey: pem(other) }],
     [apart, { ...material, publicKey: 'no PEM at all' }],
   ])('is refused when it %s', (what, hostile) => {

@@ -1,13 +1,13 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { BackupMaterial } from '../../../src/transit/backup-document.ts';
+import type { BackupMaterial } from '../../../src/transit/key-types/key-type.ts';
 import { rsaFromBackup, rsaToBackup } from '../../../src/transit/key-types/rsa-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 
 const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const material = rsaToBackup(pair.privateKey);
-const numbers = material.rsaKey ?? expect.fail('no private numbers');
+const numbers = material.rsa ?? expect.fail('no private numbers');
 const [p = 0n, q = 0n] = numbers.primes;
 
 /** Read from OpenSSL's own text of the key, not from the code under test. */
@@ -18,34 +18,34 @@ describe('an RSA key in a backup', () => {
   it('is the numbers of RFC 8017', () => {
     const jwk = pair.privateKey.export({ format: 'jwk' });
     expect(numbers).toEqual({
-      modulus: bigEndian(jwk.n),
-      exponent: 65537n,
-      privateExponent: bigEndian(jwk.d),
+      n: bigEndian(jwk.n),
+      e: 65537n,
+      d: bigEndian(jwk.d),
       primes: [bigEndian(jwk.p), bigEndian(jwk.q)],
       precomputed: {
-        exponent1: numbers.privateExponent % (p - 1n),
-        exponent2: numbers.privateExponent % (q - 1n),
-        coefficient: bigEndian(jwk.qi),
+        dp: numbers.d % (p - 1n),
+        dq: numbers.d % (q - 1n),
+        qInv: bigEndian(jwk.qi),
       },
     });
   });
 
   it('comes back as the same key, with or without its public half beside it', async () => {
-    const publicKey = { modulus: numbers.modulus, exponent: numbers.exponent };
+    const publicKey = { n: numbers.n, e: numbers.e };
     expect((await rsaFromBackup(material, 2048)).equals(pair.privateKey)).toBe(true);
-    const both = await rsaFromBackup({ rsaKey: numbers, rsaPublicKey: publicKey }, 2048);
+    const both = await rsaFromBackup({ rsa: numbers, rsaPublic: publicKey }, 2048);
     expect(both.equals(pair.privateKey)).toBe(true);
     const half = await rsaFromBackup(rsaToBackup(pair.publicKey), 2048);
     expect(half.equals(createPublicKey(pair.privateKey))).toBe(true);
   });
 
   it('does not need, and does not believe, what follows from the other numbers', async () => {
-    const lying = { ...numbers, precomputed: { exponent1: 1n, exponent2: 1n, coefficient: 1n } };
-    expect((await rsaFromBackup({ rsaKey: lying }, 2048)).equals(pair.privateKey)).toBe(true);
+    const lying = { ...numbers, precomputed: { dp: 1n, dq: 1n, qInv: 1n } };
+    expect((await rsaFromBackup({ rsa: lying }, 2048)).equals(pair.privateKey)).toBe(true);
   });
 
   const altered = (change: Partial<typeof numbers>): BackupMaterial => ({
-    rsaKey: { ...numbers, ...change },
+    rsa: { ...numbers, ...change },
   });
   const apart = 'has an RSA private key that does not match its public key';
   const composite = 3n * 5n;
@@ -53,25 +53,25 @@ describe('an RSA key in a backup', () => {
   it.each<[string, BackupMaterial, number]>([
     ['has no RSA key', {}, 2048],
     ['has an RSA modulus that is not of 4096 bits', material, 4096],
-    ['has an RSA modulus that is not of 2048 bits', altered({ modulus: 0n }), 2048],
-    ['has an RSA modulus that is not of 2048 bits', altered({ modulus: -numbers.modulus }), 2048],
-    ['has an even RSA modulus', altered({ modulus: 2n ** 2047n }), 2048],
-    ['has an RSA public exponent that is not usable', altered({ exponent: 1n }), 2048],
-    ['has an RSA public exponent that is not usable', altered({ exponent: 65536n }), 2048],
-    ['has an RSA public exponent that is not usable', altered({ exponent: 2n ** 31n + 1n }), 2048],
-    ['has an RSA public exponent that is not usable', altered({ exponent: -3n }), 2048],
+    ['has an RSA modulus that is not of 2048 bits', altered({ n: 0n }), 2048],
+    ['has an RSA modulus that is not of 2048 bits', altered({ n: -numbers.n }), 2048],
+    ['has an even RSA modulus', altered({ n: 2n ** 2047n }), 2048],
+    ['has an RSA public exponent that is not usable', altered({ e: 1n }), 2048],
+    ['has an RSA public exponent that is not usable', altered({ e: 65536n }), 2048],
+    ['has an RSA public exponent that is not usable', altered({ e: 2n ** 31n + 1n }), 2048],
+    ['has an RSA public exponent that is not usable', altered({ e: -3n }), 2048],
     ['has an RSA key of more than two primes', altered({ primes: [p, q, 3n] }), 2048],
     [apart, altered({ primes: [] }), 2048],
     [apart, altered({ primes: [p] }), 2048],
     [apart, altered({ primes: [p, p] }), 2048],
-    [apart, altered({ primes: [1n, numbers.modulus] }), 2048],
+    [apart, altered({ primes: [1n, numbers.n] }), 2048],
     [apart, altered({ primes: [-p, -q] }), 2048],
-    [apart, altered({ primes: [composite, numbers.modulus / composite] }), 2048],
-    [apart, altered({ privateExponent: numbers.privateExponent + 2n }), 2048],
-    [apart, altered({ privateExponent: 0n }), 2048],
-    [apart, altered({ privateExponent: numbers.privateExponent + numbers.modulus }), 2048],
-    [apart, altered({ exponent: 3n }), 2048],
-    [apart, { rsaKey: numbers, ...rsaToBackup(other.publicKey) }, 2048],
+    [apart, altered({ primes: [composite, numbers.n / composite] }), 2048],
+    [apart, altered({ d: numbers.d + 2n }), 2048],
+    [apart, altered({ d: 0n }), 2048],
+    [apart, altered({ d: numbers.d + numbers.n }), 2048],
+    [apart, altered({ e: 3n }), 2048],
+    [apart, { rsa: numbers, ...rsaToBackup(other.publicKey) }, 2048],
   ])('is refused when it %s', async (what, hostile, bits) => {
     expect(await rejectionOf(rsaFromBackup(hostile, bits))).toMatchObject({
       kind: 'invalid',
@@ -85,12 +85,12 @@ describe('an RSA key in a backup', () => {
     /** Divisible by 3. */
     const b = 2n ** 1024n - 1n;
     const hostile = {
-      modulus: a * b,
-      exponent: 65537n,
-      privateExponent: inverse(65537n, (a - 1n) * (b - 1n)),
+      n: a * b,
+      e: 65537n,
+      d: inverse(65537n, (a - 1n) * (b - 1n)),
       primes: [a, b],
     };
-    expect(await rejectionOf(rsaFromBackup({ rsaKey: hostile }, 2048))).toMatchObject({
+    expect(await rejectionOf(rsaFromBackup({ rsa: hostile }, 2048))).toMatchObject({
       message: `backup ${apart}`,
     });
   });
