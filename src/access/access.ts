@@ -1,11 +1,16 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { unavailable } from '../errors.ts';
+import { asCofferError } from '../errors.ts';
 import type { Random } from '../random.ts';
-import type { Store } from '../store/store.ts';
-import type { AuditRecorder } from './audit-record.ts';
-
-/** What a request asks a policy for. `sudo` stands beside another one. */
-export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
+import type { Store, View } from '../store/store.ts';
+import type { Acl } from './acl.ts';
+import { AuditRecorder } from './audit-record.ts';
+import type { Capability } from './capability.ts';
+import type { RequestParameters } from './parameter-rule.ts';
+import { Policies } from './policies.ts';
+import { ensureRoomKeys } from './room-keys.ts';
+import { couldBeToken } from './token.ts';
+import { type LiveToken, Tokens } from './tokens.ts';
 
 /** A token that was presented and is good: who calls, and what the policies allow. Good for this one request. */
 export interface TokenIdentity {
@@ -14,6 +19,7 @@ export interface TokenIdentity {
   readonly displayName: string;
   /** Sorted; `root` stands alone. */
   readonly policies: readonly string[];
+  readonly acl: Acl;
 }
 
 /** On whose behalf an operation runs. */
@@ -29,20 +35,90 @@ export interface AccessOptions {
   readonly random: Random;
 }
 
+interface KnownIdentity {
+  readonly identity: TokenIdentity;
+  readonly untilMs: number;
+}
+
+/** Tokens remembered until the store changes; past it the memory starts afresh. */
+const KNOWN_IDENTITIES = 10_000;
+
 /** Tokens, policies and the audit trail of one store. */
 export class Access {
-  readonly #options: AccessOptions;
+  readonly tokens: Tokens;
+  readonly policies: Policies;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #known = new Map<string, KnownIdentity>();
+  #knownRevision = '';
 
-  constructor(options: AccessOptions) {
-    this.#options = options;
+  constructor({ store, clock, random }: AccessOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#random = random;
+    this.policies = new Policies(store, clock);
+    this.tokens = new Tokens({ store, clock, random, policies: this.policies });
   }
 
   /**
    * The identity behind a token, or undefined when the token is unknown, revoked, expired or used up: whoever asks
    * must not learn which. A token with a limited number of uses loses one by this call, durably.
+   *
+   * While the store does not change this costs one hash and one look at the store's revision. The token is looked up
+   * by its hash, so that the time taken says nothing of other tokens.
    */
   async authenticate(token: string): Promise<TokenIdentity | undefined> {
-    throw unavailable(`tokens of ${this.#options.store.id} (${token.length})`);
+    if (!couldBeToken(token)) return undefined;
+    const name = hash('sha256', token, 'base64url');
+    const revision = await this.#store.revision();
+    if (revision !== this.#knownRevision) {
+      this.#known.clear();
+      this.#knownRevision = revision;
+    }
+    const known = this.#known.get(name);
+    if (known !== undefined) return this.#clock.now() < known.untilMs ? known.identity : undefined;
+    return this.#load(token, name, revision);
+  }
+
+  async #load(token: string, name: string, revision: string): Promise<TokenIdentity | undefined> {
+    const found = await this.#store.read(async (view) => {
+      const live = await this.tokens.findIn(view, token);
+      return live === undefined ? undefined : { live, identity: await this.#identity(view, live) };
+    });
+    if (found === undefined) return undefined;
+    const { live, identity } = found;
+    if (live.token.usesLeft !== undefined) return (await this.#consume(live.accessor)) ? identity : undefined;
+    // What was read belongs to `revision` or a later state; a later one's memory must not get an older identity.
+    if (this.#knownRevision === revision) this.#remember(name, { identity, untilMs: live.untilMs });
+    return identity;
+  }
+
+  async #consume(accessor: string): Promise<boolean> {
+    try {
+      await this.tokens.consume(accessor);
+      return true;
+    } catch (error) {
+      if (asCofferError(error)?.kind === 'denied') return false;
+      throw error;
+    }
+  }
+
+  #remember(name: string, known: KnownIdentity): void {
+    if (this.#known.size >= KNOWN_IDENTITIES) this.#known.clear();
+    this.#known.set(name, known);
+  }
+
+  async #identity(view: View, { accessor, token }: LiveToken): Promise<TokenIdentity> {
+    const { displayName, policies } = token;
+    return { accessor, displayName, policies, acl: await this.policies.acl(view, policies) };
+  }
+
+  /** What a token (given by its text or its accessor) may do, without using it. */
+  async identify(which: { token: string } | { accessor: string }): Promise<TokenIdentity | undefined> {
+    const live =
+      'token' in which ? await this.tokens.find(which.token) : await this.tokens.get(which.accessor);
+    return live === undefined ? undefined : this.#store.read((view) => this.#identity(view, live));
   }
 
   /**
@@ -56,33 +132,38 @@ export class Access {
     identity: TokenIdentity,
     path: string,
     capability: Capability,
-    parameters?: Readonly<Record<string, unknown>>,
+    parameters?: RequestParameters,
   ): boolean {
-    return identity.accessor === path && capability === 'read' && parameters === undefined;
+    return identity.acl.allows(path, capability, parameters);
   }
 
   /** The capabilities on a path, sorted: `['root']` for root, `['deny']` for none. */
   capabilities(identity: TokenIdentity, path: string): readonly string[] {
-    return [identity.accessor, path];
+    return identity.acl.capabilities(path);
   }
 
-  /** Whether any rule grants something on `path` or anywhere below it: the question of `sys/internal/ui/mounts`. */
-  reaches(identity: TokenIdentity, path: string): boolean {
-    return identity.accessor === path;
+  /** Whether any rule grants something on a mount or below it. @param mount with its final slash. */
+  reaches(identity: TokenIdentity, mount: string): boolean {
+    return identity.acl.reaches(mount);
   }
 
   /** The caller that operations are told of. */
   caller(identity: TokenIdentity, token: string): Principal {
-    return { accessor: identity.accessor, token, may: (path, capability) => this.authorize(identity, path, capability) };
+    return {
+      accessor: identity.accessor,
+      token,
+      may: (path, capability) => identity.acl.allows(path, capability),
+    };
   }
 
-  /** Builds audit records with the audit key of this store. */
+  /** Builds audit records with the audit key of this store, which is made on first use. */
   async auditRecorder(): Promise<AuditRecorder> {
-    throw unavailable('audit');
+    const keys = await ensureRoomKeys(this.#store, this.#random);
+    return new AuditRecorder(keys.audit, this.#clock);
   }
 
   /** Removes tokens that expired, were used up or lost their parent. Returns how many. A server calls it now and then. */
   async sweep(): Promise<number> {
-    return 0;
+    return this.tokens.sweep();
   }
 }

@@ -1,35 +1,165 @@
-import { unavailable } from '../errors.ts';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type CofferError, unavailable } from '../errors.ts';
 
 export interface AuditLogOptions {
   /** When a record counts as written: once the operating system has it, or once the disk has it. */
   readonly durability: 'system' | 'disk';
 }
 
+interface Batch {
+  readonly lines: string[];
+  readonly written: PromiseWithResolvers<void>;
+}
+
+const NEWLINE = 0x0a;
+const MODE = 0o600;
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+/** How often is looked whether the file was moved away. */
+const CHECK_EVERY_MS = 1000;
+
 /**
  * A file of audit records, one a line, appended to by any number of processes. Lines that arrive while a write is
- * under way share the next one, so that many requests wait for one write.
+ * under way share the next one, so that many requests wait for one write. A batch goes out in a single append, so
+ * lines of several processes do not mix.
  */
 export class AuditLog {
   readonly #path: string;
+  readonly #options: AuditLogOptions;
+  #file: FileHandle;
+  #identity: Stats;
+  /** The file ends within a line: a write was cut short. */
+  #torn: boolean;
+  #checkedAt = performance.now();
+  #reopenWanted = false;
+  #next: Batch | undefined;
+  #writer: Promise<void> | undefined;
+  #closed = false;
 
-  private constructor(path: string) {
+  private constructor(path: string, options: AuditLogOptions, opened: OpenedLog) {
     this.#path = path;
+    this.#options = options;
+    this.#file = opened.file;
+    this.#identity = opened.identity;
+    this.#torn = opened.torn;
   }
 
   /** Opens (0600, made when missing) the file. @throws `unavailable` naming the file. */
   static async open(path: string, options: AuditLogOptions = { durability: 'system' }): Promise<AuditLog> {
-    if (path === '') throw unavailable(`audit log ${options.durability}`);
-    return new AuditLog(path);
+    return new AuditLog(path, options, await openLog(path));
   }
 
-  /** Appends a line. Resolves once it is written. @throws `unavailable`: the request must then fail. */
-  async append(line: string): Promise<void> {
-    throw unavailable(`${this.#path} ${line.length}`);
+  /**
+   * Appends a line. Resolves once it is written.
+   * @throws `unavailable` naming the file: the request must then fail.
+   */
+  append(line: string): Promise<void> {
+    if (this.#closed) return Promise.reject(unavailable(`audit log ${this.#path} is closed`));
+    this.#next ??= { lines: [], written: Promise.withResolvers<void>() };
+    this.#next.lines.push(line);
+    this.#writer ??= this.#write();
+    return this.#next.written.promise;
   }
 
   /** Opens the file by its name again, after it was moved away (SIGHUP). It also happens by itself within a second. */
-  async reopen(): Promise<void> {}
+  reopen(): void {
+    this.#reopenWanted = true;
+  }
 
   /** Writes what waits, then closes. */
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#writer;
+    await this.#file.close();
+  }
+
+  /** Writes batch after batch until none is left. Never fails: a failure belongs to those who wait for the batch. */
+  async #write(): Promise<void> {
+    // All requests that the event loop handles in this turn go out together.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let batch = this.#take(); batch !== undefined; batch = this.#take()) {
+      try {
+        await this.#append(batch.lines);
+        batch.written.resolve();
+      } catch (error) {
+        batch.written.reject(cannot('write', this.#path, error));
+      }
+    }
+    this.#writer = undefined;
+  }
+
+  #take(): Batch | undefined {
+    const batch = this.#next;
+    this.#next = undefined;
+    return batch;
+  }
+
+  async #append(lines: readonly string[]): Promise<void> {
+    await this.#followName();
+    const bytes = Buffer.from(`${this.#torn ? '\n' : ''}${lines.join('\n')}\n`);
+    let done = 0;
+    try {
+      while (done < bytes.length) done += (await this.#file.write(bytes, done)).bytesWritten;
+      this.#torn = false;
+    } catch (error) {
+      if (done > 0) this.#torn = true;
+      throw error;
+    }
+    if (this.#options.durability === 'disk') await this.#file.datasync();
+  }
+
+  /** Goes on in a new file when the old one was moved away or removed. */
+  async #followName(): Promise<void> {
+    const now = performance.now();
+    if (!this.#reopenWanted && now - this.#checkedAt < CHECK_EVERY_MS) return;
+    if (!this.#reopenWanted && !(await this.#wasMoved())) {
+      this.#checkedAt = now;
+      return;
+    }
+    const { file, identity, torn } = await openLog(this.#path);
+    await this.#file.close();
+    this.#file = file;
+    this.#identity = identity;
+    this.#torn = torn;
+    this.#reopenWanted = false;
+    this.#checkedAt = now;
+  }
+
+  async #wasMoved(): Promise<boolean> {
+    const present = await stat(this.#path).catch(() => undefined);
+    return present?.ino !== this.#identity.ino || present.dev !== this.#identity.dev;
+  }
+}
+
+interface OpenedLog {
+  readonly file: FileHandle;
+  readonly identity: Stats;
+  readonly torn: boolean;
+}
+
+async function openLog(path: string): Promise<OpenedLog> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, FLAGS, MODE);
+    const identity = await file.stat();
+    return { file, identity, torn: await endsWithinLine(file, identity) };
+  } catch (error) {
+    await file?.close();
+    throw cannot('open', path, error);
+  }
+}
+
+async function endsWithinLine(file: FileHandle, { size }: Stats): Promise<boolean> {
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  await file.read(last, 0, 1, size - 1);
+  return last[0] !== NEWLINE;
+}
+
+function cannot(what: string, path: string, cause: unknown): CofferError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return unavailable(`cannot ${what} the audit log ${path}: ${reason}`, {
+    hint: 'make room or mend the permissions; requests are refused until records can be written',
+    cause,
+  });
 }

@@ -1,3 +1,7 @@
+import type { KeyObject } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { keyedHash } from './room-keys.ts';
+
 /** What a server knows of one request when its record is written. Values are those of the wire. */
 export interface AuditedRequest {
   /** The `request_id` of the answer. */
@@ -13,13 +17,16 @@ export interface AuditedRequest {
   /** The token as it was sent, whether it is good or not. */
   readonly token?: string;
   /** Present once the token was found good. */
-  readonly identity?: {
-    readonly accessor: string;
-    readonly displayName: string;
-    readonly policies: readonly string[];
-  };
+  readonly identity?: AuditedIdentity;
   /** Body or query. */
   readonly parameters?: Readonly<Record<string, unknown>>;
+}
+
+/** Who called, as far as records tell. */
+export interface AuditedIdentity {
+  readonly accessor: string;
+  readonly displayName: string;
+  readonly policies: readonly string[];
 }
 
 /** How a request ended. */
@@ -31,12 +38,106 @@ export interface AuditedResponse {
   readonly error?: string;
 }
 
-/** Makes the lines of the audit trail. Each is one JSON object without the final newline, and holds no secret. */
-export interface AuditRecorder {
+/** What stands in a path in place of a segment that looks like a token. */
+const TOKEN_IN_PATH = /(^|\/)(?:(?:cfr|hv[sbr])\.[^/]{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=\/|$))/g;
+const MAX_ERROR_LENGTH = 2048;
+const MAX_PATH_LENGTH = 2048;
+
+/**
+ * Makes the lines of the audit trail: one JSON object each, without the final newline, in the layout of Vault's
+ * audit log. Texts of requests and answers appear only as `hmac-sha256:…` under a key that never leaves the sealed
+ * store: whoever holds a value can look for it, nobody can read it. Numbers and truth values stand as they are.
+ * A list or an object is hashed as a whole (its JSON), so that a batch costs one hash.
+ */
+export class AuditRecorder {
+  readonly #key: KeyObject;
+  readonly #clock: Clock;
+  /** The `auth` part per identity, which is the same object from request to request while nothing changes. */
+  readonly #auth = new WeakMap<AuditedIdentity, { readonly token: string; readonly json: string }>();
+
+  constructor(key: KeyObject, clock: Clock) {
+    this.#key = key;
+    this.#clock = clock;
+  }
+
   /** Written before an operation that changes something runs. */
-  request(request: AuditedRequest): string;
+  request(request: AuditedRequest): string {
+    return this.#line('request', request, '');
+  }
+
   /** Written before the answer is sent; repeats the request. */
-  response(request: AuditedRequest, response: AuditedResponse): string;
+  response(request: AuditedRequest, { status, data, error }: AuditedResponse): string {
+    const dataJson = data === undefined ? '' : `,"data":${this.#hidden(data)}`;
+    const errorJson =
+      error === undefined ? '' : `,"error":${JSON.stringify(error.slice(0, MAX_ERROR_LENGTH))}`;
+    return this.#line('response', request, `,"response":{"status":${status}${dataJson}}${errorJson}`);
+  }
+
   /** `hmac-sha256:` and the keyed hash in hex of a value, to look for it in the trail. */
-  hash(value: string): string;
+  hash(value: string): string {
+    return `hmac-sha256:${keyedHash(this.#key, value, 'hex')}`;
+  }
+
+  #line(type: string, request: AuditedRequest, rest: string): string {
+    const time = new Date(this.#clock.now()).toISOString();
+    return `{"time":"${time}","type":"${type}","auth":${this.#authJson(request)},"request":${this.#requestJson(request)}${rest}}`;
+  }
+
+  #authJson({ token, identity }: AuditedRequest): string {
+    if (token === undefined) return '{}';
+    if (identity === undefined) return `{"client_token":"${this.hash(token)}"}`;
+    const known = this.#auth.get(identity);
+    if (known?.token === token) return known.json;
+    const json = JSON.stringify({
+      client_token: this.hash(token),
+      accessor: identity.accessor,
+      display_name: identity.displayName,
+      policies: identity.policies,
+      token_type: 'service',
+    });
+    this.#auth.set(identity, { token, json });
+    return json;
+  }
+
+  #requestJson(request: AuditedRequest): string {
+    const mount =
+      request.mountPoint === undefined ? '' : `,"mount_point":${JSON.stringify(request.mountPoint)}`;
+    const data = request.parameters === undefined ? '' : `,"data":${this.#hidden(request.parameters)}`;
+    return (
+      `{"id":${JSON.stringify(request.id)},"operation":${JSON.stringify(request.operation)}${mount}` +
+      `,"path":${JSON.stringify(this.#safePath(request.path))}` +
+      `,"remote_address":${JSON.stringify(request.remoteAddress)}${data}}`
+    );
+  }
+
+  /** Old clients of the family put tokens into paths. */
+  #safePath(path: string): string {
+    const short = path.slice(0, MAX_PATH_LENGTH);
+    return short.includes('.') ? short.replace(TOKEN_IN_PATH, (found) => this.#hiddenSegment(found)) : short;
+  }
+
+  #hiddenSegment(found: string): string {
+    return found.startsWith('/') ? `/${this.hash(found.slice(1))}` : this.hash(found);
+  }
+
+  #hidden(values: Readonly<Record<string, unknown>>): string {
+    let members = '';
+    for (const name of Object.keys(values)) {
+      const value = values[name];
+      if (value === undefined) continue;
+      members += `${members === '' ? '' : ','}${JSON.stringify(name)}:${this.#hiddenValue(value)}`;
+    }
+    return `{${members}}`;
+  }
+
+  #hiddenValue(value: unknown): string {
+    if (typeof value === 'string') return `"${this.hash(value)}"`;
+    if (value === null || typeof value === 'number' || typeof value === 'boolean')
+      return JSON.stringify(value);
+    if (typeof value === 'bigint') return String(value);
+    return `"${this.hash(JSON.stringify(value, printBigInt) ?? '')}"`;
+  }
 }
+
+const printBigInt = (_name: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value;

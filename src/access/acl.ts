@@ -1,0 +1,119 @@
+import { bitOf, type Capability, DENY, printCapabilities } from './capability.ts';
+import { permits, type RequestParameters } from './parameter-rule.ts';
+import {
+  byPriority,
+  liesBelow,
+  matches,
+  mergePermissions,
+  type PathRule,
+  type Permissions,
+  shapeOf,
+  type WildcardRule,
+  wildcardRule,
+} from './path-rule.ts';
+
+/** Paths whose permissions are remembered; past it the memory starts afresh. */
+const REMEMBERED_PATHS = 4096;
+
+/**
+ * What the policies of one token allow, compiled: Vault's rules of precedence. Of all rules that match a path
+ * exactly one counts, the most specific. An exact path comes first, then patterns by their priority; only rules with
+ * the same pattern, in several policies, are united. Without a matching rule nothing is allowed.
+ */
+export class Acl {
+  /** Everything is allowed: the policy `root`. */
+  static readonly root = new Acl([], true);
+
+  readonly isRoot: boolean;
+  readonly #exact = new Map<string, Permissions>();
+  readonly #wildcards: readonly WildcardRule[];
+  readonly #remembered = new Map<string, Permissions | undefined>();
+  readonly #rememberedLists = new Map<string, Permissions | undefined>();
+
+  constructor(rules: readonly PathRule[], isRoot = false) {
+    this.isRoot = isRoot;
+    const wildcards = new Map<string, Permissions>();
+    for (const { pattern, permissions } of rules) {
+      const target = shapeOf(pattern).kind === 'exact' ? this.#exact : wildcards;
+      const known = target.get(pattern);
+      target.set(pattern, known === undefined ? permissions : mergePermissions(known, permissions));
+    }
+    this.#wildcards = [...wildcards]
+      .flatMap(([pattern, permissions]) => compile(pattern, permissions))
+      .sort(byPriority);
+  }
+
+  /**
+   * @param path without leading slash; for `list` a final slash is added when missing, and rules without it count too.
+   * @param parameters of the request; left out, rules about them are not applied.
+   */
+  allows(path: string, capability: Capability, parameters?: RequestParameters): boolean {
+    if (this.isRoot) return true;
+    const found = capability === 'list' ? this.#findForList(withSlash(path)) : this.#find(path);
+    if (found === undefined || found.wrapped || (found.capabilities & bitOf(capability)) === 0) return false;
+    if (parameters === undefined || found.parameters === undefined) return true;
+    return !BODY_CAPABILITIES.has(capability) || permits(found.parameters, parameters);
+  }
+
+  /** The capabilities on a path, sorted; `['root']`, or `['deny']` when there are none. */
+  capabilities(path: string): readonly string[] {
+    if (this.isRoot) return ['root'];
+    return printCapabilities(this.#findForList(path)?.capabilities ?? 0);
+  }
+
+  /** Whether a rule grants anything on a mount or below it. @param mount with its final slash. */
+  reaches(mount: string): boolean {
+    if (this.isRoot || grants(this.#findForList(mount))) return true;
+    for (const [path, permissions] of this.#exact) {
+      if (path.startsWith(mount) && grants(permissions)) return true;
+    }
+    return this.#wildcards.some((rule) => grants(rule.permissions) && liesBelow(rule, mount));
+  }
+
+  #find(path: string): Permissions | undefined {
+    return remember(this.#remembered, path, () => this.#exact.get(path) ?? this.#firstWildcard(path));
+  }
+
+  #findForList(path: string): Permissions | undefined {
+    return remember(this.#rememberedLists, path, () => {
+      const bare = path.endsWith('/') ? path.slice(0, -1) : path;
+      return (
+        this.#exact.get(path) ??
+        this.#exact.get(bare) ??
+        this.#firstWildcard(path) ??
+        this.#firstWildcard(bare)
+      );
+    });
+  }
+
+  #firstWildcard(path: string): Permissions | undefined {
+    const segments = path.split('/');
+    return this.#wildcards.find((rule) => matches(rule, path, segments))?.permissions;
+  }
+}
+
+/** Operations whose body or query a rule can restrict. */
+const BODY_CAPABILITIES: ReadonlySet<Capability> = new Set(['create', 'read', 'update']);
+
+const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
+
+const grants = (permissions: Permissions | undefined): boolean =>
+  permissions !== undefined && permissions.capabilities !== 0 && (permissions.capabilities & DENY) === 0;
+
+function compile(pattern: string, permissions: Permissions): WildcardRule[] {
+  const shape = shapeOf(pattern);
+  return shape.kind === 'exact' ? [] : [wildcardRule(shape, permissions)];
+}
+
+function remember(
+  memory: Map<string, Permissions | undefined>,
+  path: string,
+  find: () => Permissions | undefined,
+): Permissions | undefined {
+  const known = memory.get(path);
+  if (known !== undefined || memory.has(path)) return known;
+  const found = find();
+  if (memory.size >= REMEMBERED_PATHS) memory.clear();
+  memory.set(path, found);
+  return found;
+}

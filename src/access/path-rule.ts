@@ -1,0 +1,119 @@
+import { type Capabilities, DENY } from './capability.ts';
+import { mergeParameterRules, type ParameterRule } from './parameter-rule.ts';
+
+/** What is granted where a path rule applies. */
+export interface Permissions {
+  readonly capabilities: Capabilities;
+  readonly parameters?: ParameterRule;
+  /** The rule demands a wrapped answer. There are none here, so it never grants a request. */
+  readonly wrapped: boolean;
+}
+
+/** One `path "…" { … }` of a policy. */
+export interface PathRule {
+  /** As written, without a leading slash; `*` at the end and `+` as a segment are wildcards. */
+  readonly pattern: string;
+  readonly permissions: Permissions;
+}
+
+/**
+ * How a pattern matches.
+ * - `exact`: the path itself;
+ * - `prefix`: the pattern ended in `*`, and `text` is what stood before;
+ * - `segments`: some segment is `+`; with `open` the pattern ended in `*` as well.
+ */
+export type Shape =
+  | { readonly kind: 'exact'; readonly text: string }
+  | { readonly kind: 'prefix'; readonly text: string }
+  | { readonly kind: 'segments'; readonly text: string; readonly open: boolean };
+
+export function shapeOf(pattern: string): Shape {
+  const segments = pattern === '+' || pattern.startsWith('+/') || pattern.includes('/+');
+  const open = pattern.endsWith('*');
+  const text = open ? pattern.slice(0, -1) : pattern;
+  if (segments) return { kind: 'segments', text, open };
+  return { kind: open ? 'prefix' : 'exact', text };
+}
+
+/** `+*` has no meaning that all readers would agree on, so peers refuse it. */
+export const isForbiddenPattern = (pattern: string): boolean => pattern.includes('+*');
+
+/** A pattern with wildcards, ready to be matched, with what its rank among others depends on. */
+export interface WildcardRule {
+  readonly text: string;
+  /** Split at `/`; undefined for a plain prefix. */
+  readonly segments: readonly string[] | undefined;
+  readonly open: boolean;
+  readonly permissions: Permissions;
+}
+
+export function wildcardRule(
+  shape: Exclude<Shape, { kind: 'exact' }>,
+  permissions: Permissions,
+): WildcardRule {
+  return shape.kind === 'prefix'
+    ? { text: shape.text, segments: undefined, open: true, permissions }
+    : { text: shape.text, segments: shape.text.split('/'), open: shape.open, permissions };
+}
+
+/**
+ * Sorts the rule that wins first. Of two patterns that match the same path, the winner is the one whose first
+ * wildcard comes later; else the one that does not end in `*`; else the one with fewer `+` segments; else the longer;
+ * else the one that sorts after the other. (The order of Vault's and OpenBao's documentation.)
+ */
+export function byPriority(a: WildcardRule, b: WildcardRule): number {
+  return (
+    firstWildcard(b) - firstWildcard(a) ||
+    Number(a.open) - Number(b.open) ||
+    plusCount(a) - plusCount(b) ||
+    Buffer.byteLength(b.text) - Buffer.byteLength(a.text) ||
+    Buffer.compare(Buffer.from(b.text), Buffer.from(a.text))
+  );
+}
+
+const firstWildcard = (rule: WildcardRule): number =>
+  Buffer.byteLength(rule.segments === undefined ? rule.text : rule.text.slice(0, rule.text.indexOf('+')));
+
+const plusCount = (rule: WildcardRule): number =>
+  rule.segments?.filter((segment) => segment === '+').length ?? 0;
+
+/** Whether a rule matches a path, given whole and split at `/`. A `+` stands for any one segment, an empty one too. */
+export function matches(rule: WildcardRule, path: string, pathSegments: readonly string[]): boolean {
+  const { segments } = rule;
+  if (segments === undefined) return path.startsWith(rule.text);
+  if (rule.open ? pathSegments.length < segments.length : pathSegments.length !== segments.length)
+    return false;
+  const last = segments.length - 1;
+  return segments.every((segment, index) => {
+    const given = pathSegments[index] ?? '';
+    return segment === '+' || segment === given || (rule.open && index === last && given.startsWith(segment));
+  });
+}
+
+/** Whether a rule is about paths below a mount. @param mount with its final slash. */
+export function liesBelow(rule: WildcardRule, mount: string): boolean {
+  const { segments } = rule;
+  if (segments === undefined) return rule.text.startsWith(mount);
+  const wanted = mount.slice(0, -1).split('/');
+  if (segments.length <= wanted.length && !rule.open) return false;
+  const last = segments.length - 1;
+  return wanted.every((given, index) => {
+    const segment = segments[index];
+    if (segment === undefined) return true;
+    return segment === '+' || segment === given || (rule.open && index === last && given.startsWith(segment));
+  });
+}
+
+/** Unites what several policies of one token say of the very same pattern. A refusal outweighs all else. */
+export function mergePermissions(a: Permissions, b: Permissions): Permissions {
+  if (((a.capabilities | b.capabilities) & DENY) !== 0) return { capabilities: DENY, wrapped: false };
+  const parameters =
+    a.parameters !== undefined && b.parameters !== undefined
+      ? mergeParameterRules(a.parameters, b.parameters)
+      : (a.parameters ?? b.parameters);
+  return {
+    capabilities: a.capabilities | b.capabilities,
+    wrapped: a.wrapped || b.wrapped,
+    ...(parameters === undefined ? {} : { parameters }),
+  };
+}

@@ -1,0 +1,145 @@
+import { decodeBase64 } from '../base64.ts';
+import type { Clock } from '../clock.ts';
+import { type CofferError, invalid } from '../errors.ts';
+import type { DocumentRef, Store, View } from '../store/store.ts';
+import { Acl } from './acl.ts';
+import { DEFAULT_POLICY } from './default-policy.ts';
+import { type Policy, parsePolicy } from './policy.ts';
+
+/** A policy as stored: the text as its author wrote it. */
+interface PolicyDocument {
+  readonly text: string;
+  /** Milliseconds since the epoch. */
+  readonly modified: number;
+}
+
+export const ROOT = 'root';
+export const DEFAULT = 'default';
+
+const COLLECTION = 'access/policies';
+const builtIn: PolicyDocument = Object.freeze({ text: DEFAULT_POLICY, modified: 0 });
+/** Texts that are certainly not a policy name: they would break lists of names, paths and terminals. */
+const NAME = /^[^\s,/\p{Cc}]{1,128}$/u;
+/** Compiled combinations of policies that are kept. */
+const KEPT_ACLS = 256;
+
+const refOf = (name: string): DocumentRef => ({ collection: COLLECTION, id: name });
+
+/** Names are compared in lower case. */
+export const policyName = (name: string): string => name.trim().toLowerCase();
+
+/** The policies of a store. `root` and `default` are always there. */
+export class Policies {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #parsed = new WeakMap<PolicyDocument, Policy>();
+  readonly #acls = new Map<string, { readonly documents: readonly unknown[]; readonly acl: Acl }>();
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Every name, sorted, and `root` at the end. */
+  async list(): Promise<string[]> {
+    const names = await this.#store.read((view) => view.list(COLLECTION));
+    return [...new Set([DEFAULT, ...names])].sort().concat(ROOT);
+  }
+
+  /** The text as it was written; empty for `root`, undefined for a policy that is not there. */
+  async read(name: string): Promise<string | undefined> {
+    if (policyName(name) === ROOT) return '';
+    return (await this.#store.read((view) => documentOf(view, policyName(name))))?.text;
+  }
+
+  /**
+   * Makes or replaces a policy. From its durable end on every request, whichever process serves it, is judged by the
+   * new text.
+   *
+   * @param text HCL or JSON, or the base64 of either.
+   * @returns what the author should know although the text is right.
+   * @throws `invalid` for a text that is no policy, a name that can't be one, and for `root`.
+   */
+  async write(name: string, text: string): Promise<readonly string[]> {
+    const id = checkedName(name);
+    if (id === ROOT) throw fixed(`cannot update "${id}" policy`);
+    const plain = unwrapBase64(text);
+    if (plain === '') throw invalid("'policy' parameter not supplied or empty", { field: 'policy' });
+    const { warnings } = parsePolicy(plain);
+    const document: PolicyDocument = { text: plain, modified: this.#clock.now() };
+    await this.#store.transact((tx) => tx.put(refOf(id), document));
+    return id === name ? warnings : [`policy name was converted to ${id}`, ...warnings];
+  }
+
+  /**
+   * Deletes a policy; tokens that name it have nothing from it any more. One that is not there is no error.
+   * @returns whether it was there.
+   * @throws `invalid` for `root` and `default`.
+   */
+  async delete(name: string): Promise<boolean> {
+    const id = policyName(name);
+    if (id === ROOT) throw fixed(`cannot delete "${id}" policy`);
+    if (id === DEFAULT) throw fixed('cannot delete default policy');
+    return this.#store.transact(async (tx) => {
+      if ((await tx.get(refOf(id))) === undefined) return false;
+      tx.delete(refOf(id));
+      return true;
+    });
+  }
+
+  /** Those of `names` that do not exist. */
+  async missing(view: View, names: readonly string[]): Promise<string[]> {
+    const found = await Promise.all(names.map((name) => documentOf(view, name)));
+    return names.filter((name, index) => name !== ROOT && found[index] === undefined);
+  }
+
+  /** What a token with these policies (sorted) may do. The same object as long as none of them changes. */
+  async acl(view: View, names: readonly string[]): Promise<Acl> {
+    if (names.includes(ROOT)) return Acl.root;
+    const documents = await Promise.all(names.map((name) => documentOf(view, name)));
+    const key = names.join(',');
+    const known = this.#acls.get(key);
+    if (known?.documents.every((document, index) => document === documents[index])) return known.acl;
+    const acl = new Acl(
+      documents.flatMap((document) => (document === undefined ? [] : this.#parse(document).rules)),
+    );
+    if (this.#acls.size >= KEPT_ACLS) this.#acls.clear();
+    this.#acls.set(key, { documents, acl });
+    return acl;
+  }
+
+  #parse(document: PolicyDocument): Policy {
+    const known = this.#parsed.get(document);
+    if (known !== undefined) return known;
+    const policy = parsePolicy(document.text);
+    this.#parsed.set(document, policy);
+    return policy;
+  }
+}
+
+async function documentOf(view: View, name: string): Promise<PolicyDocument | undefined> {
+  return (await view.get<PolicyDocument>(refOf(name))) ?? (name === DEFAULT ? builtIn : undefined);
+}
+
+function checkedName(name: string): string {
+  const id = policyName(name);
+  if (!NAME.test(id)) {
+    throw invalid(`policy name ${JSON.stringify(name)} is not allowed`, {
+      field: 'name',
+      hint: 'use up to 128 characters without blanks, "," and "/"',
+    });
+  }
+  return id;
+}
+
+const fixed = (message: string): CofferError => invalid(message, { field: 'name' });
+
+/** Some clients send the text as base64. No policy is base64 by accident: it would have no quote in it. */
+function unwrapBase64(text: string): string {
+  if (/[^A-Za-z0-9+/=\r\n]/.test(text)) return text;
+  try {
+    return decodeBase64(text).toString('utf8');
+  } catch {
+    return text;
+  }
+}

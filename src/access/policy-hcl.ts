@@ -1,0 +1,185 @@
+import { invalid } from '../errors.ts';
+import { Lexer, type Position, syntaxError, type Token } from './hcl-lexer.ts';
+
+/** One member of a body: `key = value`, or a block `key "label" { … }`, whose label is the second key. */
+export interface Entry {
+  readonly keys: readonly string[];
+  readonly value: Value;
+  readonly at: Position;
+}
+
+export interface Body {
+  readonly kind: 'body';
+  readonly entries: readonly Entry[];
+}
+
+export type Value =
+  | Body
+  | { readonly kind: 'list'; readonly items: readonly Value[] }
+  | { readonly kind: 'scalar'; readonly value: string | number | boolean | null };
+
+const MAX_POLICY_LENGTH = 1_048_576;
+const MAX_DEPTH = 16;
+/** Characters of a token that an error repeats. */
+const MAX_SHOWN = 40;
+
+/**
+ * Reads the text of a policy into its members, in the order of the text and with repetitions kept. Both forms that
+ * peers take are read: HCL (version 1, without here-documents and interpolation) and JSON, told apart by the first
+ * character. Time and memory are proportional to the text.
+ *
+ * @throws `invalid` with line and column of the first mistake.
+ */
+export function parseBody(text: string): Body {
+  if (text.length > MAX_POLICY_LENGTH) {
+    throw invalid(`failed to parse policy: longer than ${MAX_POLICY_LENGTH} characters`, { field: 'policy' });
+  }
+  return new Parser(text).parse();
+}
+
+class Parser {
+  readonly #lexer: Lexer;
+  #token: Token;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#lexer = new Lexer(text);
+    this.#token = this.#lexer.next();
+  }
+
+  parse(): Body {
+    const body = this.#isSymbol('{')
+      ? this.#jsonObject()
+      : { kind: 'body' as const, entries: this.#entries() };
+    if (this.#token.kind !== 'end') throw this.#unexpected('the end');
+    return body;
+  }
+
+  #advance(): void {
+    this.#token = this.#lexer.next();
+  }
+
+  #isSymbol(symbol: string): boolean {
+    return this.#token.kind === 'symbol' && this.#token.value === symbol;
+  }
+
+  #skipSymbol(symbol: string): boolean {
+    const found = this.#isSymbol(symbol);
+    if (found) this.#advance();
+    return found;
+  }
+
+  #expectSymbol(symbol: string): void {
+    if (!this.#skipSymbol(symbol)) throw this.#unexpected(JSON.stringify(symbol));
+  }
+
+  #unexpected(wanted: string): Error {
+    return syntaxError(this.#token.at, `expected ${wanted}, found ${printToken(this.#token)}`);
+  }
+
+  /** Runs `read` one level deeper. */
+  #nested<T>(read: () => T): T {
+    if (this.#depth >= MAX_DEPTH) throw syntaxError(this.#token.at, `nested deeper than ${MAX_DEPTH} levels`);
+    this.#depth += 1;
+    const result = read();
+    this.#depth -= 1;
+    return result;
+  }
+
+  /** HCL members up to a closing brace or the end; a comma between them may be there or not. */
+  #entries(): Entry[] {
+    const entries: Entry[] = [];
+    while (this.#token.kind === 'identifier' || this.#token.kind === 'text') {
+      entries.push(this.#entry());
+      this.#skipSymbol(',');
+    }
+    return entries;
+  }
+
+  #entry(): Entry {
+    const { at } = this.#token;
+    const keys: string[] = [];
+    while (this.#token.kind === 'identifier' || this.#token.kind === 'text') {
+      keys.push(this.#token.value);
+      this.#advance();
+    }
+    if (this.#isSymbol('{')) return { keys, value: this.#block(), at };
+    if (keys.length > 1) throw this.#unexpected('"{"');
+    if (!this.#skipSymbol('=')) throw this.#unexpected(`"=" or "{" after ${keys[0]}`);
+    return { keys, value: this.#value(), at };
+  }
+
+  #block(): Body {
+    return this.#nested(() => {
+      this.#expectSymbol('{');
+      const entries = this.#entries();
+      this.#expectSymbol('}');
+      return { kind: 'body', entries };
+    });
+  }
+
+  #value(): Value {
+    if (this.#isSymbol('{')) return this.#block();
+    if (this.#isSymbol('[')) return this.#list(() => this.#value(), true);
+    return this.#scalar();
+  }
+
+  #list(item: () => Value, trailingComma: boolean): Value {
+    return this.#nested(() => {
+      this.#expectSymbol('[');
+      const items: Value[] = [];
+      while (!this.#isSymbol(']')) {
+        items.push(item());
+        if (!this.#skipSymbol(',')) break;
+        if (!trailingComma && this.#isSymbol(']')) throw this.#unexpected('a value');
+      }
+      this.#expectSymbol(']');
+      return { kind: 'list', items };
+    });
+  }
+
+  #scalar(): Value {
+    const token = this.#token;
+    if (token.kind === 'text' || token.kind === 'number') {
+      this.#advance();
+      return { kind: 'scalar', value: token.value };
+    }
+    const word = token.kind === 'identifier' ? token.value : undefined;
+    if (word === 'true' || word === 'false' || word === 'null') {
+      this.#advance();
+      return { kind: 'scalar', value: word === 'null' ? null : word === 'true' };
+    }
+    throw this.#unexpected('a quoted text, a number, true, false, "[" or "{"');
+  }
+
+  #jsonObject(): Body {
+    return this.#nested(() => {
+      this.#expectSymbol('{');
+      const entries: Entry[] = [];
+      if (this.#skipSymbol('}')) return { kind: 'body', entries };
+      do entries.push(this.#jsonMember());
+      while (this.#skipSymbol(','));
+      this.#expectSymbol('}');
+      return { kind: 'body', entries };
+    });
+  }
+
+  #jsonMember(): Entry {
+    const token = this.#token;
+    if (token.kind !== 'text') throw this.#unexpected('a quoted name');
+    this.#advance();
+    this.#expectSymbol(':');
+    return { keys: [token.value], value: this.#jsonValue(), at: token.at };
+  }
+
+  #jsonValue(): Value {
+    if (this.#isSymbol('{')) return this.#jsonObject();
+    if (this.#isSymbol('[')) return this.#list(() => this.#jsonValue(), false);
+    return this.#scalar();
+  }
+}
+
+function printToken(token: Token): string {
+  if (token.kind === 'end') return 'the end of the text';
+  return JSON.stringify(String(token.value).slice(0, MAX_SHOWN));
+}

@@ -1,0 +1,210 @@
+import { type CofferError, invalid } from '../errors.ts';
+import { CAPABILITY_WORDS, type Capabilities, DENY, parseCapability } from './capability.ts';
+import { type Position, syntaxError } from './hcl-lexer.ts';
+import type { ParameterRule, ParameterValues, RuleValue } from './parameter-rule.ts';
+import { isForbiddenPattern, type PathRule } from './path-rule.ts';
+import { type Body, type Entry, parseBody, type Value } from './policy-hcl.ts';
+
+/** A policy's text, understood. */
+export interface Policy {
+  readonly rules: readonly PathRule[];
+  /** What its author should know although the text is right. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads a policy in Vault's HCL form or its JSON form.
+ *
+ * @throws `invalid`: `failed to parse policy: …` with the path or the line and column of the mistake.
+ */
+export function parsePolicy(text: string): Policy {
+  const rules: PathRule[] = [];
+  const warnings: string[] = [];
+  for (const entry of parseBody(text).entries) {
+    const key = entry.keys[0] ?? '';
+    if (key !== 'path' && key !== 'name') throw problem(`invalid key "${key}" on line ${entry.at.line}`);
+    if (key === 'name') continue;
+    for (const [path, body] of labelledBodies(entry)) addRule(path, body, rules, warnings);
+  }
+  return { rules, warnings };
+}
+
+/**
+ * The blocks of a `path` member with their labels. HCL writes `path "a" { … }`; JSON nests, `{"path": {"a": {…}}}`,
+ * and both may put a list of blocks where one is meant.
+ */
+function labelledBodies(entry: Entry): [path: string, body: Body][] {
+  const label = entry.keys[1];
+  if (entry.keys.length > 2) throw syntaxError(entry.at, 'a path has one label');
+  if (label !== undefined) return bodiesOf(entry.value, entry.at).map((body) => [label, body]);
+  return bodiesOf(entry.value, entry.at)
+    .flatMap((body) => body.entries)
+    .flatMap((inner) => {
+      if (inner.keys.length !== 1) throw syntaxError(inner.at, 'a path has one label');
+      return bodiesOf(inner.value, inner.at).map((body): [string, Body] => [inner.keys[0] ?? '', body]);
+    });
+}
+
+function bodiesOf(value: Value, at: Position): readonly Body[] {
+  if (value.kind === 'body') return [value];
+  if (value.kind === 'list') return value.items.flatMap((item) => bodiesOf(item, at));
+  throw syntaxError(at, 'expected a block');
+}
+
+function addRule(label: string, body: Body, rules: PathRule[], warnings: string[]): void {
+  const pattern = label.startsWith('/') ? label.slice(1) : label;
+  if (isForbiddenPattern(pattern))
+    throw problem(`path "${pattern}": invalid use of wildcards ('+*' is forbidden)`);
+  const permissions = permissionsOf(label, membersOf(label, body));
+  if (label.includes('{{')) {
+    warnings.push(
+      `path "${label}" has a template, and tokens here have no entity to fill it in: it matches nothing`,
+    );
+    return;
+  }
+  if (permissions.wrapped) {
+    warnings.push(`path "${label}" demands wrapped answers, which do not exist here: it grants nothing`);
+  }
+  rules.push({ pattern, permissions });
+}
+
+const MEMBERS = new Set([
+  'comment',
+  'policy',
+  'capabilities',
+  'allowed_parameters',
+  'denied_parameters',
+  'required_parameters',
+  'min_wrapping_ttl',
+  'max_wrapping_ttl',
+]);
+
+/** Conditions that peers know and that are not checked here: left out silently they would grant more than was meant. */
+const FOREIGN_MEMBERS = new Set([
+  'control_group',
+  'expiration',
+  'list_scan_response_keys_filter_path',
+  'mfa_methods',
+  'pagination_limit',
+  'subscribe_event_types',
+]);
+
+type Members = ReadonlyMap<string, Entry>;
+
+function membersOf(path: string, body: Body): Members {
+  const members = new Map<string, Entry>();
+  for (const entry of body.entries) {
+    const key = entry.keys[0] ?? '';
+    if (FOREIGN_MEMBERS.has(key)) throw problem(`path "${path}": "${key}" is not supported here`);
+    if (!MEMBERS.has(key) || entry.keys.length !== 1) {
+      throw problem(`path "${path}": invalid key "${key}" on line ${entry.at.line}`);
+    }
+    if (members.has(key))
+      throw problem(`path "${path}": "${key}" is given twice, again on line ${entry.at.line}`);
+    members.set(key, entry);
+  }
+  return members;
+}
+
+function permissionsOf(path: string, members: Members): PathRule['permissions'] {
+  const capabilities = capabilitiesOf(path, members);
+  if ((capabilities & DENY) !== 0) return { capabilities: DENY, wrapped: false };
+  const parameters: ParameterRule = {
+    allowed: parameterValues(path, members.get('allowed_parameters')),
+    denied: parameterValues(path, members.get('denied_parameters')),
+    required: textList(path, members.get('required_parameters')),
+  };
+  const restricts =
+    parameters.allowed.size > 0 || parameters.denied.size > 0 || parameters.required.length > 0;
+  return { capabilities, wrapped: demandsWrapping(path, members), ...(restricts ? { parameters } : {}) };
+}
+
+/** The old words of `policy = "…"`, from before capabilities. */
+const OLD_POLICIES: Readonly<Record<string, readonly string[]>> = {
+  deny: ['deny'],
+  read: ['read', 'list'],
+  write: ['create', 'read', 'update', 'delete', 'list'],
+  sudo: ['create', 'read', 'update', 'delete', 'list', 'sudo'],
+};
+
+function capabilitiesOf(path: string, members: Members): Capabilities {
+  const words = [
+    ...textList(path, members.get('capabilities')),
+    ...oldCapabilities(path, members.get('policy')),
+  ];
+  let mask: Capabilities = 0;
+  for (const word of words) {
+    const bit = parseCapability(word);
+    if (bit === undefined) {
+      throw problem(
+        `path "${path}": invalid capability "${word}"`,
+        `use some of ${CAPABILITY_WORDS.join(', ')}`,
+      );
+    }
+    mask |= bit;
+  }
+  return mask;
+}
+
+function oldCapabilities(path: string, entry: Entry | undefined): readonly string[] {
+  if (entry === undefined) return [];
+  const word = scalarOf(entry.value);
+  const words =
+    typeof word === 'string' && Object.hasOwn(OLD_POLICIES, word) ? OLD_POLICIES[word] : undefined;
+  if (words === undefined) throw problem(`path "${path}": invalid policy "${String(word)}"`);
+  return words;
+}
+
+function textList(path: string, entry: Entry | undefined): readonly string[] {
+  if (entry === undefined) return [];
+  const items = entry.value.kind === 'list' ? entry.value.items : [entry.value];
+  return items.map((item) => {
+    const value = scalarOf(item);
+    if (typeof value !== 'string') throw mustBe(path, entry, 'a list of quoted texts');
+    return value;
+  });
+}
+
+function parameterValues(path: string, entry: Entry | undefined): ParameterValues {
+  const values = new Map<string, readonly RuleValue[]>();
+  if (entry === undefined) return values;
+  for (const inner of bodiesOf(entry.value, entry.at).flatMap((body) => body.entries)) {
+    const name = (inner.keys[0] ?? '').toLowerCase();
+    if (inner.keys.length !== 1 || inner.value.kind !== 'list')
+      throw mustBe(path, entry, 'lists of values by name');
+    if (values.has(name))
+      throw problem(`path "${path}": parameter "${name}" is given twice in ${entry.keys[0]}`);
+    values.set(
+      name,
+      inner.value.items.map((item) => ruleValue(path, entry, item)),
+    );
+  }
+  return values;
+}
+
+function ruleValue(path: string, entry: Entry, value: Value): RuleValue {
+  if (value.kind === 'scalar') return value.value;
+  if (value.kind === 'list') return value.items.map((item) => ruleValue(path, entry, item));
+  throw mustBe(path, entry, 'lists of texts, numbers, truth values or lists');
+}
+
+const DURATION = /^\d+(?:\.\d+)?(?:ms|[smhd])?$/;
+
+function demandsWrapping(path: string, members: Members): boolean {
+  return ['min_wrapping_ttl', 'max_wrapping_ttl'].some((name) => {
+    const entry = members.get(name);
+    if (entry === undefined) return false;
+    const value = String(scalarOf(entry.value));
+    if (!DURATION.test(value)) throw mustBe(path, entry, 'a duration such as 90 or "90s"');
+    return Number.parseFloat(value) > 0;
+  });
+}
+
+const scalarOf = (value: Value): string | number | boolean | null | undefined =>
+  value.kind === 'scalar' ? value.value : undefined;
+
+const mustBe = (path: string, entry: Entry, wanted: string): CofferError =>
+  problem(`path "${path}": ${entry.keys[0]} on line ${entry.at.line} must be ${wanted}`);
+
+const problem = (message: string, hint?: string): CofferError =>
+  invalid(`failed to parse policy: ${message}`, { field: 'policy', ...(hint === undefined ? {} : { hint }) });

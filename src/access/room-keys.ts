@@ -1,0 +1,67 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { wipe } from '../bytes.ts';
+import type { Random } from '../random.ts';
+import type { Store, Transaction, View } from '../store/store.ts';
+
+/** The keys of this room as they lie in the sealed store, base64. */
+interface KeysDocument {
+  readonly tokens: string;
+  readonly audit: string;
+}
+
+/** Two HMAC-SHA-256 keys: one names tokens, the other hides values in the audit trail. */
+export interface RoomKeys {
+  readonly tokens: KeyObject;
+  readonly audit: KeyObject;
+}
+
+const KEYS = { collection: 'access/keys', id: 'hmac-sha256' } as const;
+const KEY_BYTES = 32;
+
+const parsed = new WeakMap<KeysDocument, RoomKeys>();
+
+/** The keys, or undefined as long as no token was made and no audit record written. */
+export async function readRoomKeys(view: View): Promise<RoomKeys | undefined> {
+  const document = await view.get<KeysDocument>(KEYS);
+  return document === undefined ? undefined : parse(document);
+}
+
+/** The keys; makes and stores them on first use. */
+export async function ensureRoomKeys(store: Store, random: Random): Promise<RoomKeys> {
+  return (await store.read(readRoomKeys)) ?? store.transact((tx) => putRoomKeys(tx, random));
+}
+
+/** As `ensureRoomKeys`, as a part of a larger change. */
+export async function putRoomKeys(tx: Transaction, random: Random): Promise<RoomKeys> {
+  const known = await readRoomKeys(tx);
+  if (known !== undefined) return known;
+  const document = { tokens: freshKey(random), audit: freshKey(random) };
+  tx.put(KEYS, document);
+  return parse(document);
+}
+
+function parse(document: KeysDocument): RoomKeys {
+  const known = parsed.get(document);
+  if (known !== undefined) return known;
+  const keys = { tokens: secretKey(document.tokens), audit: secretKey(document.audit) };
+  parsed.set(document, keys);
+  return keys;
+}
+
+function secretKey(base64: string): KeyObject {
+  const bytes = Buffer.from(base64, 'base64');
+  const key = createSecretKey(bytes);
+  wipe(bytes);
+  return key;
+}
+
+function freshKey(random: Random): string {
+  const bytes = random.bytes(KEY_BYTES);
+  const text = bytes.toString('base64');
+  wipe(bytes);
+  return text;
+}
+
+/** The keyed hash (HMAC-SHA-256) of a text, in the given encoding. */
+export const keyedHash = (key: KeyObject, text: string, encoding: 'hex' | 'base64url'): string =>
+  createHmac('sha256', key).update(text).digest(encoding);
