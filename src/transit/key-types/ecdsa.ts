@@ -1,0 +1,106 @@
+import { generateKeyPairSync, type KeyObject, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
+import { invalid } from '../../errors.ts';
+import { type EcdsaCurve, ecdsaBackup } from './ecdsa-backup.ts';
+import { requireDerSignature } from './ecdsa-signature.ts';
+import {
+  type KeyPair,
+  openKeyPair,
+  pkcs8Of,
+  privateKeyFromPkcs8,
+  publicKeyFromPem,
+  spkiOf,
+  spkiPemOf,
+  unknownFormat,
+} from './key-pair.ts';
+import type { Importing, KeyType, Marshaling, SignatureOptions, Signing } from './key-type.ts';
+import { DIGEST_HASHES } from './prehash/digest-hash.ts';
+import type { EcdsaEncoding } from './prehash/ecdsa-digest.ts';
+import { storedKey } from './stored-key.ts';
+
+const ENCODINGS: Readonly<Record<Marshaling, EcdsaEncoding>> = { asn1: 'der', jws: 'ieee-p1363' };
+
+/** The digest arithmetic of another implementation, for digests that the caller made. */
+const digestSigner = () => import('./prehash/ecdsa-digest.ts');
+
+/** With `none` there is no hash to apply; the rules for it are checked before any key type is asked. */
+const hashesInput = ({ hash, prehashed }: SignatureOptions): boolean => !prehashed && hash !== 'none';
+
+const nodeHashOf = ({ hash }: SignatureOptions): string =>
+  hash === 'none' ? '' : DIGEST_HASHES[hash].nodeName;
+
+const signing: Signing<KeyPair> = {
+  sign(pair, input, options) {
+    const key = pair.privateKey;
+    const dsaEncoding = ENCODINGS[options.marshaling];
+    if (hashesInput(options)) return nodeSign(nodeHashOf(options), input, { key, dsaEncoding });
+    return digestSigner().then(({ signEcdsaDigest }) => signEcdsaDigest(key, input, dsaEncoding));
+  },
+  verify(pair, input, signature, options) {
+    const key = pair.publicKey;
+    const dsaEncoding = ENCODINGS[options.marshaling];
+    if (dsaEncoding === 'der') requireDerSignature(signature);
+    if (hashesInput(options)) return nodeVerify(nodeHashOf(options), input, { key, dsaEncoding }, signature);
+    return digestSigner().then(({ verifyEcdsaDigest }) =>
+      verifyEcdsaDigest(key, input, signature, dsaEncoding),
+    );
+  },
+};
+
+function importing(curve: EcdsaCurve): Importing<KeyPair> {
+  const checked = (key: KeyObject): KeyObject => {
+    if (key.asymmetricKeyType !== 'ec') {
+      throw invalid(`invalid key type: expected ecdsa, got ${key.asymmetricKeyType ?? 'unknown'}`, {
+        field: 'type',
+      });
+    }
+    const given = key.asymmetricKeyDetails?.namedCurve ?? 'unknown';
+    if (given !== curve.opensslName) {
+      const name = CURVES.find((known) => known.opensslName === given)?.jwkName ?? given;
+      throw invalid(`invalid curve: expected ${curve.jwkName}, got ${name}`, { field: 'type' });
+    }
+    return key;
+  };
+  return {
+    secret: (bytes) => storedKey(checked(privateKeyFromPkcs8(bytes))),
+    publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
+    secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
+  };
+}
+
+const sec1 = (key: KeyObject): string => key.export({ format: 'pem', type: 'sec1' }).toString();
+const pkcs8Pem = (key: KeyObject): string => key.export({ format: 'pem', type: 'pkcs8' }).toString();
+
+/** ECDSA (FIPS 186-5) on one curve. */
+function ecdsaType(curve: EcdsaCurve & { readonly backupNumber: number }): KeyType<KeyPair> {
+  return {
+    name: `ecdsa-${curve.jwkName.replace('-', '').toLowerCase()}`,
+    signing,
+    importing: importing(curve),
+    open: openKeyPair,
+    generate: () => storedKey(generateKeyPairSync('ec', { namedCurve: curve.opensslName }).privateKey),
+    // Peers print these texts without the newline at the end, unlike those of RSA keys.
+    exportSecret(pair, format) {
+      if (format === '') return sec1(pair.privateKey).trim();
+      if (format === 'pem') return pkcs8Pem(pair.privateKey).trim();
+      if (format === 'der') return pkcs8Of(pair.privateKey);
+      throw unknownFormat('ec', format);
+    },
+    publicKey: {
+      label: curve.jwkName,
+      print: (pair) => spkiPemOf(pair.publicKey),
+      export(pair, format) {
+        if (format === 'raw') throw unknownFormat('ec', format);
+        return format === 'der' ? spkiOf(pair.publicKey) : spkiPemOf(pair.publicKey).trim();
+      },
+    },
+    backup: ecdsaBackup(curve.backupNumber, curve),
+  };
+}
+
+const CURVES = [
+  { jwkName: 'P-256', opensslName: 'prime256v1', coordinateBytes: 32, backupNumber: 1 },
+  { jwkName: 'P-384', opensslName: 'secp384r1', coordinateBytes: 48, backupNumber: 6 },
+  { jwkName: 'P-521', opensslName: 'secp521r1', coordinateBytes: 66, backupNumber: 7 },
+];
+
+export const ecdsa = CURVES.map(ecdsaType);

@@ -1,0 +1,145 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign as nodeSign,
+  verify as nodeVerify,
+} from 'node:crypto';
+import { encodeBase64 } from '../../base64.ts';
+import { wipe } from '../../bytes.ts';
+import { invalid } from '../../errors.ts';
+import {
+  KeyPair,
+  openKeyPair,
+  pkcs8Of,
+  privateKeyFromPkcs8,
+  publicKeyFromPem,
+  spkiOf,
+  spkiPemOf,
+} from './key-pair.ts';
+import {
+  type BackupMaterial,
+  type Derivation,
+  type Importing,
+  KDF_HKDF,
+  type KeyType,
+  type Signing,
+} from './key-type.ts';
+import { encodeAndWipe } from './secret-key.ts';
+import { storedKey } from './stored-key.ts';
+
+const NAME = 'ed25519';
+const SEED_BYTES = 32;
+const PUBLIC_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+const BACKUP_NUMBER = 2;
+
+/** DER around the seed and around the public key (RFC 8410); everything before them is constant. */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+function privateKeyFromSeed(seed: Uint8Array): KeyObject {
+  const der = Buffer.concat([PKCS8_PREFIX, seed]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  wipe(der);
+  return key;
+}
+
+const publicKeyFromRaw = (raw: Uint8Array): KeyObject =>
+  createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' });
+
+const rawPublic = (key: KeyObject): Buffer =>
+  key.export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX.length);
+
+/** Seed and public key joined: what peers store, export, and derive from. The caller overwrites it. */
+function seedAndPublic(pair: KeyPair): Buffer {
+  const der = pair.privateKey.export({ format: 'der', type: 'pkcs8' });
+  const joined = Buffer.concat([
+    der.subarray(PKCS8_PREFIX.length, PKCS8_PREFIX.length + SEED_BYTES),
+    rawPublic(pair.publicKey),
+  ]);
+  wipe(der);
+  return joined;
+}
+
+/** Pure Ed25519 (RFC 8032): the scheme hashes by itself, so hash names and `prehashed` change nothing. */
+const signing: Signing<KeyPair> = {
+  sign: (pair, input) => nodeSign(null, input, pair.privateKey),
+  verify: (pair, input, signature) =>
+    signature.length === SIGNATURE_BYTES && nodeVerify(null, input, pair.publicKey, signature),
+};
+
+const derivation: Derivation<KeyPair> = {
+  kdfs: [KDF_HKDF],
+  keyBytes: SEED_BYTES,
+  inputKey: seedAndPublic,
+  materialOf: (seed) => KeyPair.ofPrivate(privateKeyFromSeed(seed)),
+};
+
+const checked = (key: KeyObject): KeyObject => {
+  if (key.asymmetricKeyType !== NAME) {
+    throw invalid(`invalid key type: expected ${NAME}, got ${key.asymmetricKeyType ?? 'unknown'}`, {
+      field: 'type',
+    });
+  }
+  return key;
+};
+
+const importing: Importing<KeyPair> = {
+  secret: (bytes) => storedKey(checked(privateKeyFromPkcs8(bytes))),
+  publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
+  secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
+};
+
+function readBackup({ key, publicKey }: BackupMaterial) {
+  const shown = publicKey === undefined || publicKey === '' ? undefined : Buffer.from(publicKey, 'base64');
+  if (key === undefined) {
+    if (shown?.length !== PUBLIC_BYTES) throw refusal('has no ed25519 key');
+    return storedKey(publicKeyFromRaw(shown));
+  }
+  if (key.length !== SEED_BYTES + PUBLIC_BYTES) throw refusal('has an ed25519 key of the wrong length');
+  const privateKey = privateKeyFromSeed(key.subarray(0, SEED_BYTES));
+  const expected = rawPublic(createPublicKey(privateKey));
+  const matches =
+    expected.equals(key.subarray(SEED_BYTES)) && (shown === undefined || shown.equals(expected));
+  if (!matches) throw refusal('has an ed25519 private key that does not match its public key');
+  return storedKey(privateKey);
+}
+
+const refusal = (what: string) =>
+  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });
+
+/** Ed25519 (RFC 8032). A derived key gives each context a pair of its own. */
+export const ed25519: KeyType<KeyPair> = {
+  name: NAME,
+  signing,
+  derivation,
+  importing,
+  open: openKeyPair,
+  generate: () => storedKey(generateKeyPairSync(NAME).privateKey),
+  // Peers print these texts without the newline at the end, unlike those of RSA keys.
+  exportSecret(pair, format) {
+    if (format === 'pem') return pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString().trim();
+    if (format === 'der') return pkcs8Of(pair.privateKey);
+    return encodeAndWipe(seedAndPublic(pair));
+  },
+  publicKey: {
+    label: NAME,
+    print: (pair) => encodeBase64(rawPublic(pair.publicKey)),
+    export(pair, format) {
+      if (format === 'pem') return spkiPemOf(pair.publicKey).trim();
+      return format === 'der' ? spkiOf(pair.publicKey) : encodeBase64(rawPublic(pair.publicKey));
+    },
+  },
+  backup: {
+    openbao: BACKUP_NUMBER,
+    vault: BACKUP_NUMBER,
+    read: readBackup,
+    write(stored) {
+      const pair = openKeyPair(stored);
+      const publicKey = encodeBase64(rawPublic(pair.publicKey));
+      return pair.hasPrivate ? { key: seedAndPublic(pair), publicKey } : { publicKey };
+    },
+  },
+};

@@ -1,0 +1,21 @@
+import { aesGcm } from './aes-gcm.ts';
+import { chacha20Poly1305 } from './chacha20-poly1305.ts';
+import { ecdsa } from './ecdsa.ts';
+import { ed25519 } from './ed25519.ts';
+import type { KeyType } from './key-type.ts';
+import { rsa } from './rsa.ts';
+
+/** Every key type, in the order in which help names them. */
+const KEY_TYPES: readonly KeyType[] = [...aesGcm, chacha20Poly1305, ed25519, ...ecdsa, ...rsa];
+
+const byName = new Map(KEY_TYPES.map((type) => [type.name, type]));
+
+/** What a key is when nobody says. */
+export const DEFAULT_KEY_TYPE = 'aes256-gcm96';
+
+/** The type of this exact name, or undefined. */
+export const keyTypeNamed = (name: string): KeyType | undefined => byName.get(name);
+
+export const keyTypeNames = (): string[] => [...byName.keys()];
+
+export const keyTypes = (): readonly KeyType[] => KEY_TYPES;

@@ -1,0 +1,197 @@
+import {
+  constants,
+  generateKeyPair,
+  type KeyObject,
+  sign as nodeSign,
+  verify as nodeVerify,
+  privateDecrypt,
+  publicEncrypt,
+} from 'node:crypto';
+import { promisify } from 'node:util';
+import { type CofferError, invalid } from '../../errors.ts';
+import {
+  type KeyPair,
+  openKeyPair,
+  pkcs8Of,
+  privateKeyFromPkcs8,
+  publicKeyFromPem,
+  spkiOf,
+  spkiPemOf,
+  unknownFormat,
+} from './key-pair.ts';
+import type { Importing, KeyType, PublicKeyEncryption, SignatureOptions, Signing } from './key-type.ts';
+import { DIGEST_HASHES, type DigestHashName } from './prehash/digest-hash.ts';
+import {
+  exactSaltBytes,
+  signPkcs1Digest,
+  signPssDigest,
+  verifyPkcs1Digest,
+  verifyPssDigest,
+} from './prehash/rsa-digest.ts';
+import { rsaBackup } from './rsa-backup.ts';
+import { storedKey } from './stored-key.ts';
+
+const PUBLIC_EXPONENT = 65_537;
+const { RSA_PKCS1_OAEP_PADDING, RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING } = constants;
+const { RSA_PSS_SALTLEN_AUTO, RSA_PSS_SALTLEN_MAX_SIGN } = constants;
+
+/** RSAES-OAEP (RFC 8017, 7.1) with SHA-256 for label and mask, empty label. Node's default hash would be SHA-1. */
+const oaep = (key: KeyObject) => ({ key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' });
+
+const encryption: PublicKeyEncryption<KeyPair> = {
+  encrypt(pair, plaintext) {
+    try {
+      return publicEncrypt(oaep(pair.publicKey), plaintext);
+    } catch {
+      throw invalid('failed to RSA encrypt the plaintext: crypto/rsa: message too long for RSA key size', {
+        field: 'plaintext',
+        hint: 'encrypt a data key with this key, and the data with the data key',
+      });
+    }
+  },
+  decrypt(pair, ciphertext) {
+    try {
+      return privateDecrypt(oaep(pair.privateKey), ciphertext);
+    } catch {
+      throw invalid('failed to RSA decrypt the ciphertext: crypto/rsa: decryption error', {
+        field: 'ciphertext',
+        hint: 'it was altered, or made with another key',
+      });
+    }
+  },
+};
+
+const PSS = 'pss';
+const PKCS1 = 'pkcs1v15';
+
+/** The two ways in which an RSA key signs. */
+interface Scheme {
+  sign(key: KeyObject, hash: DigestHashName, input: Uint8Array, options: SignatureOptions): Buffer;
+  verify(
+    key: KeyObject,
+    hash: DigestHashName,
+    input: Uint8Array,
+    signature: Uint8Array,
+    options: SignatureOptions,
+  ): boolean;
+}
+
+const pss: Scheme = {
+  sign(key, hash, input, { saltLength }) {
+    const salt = exactSaltBytes(key, hash, saltLength) ?? RSA_PSS_SALTLEN_MAX_SIGN;
+    return nodeSign(DIGEST_HASHES[hash].nodeName, input, {
+      key,
+      padding: RSA_PKCS1_PSS_PADDING,
+      saltLength: salt,
+    });
+  },
+  verify(key, hash, input, signature, { saltLength }) {
+    const salt = exactSaltBytes(key, hash, saltLength) ?? RSA_PSS_SALTLEN_AUTO;
+    const options = { key, padding: RSA_PKCS1_PSS_PADDING, saltLength: salt };
+    return nodeVerify(DIGEST_HASHES[hash].nodeName, input, options, signature);
+  },
+};
+
+const pkcs1: Scheme = {
+  sign: (key, hash, input) =>
+    nodeSign(DIGEST_HASHES[hash].nodeName, input, { key, padding: RSA_PKCS1_PADDING }),
+  verify: (key, hash, input, signature) =>
+    nodeVerify(DIGEST_HASHES[hash].nodeName, input, { key, padding: RSA_PKCS1_PADDING }, signature),
+};
+
+function isPss({ signatureAlgorithm }: SignatureOptions): boolean {
+  if (signatureAlgorithm === '' || signatureAlgorithm === PSS) return true;
+  if (signatureAlgorithm === PKCS1) return false;
+  throw invalid(`unsupported rsa signature algorithm ${signatureAlgorithm}`, {
+    field: 'signature_algorithm',
+    hint: `use ${PSS} or ${PKCS1}`,
+  });
+}
+
+/** The hash of a request that hashes; `none` comes only with a digest and PKCS#1 v1.5. */
+function namedHash({ hash }: SignatureOptions): DigestHashName {
+  if (hash === 'none')
+    throw invalid('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15', {
+      field: 'hash_algorithm',
+    });
+  return hash;
+}
+
+const signing: Signing<KeyPair> = {
+  sign(pair, input, options, random) {
+    const key = pair.privateKey;
+    const usesPss = isPss(options);
+    if (!options.prehashed) return (usesPss ? pss : pkcs1).sign(key, namedHash(options), input, options);
+    return usesPss
+      ? signPssDigest(key, namedHash(options), input, options.saltLength, random)
+      : signPkcs1Digest(key, options.hash, input);
+  },
+  verify(pair, input, signature, options) {
+    const key = pair.publicKey;
+    const usesPss = isPss(options);
+    if (!options.prehashed) {
+      return (usesPss ? pss : pkcs1).verify(key, namedHash(options), input, signature, options);
+    }
+    return usesPss
+      ? verifyPssDigest(key, namedHash(options), input, signature, options.saltLength)
+      : verifyPkcs1Digest(key, options.hash, input, signature);
+  },
+};
+
+function importing(modulusBits: number): Importing<KeyPair> {
+  const checked = (key: KeyObject): KeyObject => {
+    if (key.asymmetricKeyType !== 'rsa') throw wrongType(key, modulusBits);
+    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+    if (bits !== modulusBits) {
+      throw invalid(`invalid key size: expected ${modulusBits / 8} bytes, got ${Math.ceil(bits / 8)} bytes`, {
+        field: 'type',
+      });
+    }
+    return key;
+  };
+  return {
+    secret: (bytes) => storedKey(checked(privateKeyFromPkcs8(bytes))),
+    publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
+    secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
+  };
+}
+
+const wrongType = (key: KeyObject, modulusBits: number): CofferError =>
+  invalid(`invalid key type: expected rsa-${modulusBits}, got ${key.asymmetricKeyType ?? 'unknown'}`, {
+    field: 'type',
+  });
+
+/** RSA with a modulus of so many bits and the public exponent 65537. */
+function rsaType(modulusBits: number, backupNumber: number): KeyType<KeyPair> {
+  const name = `rsa-${modulusBits}`;
+  return {
+    name,
+    publicKeyEncryption: encryption,
+    signing,
+    importing: importing(modulusBits),
+    open: openKeyPair,
+    async generate() {
+      const options = { modulusLength: modulusBits, publicExponent: PUBLIC_EXPONENT };
+      const { privateKey } = await promisify(generateKeyPair)('rsa', options);
+      return storedKey(privateKey);
+    },
+    exportSecret(pair, format) {
+      const key = pair.privateKey;
+      if (format === '') return key.export({ format: 'pem', type: 'pkcs1' }).toString();
+      if (format === 'pem') return key.export({ format: 'pem', type: 'pkcs8' }).toString();
+      if (format === 'der') return pkcs8Of(key);
+      throw unknownFormat('rsa', format);
+    },
+    publicKey: {
+      label: name,
+      print: (pair) => spkiPemOf(pair.publicKey),
+      export(pair, format) {
+        if (format === 'raw') throw unknownFormat('rsa', format);
+        return format === 'der' ? spkiOf(pair.publicKey) : spkiPemOf(pair.publicKey);
+      },
+    },
+    backup: rsaBackup(backupNumber, modulusBits),
+  };
+}
+
+export const rsa = [rsaType(2048, 3), rsaType(3072, 9), rsaType(4096, 4)];

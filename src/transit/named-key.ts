@@ -1,0 +1,163 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { wipe } from '../bytes.ts';
+import { corrupt } from '../errors.ts';
+import { keyTypeNamed } from './key-types/index.ts';
+import type { Kdf, KeyType, StoredMaterial } from './key-types/key-type.ts';
+
+/** A moment at which a backup or restore was made, and the latest version then. */
+export interface VersionStamp {
+  /** RFC 3339, up to nine digits of fraction. */
+  readonly time: string;
+  readonly version: number;
+}
+
+/** Scalars of a backup that mean nothing here; kept so that the next backup says them again. */
+export type Passthrough = Readonly<Record<string, string | number | boolean>>;
+
+/** One version of a named key, as stored. */
+export interface VersionDocument extends StoredMaterial {
+  /** RFC 3339, up to nine digits of fraction; Go's zero time in very old entries. */
+  readonly createdAt: string;
+  /** The same in whole seconds since the Unix epoch; all that very old entries have. */
+  readonly createdAtSeconds: number;
+  /** Base64. Independent of the key itself. Absent in some very old versions, which then make no HMACs. */
+  readonly hmacKey?: string;
+  /** 3 for convergent keys of today; 0 says that the named key's own value counts. */
+  readonly convergentVersion: number;
+  /** Base64 DER, leaf first. */
+  readonly certificateChain?: readonly string[];
+  readonly passthrough?: Passthrough;
+}
+
+/**
+ * One named key, as stored: a JSON document with the key's name as its id. Each version that exists is held once;
+ * `minDecryptionVersion` only says which of them may be used.
+ */
+export interface NamedKeyDocument {
+  readonly name: string;
+  /** Name of the key type. */
+  readonly type: string;
+  /** Chosen length in bytes, for types whose length is chosen; else 0. */
+  readonly keyBytes: number;
+  readonly derived: boolean;
+  /** How contexts give keys: 0 counter mode, 1 HKDF. Means nothing when `derived` is false. */
+  readonly kdf: Kdf;
+  readonly convergentEncryption: boolean;
+  /** -1: the versions say; 1 or 2: old keys, for versions that say 0; 0: not convergent. */
+  readonly convergentVersion: number;
+  readonly exportable: boolean;
+  readonly allowPlaintextBackup: boolean;
+  readonly deletionAllowed: boolean;
+  readonly softDeleted: boolean;
+  /** At least 1. */
+  readonly minDecryptionVersion: number;
+  /** 0: no limit of its own. */
+  readonly minEncryptionVersion: number;
+  /** Oldest version that still exists; 0 until the first trim. */
+  readonly minAvailableVersion: number;
+  readonly latestVersion: number;
+  /** 0: never by itself. */
+  readonly autoRotatePeriodSeconds: number;
+  readonly imported: boolean;
+  readonly allowImportedKeyRotation: boolean;
+  /** Empty for the mount's own prefix; else as in a restored key, with `{{version}}` in it. */
+  readonly versionTemplate: string;
+  readonly backupInfo?: VersionStamp;
+  readonly restoreInfo?: VersionStamp;
+  readonly passthrough?: Passthrough;
+  /** By decimal version number, from 1. */
+  readonly versions: Readonly<Record<string, VersionDocument>>;
+}
+
+/**
+ * A named key ready for use: its document, its type, and parsed key material, each piece made when first asked for.
+ * Documents of the store are the same object for as long as they are unchanged, so the work is done once.
+ */
+export class NamedKey {
+  static readonly #opened = new WeakMap<NamedKeyDocument, NamedKey>();
+
+  readonly document: NamedKeyDocument;
+  readonly type: KeyType;
+  readonly #versions = new Map<number, KeyVersion>();
+
+  /** @throws `corrupt` when this release does not know the key's type. */
+  static open(document: NamedKeyDocument): NamedKey {
+    const known = NamedKey.#opened.get(document);
+    if (known !== undefined) return known;
+    const key = new NamedKey(document);
+    NamedKey.#opened.set(document, key);
+    return key;
+  }
+
+  private constructor(document: NamedKeyDocument) {
+    const type = keyTypeNamed(document.type);
+    if (type === undefined) {
+      throw corrupt(`key "${document.name}" has the unknown type ${document.type}`, {
+        hint: 'it was written by a newer release; update this one',
+      });
+    }
+    this.document = document;
+    this.type = type;
+  }
+
+  /** A version that may be used: not trimmed, and not below the minimum for decryption. */
+  version(number: number): KeyVersion | undefined {
+    return number < this.document.minDecryptionVersion ? undefined : this.storedVersion(number);
+  }
+
+  /** A version that exists, whether or not it may be used. */
+  storedVersion(number: number): KeyVersion | undefined {
+    const known = this.#versions.get(number);
+    if (known !== undefined) return known;
+    const stored = this.document.versions[String(number)];
+    if (stored === undefined) return undefined;
+    const version = new KeyVersion(number, stored, this.type);
+    this.#versions.set(number, version);
+    return version;
+  }
+
+  /** Those that may be used, oldest first. */
+  *usableVersions(): Generator<KeyVersion> {
+    const { minDecryptionVersion, latestVersion } = this.document;
+    for (let number = minDecryptionVersion; number <= latestVersion; number++) {
+      const version = this.storedVersion(number);
+      if (version !== undefined) yield version;
+    }
+  }
+}
+
+/** One version of a named key. */
+export class KeyVersion {
+  readonly number: number;
+  readonly document: VersionDocument;
+  readonly #type: KeyType;
+  #material: unknown;
+  #hmacKey: KeyObject | undefined;
+
+  constructor(number: number, document: VersionDocument, type: KeyType) {
+    this.number = number;
+    this.document = document;
+    this.#type = type;
+  }
+
+  /** False for an imported public key. */
+  get hasSecret(): boolean {
+    return this.document.secret !== undefined;
+  }
+
+  /** What the functions of the key's type take. */
+  get material(): unknown {
+    this.#material ??= this.#type.open(this.document);
+    return this.#material;
+  }
+
+  /** The key for HMACs, or undefined in some very old versions. */
+  get hmacKey(): KeyObject | undefined {
+    if (this.#hmacKey === undefined && this.document.hmacKey !== undefined) {
+      const bytes = Buffer.from(this.document.hmacKey, 'base64');
+      this.#hmacKey = createSecretKey(bytes);
+      wipe(bytes);
+    }
+    return this.#hmacKey;
+  }
+}
