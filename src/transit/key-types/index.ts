@@ -2,11 +2,25 @@ import { aesGcm } from './aes-gcm.ts';
 import { chacha20Poly1305 } from './chacha20-poly1305.ts';
 import { ecdsa } from './ecdsa.ts';
 import { ed25519 } from './ed25519.ts';
+import { hmac } from './hmac.ts';
 import type { KeyType } from './key-type.ts';
+import { mlDsa } from './ml-dsa.ts';
 import { rsa } from './rsa.ts';
+import { slhDsa } from './slh-dsa.ts';
+import { xchacha20Poly1305 } from './xchacha20-poly1305.ts';
 
 /** Every key type, in the order in which help names them. */
-const KEY_TYPES: readonly KeyType[] = [...aesGcm, chacha20Poly1305, ed25519, ...ecdsa, ...rsa];
+const KEY_TYPES: readonly KeyType[] = [
+  ...aesGcm,
+  chacha20Poly1305,
+  xchacha20Poly1305,
+  ed25519,
+  ...ecdsa,
+  ...rsa,
+  ...mlDsa,
+  ...slhDsa,
+  hmac,
+];
 
 const byName = new Map(KEY_TYPES.map((type) => [type.name, type]));
 

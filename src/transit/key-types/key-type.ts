@@ -150,21 +150,22 @@ export interface Importing<M> {
    * @param bytes raw key of a symmetric type, PKCS#8 DER of an asymmetric one.
    * @throws `invalid` when they are not a key of this type.
    */
-  secret(bytes: Uint8Array): StoredMaterial;
+  secret(bytes: Uint8Array): MaybePromise<StoredMaterial>;
   /** Present: a public key alone may be imported. @param pem SubjectPublicKeyInfo. @throws `invalid`. */
   publicKey?(pem: string): StoredMaterial;
   /** The inverse of `secret`, for a transfer to another server; a copy that the caller overwrites. */
   secretBytes(material: M): Buffer;
 }
 
-/** How keys of the type look in a backup document of the Vault family. */
+/**
+ * How keys of the type look in a backup document of the Vault family. A type without a number in either register is
+ * written by its name, which peers refuse instead of misreading it (docs/decisions/0022).
+ */
 export interface BackupForm {
   /** The type's number in OpenBao's documents; absent when it does not have the type. */
   readonly openbao?: number;
   /** The type's number in Vault's documents; absent when it does not have the type. */
   readonly vault?: number;
-  /** Vault tells types that share a number apart by the name of their parameter set. */
-  readonly parameterSet?: string;
   /** @throws `invalid` when the entry is not a key of this type: wrong length, point off the curve, halves that differ. */
   read(entry: BackupMaterial): MaybePromise<StoredMaterial>;
   write(stored: StoredMaterial): MaybePromise<BackupMaterial>;

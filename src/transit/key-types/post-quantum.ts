@@ -1,0 +1,191 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  sign as nodeSign,
+  verify as nodeVerify,
+} from 'node:crypto';
+import { promisify } from 'node:util';
+import { encodeBase64 } from '../../base64.ts';
+import { type CofferError, invalid, unsupported } from '../../errors.ts';
+import {
+  type KeyPair,
+  openKeyPair,
+  pkcs8Of,
+  privateKeyFromPkcs8,
+  publicKeyFromPem,
+  spkiOf,
+  spkiPemOf,
+} from './key-pair.ts';
+import type {
+  BackupForm,
+  BackupMaterial,
+  ExportFormat,
+  Importing,
+  KeyType,
+  MaybePromise,
+  PublicKey,
+  SignatureOptions,
+  Signing,
+} from './key-type.ts';
+import { encodeAndWipe } from './secret-key.ts';
+import { storedKey } from './stored-key.ts';
+
+/** One parameter set of a signature scheme that quantum computers are not known to break. */
+export interface ParameterSet {
+  /** Name of the type, and Node's name of the algorithm. */
+  readonly name: string;
+  /** Node's word for the standard's own private form: ML-DSA's seed, SLH-DSA's whole private key. */
+  readonly privateForm: 'raw-seed' | 'raw-private';
+  readonly privateBytes: number;
+  readonly publicBytes: number;
+  /** Signing takes so long (up to half a second) that it is done off the event loop. */
+  readonly slowSigning: boolean;
+}
+
+/** What `node:crypto` can do and its declarations do not know yet: keys in the forms of FIPS 204 and 205. */
+interface RawKeys {
+  createPrivateKey(key: { key: Uint8Array; format: string; asymmetricKeyType: string }): KeyObject;
+  createPublicKey(key: { key: Uint8Array; format: string; asymmetricKeyType: string }): KeyObject;
+  generateKeyPair(type: string): Promise<{ privateKey: KeyObject }>;
+}
+
+const rawKeys: RawKeys = {
+  createPrivateKey: createPrivateKey as unknown as RawKeys['createPrivateKey'],
+  createPublicKey: createPublicKey as unknown as RawKeys['createPublicKey'],
+  generateKeyPair: promisify(generateKeyPair) as unknown as RawKeys['generateKeyPair'],
+};
+
+const raw = (key: KeyObject, format: string): Buffer =>
+  (key.export as unknown as (options: { format: string }) => Buffer).call(key, { format });
+
+const rawPublic = (key: KeyObject): Buffer => raw(key, 'raw-public');
+
+/** A key type of the pure (not pre-hashed) variant with an empty context, FIPS 204, 5.2 and FIPS 205, 10.2. */
+export function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
+  return {
+    name: set.name,
+    signing: signing(set),
+    importing: importing(set),
+    publicKey: publicKey(set),
+    backup: backup(set),
+    open: openKeyPair,
+    generate: async () => storedKey((await rawKeys.generateKeyPair(set.name)).privateKey),
+    exportSecret: (pair, format) => exportSecret(pair, format, set),
+  };
+}
+
+function signing(set: ParameterSet): Signing<KeyPair> {
+  const refuseDigest = ({ prehashed }: SignatureOptions): void => {
+    if (!prehashed) return;
+    throw unsupported(`prehashed input is not supported for key type ${set.name}`, {
+      field: 'prehashed',
+      hint: 'give the message itself: the scheme hashes by itself',
+    });
+  };
+  return {
+    sign(pair, input, options) {
+      refuseDigest(options);
+      return signPure(set, input, pair.privateKey);
+    },
+    verify(pair, input, signature, options) {
+      refuseDigest(options);
+      return nodeVerify(null, input, pair.publicKey, signature);
+    },
+  };
+}
+
+function signPure(set: ParameterSet, input: Uint8Array, key: KeyObject): MaybePromise<Buffer> {
+  if (!set.slowSigning) return nodeSign(null, input, key);
+  return new Promise((resolve, reject) => {
+    nodeSign(null, input, key, (error, signature) => (error ? reject(error) : resolve(signature)));
+  });
+}
+
+function exportSecret(pair: KeyPair, format: ExportFormat, set: ParameterSet): string {
+  if (format === 'raw') return encodeAndWipe(raw(pair.privateKey, set.privateForm));
+  if (format === 'der') return pkcs8Of(pair.privateKey);
+  return pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+}
+
+const publicKey = (set: ParameterSet): PublicKey<KeyPair> => ({
+  label: set.name,
+  print: (pair) => spkiPemOf(pair.publicKey),
+  export(pair, format) {
+    if (format === 'raw') return encodeBase64(rawPublic(pair.publicKey));
+    return format === 'der' ? spkiOf(pair.publicKey) : spkiPemOf(pair.publicKey);
+  },
+});
+
+function importing(set: ParameterSet): Importing<KeyPair> {
+  const checked = (key: KeyObject): KeyObject => {
+    if (key.asymmetricKeyType === set.name) return key;
+    throw invalid(`invalid key type: expected ${set.name}, got ${key.asymmetricKeyType ?? 'unknown'}`, {
+      field: 'type',
+    });
+  };
+  return {
+    async secret(bytes) {
+      const key = checked(privateKeyFromPkcs8(bytes));
+      if (!(await works(key, set))) {
+        throw invalid('cannot import key, key pair does not match', { field: 'ciphertext' });
+      }
+      return storedKey(key);
+    },
+    publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
+    secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
+  };
+}
+
+function backup(set: ParameterSet): BackupForm {
+  return {
+    read: async (entry) => storedKey(await keyFromBackup(entry, set)),
+    write(stored) {
+      const pair = openKeyPair(stored);
+      const shown = encodeBase64(rawPublic(pair.publicKey));
+      return pair.hasPrivate
+        ? { key: raw(pair.privateKey, set.privateForm), publicKey: shown }
+        : { publicKey: shown };
+    },
+  };
+}
+
+async function keyFromBackup(
+  { key, publicKey: shown }: BackupMaterial,
+  set: ParameterSet,
+): Promise<KeyObject> {
+  const publicBytes = shown === undefined ? undefined : Buffer.from(shown, 'base64');
+  if (publicBytes !== undefined && publicBytes.length !== set.publicBytes) {
+    throw refusal(`has a ${set.name} public key of the wrong length`);
+  }
+  if (key === undefined) {
+    if (publicBytes === undefined) throw refusal(`has no ${set.name} key`);
+    return rawKeys.createPublicKey({ key: publicBytes, format: 'raw-public', asymmetricKeyType: set.name });
+  }
+  if (key.length !== set.privateBytes) throw refusal(`has a ${set.name} key of the wrong length`);
+  const privateKey = rawKeys.createPrivateKey({
+    key,
+    format: set.privateForm,
+    asymmetricKeyType: set.name,
+  });
+  const isShown = publicBytes?.equals(rawPublic(createPublicKey(privateKey))) ?? true;
+  if (!isShown || !(await works(privateKey, set))) {
+    throw refusal(`has a ${set.name} private key that does not match its public key`);
+  }
+  return privateKey;
+}
+
+const PROBE = Buffer.from('does this key work');
+
+/**
+ * An SLH-DSA private key holds its public key, which OpenSSL does not compute anew when it reads one; only a signature
+ * shows whether they belong together.
+ */
+async function works(privateKey: KeyObject, set: ParameterSet): Promise<boolean> {
+  const signature = await signPure(set, PROBE, privateKey);
+  return nodeVerify(null, PROBE, createPublicKey(privateKey), signature);
+}
+
+const refusal = (what: string): CofferError =>
+  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });

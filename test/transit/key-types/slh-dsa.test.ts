@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { keyTypeNamed } from '../../../src/transit/key-types/index.ts';
+import { rejectionOf } from '../../reference/thrown.ts';
+import vectors from '../../vectors/slh-dsa.json' with { type: 'json' };
+import { postQuantumContract, signatureOptions } from './post-quantum.contract.ts';
+
+const hex = (text: string): Buffer => Buffer.from(text, 'hex');
+
+describe.each(vectors)('$type', ({ type: name, privateKey, message, signature, tcId }) => {
+  const type = keyTypeNamed(name) ?? expect.fail(`no key type ${name}`);
+
+  it(`verifies the signature of ACVP case ${tcId}, and no other`, async () => {
+    const pair = type.open(await type.backup.read({ key: hex(privateKey) }));
+    const verify = (bytes: Buffer) => type.signing?.verify(pair, hex(message), bytes, signatureOptions);
+    expect(await verify(hex(signature))).toBe(true);
+    const altered = hex(signature);
+    altered[100] = (altered[100] ?? 0) ^ 0x80;
+    expect(await verify(altered)).toBe(false);
+  });
+
+  it('is refused when the public key inside the private key is not its own', async () => {
+    const key = hex(privateKey);
+    key[key.length - 1] = (key[key.length - 1] ?? 0) ^ 1;
+    expect(await rejectionOf(Promise.resolve(type.backup.read({ key })))).toMatchObject({
+      kind: 'invalid',
+      message: `backup has a ${name} private key that does not match its public key`,
+    });
+  });
+
+  postQuantumContract(type);
+});
