@@ -2,7 +2,9 @@ import { type Branch, type Catalogue, catalogue, type Entry, isEntry } from './o
 import { openCore } from './operations/core.ts';
 import { type Core, type Operation, owner } from './operations/operation.ts';
 import { type InputOf, type Params, parseValues } from './operations/params.ts';
+import { parseMasterKey } from './store/master-key.ts';
 import { openStore as openSealedStore } from './store/open.ts';
+import type { Credential } from './store/slots/credential.ts';
 import { DEFAULT_MOUNT } from './transit/mounts.ts';
 
 export { CofferError, type ErrorKind } from './errors.ts';
@@ -55,9 +57,23 @@ export interface OpenOptions {
  * @throws `not-found` when there is no store, `sealed` without a secret, `denied` with a wrong one.
  */
 export async function openStore(options: OpenOptions): Promise<Coffer> {
-  const store = await openSealedStore(options);
+  const store = await openSealedStore({ directory: options.directory, credentials: credentialsOf(options) });
   const core = openCore(store);
   return { ...(functionsOf(catalogue, core) as Functions<Catalogue>), close: () => store.close() };
+}
+
+function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {
+  const credentials: Credential[] = [];
+  if (masterKey !== undefined) {
+    // A copy of the caller's bytes, because the store overwrites what it was given.
+    const reveal = () =>
+      typeof masterKey === 'string' ? parseMasterKey(masterKey) : Uint8Array.from(masterKey);
+    credentials.push({ kind: 'raw', source: 'masterKey', reveal });
+  }
+  if (passphrase !== undefined) {
+    credentials.push({ kind: 'passphrase', source: 'passphrase', reveal: () => passphrase });
+  }
+  return credentials;
 }
 
 const camel = (word: string): string => word.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
