@@ -9,11 +9,16 @@ import type { Answer } from './exchange.ts';
 export const JSON_TYPE = 'application/json';
 export const NO_STORE = { 'cache-control': 'no-store' } as const;
 
-/** A successful answer: the envelope, or 204 when there is nothing to say. */
-export function envelope(requestId: string, outcome: Outcome<unknown>, warnings: readonly string[]): Answer {
+/**
+ * A successful answer: the envelope, or 204 when there is nothing to say.
+ * @param notes warnings about the request, which are lost when the answer has no body.
+ */
+export function envelope(requestId: string, outcome: Outcome<unknown>, notes: readonly string[]): Answer {
   const { data, auth, topLevel, failedItems } = outcome;
-  const isSilent = data === undefined && auth === undefined && warnings.length === 0;
-  if (isSilent) return { status: 204, contentType: JSON_TYPE, headers: NO_STORE };
+  if (data === undefined && auth === undefined && (outcome.warnings ?? []).length === 0) {
+    return { status: 204, contentType: JSON_TYPE, headers: NO_STORE };
+  }
+  const warnings = [...(outcome.warnings ?? []), ...notes];
   const body =
     `{"request_id":"${requestId}","lease_id":"","renewable":false,"lease_duration":0` +
     `,"data":${data === undefined ? 'null' : printSorted(data)},"wrap_info":null` +

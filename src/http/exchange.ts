@@ -6,7 +6,9 @@ export interface Exchange {
   readonly method: string;
   /** Path and query as they came over the wire. */
   readonly target: string;
+  /** Without `content-type`. */
   readonly headers: IncomingHttpHeaders;
+  readonly contentType: string | undefined;
   /** Undefined when there is none. */
   readonly body: Buffer | undefined;
   /** Empty on a Unix socket. */

@@ -83,8 +83,8 @@ export interface Outcome<D> {
   readonly created?: true;
   /** Items of a batch failed: answer with this status, and with the whole result in the body. */
   readonly failedItems?: { readonly statusCode: number };
-  /** The `auth` object of the envelope, for operations that issue tokens. */
-  readonly auth?: object;
+  /** The result of operations that issue tokens: the `auth` object of the envelope, where `data` is null. */
+  readonly auth?: D;
   /** Members repeated at the top level of the envelope, as some calls of the family do. */
   readonly topLevel?: object;
   /** A status other than the usual one, for probes that answer by it. */
@@ -92,6 +92,9 @@ export interface Outcome<D> {
   /** Sent in place of JSON. */
   readonly text?: { readonly contentType: string; readonly body: string };
 }
+
+/** What an operation has to show, wherever the envelope puts it. */
+export const resultOf = <D>({ data, auth }: Outcome<D>): D | undefined => data ?? auth;
 
 /** What a handler is told beside its values. */
 export interface Call {
@@ -176,8 +179,16 @@ export interface Operation<P extends Params = Params, D = unknown> {
    * For operations that may create: whether the target is there. When it is not, the capability demanded is `create`.
    */
   exists?(call: Call, values: ValuesOf<P>): Promise<boolean>;
+  /**
+   * JSON:API, where an identifier stands alone in the path: the path that policies are asked about, below the
+   * organization (`organizations/acme/tags/tag-…/relationships/workspaces`). It must not depend on whether the
+   * identified thing exists; undefined when the identifier leads to no organization.
+   */
+  policyPath?(call: Call, captures: Readonly<Record<string, string>>): Promise<string | undefined>;
   /** Answered without a token (health, seal status, ping). */
   readonly unauthenticated?: true;
+  /** Changes nothing (a key made by the way aside), though its method is POST: it computes or looks up. */
+  readonly computes?: true;
   /** Any valid token will do (operations on oneself). */
   readonly anyToken?: true;
   /** Answered while the store is sealed. */

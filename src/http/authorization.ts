@@ -1,0 +1,34 @@
+import type { TokenIdentity } from '../access/access.ts';
+import type { Caller, Capability, Operation } from '../operations/operation.ts';
+import type { Method } from '../operations/route.ts';
+import type { ServedCore } from './served-core.ts';
+
+/** What policies are asked for where no operation says otherwise. */
+export const CAPABILITY_OF: Readonly<Record<Method, Capability>> = {
+  GET: 'read',
+  LIST: 'list',
+  POST: 'update',
+  PATCH: 'update',
+  DELETE: 'delete',
+};
+
+/** `sudo` is asked for beside the capability that the method has anyway. */
+export const capabilityOf = (operation: Operation, method: Method): Capability =>
+  operation.capability === 'sudo' ? CAPABILITY_OF[method] : operation.capability;
+
+export const isAllowed = (
+  operation: Operation,
+  capability: Capability,
+  may: (capability: Capability) => boolean,
+): boolean =>
+  operation.anyToken === true || (may(capability) && (operation.capability !== 'sudo' || may('sudo')));
+
+/** Who calls where no token is asked for. */
+export const NOBODY: Caller = { may: () => false, reaches: () => false };
+
+export const callerOf = (served: ServedCore, identity: TokenIdentity, token: string): Caller => ({
+  accessor: identity.accessor,
+  token,
+  may: (path, capability) => served.access.authorize(identity, path, capability),
+  reaches: (path) => served.access.reaches(identity, `${path}/`),
+});

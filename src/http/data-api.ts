@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import type { TokenIdentity } from '../access/access.ts';
+import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
+import { asCofferError } from '../errors.ts';
+import type { Call, Caller, Capability, Core, Operation, Outcome } from '../operations/operation.ts';
+import { type Params, type Parsed, parseValues } from '../operations/params.ts';
+import type { Method } from '../operations/route.ts';
+import { DEFAULT_MOUNT } from '../transit/mounts.ts';
+import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed, NOBODY } from './authorization.ts';
+import { bare, envelope, errorBody, wrapped } from './data-envelope.ts';
+import {
+  type DataRequest,
+  errorDetails,
+  isAnswer,
+  readDataRequest,
+  readParameters,
+  refusedHeader,
+  tokenOf,
+} from './data-request.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import { type Match, RouteTable, routesUnder, type ServedRoute } from './routes.ts';
+import type { ServedCore } from './served-core.ts';
+import { dataStatus } from './status-codes.ts';
+
+export const DATA_PREFIX = '/v1/';
+
+/** A request on its way through the API. */
+interface Progress {
+  readonly id: string;
+  readonly exchange: Exchange;
+  readonly request: DataRequest;
+  readonly match: Match;
+  readonly mount: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** An answer with what the audit trail is to know of it. */
+interface Result {
+  readonly answer: Answer;
+  readonly data?: unknown;
+  readonly error?: string;
+}
+
+/** The API of the Vault family: `/v1`. */
+export class DataApi {
+  readonly #absolute: RouteTable;
+  readonly #engine: RouteTable;
+  readonly #served: () => ServedCore | undefined;
+  readonly #sealedCore: Core;
+  readonly #onDefect: (error: unknown) => void;
+
+  /**
+   * @param served the core while the server is unsealed.
+   * @param sealedCore for the few operations that are answered while it is not.
+   */
+  constructor(options: {
+    readonly routes: readonly ServedRoute[];
+    readonly served: () => ServedCore | undefined;
+    readonly sealedCore: Core;
+    readonly onDefect: (error: unknown) => void;
+  }) {
+    this.#absolute = new RouteTable(routesUnder(options.routes, 'vault', true));
+    this.#engine = new RouteTable(routesUnder(options.routes, 'vault', false));
+    this.#served = options.served;
+    this.#sealedCore = options.sealedCore;
+    this.#onDefect = options.onDefect;
+  }
+
+  async answer(exchange: Exchange): Promise<Answer> {
+    const request = readDataRequest(exchange, DATA_PREFIX);
+    if (isAnswer(request)) return request;
+    try {
+      return refusedHeader(exchange) ?? (await this.#route(exchange, request));
+    } catch (error) {
+      return this.#failure(exchange, request.method, error).answer;
+    }
+  }
+
+  async #route(exchange: Exchange, request: DataRequest): Promise<Answer> {
+    const absolute = this.#absolute.match(request.method, request.path);
+    const served = this.#served();
+    if (typeof absolute === 'object' && absolute.served.operation.unauthenticated) {
+      return this.#answerAnybody(exchange, request, absolute, served?.core);
+    }
+    if (served === undefined) return errorBody(503, ['Vault is sealed']);
+    const parameters = readParameters(request, exchange);
+    const mount = absolute === 'unsupported-path' ? await served.mountOf(request.path) : undefined;
+    const match =
+      mount === undefined
+        ? absolute
+        : this.#engine.match(request.method, request.path.slice(mount.path.length + 1));
+    const progress: Progress = {
+      id: randomUUID(),
+      exchange,
+      request,
+      match,
+      mount: mount?.path ?? '',
+      parameters,
+    };
+    return this.#answerToken(progress, served);
+  }
+
+  /** Probes: no token, no audit record. */
+  async #answerAnybody(
+    exchange: Exchange,
+    request: DataRequest,
+    match: Exclude<Match, string>,
+    core: Core | undefined,
+  ): Promise<Answer> {
+    const { operation } = match.served;
+    if (core === undefined && !operation.whileSealed) return errorBody(503, ['Vault is sealed']);
+    const call: Call = { core: core ?? this.#sealedCore, caller: NOBODY, mount: DEFAULT_MOUNT };
+    const { values } = parseValues(operation.params, {
+      ...readParameters(request, exchange),
+      ...match.captures,
+    });
+    return print(randomUUID(), operation, await operation.run(call, values), []);
+  }
+
+  async #answerToken(progress: Progress, served: ServedCore): Promise<Answer> {
+    const { exchange, request } = progress;
+    const token = tokenOf(exchange);
+    const identity = token === undefined ? undefined : await served.access.authenticate(token);
+    let audited = auditedRequest(progress, token, identity);
+    let result: Result;
+    try {
+      if (token === undefined || identity === undefined) {
+        result = refusal(403, 'permission denied');
+      } else {
+        const caller = callerOf(served, identity, token);
+        const target = await this.#authorize(progress, served, identity, caller);
+        if ('answer' in target) {
+          result = target;
+        } else {
+          audited = { ...audited, operation: target.capability };
+          if (changes(target)) await served.recordRequest(audited);
+          result = await run(progress, target, served, caller);
+        }
+      }
+    } catch (error) {
+      result = this.#failure(exchange, request.method, error);
+    }
+    await served.recordResponse(audited, auditedResponse(result));
+    return result.answer;
+  }
+
+  /** What is to be run, once the token's policies allow it. */
+  async #authorize(
+    { match, request, parameters, mount }: Progress,
+    served: ServedCore,
+    identity: TokenIdentity,
+    caller: Caller,
+  ): Promise<Target | Result> {
+    const { path, method } = request;
+    const may = (capability: Capability) => served.access.authorize(identity, path, capability, parameters);
+    if (typeof match === 'string') {
+      if (!may(CAPABILITY_OF[method])) return PERMISSION_DENIED;
+      if (mount === '' && match === 'unsupported-path') {
+        return refusal(404, `no handler for route "${path}". route entry not found.`);
+      }
+      return match === 'unsupported-path'
+        ? refusal(404, wrapped('unsupported path'))
+        : refusal(405, wrapped('unsupported operation'));
+    }
+    const { captures } = match;
+    const { operation } = match.served;
+    const raw = { ...parameters, ...captures };
+    if (operation.exists !== undefined) {
+      const parsed = parseValues(operation.params, raw);
+      const call: Call = { core: served.core, caller, mount };
+      const capability = (await operation.exists(call, parsed.values)) ? 'update' : 'create';
+      return may(capability) ? { operation, captures, raw, parsed, capability } : PERMISSION_DENIED;
+    }
+    const capability = capabilityOf(operation, method);
+    return isAllowed(operation, capability, may)
+      ? { operation, captures, raw, capability }
+      : PERMISSION_DENIED;
+  }
+
+  #failure(exchange: Exchange, method: Method, error: unknown): Result {
+    const known = asCofferError(error);
+    if (known === undefined) {
+      this.#onDefect(error);
+      return refusal(500, wrapped('internal error'));
+    }
+    const status = dataStatus(known, method);
+    const text = known.kind === 'sealed' ? 'Vault is sealed' : known.message;
+    const texts = status === 404 ? [] : [text];
+    return { answer: errorBody(status, texts, errorDetails(exchange, known)), error: text };
+  }
+}
+
+interface Target {
+  readonly operation: Operation;
+  readonly captures: Readonly<Record<string, string>>;
+  readonly raw: Readonly<Record<string, unknown>>;
+  /** Present when the question whether the target exists needed the values. */
+  readonly parsed?: Parsed<Params>;
+  readonly capability: Capability;
+}
+
+const refusal = (status: number, text: string): Result => ({
+  answer: errorBody(status, [text]),
+  error: text,
+});
+
+const PERMISSION_DENIED = refusal(403, wrapped('permission denied'));
+
+const changes = ({ operation, capability }: Target): boolean =>
+  capability === 'create' || (capability !== 'read' && capability !== 'list' && !operation.computes);
+
+async function run(
+  { id, parameters, mount }: Progress,
+  { operation, captures, raw, parsed }: Target,
+  served: ServedCore,
+  caller: Caller,
+): Promise<Result> {
+  const { values, unrecognized } = parsed ?? parseValues(operation.params, raw);
+  const outcome = await operation.run({ core: served.core, caller, mount: mount || DEFAULT_MOUNT }, values);
+  const notes = parameterNotes(unrecognized, captures, parameters);
+  return { answer: print(id, operation, outcome, notes), data: outcome.data };
+}
+
+/** Warnings about the request itself. */
+function parameterNotes(
+  unrecognized: readonly string[],
+  captures: Readonly<Record<string, string>>,
+  parameters: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const notes: string[] = [];
+  if (unrecognized.length > 0) {
+    notes.push(`Endpoint ignored these unrecognized parameters: [${unrecognized.join(' ')}]`);
+  }
+  const replaced = Object.keys(captures).filter((name) => Object.hasOwn(parameters, name));
+  if (replaced.length > 0) {
+    notes.push(
+      `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [${replaced.sort().join(' ')}]`,
+    );
+  }
+  return notes;
+}
+
+function print(
+  id: string,
+  operation: Operation,
+  outcome: Outcome<unknown>,
+  notes: readonly string[],
+): Answer {
+  if (outcome.text !== undefined) {
+    return { status: 200, contentType: outcome.text.contentType, body: outcome.text.body };
+  }
+  return operation.bare ? bare(outcome.data, outcome.statusCode) : envelope(id, outcome, notes);
+}
+
+function auditedRequest(
+  { id, exchange, request, mount, parameters }: Progress,
+  token: string | undefined,
+  identity: TokenIdentity | undefined,
+): AuditedRequest {
+  return {
+    id,
+    operation: CAPABILITY_OF[request.method],
+    path: request.path,
+    remoteAddress: exchange.remoteAddress,
+    parameters,
+    ...(mount === '' ? {} : { mountPoint: `${mount}/` }),
+    ...(token === undefined ? {} : { token }),
+    ...(identity === undefined ? {} : { identity }),
+  };
+}
+
+const auditedResponse = ({ answer, data, error }: Result): AuditedResponse => ({
+  status: answer.status,
+  ...(typeof data === 'object' && data !== null ? { data: data as Readonly<Record<string, unknown>> } : {}),
+  ...(error === undefined ? {} : { error }),
+});

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import type { TokenIdentity } from '../access/access.ts';
+import type { AuditedRequest } from '../access/audit-record.ts';
+import { asCofferError } from '../errors.ts';
+import { readDocument } from '../operations/json-api-request.ts';
+import type { Call, Operation } from '../operations/operation.ts';
+import { parseValues } from '../operations/params.ts';
+import type { Method } from '../operations/route.ts';
+import { DEFAULT_MOUNT } from '../transit/mounts.ts';
+import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed } from './authorization.ts';
+import { errorDetails, tokenOf } from './data-request.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import {
+  baseUrlOf,
+  coreErrorDocument,
+  documentAnswer,
+  errorDocument,
+  NO_DOCUMENT,
+  NOT_FOUND,
+  refusedMediaType,
+  UNAUTHORIZED,
+} from './json-api.ts';
+import { parseObject, parseQuery } from './request-body.ts';
+import { RouteTable, routesUnder, type ServedRoute } from './routes.ts';
+import type { ServedCore } from './served-core.ts';
+
+export const DOCUMENT_PREFIX = '/api/v2/';
+
+/** The prefix again as policies see it, so that no transit mount's rules can be meant. */
+const POLICY_PREFIX = 'api/v2/';
+
+interface Result {
+  readonly answer: Answer;
+  readonly data?: unknown;
+  readonly error?: string;
+}
+
+/** A request whose token is good, on its way through the API. */
+interface Progress {
+  readonly exchange: Exchange;
+  readonly method: Method;
+  readonly path: string;
+  readonly query: string;
+  readonly token: string;
+  readonly identity: TokenIdentity;
+  readonly served: ServedCore;
+  audited: AuditedRequest;
+}
+
+/** The tags API: `/api/v2`, in the manners of JSON:API. */
+export class DocumentApi {
+  readonly #routes: RouteTable;
+  readonly #served: () => ServedCore | undefined;
+  readonly #onDefect: (error: unknown) => void;
+
+  constructor(options: {
+    readonly routes: readonly ServedRoute[];
+    readonly served: () => ServedCore | undefined;
+    readonly onDefect: (error: unknown) => void;
+  }) {
+    this.#routes = new RouteTable(routesUnder(options.routes, 'json-api', true), decodeURIComponent);
+    this.#served = options.served;
+    this.#onDefect = options.onDefect;
+  }
+
+  async answer(exchange: Exchange): Promise<Answer> {
+    try {
+      return await this.#route(exchange);
+    } catch (error) {
+      return this.#failure(exchange, undefined, error).answer;
+    }
+  }
+
+  async #route(exchange: Exchange): Promise<Answer> {
+    const { target } = exchange;
+    const mark = target.indexOf('?');
+    const path = target.slice(DOCUMENT_PREFIX.length, mark === -1 ? undefined : mark);
+    // The first call of every client, answered whatever its token is.
+    if (path === 'ping') return NO_DOCUMENT;
+    const served = this.#served();
+    if (served === undefined) return SEALED;
+    const token = tokenOf(exchange);
+    const identity = token === undefined ? undefined : await served.access.authenticate(token);
+    const method = METHODS[exchange.method];
+    const audited: AuditedRequest = {
+      id: randomUUID(),
+      operation: CAPABILITY_OF[method ?? 'GET'],
+      path: POLICY_PREFIX + path,
+      remoteAddress: exchange.remoteAddress,
+      ...(token === undefined ? {} : { token }),
+      ...(identity === undefined ? {} : { identity }),
+    };
+    if (token === undefined || identity === undefined) {
+      return finish(served, audited, { answer: UNAUTHORIZED, error: 'unauthorized' });
+    }
+    if (method === undefined) return finish(served, audited, MISSING);
+    const query = mark === -1 ? '' : target.slice(mark + 1);
+    const progress: Progress = { exchange, method, path, query, token, identity, served, audited };
+    return this.#answerToken(progress);
+  }
+
+  async #answerToken(progress: Progress): Promise<Answer> {
+    const { exchange, method, path, served } = progress;
+    const refused = refusedMediaType(exchange);
+    if (refused !== undefined) return finish(served, progress.audited, { answer: refused });
+    let operation: Operation | undefined;
+    let result: Result = MISSING;
+    try {
+      const match = this.#routes.match(method, path);
+      if (typeof match === 'object') {
+        operation = match.served.operation;
+        result = await run(progress, operation, match.captures);
+      }
+    } catch (error) {
+      result = this.#failure(exchange, operation, error);
+    }
+    return finish(served, progress.audited, result);
+  }
+
+  #failure(exchange: Exchange, operation: Operation | undefined, error: unknown): Result {
+    // A path that is not percent-encoded UTF-8 names nothing.
+    if (error instanceof URIError) return MISSING;
+    if (error instanceof MalformedBody) {
+      return { answer: errorDocument(400, { detail: error.message }), error: error.message };
+    }
+    const known = asCofferError(error);
+    if (known === undefined) {
+      this.#onDefect(error);
+      return { answer: errorDocument(500), error: 'internal error' };
+    }
+    const answer = coreErrorDocument(known, operation, errorDetails(exchange, known));
+    return { answer, error: known.message };
+  }
+}
+
+const METHODS: Readonly<Record<string, Method>> = {
+  GET: 'GET',
+  POST: 'POST',
+  PATCH: 'PATCH',
+  DELETE: 'DELETE',
+};
+
+const SEALED = errorDocument(503, { detail: 'The store is sealed.' });
+const MISSING: Result = { answer: NOT_FOUND, error: 'not found' };
+
+/** The record goes first: an answer that can't be recorded is not given. */
+async function finish(served: ServedCore, audited: AuditedRequest, result: Result): Promise<Answer> {
+  const { answer, data, error } = result;
+  try {
+    await served.recordResponse(audited, {
+      status: answer.status,
+      ...(typeof data === 'object' && data !== null
+        ? { data: data as Readonly<Record<string, unknown>> }
+        : {}),
+      ...(error === undefined ? {} : { error }),
+    });
+  } catch {
+    return errorDocument(503, { detail: 'The request could not be audited.' });
+  }
+  return answer;
+}
+
+async function run(
+  progress: Progress,
+  operation: Operation,
+  captures: Readonly<Record<string, string>>,
+): Promise<Result> {
+  const { exchange, method, identity, token, served, query } = progress;
+  const caller = callerOf(served, identity, token);
+  const baseUrl = baseUrlOf(exchange);
+  const call: Call = { core: served.core, caller, mount: DEFAULT_MOUNT, baseUrl };
+  const capability = capabilityOf(operation, method);
+  const policyPath = await policyPathOf(progress, operation, call, captures);
+  const mayHere = isAllowed(operation, capability, (wanted) =>
+    served.access.authorize(identity, POLICY_PREFIX + policyPath.path, wanted),
+  );
+  if (!mayHere || policyPath.leadsNowhere) return MISSING;
+  const raw = { ...parseQuery(query), ...readDocument(operation, readBody(exchange)), ...captures };
+  progress.audited = { ...progress.audited, operation: capability, parameters: raw };
+  const { values } = parseValues(operation.params, raw);
+  if (method !== 'GET') await served.recordRequest(progress.audited);
+  const outcome = await operation.run(call, values);
+  return { answer: documentAnswer(outcome), data: outcome.data };
+}
+
+/**
+ * What policies are asked about: the path with its escapes undone, or the operation's own. Decided before anything is
+ * looked up, so that neither answer nor time tells whether the thing exists.
+ */
+async function policyPathOf(
+  { path }: Progress,
+  operation: Operation,
+  call: Call,
+  captures: Readonly<Record<string, string>>,
+): Promise<{ readonly path: string; readonly leadsNowhere: boolean }> {
+  const own = await operation.policyPath?.(call, captures);
+  const leadsNowhere = operation.policyPath !== undefined && own === undefined;
+  return { path: own ?? decodeURIComponent(path), leadsNowhere };
+}
+
+class MalformedBody extends Error {}
+
+function readBody({ body }: Exchange): Readonly<Record<string, unknown>> | undefined {
+  if (body === undefined || body.length === 0) return undefined;
+  try {
+    return parseObject(body);
+  } catch (error) {
+    throw new MalformedBody('The body is not a JSON object.', { cause: error });
+  }
+}
