@@ -1,6 +1,6 @@
 import { type Branch, type Catalogue, catalogue, type Entry, isEntry } from './operations/catalogue.ts';
 import { openCore } from './operations/core.ts';
-import { type Core, type Operation, owner } from './operations/operation.ts';
+import { type Core, type Operation, owner, resultOf } from './operations/operation.ts';
 import { type InputOf, type Params, parseValues } from './operations/params.ts';
 import { parseMasterKey } from './store/master-key.ts';
 import { openStore as openSealedStore } from './store/open.ts';
@@ -93,6 +93,6 @@ function functionOf(entry: Entry<Operation>, core: Core) {
     const { mount = DEFAULT_MOUNT, ...raw } = input;
     const { values } = parseValues(declaration.params, raw);
     const outcome = await declaration.run({ core, caller: owner, mount: String(mount) }, values);
-    return outcome.data;
+    return resultOf(outcome);
   };
 }

@@ -22,13 +22,6 @@ export interface TokenIdentity {
   readonly acl: Acl;
 }
 
-/** On whose behalf an operation runs. */
-export interface Principal {
-  readonly accessor: string;
-  readonly token: string;
-  may(path: string, capability: Capability): boolean;
-}
-
 export interface AccessOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -145,15 +138,6 @@ export class Access {
   /** Whether any rule grants something on a mount or below it. @param mount with its final slash. */
   reaches(identity: TokenIdentity, mount: string): boolean {
     return identity.acl.reaches(mount);
-  }
-
-  /** The caller that operations are told of. */
-  caller(identity: TokenIdentity, token: string): Principal {
-    return {
-      accessor: identity.accessor,
-      token,
-      may: (path, capability) => identity.acl.allows(path, capability),
-    };
   }
 
   /** Builds audit records with the audit key of this store, which is made on first use. */

@@ -20,8 +20,4 @@ path "auth/token/revoke-self" {
 path "sys/capabilities-self" {
   capabilities = ["update"]
 }
-
-path "sys/internal/ui/resultant-acl" {
-  capabilities = ["read"]
-}
 `;

@@ -36,6 +36,54 @@ export const catalogue = {
       trim: entry('Delete old versions of a key for good', () => import('./transit/trim-key.ts')),
     },
   },
+  token: {
+    create: entry('Issue a token for callers of a server', () => import('./access/token-create.ts')),
+    list: entry('List the tokens', () => import('./access/token-list.ts')),
+    lookup: entry('Show a token', () => import('./access/token-lookup.ts')),
+    renew: entry('Let a token live longer', () => import('./access/token-renew.ts')),
+    revoke: entry('End a token and every token that it issued', () => import('./access/token-revoke.ts')),
+    'create-orphan': served(
+      'Issue a token without a parent',
+      () => import('./access/token-create-orphan.ts'),
+    ),
+    'lookup-accessor': served(
+      'Show a token by its accessor',
+      () => import('./access/token-lookup-accessor.ts'),
+    ),
+    'lookup-self': served('Show the token in use', () => import('./access/token-lookup-self.ts')),
+    'renew-accessor': served(
+      'Renew a token by its accessor',
+      () => import('./access/token-renew-accessor.ts'),
+    ),
+    'renew-self': served('Renew the token in use', () => import('./access/token-renew-self.ts')),
+    'revoke-accessor': served(
+      'End a token by its accessor',
+      () => import('./access/token-revoke-accessor.ts'),
+    ),
+    'revoke-orphan': served(
+      'End a token but not what it issued',
+      () => import('./access/token-revoke-orphan.ts'),
+    ),
+    'revoke-self': served('End the token in use', () => import('./access/token-revoke-self.ts')),
+  },
+  policy: {
+    list: entry('List the policies', () => import('./sys/policies-list.ts')),
+    read: entry('Print a policy as it was written', () => import('./sys/policies-read.ts')),
+    write: entry('Make or replace a policy', () => import('./sys/policies-write.ts')),
+    delete: entry('Delete a policy', () => import('./sys/policies-delete.ts')),
+    'list-legacy': served(
+      'List the policies, as older clients do',
+      () => import('./sys/policies-list-legacy.ts'),
+    ),
+    'read-legacy': served(
+      'Show a policy, as older clients do',
+      () => import('./sys/policies-read-legacy.ts'),
+    ),
+    'write-legacy': served(
+      'Write a policy, as older clients do',
+      () => import('./sys/policies-write-legacy.ts'),
+    ),
+  },
   mounts: {
     list: entry('List the transit mounts', () => import('./sys/mounts-list.ts')),
     add: entry('Add a transit mount with keys of its own', () => import('./sys/mounts-add.ts')),
@@ -55,6 +103,16 @@ export const catalogue = {
     init: served('Tell whether there is a store', () => import('./sys/init-status.ts')),
     reload: served('Empty caches and apply the cache size', () => import('./sys/reload.ts')),
     metrics: served('Report numbers for Prometheus', () => import('./sys/metrics.ts')),
+    capabilities: served('Tell what a token may do on paths', () => import('./sys/capabilities.ts')),
+    'capabilities-accessor': served(
+      'Tell what a token may do, by its accessor',
+      () => import('./sys/capabilities-accessor.ts'),
+    ),
+    'capabilities-self': served(
+      'Tell what the token in use may do',
+      () => import('./sys/capabilities-self.ts'),
+    ),
+    'audit-hash': served('Tell how a value looks in the audit log', () => import('./sys/audit-hash.ts')),
     'api-document': served('Describe the API in the OpenAPI format', () => import('./sys/api-document.ts')),
   },
 } as const satisfies Branch;

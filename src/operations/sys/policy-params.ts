@@ -1,0 +1,7 @@
+import { text } from '../params.ts';
+
+export const policyNameParam = text({
+  help: 'The policy; names are in lower case.',
+  required: true,
+  cli: { positional: true, metavar: 'NAME', refersTo: 'policy' },
+});
