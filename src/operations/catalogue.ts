@@ -84,6 +84,37 @@ export const catalogue = {
       () => import('./sys/policies-write-legacy.ts'),
     ),
   },
+  orgs: {
+    create: entry('Make an organization', () => import('./tags/create-organization.ts')),
+    list: entry('List the organizations', () => import('./tags/list-organizations.ts')),
+    show: entry('Show an organization', () => import('./tags/show-organization.ts')),
+    delete: entry(
+      'Delete an organization with its workspaces and tags',
+      () => import('./tags/delete-organization.ts'),
+    ),
+  },
+  workspaces: {
+    create: entry('Make a workspace, with tags on it', () => import('./tags/create-workspace.ts')),
+    list: entry('List or find workspaces', () => import('./tags/list-workspaces.ts')),
+    show: entry('Show a workspace', () => import('./tags/show-workspace.ts')),
+    update: entry('Rename or describe a workspace', () => import('./tags/update-workspace.ts')),
+    tag: entry(
+      'Put tags on a workspace, making those that are missing',
+      () => import('./tags/tag-workspace.ts'),
+    ),
+    untag: entry('Take tags off a workspace', () => import('./tags/untag-workspace.ts')),
+    delete: entry('Delete a workspace', () => import('./tags/delete-workspace.ts')),
+  },
+  tags: {
+    create: entry('Add tags to the pool', () => import('./tags/create-tags.ts')),
+    list: entry('List the tags of an organization', () => import('./tags/list-tags.ts')),
+    show: entry('Show a tag', () => import('./tags/show-tag.ts')),
+    delete: entry('Delete tags from the pool and off every workspace', () => import('./tags/delete-tags.ts')),
+    attach: entry('Put a tag on workspaces', () => import('./tags/attach-tag.ts')),
+    detach: entry('Take a tag off workspaces', () => import('./tags/detach-tag.ts')),
+    of: entry('List the tags of a workspace', () => import('./tags/list-workspace-tags.ts')),
+    ping: served('Answer the first request of a client', () => import('./tags/ping.ts')),
+  },
   mounts: {
     list: entry('List the transit mounts', () => import('./sys/mounts-list.ts')),
     add: entry('Add a transit mount with keys of its own', () => import('./sys/mounts-add.ts')),

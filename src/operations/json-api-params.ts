@@ -1,6 +1,6 @@
 import { type CofferError, invalid } from '../errors.ts';
 import { parseIdentifier } from '../tags/identifiers.ts';
-import type { TagReference } from '../tags/tag-reference.ts';
+import type { NamedTag, TagReference } from '../tags/tag-reference.ts';
 import { type CliParam, isObject, type Param, type Schema, text } from './params.ts';
 
 /** Parameters of the tags API: the organization, pages, and what JSON:API request documents carry. */
@@ -61,6 +61,18 @@ export const pageParams = {
     cli: { flag: 'page-size', metavar: 'N' },
   }),
 };
+
+/** The same for a list that is whole when neither is given. */
+export const optionalPageParams = {
+  'page[number]': withoutDefault(pageParams['page[number]']),
+  'page[size]': withoutDefault(pageParams['page[size]']),
+};
+
+function withoutDefault(param: Defaulted<number>): Optional<number> {
+  const { defaultValue: _value, schema, ...rest } = param;
+  const { default: _default, ...described } = schema;
+  return { ...rest, schema: described, presence: 'optional' };
+}
 
 function lenientCount(spec: {
   readonly help: string;
@@ -128,26 +140,33 @@ export const tagsRelationship = (spec: DocumentSpec): Optional<readonly TagRefer
   document: 'relationships',
 });
 
-/** `data` of a document that makes tags: names alone, one resource or several. */
-export const tagNames = (spec: DocumentSpec): Required<readonly TagReference[]> => ({
-  ...references(spec, '/data'),
+/** `data` of a document that makes tags: names alone, of one resource or several. */
+export const tagNames = (spec: DocumentSpec): Required<readonly NamedTag[]> => ({
+  help: spec.help,
   schema: {
     type: 'array',
     items: identifierSchema('tags', ['type', 'attributes'], nameSchema),
     description: spec.help,
   },
   presence: 'required',
+  cli: spec.cli,
   document: 'data',
+  repeated: true,
   parse(value) {
-    const items = isObject(value) ? [value] : itemsOf(value, '/data');
-    return items.map((item, index) => {
-      const at = isObject(value) ? '/data' : `/data/${index}`;
-      const name = typeof item === 'string' ? item : nameOf(resourceOf(item, 'tags', at), at);
-      if (name === undefined) throw malformed('a name is needed', `${at}/attributes/name`);
-      return { name, field: `${at}/attributes/name` };
-    });
+    if (isObject(value)) return [namedTag(value, '/data')];
+    return itemsOf(value, '/data').map((item, index) => namedTag(item, `/data/${index}`));
   },
+  print: (tags) => tags.map(printNamed),
 });
+
+function namedTag(item: unknown, at: string): NamedTag {
+  const field = `${at}/attributes/name`;
+  const name = typeof item === 'string' ? item : nameOf(resourceOf(item, 'tags', at), at);
+  if (name === undefined) throw malformed('a name is needed', field);
+  return { name, field };
+}
+
+const printNamed = ({ name }: NamedTag) => ({ type: 'tags', attributes: { name } });
 
 function references(spec: DocumentSpec, pointer: string): Omit<Param<readonly TagReference[]>, 'presence'> {
   return {
@@ -160,10 +179,7 @@ function references(spec: DocumentSpec, pointer: string): Omit<Param<readonly Ta
     cli: spec.cli,
     repeated: true,
     parse: (value) => itemsOf(value, pointer).map((item, index) => referenceOf(item, `${pointer}/${index}`)),
-    print: (tags) =>
-      tags.map((tag) =>
-        'id' in tag ? { type: 'tags', id: tag.id } : { type: 'tags', attributes: { name: tag.name } },
-      ),
+    print: (tags) => tags.map((tag) => ('id' in tag ? { type: 'tags', id: tag.id } : printNamed(tag))),
   };
 }
 

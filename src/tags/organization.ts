@@ -14,7 +14,7 @@ export interface Ports {
 export interface Organization {
   /** Also its identifier in the API. */
   readonly name: string;
-  readonly email: string;
+  readonly email: string | null;
   /** `org-` and 16 letters and digits: names the organization's rosters, so that a later one of this name shares nothing. */
   readonly externalId: string;
   /** What the identifiers of its tags and workspaces begin with. */

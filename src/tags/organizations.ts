@@ -20,7 +20,7 @@ const CLEARED_AT_ONCE = 256;
 
 export interface NewOrganization {
   readonly name: string;
-  readonly email: string;
+  readonly email: string | null;
   /** Where the name stands in the request, for errors. */
   readonly field?: string;
 }

@@ -1,7 +1,7 @@
 import type { Transaction, View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
-import { nameTaken, tagName } from './names.ts';
+import { foldCase, nameTaken, tagName } from './names.ts';
 import {
   type Organization,
   organizationAt,
@@ -16,6 +16,7 @@ import {
 import { OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { Roster } from './roster.ts';
+import type { NamedTag } from './tag-reference.ts';
 
 export interface Tag {
   /** `tag-` and 16 letters and digits. */
@@ -37,11 +38,8 @@ export interface TagQuery {
   readonly page: PageRequest;
 }
 
-/** A name for a new tag, and where it stands in the request, for errors. */
-export interface NewTag {
-  readonly name: string;
-  readonly field?: string;
-}
+/** An existing tag as a request names it. */
+export type WhichTag = { readonly id: string } | { readonly organization: string; readonly name: string };
 
 export const printTag = ({ home, name }: Organization, tag: TagRecord): Tag => ({
   id: printIdentifier('tag', { home, key: tag.key }),
@@ -87,14 +85,13 @@ export class TagPool {
     return { keys, total: places.length };
   }
 
-  /** @throws `not-found` for a tag that no organization has. */
-  get(id: string): Promise<Tag> {
+  /** @throws `not-found` */
+  get(which: WhichTag): Promise<Tag> {
     return this.#ports.store.read(async (view) => {
-      const address = parseIdentifier('tag', id);
-      const organization = address && (await organizationAt(view, address.home));
-      if (address === undefined || organization === undefined) throw tagNotFound(id);
-      const tag = await (await Roster.open<TagRecord>(view, tagsOf(organization))).get(address.key);
-      if (tag === undefined) throw tagNotFound(id);
+      const { organization, roster, key } =
+        'id' in which ? await locate(view, which.id) : await locateByName(view, which);
+      const tag = key === undefined ? undefined : await roster.get(key);
+      if (tag === undefined) throw tagNotFound('id' in which ? which.id : which.name);
       return printTag(organization, tag);
     });
   }
@@ -104,7 +101,7 @@ export class TagPool {
    * @throws `not-found` for an unknown organization, `invalid` for a name that breaks a rule or is taken; nothing is
    * added then.
    */
-  create(organizationName: string, tags: readonly NewTag[]): Promise<Tag[]> {
+  create(organizationName: string, tags: readonly NamedTag[]): Promise<Tag[]> {
     return this.#edit(organizationName, async (edit) => {
       const fields = new Map(tags.map(({ name, field }) => [tagName(name, field), field]));
       const created: TagRecord[] = [];
@@ -176,6 +173,29 @@ export class TagPool {
       return result;
     });
   }
+}
+
+interface Location {
+  readonly organization: Organization;
+  readonly roster: Roster<TagRecord>;
+  readonly key: string | undefined;
+}
+
+async function locate(view: View, id: string): Promise<Location> {
+  const address = parseIdentifier('tag', id);
+  const organization = address && (await organizationAt(view, address.home));
+  if (organization === undefined) throw tagNotFound(id);
+  const roster = await Roster.open<TagRecord>(view, tagsOf(organization));
+  return { organization, roster, key: address?.key };
+}
+
+async function locateByName(
+  view: View,
+  which: { readonly organization: string; readonly name: string },
+): Promise<Location> {
+  const organization = await organizationCalled(view, which.organization);
+  const roster = await Roster.open<TagRecord>(view, tagsOf(organization));
+  return { organization, roster, key: await roster.keyOf(foldCase(which.name)) };
 }
 
 async function inOrder(roster: Roster<TagRecord>, except: ReadonlySet<string>, page: PageRequest) {

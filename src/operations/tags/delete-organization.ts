@@ -1,0 +1,34 @@
+import type { ListDocument } from '../json-api-pages.ts';
+import { operation, type Target } from '../operation.ts';
+import { text } from '../params.ts';
+
+export const declaration = operation({
+  api: 'json-api',
+  route: 'DELETE /organizations/:organization_name',
+  capability: 'delete',
+  params: {
+    organization_name: text({
+      help: 'The organization.',
+      required: true,
+      cli: { positional: true, metavar: 'NAME', refersTo: 'organization' },
+    }),
+  },
+  cli: {
+    async confirm({ organization_name }, target) {
+      const workspaces = await totalOf('workspaces list', organization_name, target);
+      const tags = await totalOf('tags list', organization_name, target);
+      return `Delete organization ${organization_name} with its ${workspaces} workspaces and ${tags} tags?`;
+    },
+    done: ({ organization_name }) => `Deleted organization ${organization_name}.`,
+  },
+  async run({ core }, { organization_name }) {
+    const { organizations } = await core.tags();
+    await organizations.delete(organization_name);
+    return {};
+  },
+});
+
+async function totalOf(list: string, organization_name: unknown, target: Target): Promise<number> {
+  const document = await target.run(list, { organization_name, 'page[size]': 1 });
+  return (document as ListDocument<unknown>).meta.pagination['total-count'];
+}

@@ -1,0 +1,25 @@
+import { operation } from '../operation.ts';
+import type { ResourceDocument, WorkspaceResource } from './documents.ts';
+import { whichWorkspace, workspaceByName, workspaceMeant, workspaceRoutes } from './which-workspace.ts';
+
+export const declaration = operation({
+  api: 'json-api',
+  // Nothing here can make the safe form of the call refuse: a workspace has no resources of its own.
+  route: [...workspaceRoutes('DELETE'), ...workspaceRoutes('POST', '/actions/safe-delete')],
+  capability: 'delete',
+  params: whichWorkspace,
+  cli: {
+    resolve: workspaceByName,
+    async confirm(values, target) {
+      const { data } = (await target.run('workspaces show', values)) as ResourceDocument<WorkspaceResource>;
+      const tags = data.attributes['tag-names'].length;
+      return `Delete workspace ${data.attributes.name}? It carries ${tags} ${tags === 1 ? 'tag' : 'tags'}.`;
+    },
+    done: ({ workspace_id, workspace_name }) => `Deleted workspace ${workspace_name ?? workspace_id}.`,
+  },
+  async run({ core }, values) {
+    const { workspaces } = await core.tags();
+    await workspaces.delete(workspaceMeant(values));
+    return {};
+  },
+});

@@ -1,0 +1,25 @@
+import { identifiers, tagId } from '../json-api-params.ts';
+import { operation } from '../operation.ts';
+import { idsFor } from './by-name.ts';
+
+export const declaration = operation({
+  api: 'json-api',
+  route: 'DELETE /tags/:tag_id/relationships/workspaces',
+  capability: 'update',
+  params: {
+    tag_id: tagId,
+    data: identifiers('workspaces', {
+      help: 'The workspaces: their identifiers, on the command line also their names.',
+      cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace' },
+    }),
+  },
+  cli: {
+    resolve: idsFor({ tag_id: 'tag', data: 'ws' }),
+    examples: [['coffer tags detach env:prod --workspace web --org acme', 'the tag stays in the pool']],
+  },
+  async run({ core }, { tag_id, data }) {
+    const { pool } = await core.tags();
+    await pool.detach(tag_id, data);
+    return {};
+  },
+});

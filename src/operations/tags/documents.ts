@@ -1,0 +1,146 @@
+import type { Organization } from '../../tags/organization.ts';
+import type { Page } from '../../tags/page.ts';
+import type { Tag } from '../../tags/tag-pool.ts';
+import type { Workspace } from '../../tags/workspaces.ts';
+import { type ListDocument, listDocument } from '../json-api-pages.ts';
+import type { Call } from '../operation.ts';
+
+/** The resources of the tags API as clients of Terraform Enterprise read them; one form for create, show and list. */
+
+export interface TagResource {
+  readonly id: string;
+  readonly type: 'tags';
+  readonly attributes: {
+    readonly name: string;
+    readonly 'created-at': string;
+    readonly 'instance-count': number;
+  };
+  readonly relationships: { readonly organization: OrganizationLinkage };
+}
+
+export interface WorkspaceResource {
+  readonly id: string;
+  readonly type: 'workspaces';
+  readonly attributes: {
+    readonly name: string;
+    readonly 'created-at': string;
+    readonly 'updated-at': string;
+    readonly description: string | null;
+    readonly locked: boolean;
+    readonly 'resource-count': number;
+    readonly 'tag-names': readonly string[];
+    readonly permissions: Readonly<Record<string, boolean>>;
+  };
+  readonly relationships: { readonly organization: OrganizationLinkage };
+  readonly links: { readonly self: string };
+}
+
+export interface OrganizationResource {
+  /** The name: programs build paths from it. */
+  readonly id: string;
+  readonly type: 'organizations';
+  readonly attributes: {
+    readonly name: string;
+    readonly email: string | null;
+    readonly 'external-id': string;
+    readonly 'created-at': string;
+    readonly 'default-execution-mode': 'remote';
+    readonly permissions: Readonly<Record<string, boolean>>;
+  };
+  readonly links: { readonly self: string };
+}
+
+interface OrganizationLinkage {
+  readonly data: { readonly id: string; readonly type: 'organizations' };
+}
+
+/** A document with a single resource. */
+export interface ResourceDocument<R> {
+  readonly data: R;
+}
+
+const PREFIX = '/api/v2';
+
+/** Milliseconds, and `Z` for UTC: clients refuse any other way of writing it. */
+const timestamp = (epochMs: number): string => new Date(epochMs).toISOString();
+
+const linkageTo = (organization: string): OrganizationLinkage => ({
+  data: { id: organization, type: 'organizations' },
+});
+
+export const tagResource = (tag: Tag): TagResource => ({
+  id: tag.id,
+  type: 'tags',
+  attributes: {
+    name: tag.name,
+    'created-at': timestamp(tag.createdAt),
+    'instance-count': tag.instances,
+  },
+  relationships: { organization: linkageTo(tag.organization) },
+});
+
+export function workspaceResource({ caller }: Call, workspace: Workspace): WorkspaceResource {
+  const path = `organizations/${workspace.organization}/workspaces/${workspace.name}`;
+  return {
+    id: workspace.id,
+    type: 'workspaces',
+    attributes: {
+      name: workspace.name,
+      'created-at': timestamp(workspace.createdAt),
+      'updated-at': timestamp(workspace.updatedAt),
+      description: workspace.description,
+      locked: false,
+      'resource-count': 0,
+      'tag-names': workspace.tagNames,
+      permissions: {
+        'can-update': caller.may(path, 'update'),
+        'can-destroy': caller.may(path, 'delete'),
+        'can-read-settings': caller.may(path, 'read'),
+        'can-manage-tags': caller.may(`workspaces/${workspace.id}/relationships/tags`, 'update'),
+      },
+    },
+    relationships: { organization: linkageTo(workspace.organization) },
+    links: { self: `${PREFIX}/${path}` },
+  };
+}
+
+export function organizationResource({ caller }: Call, organization: Organization): OrganizationResource {
+  const path = `organizations/${organization.name}`;
+  return {
+    id: organization.name,
+    type: 'organizations',
+    attributes: {
+      name: organization.name,
+      email: organization.email,
+      'external-id': organization.externalId,
+      'created-at': timestamp(organization.createdAt),
+      'default-execution-mode': 'remote',
+      permissions: {
+        'can-update': caller.may(path, 'update'),
+        'can-destroy': caller.may(path, 'delete'),
+        'can-create-workspace': caller.may(`${path}/workspaces`, 'create'),
+        'can-manage-tags': caller.may(`${path}/tags`, 'delete'),
+      },
+    },
+    links: { self: `${PREFIX}/${path}` },
+  };
+}
+
+/**
+ * A page of resources with its links.
+ * @param path Of the list, below the API's prefix, its segments encoded.
+ * @param query What the links repeat beside the page.
+ */
+export function pageDocument<T, R>(
+  call: Call,
+  page: Page<T>,
+  print: (item: T) => R,
+  path: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+): ListDocument<R> {
+  const resources = { ...page, items: page.items.map(print) };
+  return listDocument(resources, `${call.baseUrl ?? ''}${PREFIX}/${path}`, query);
+}
+
+/** A time as a table shows it: UTC, to the second. */
+export const shortTime = (time: string): string => time.replace(/\.\d+Z$/, 'Z');

@@ -1,0 +1,19 @@
+import type { Table } from '../operation.ts';
+import { type OrganizationResource, shortTime } from './documents.ts';
+
+interface Organizations {
+  readonly data: readonly OrganizationResource[];
+}
+
+/** Organizations as people read them. */
+export const organizationTable = ({ data }: Organizations): Table => ({
+  head: ['Name', 'Email', 'Created', 'Id'],
+  rows: data.map(({ attributes }) => [
+    attributes.name,
+    attributes.email ?? '',
+    shortTime(attributes['created-at']),
+    attributes['external-id'],
+  ]),
+});
+
+export const organizationLines = ({ data }: Organizations): readonly string[] => data.map(({ id }) => id);

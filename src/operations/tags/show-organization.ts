@@ -1,0 +1,25 @@
+import { operation } from '../operation.ts';
+import { text } from '../params.ts';
+import { organizationResource } from './documents.ts';
+import { organizationLines, organizationTable } from './organization-table.ts';
+
+export const declaration = operation({
+  api: 'json-api',
+  route: 'GET /organizations/:organization_name',
+  capability: 'read',
+  params: {
+    organization_name: text({
+      help: 'The organization.',
+      required: true,
+      cli: { positional: true, metavar: 'NAME', refersTo: 'organization' },
+    }),
+  },
+  cli: {
+    table: ({ data }) => organizationTable({ data: [data] }),
+    lines: ({ data }) => organizationLines({ data: [data] }),
+  },
+  async run(call, { organization_name }) {
+    const { organizations } = await call.core.tags();
+    return { data: { data: organizationResource(call, await organizations.get(organization_name)) } };
+  },
+});
