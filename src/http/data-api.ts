@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
 import { asCofferError } from '../errors.ts';
-import type { Call, Caller, Capability, Core, Operation, Outcome } from '../operations/operation.ts';
+import {
+  type Call,
+  type Caller,
+  type Capability,
+  type Core,
+  type Operation,
+  type Outcome,
+  resultOf,
+} from '../operations/operation.ts';
 import { type Params, type Parsed, parseValues } from '../operations/params.ts';
 import type { Method } from '../operations/route.ts';
 import { DEFAULT_MOUNT } from '../transit/mounts.ts';
@@ -218,7 +226,7 @@ async function run(
   const { values, unrecognized } = parsed ?? parseValues(operation.params, raw);
   const outcome = await operation.run({ core: served.core, caller, mount: mount || DEFAULT_MOUNT }, values);
   const notes = parameterNotes(unrecognized, captures, parameters);
-  return { answer: print(id, operation, outcome, notes), data: outcome.data };
+  return { answer: print(id, operation, outcome, notes), data: resultOf(outcome) };
 }
 
 /** Warnings about the request itself. */
