@@ -26,9 +26,15 @@ export const isAllowed = (
 /** Who calls where no token is asked for. */
 export const NOBODY: Caller = { may: () => false, reaches: () => false };
 
-export const callerOf = (served: ServedCore, identity: TokenIdentity, token: string): Caller => ({
+/** @param prefix of the API's paths in policies. */
+export const callerOf = (
+  { access }: ServedCore,
+  identity: TokenIdentity,
+  token: string,
+  prefix = '',
+): Caller => ({
   accessor: identity.accessor,
   token,
-  may: (path, capability) => served.access.authorize(identity, path, capability),
-  reaches: (path) => served.access.reaches(identity, `${path}/`),
+  may: (path, capability) => access.authorize(identity, prefix + path, capability),
+  reaches: (path) => access.reaches(identity, `${prefix}${path}/`),
 });

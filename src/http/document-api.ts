@@ -166,36 +166,40 @@ async function run(
   captures: Readonly<Record<string, string>>,
 ): Promise<Result> {
   const { exchange, method, identity, token, served, query } = progress;
-  const caller = callerOf(served, identity, token);
-  const baseUrl = baseUrlOf(exchange);
-  const call: Call = { core: served.core, caller, mount: DEFAULT_MOUNT, baseUrl };
+  const caller = callerOf(served, identity, token, POLICY_PREFIX);
   const capability = capabilityOf(operation, method);
-  const policyPath = await policyPathOf(progress, operation, call, captures);
-  const mayHere = isAllowed(operation, capability, (wanted) =>
-    served.access.authorize(identity, POLICY_PREFIX + policyPath.path, wanted),
-  );
-  if (!mayHere || policyPath.leadsNowhere) return MISSING;
+  const { policyPath, leadsNowhere } = await policyPathOf(progress, captures);
+  if (!isAllowed(operation, capability, (wanted) => caller.may(policyPath, wanted)) || leadsNowhere) {
+    return MISSING;
+  }
   const raw = { ...parseQuery(query), ...readDocument(operation, readBody(exchange)), ...captures };
   progress.audited = { ...progress.audited, operation: capability, parameters: raw };
   const { values } = parseValues(operation.params, raw);
   if (method !== 'GET') await served.recordRequest(progress.audited);
+  const call: Call = { core: served.core, caller, mount: DEFAULT_MOUNT, baseUrl: baseUrlOf(exchange) };
   const outcome = await operation.run(call, values);
   return { answer: documentAnswer(outcome), data: outcome.data };
 }
 
 /**
- * What policies are asked about: the path with its escapes undone, or the operation's own. Decided before anything is
- * looked up, so that neither answer nor time tells whether the thing exists.
+ * What policies are asked about: the path with its escapes undone. Where an identifier stands alone, the path below its
+ * organization (`organizations/acme/tags/tag-…/relationships/workspaces`), so that one rule covers all that an
+ * organization has. Nothing is looked up that depends on whether the identified thing exists, so that neither
+ * the answer nor its time tells.
  */
 async function policyPathOf(
-  { path }: Progress,
-  operation: Operation,
-  call: Call,
-  captures: Readonly<Record<string, string>>,
-): Promise<{ readonly path: string; readonly leadsNowhere: boolean }> {
-  const own = await operation.policyPath?.(call, captures);
-  const leadsNowhere = operation.policyPath !== undefined && own === undefined;
-  return { path: own ?? decodeURIComponent(path), leadsNowhere };
+  { path, served }: Progress,
+  { tag_id, workspace_id }: Readonly<Record<string, string>>,
+): Promise<{ readonly policyPath: string; readonly leadsNowhere: boolean }> {
+  const decoded = decodeURIComponent(path);
+  const identifier = tag_id ?? workspace_id;
+  if (identifier === undefined) return { policyPath: decoded, leadsNowhere: false };
+  const tags = await served.core.tags();
+  const organization = await tags.organizationOf(identifier);
+  return {
+    policyPath: `organizations/${organization ?? ''}/${decoded}`,
+    leadsNowhere: organization === undefined,
+  };
 }
 
 class MalformedBody extends Error {}

@@ -179,12 +179,6 @@ export interface Operation<P extends Params = Params, D = unknown> {
    * For operations that may create: whether the target is there. When it is not, the capability demanded is `create`.
    */
   exists?(call: Call, values: ValuesOf<P>): Promise<boolean>;
-  /**
-   * JSON:API, where an identifier stands alone in the path: the path that policies are asked about, below the
-   * organization (`organizations/acme/tags/tag-…/relationships/workspaces`). It must not depend on whether the
-   * identified thing exists; undefined when the identifier leads to no organization.
-   */
-  policyPath?(call: Call, captures: Readonly<Record<string, string>>): Promise<string | undefined>;
   /** Answered without a token (health, seal status, ping). */
   readonly unauthenticated?: true;
   /** Changes nothing (a key made by the way aside), though its method is POST: it computes or looks up. */

@@ -57,14 +57,16 @@ export const pathParams = (route: Route): readonly string[] =>
 
 /**
  * The path of a route with values in it, percent-encoded, without the slash at the start.
- * An optional parameter is left out, with its slash, when `valueOf` has none for it.
+ * An optional parameter is left out, with its slash, when `given` has none for it.
  */
-export function printPath(route: Route, valueOf: (param: string) => string | undefined): string {
+export function printPath(route: Route, given: (param: string) => string | undefined): string {
   return route.parts
     .map((part) => {
       if ('text' in part) return part.text;
-      const value = valueOf(part.param) ?? '';
-      const encoded = part.many ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
+      const value = given(part.param) ?? '';
+      const encoded = part.many
+        ? value.split('/').map(encodeURIComponent).join('/')
+        : encodeURIComponent(value);
       if (part.optional) return value === '' ? '' : `/${encoded}`;
       return encoded;
     })

@@ -1,6 +1,7 @@
 import { type BulkLoad, bulkLoad, type LoadEntry } from './bulk-load.ts';
+import { parseIdentifier } from './identifiers.ts';
 import { NameSearches } from './name-search.ts';
-import type { Ports } from './organization.ts';
+import { organizationAt, type Ports } from './organization.ts';
 import { Organizations } from './organizations.ts';
 import { TagPool } from './tag-pool.ts';
 import { Workspaces } from './workspaces.ts';
@@ -18,6 +19,17 @@ export class Tags {
     this.organizations = new Organizations(ports);
     this.pool = new TagPool(ports, searches);
     this.workspaces = new Workspaces(ports, searches);
+  }
+
+  /**
+   * The name of the organization that an identifier leads to, whether or not the tag or workspace itself is there;
+   * undefined when it leads to none.
+   */
+  async organizationOf(identifier: string): Promise<string | undefined> {
+    const address = parseIdentifier('tag', identifier) ?? parseIdentifier('ws', identifier);
+    if (address === undefined) return undefined;
+    const organization = await this.#ports.store.read((view) => organizationAt(view, address.home));
+    return organization?.name;
   }
 
   /**

@@ -96,7 +96,10 @@ export function workspaceResource({ caller }: Call, workspace: Workspace): Works
         'can-update': caller.may(path, 'update'),
         'can-destroy': caller.may(path, 'delete'),
         'can-read-settings': caller.may(path, 'read'),
-        'can-manage-tags': caller.may(`workspaces/${workspace.id}/relationships/tags`, 'update'),
+        'can-manage-tags': caller.may(
+          `organizations/${workspace.organization}/workspaces/${workspace.id}/relationships/tags`,
+          'update',
+        ),
       },
     },
     relationships: { organization: linkageTo(workspace.organization) },

@@ -1,0 +1,158 @@
+/** Numbers for Prometheus. Snapshots of several processes add up, so that any of them can answer for all. */
+
+/** Upper bounds of the duration buckets, in seconds. */
+const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const;
+
+interface Durations {
+  /** One more than there are bounds: the last one has no bound. */
+  readonly counts: number[];
+  sumSeconds: number;
+}
+
+/** Plain data, to be sent between processes. */
+export interface Snapshot {
+  /** By `api method status`. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** By `api`. */
+  readonly durations: Readonly<Record<string, Durations>>;
+  readonly inFlight: number;
+  readonly defects: number;
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+  /** Unix seconds. */
+  readonly startedAt: number;
+}
+
+export class Metrics {
+  readonly #requests = new Map<string, number>();
+  readonly #durations = new Map<string, Durations>();
+  readonly #startedAt = Date.now() / 1000;
+  #inFlight = 0;
+  #defects = 0;
+
+  begin(): void {
+    this.#inFlight += 1;
+  }
+
+  end(api: string, method: string, status: number, seconds: number): void {
+    this.#inFlight -= 1;
+    const name = `${api} ${KNOWN_METHODS.has(method) ? method : 'other'} ${status}`;
+    this.#requests.set(name, (this.#requests.get(name) ?? 0) + 1);
+    let durations = this.#durations.get(api);
+    if (durations === undefined) {
+      durations = { counts: Array.from({ length: BUCKETS.length + 1 }, () => 0), sumSeconds: 0 };
+      this.#durations.set(api, durations);
+    }
+    const found = BUCKETS.findIndex((bound) => seconds <= bound);
+    const bucket = found === -1 ? BUCKETS.length : found;
+    durations.counts[bucket] = (durations.counts[bucket] ?? 0) + 1;
+    durations.sumSeconds += seconds;
+  }
+
+  defect(): void {
+    this.#defects += 1;
+  }
+
+  snapshot(): Snapshot {
+    const { rss, heapUsed } = process.memoryUsage();
+    return {
+      requests: Object.fromEntries(this.#requests),
+      durations: Object.fromEntries(this.#durations),
+      inFlight: this.#inFlight,
+      defects: this.#defects,
+      residentBytes: rss,
+      heapBytes: heapUsed,
+      startedAt: this.#startedAt,
+    };
+  }
+}
+
+/** Methods come from the caller: without a bound they would fill the memory. */
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'LIST', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+function sumByName(records: readonly Readonly<Record<string, number>>[]): Readonly<Record<string, number>> {
+  const total: Record<string, number> = {};
+  for (const record of records) {
+    for (const [name, count] of Object.entries(record)) total[name] = (total[name] ?? 0) + count;
+  }
+  return total;
+}
+
+/** The text format of Prometheus, version 0.0.4. @param snapshots of every process that answers requests. */
+export function printMetrics(snapshots: readonly Snapshot[], sealed: boolean): string {
+  const of = (member: (snapshot: Snapshot) => number) => sum(snapshots.map(member));
+  return [
+    ...printRequests(sumByName(snapshots.map(({ requests }) => requests))),
+    ...printDurations(snapshots),
+    ...metric(
+      'coffer_requests_in_flight',
+      'gauge',
+      'Requests being answered.',
+      of((s) => s.inFlight),
+    ),
+    ...metric(
+      'coffer_defects_total',
+      'counter',
+      'Errors that nobody foresaw.',
+      of((s) => s.defects),
+    ),
+    ...metric('coffer_sealed', 'gauge', '1 while the store is sealed.', sealed ? 1 : 0),
+    ...metric('coffer_processes', 'gauge', 'Processes that answer requests.', snapshots.length),
+    ...metric(
+      'process_resident_memory_bytes',
+      'gauge',
+      'Memory of all processes.',
+      of((s) => s.residentBytes),
+    ),
+    ...metric(
+      'nodejs_heap_size_used_bytes',
+      'gauge',
+      'Heap of all processes.',
+      of((s) => s.heapBytes),
+    ),
+    ...metric(
+      'process_start_time_seconds',
+      'gauge',
+      'When the oldest process started, in Unix time.',
+      Math.min(...snapshots.map(({ startedAt }) => startedAt)),
+    ),
+    '',
+  ].join('\n');
+}
+
+const describe = (name: string, type: string, help: string): string[] => [
+  `# HELP ${name} ${help}`,
+  `# TYPE ${name} ${type}`,
+];
+
+const metric = (name: string, type: string, help: string, value: number): string[] => [
+  ...describe(name, type, help),
+  `${name} ${value}`,
+];
+
+function printRequests(requests: Readonly<Record<string, number>>): string[] {
+  const name = 'coffer_http_requests_total';
+  const lines = Object.entries(requests).map(([labels, count]) => {
+    const [api, method, status] = labels.split(' ');
+    return `${name}{api="${api}",method="${method}",status="${status}"} ${count}`;
+  });
+  return [...describe(name, 'counter', 'Requests answered.'), ...lines.sort()];
+}
+
+function printDurations(snapshots: readonly Snapshot[]): string[] {
+  const name = 'coffer_http_request_duration_seconds';
+  const apis = new Set(snapshots.flatMap(({ durations }) => Object.keys(durations)));
+  const lines = [...apis].sort().flatMap((api) => {
+    const all = snapshots.flatMap(({ durations }) => durations[api] ?? []);
+    let below = 0;
+    const buckets = [...BUCKETS, '+Inf'].map((bound, index) => {
+      below += sum(all.map(({ counts }) => counts[index] ?? 0));
+      return `${name}_bucket{api="${api}",le="${bound}"} ${below}`;
+    });
+    const total = sum(all.map(({ sumSeconds }) => sumSeconds));
+    return [...buckets, `${name}_sum{api="${api}"} ${total}`, `${name}_count{api="${api}"} ${below}`];
+  });
+  return [...describe(name, 'histogram', 'Time from a request to its answer.'), ...lines];
+}
