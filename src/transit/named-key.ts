@@ -1,8 +1,10 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../bytes.ts';
 import { corrupt } from '../errors.ts';
+import { ContextKeys } from './context-keys.ts';
 import { keyTypeNamed } from './key-types/index.ts';
 import type { Kdf, KeyType, StoredMaterial } from './key-types/key-type.ts';
+import { OpenMaterial } from './open-material.ts';
 
 /** A moment at which a backup or restore was made, and the latest version then. */
 export interface VersionStamp {
@@ -100,6 +102,10 @@ export class NamedKey {
     this.type = type;
   }
 
+  get encrypts(): boolean {
+    return this.type.aead !== undefined || this.type.publicKeyEncryption !== undefined;
+  }
+
   /** A version that may be used: not trimmed, and not below the minimum for decryption. */
   version(number: number): KeyVersion | undefined {
     return number < this.document.minDecryptionVersion ? undefined : this.storedVersion(number);
@@ -111,7 +117,7 @@ export class NamedKey {
     if (known !== undefined) return known;
     const stored = this.document.versions[String(number)];
     if (stored === undefined) return undefined;
-    const version = new KeyVersion(number, stored, this.type);
+    const version = new KeyVersion(number, stored, this);
     this.#versions.set(number, version);
     return version;
   }
@@ -126,18 +132,19 @@ export class NamedKey {
   }
 }
 
-/** One version of a named key. */
+/** One version of a named key. Key objects are made when they are first needed, and kept. */
 export class KeyVersion {
   readonly number: number;
   readonly document: VersionDocument;
-  readonly #type: KeyType;
-  #material: unknown;
+  readonly #key: NamedKey;
+  #own: OpenMaterial | undefined;
   #hmacKey: KeyObject | undefined;
+  #contextKeys: ContextKeys | undefined;
 
-  constructor(number: number, document: VersionDocument, type: KeyType) {
+  constructor(number: number, document: VersionDocument, key: NamedKey) {
     this.number = number;
     this.document = document;
-    this.#type = type;
+    this.#key = key;
   }
 
   /** False for an imported public key. */
@@ -145,10 +152,22 @@ export class KeyVersion {
     return this.document.secret !== undefined;
   }
 
+  /** The version's own key, not that of a context. */
+  get own(): OpenMaterial {
+    const { type } = this.#key;
+    this.#own ??= new OpenMaterial(type, type.open(this.document));
+    return this.#own;
+  }
+
   /** What the functions of the key's type take. */
   get material(): unknown {
-    this.#material ??= this.#type.open(this.document);
-    return this.#material;
+    return this.own.material;
+  }
+
+  /** The keys of contexts, for a derived key. */
+  get contextKeys(): ContextKeys {
+    this.#contextKeys ??= new ContextKeys(this.#key, this);
+    return this.#contextKeys;
   }
 
   /** The key for HMACs, or undefined in some very old versions. */

@@ -1,6 +1,7 @@
 import { createECDH, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../../bytes.ts';
-import { type CofferError, invalid } from '../../errors.ts';
+import type { CofferError } from '../../errors.ts';
+import { refusedBackup } from './backup-refusal.ts';
 import { fromBase64Url, toBase64Url } from './big-numbers.ts';
 import type { BackupForm, BackupMaterial } from './key-type.ts';
 import { keyOf, storedKey } from './stored-key.ts';
@@ -38,10 +39,10 @@ export function ecdsaToBackup(key: KeyObject): BackupMaterial {
  */
 export function ecdsaFromBackup(material: BackupMaterial, curve: EcdsaCurve): KeyObject {
   const { ec, publicKey: pem } = material;
-  if (ec === undefined) throw refusal('has no point of an elliptic curve');
+  if (ec === undefined) throw refusedBackup('has no point of an elliptic curve');
   const limit = 1n << BigInt(8 * curve.coordinateBytes);
   if ([ec.x, ec.y, ec.d ?? 1n].some((value) => value < 0n || value >= limit) || ec.d === 0n) {
-    throw refusal(`has a number that is out of range for ${curve.jwkName}`);
+    throw refusedBackup(`has a number that is out of range for ${curve.jwkName}`);
   }
   const jwk = {
     kty: 'EC',
@@ -61,7 +62,7 @@ function onCurve(make: () => KeyObject, curve: EcdsaCurve): KeyObject {
   try {
     return make();
   } catch {
-    throw refusal(`has a point that is not on ${curve.jwkName}`);
+    throw refusedBackup(`has a point that is not on ${curve.jwkName}`);
   }
 }
 
@@ -92,8 +93,5 @@ function isScalarOf(d: string, point: { x: string; y: string }, curve: EcdsaCurv
   }
 }
 
-const refusal = (what: string): CofferError =>
-  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });
-
 const mismatch = (): CofferError =>
-  refusal('has an elliptic-curve private key that does not match its public key');
+  refusedBackup('has an elliptic-curve private key that does not match its public key');

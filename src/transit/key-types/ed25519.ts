@@ -9,6 +9,7 @@ import {
 import { encodeBase64 } from '../../base64.ts';
 import { wipe } from '../../bytes.ts';
 import { invalid } from '../../errors.ts';
+import { refusedBackup } from './backup-refusal.ts';
 import {
   KeyPair,
   openKeyPair,
@@ -95,20 +96,17 @@ const importing: Importing<KeyPair> = {
 function readBackup({ key, publicKey }: BackupMaterial) {
   const shown = publicKey === undefined || publicKey === '' ? undefined : Buffer.from(publicKey, 'base64');
   if (key === undefined) {
-    if (shown?.length !== PUBLIC_BYTES) throw refusal('has no ed25519 key');
+    if (shown?.length !== PUBLIC_BYTES) throw refusedBackup('has no ed25519 key');
     return storedKey(publicKeyFromRaw(shown));
   }
-  if (key.length !== SEED_BYTES + PUBLIC_BYTES) throw refusal('has an ed25519 key of the wrong length');
+  if (key.length !== SEED_BYTES + PUBLIC_BYTES) throw refusedBackup('has an ed25519 key of the wrong length');
   const privateKey = privateKeyFromSeed(key.subarray(0, SEED_BYTES));
   const expected = rawPublic(createPublicKey(privateKey));
   const matches =
     expected.equals(key.subarray(SEED_BYTES)) && (shown === undefined || shown.equals(expected));
-  if (!matches) throw refusal('has an ed25519 private key that does not match its public key');
+  if (!matches) throw refusedBackup('has an ed25519 private key that does not match its public key');
   return storedKey(privateKey);
 }
-
-const refusal = (what: string) =>
-  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });
 
 /** Ed25519 (RFC 8032). A derived key gives each context a pair of its own. */
 export const ed25519: KeyType<KeyPair> = {

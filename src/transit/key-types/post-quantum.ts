@@ -8,7 +8,8 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { encodeBase64 } from '../../base64.ts';
-import { type CofferError, invalid, unsupported } from '../../errors.ts';
+import { invalid, unsupported } from '../../errors.ts';
+import { refusedBackup } from './backup-refusal.ts';
 import {
   type KeyPair,
   openKeyPair,
@@ -157,13 +158,13 @@ async function keyFromBackup(
 ): Promise<KeyObject> {
   const publicBytes = shown === undefined ? undefined : Buffer.from(shown, 'base64');
   if (publicBytes !== undefined && publicBytes.length !== set.publicBytes) {
-    throw refusal(`has a ${set.name} public key of the wrong length`);
+    throw refusedBackup(`has a ${set.name} public key of the wrong length`);
   }
   if (key === undefined) {
-    if (publicBytes === undefined) throw refusal(`has no ${set.name} key`);
+    if (publicBytes === undefined) throw refusedBackup(`has no ${set.name} key`);
     return rawKeys.createPublicKey({ key: publicBytes, format: 'raw-public', asymmetricKeyType: set.name });
   }
-  if (key.length !== set.privateBytes) throw refusal(`has a ${set.name} key of the wrong length`);
+  if (key.length !== set.privateBytes) throw refusedBackup(`has a ${set.name} key of the wrong length`);
   const privateKey = rawKeys.createPrivateKey({
     key,
     format: set.privateForm,
@@ -171,7 +172,7 @@ async function keyFromBackup(
   });
   const isShown = publicBytes?.equals(rawPublic(createPublicKey(privateKey))) ?? true;
   if (!isShown || !(await works(privateKey, set))) {
-    throw refusal(`has a ${set.name} private key that does not match its public key`);
+    throw refusedBackup(`has a ${set.name} private key that does not match its public key`);
   }
   return privateKey;
 }
@@ -186,6 +187,3 @@ async function works(privateKey: KeyObject, set: ParameterSet): Promise<boolean>
   const signature = await signPure(set, PROBE, privateKey);
   return nodeVerify(null, PROBE, createPublicKey(privateKey), signature);
 }
-
-const refusal = (what: string): CofferError =>
-  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });

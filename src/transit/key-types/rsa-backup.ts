@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { type CofferError, invalid } from '../../errors.ts';
+import type { CofferError } from '../../errors.ts';
+import { refusedBackup } from './backup-refusal.ts';
 import { bitLength, fromBase64Url, toBase64Url } from './big-numbers.ts';
 import type { BackupForm, BackupMaterial, RsaNumbers } from './key-type.ts';
 import { keyOf, storedKey } from './stored-key.ts';
@@ -43,7 +44,7 @@ export function rsaToBackup(key: KeyObject): BackupMaterial {
 export async function rsaFromBackup(material: BackupMaterial, modulusBits: number): Promise<KeyObject> {
   const { rsa, rsaPublic } = material;
   const numbers = rsa ?? rsaPublic;
-  if (numbers === undefined) throw refusal('has no RSA key');
+  if (numbers === undefined) throw refusedBackup('has no RSA key');
   checkPublic(numbers, modulusBits);
   if (rsa === undefined) return createPublicKey({ key: publicJwk(numbers), format: 'jwk' });
   if (rsaPublic && !sameKey(rsa, rsaPublic)) throw mismatch();
@@ -54,18 +55,18 @@ const sameKey = (a: PublicNumbers, b: PublicNumbers): boolean => a.n === b.n && 
 
 function checkPublic({ n, e }: PublicNumbers, modulusBits: number): void {
   if (n <= 0n || bitLength(n) !== modulusBits) {
-    throw refusal(`has an RSA modulus that is not of ${modulusBits} bits`);
+    throw refusedBackup(`has an RSA modulus that is not of ${modulusBits} bits`);
   }
-  if (n % 2n === 0n) throw refusal('has an even RSA modulus');
+  if (n % 2n === 0n) throw refusedBackup('has an even RSA modulus');
   if (e < 3n || e > MAX_EXPONENT || e % 2n === 0n) {
-    throw refusal('has an RSA public exponent that is not usable');
+    throw refusedBackup('has an RSA public exponent that is not usable');
   }
 }
 
 async function privateKeyFrom(numbers: RsaNumbers): Promise<KeyObject> {
   const [p = 0n, q = 0n, ...more] = numbers.primes;
   const { n, e, d } = numbers;
-  if (more.length > 0) throw refusal('has an RSA key of more than two primes');
+  if (more.length > 0) throw refusedBackup('has an RSA key of more than two primes');
   const consistent =
     p > 2n &&
     q > 2n &&
@@ -114,7 +115,5 @@ function working(make: () => KeyObject): KeyObject {
   throw mismatch();
 }
 
-const refusal = (what: string): CofferError =>
-  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });
-
-const mismatch = (): CofferError => refusal('has an RSA private key that does not match its public key');
+const mismatch = (): CofferError =>
+  refusedBackup('has an RSA private key that does not match its public key');

@@ -1,7 +1,7 @@
-import type { BackupDocument, BackupEntry, BackupPolicy, BackupRecord } from './backup-document.ts';
+import type { BackupMaterial, RsaNumbers } from '../key-types/key-type.ts';
+import type { BackupDocument, BackupEntry, BackupPolicy, BackupRecord } from './document.ts';
 import { GoFields } from './go-fields.ts';
 import { type GoJsonLimits, readGoJson } from './go-json.ts';
-import type { BackupMaterial, RsaNumbers } from './key-types/key-type.ts';
 
 /** RSA-8192 would need 2467 digits; a version of RSA-4096 takes about 30 values, twice. */
 const LIMITS: GoJsonLimits = { depth: 16, values: 1_000_000, digits: 2_500 };

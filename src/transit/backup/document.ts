@@ -1,4 +1,4 @@
-import type { BackupMaterial } from './key-types/key-type.ts';
+import type { BackupMaterial } from '../key-types/key-type.ts';
 
 /**
  * The document inside a backup, member for member as OpenBao writes it: `{"policy": …, "archived_keys": {"keys": […]}}`.

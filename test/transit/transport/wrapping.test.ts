@@ -1,15 +1,15 @@
 import { constants, generateKeyPairSync, publicEncrypt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../../src/random.ts';
 import {
   requireWrappingHash,
   unwrapFromTransport,
   unwrapPadded,
   wrapForTransport,
   wrapPadded,
-} from '../../src/transit/wrapping.ts';
-import { thrownBy } from '../reference/thrown.ts';
-import vectors from '../vectors/aes-kwp.json' with { type: 'json' };
+} from '../../../src/transit/transport/wrapping.ts';
+import { thrownBy } from '../../reference/thrown.ts';
+import vectors from '../../vectors/aes-kwp.json' with { type: 'json' };
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalGoTime, GO_ZERO_TIME, unixSecondsOf } from '../../src/transit/go-time.ts';
+import { canonicalGoTime, GO_ZERO_TIME, unixSecondsOf } from '../../../src/transit/backup/go-time.ts';
 
 describe('times as Go reads and writes them', () => {
   it.each([

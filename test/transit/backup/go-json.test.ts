@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type GoJsonLimits, readGoJson, writeGoJson } from '../../src/transit/go-json.ts';
-import { thrownBy } from '../reference/thrown.ts';
+import { type GoJsonLimits, readGoJson, writeGoJson } from '../../../src/transit/backup/go-json.ts';
+import { thrownBy } from '../../reference/thrown.ts';
 
 const limits: GoJsonLimits = { depth: 8, values: 1000, digits: 1300 };
 const read = (text: string) => readGoJson(text, limits);

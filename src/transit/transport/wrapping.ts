@@ -6,9 +6,9 @@ import {
   privateDecrypt,
   publicEncrypt,
 } from 'node:crypto';
-import { wipe } from '../bytes.ts';
-import { invalid } from '../errors.ts';
-import type { Random } from '../random.ts';
+import { wipe } from '../../bytes.ts';
+import { invalid } from '../../errors.ts';
+import type { Random } from '../../random.ts';
 
 /**
  * How keys travel between services (PKCS#11 `CKM_RSA_AES_KEY_WRAP`): a fresh AES-256 key under RSA-OAEP, then the key

@@ -1,7 +1,7 @@
-import { encodeBase64 } from '../base64.ts';
-import type { BackupDocument, BackupEntry, BackupPolicy, BackupRecord } from './backup-document.ts';
+import { encodeBase64 } from '../../base64.ts';
+import type { RsaNumbers } from '../key-types/key-type.ts';
+import type { BackupDocument, BackupEntry, BackupPolicy, BackupRecord } from './document.ts';
 import { type GoWritable, writeGoJson } from './go-json.ts';
-import type { RsaNumbers } from './key-types/key-type.ts';
 
 /** The document as OpenBao writes it, with the newline that ends it. */
 export function printBackupDocument({ policy, archivedKeys }: BackupDocument): string {

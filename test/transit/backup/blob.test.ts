@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { closeBackupBlob, MAX_BACKUP_CHARACTERS, openBackupBlob } from '../../src/transit/backup-blob.ts';
-import { thrownBy } from '../reference/thrown.ts';
+import { closeBackupBlob, MAX_BACKUP_CHARACTERS, openBackupBlob } from '../../../src/transit/backup/blob.ts';
+import { thrownBy } from '../../reference/thrown.ts';
 
 const json = '{"policy":{}}\n';
 const base64 = (...parts: (string | Uint8Array)[]): string =>

@@ -1,0 +1,140 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { encodeBase64 } from '../../base64.ts';
+import { wipe } from '../../bytes.ts';
+import { unsupported } from '../../errors.ts';
+import type { Random } from '../../random.ts';
+import { requireKeyName } from '../key-name.ts';
+import { keyTypeOfBackup } from '../key-types/backup-types.ts';
+import type { KeyType } from '../key-types/key-type.ts';
+import type { NamedKeyDocument, VersionDocument } from '../named-key.ts';
+import { openBackupBlob } from './blob.ts';
+import { checkCertificateChain } from './certificate-chain.ts';
+import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
+import { readBackupDocument } from './reading.ts';
+import { damagedVersion } from './refusal.ts';
+import { checkSettings, kdfOf } from './settings.ts';
+import { upgradedBackup } from './upgrades.ts';
+import { availableVersions } from './versions.ts';
+import { KEPT_MEMBERS } from './writing.ts';
+
+const HMAC_KEY_BYTES = 32;
+const NANOSECONDS_PER_SECOND = 1_000_000_000n;
+
+/**
+ * The named key that a backup describes, checked to the last number (docs/decisions/0023). Nothing is stored.
+ * @param name what the key is to be called; undefined for its name in the backup.
+ * @throws `invalid`, `unsupported` or `too-large`, with `field` `backup` or `name`.
+ */
+export async function readBackup(
+  backup: string,
+  name: string | undefined,
+  random: Random,
+): Promise<NamedKeyDocument> {
+  const document = upgradedBackup(readBackupDocument(openBackupBlob(backup)), random);
+  const { policy } = document;
+  const finalName = requireKeyName(name ?? policy.name, name === undefined ? 'backup' : 'name');
+  const type = typeOf(document);
+  checkSettings({ ...policy, name: finalName }, type);
+  const versions: Record<string, VersionDocument> = {};
+  for (const [number, entry] of availableVersions(document, finalName)) {
+    versions[String(number)] = await versionOf(entry, type, number);
+    // Checking an RSA key takes milliseconds, and there may be thousands.
+    await nextTurn();
+  }
+  return documentOf(policy, finalName, type, versions);
+}
+
+function typeOf({ policy, archivedKeys = [] }: BackupDocument): KeyType {
+  const entries = [...policy.keys.values(), ...archivedKeys];
+  if (entries.some(({ externalKeyRef, managedKeyId }) => externalKeyRef !== '' || managedKeyId !== '')) {
+    throw unsupported('backup has a key that is held outside of the server that made it', {
+      field: 'backup',
+      hint: 'managed and external keys cannot leave the system that holds them',
+    });
+  }
+  return keyTypeOfBackup({
+    type: policy.type,
+    makesHmacsItself:
+      policy.keySize > 0 || entries.some(({ key, hmacKey }) => key !== undefined && isEqual(key, hmacKey)),
+    openBaoLayout: policy.openBaoLayout,
+  });
+}
+
+const isEqual = (a: Uint8Array, b: Uint8Array | undefined): boolean =>
+  b !== undefined && Buffer.compare(a, b) === 0;
+
+async function versionOf(entry: BackupEntry, type: KeyType, number: number): Promise<VersionDocument> {
+  const { certificateChain } = entry;
+  try {
+    const material = await type.backup.read(entry);
+    checkHmacKey(entry, type, number);
+    if (certificateChain !== undefined) checkCertificateChain(certificateChain, material, number);
+    const keepsPublicRsa = entry.rsa !== undefined && entry.rsaPublic !== undefined;
+    return {
+      ...material,
+      createdAt: entry.time,
+      createdAtSeconds: entry.creationTime,
+      ...hmacKeyOf(entry, type.hmacKeyOf?.(material)),
+      convergentVersion: entry.convergentVersion,
+      ...(certificateChain === undefined ? {} : { certificateChain: certificateChain.map(encodeBase64) }),
+      ...(keepsPublicRsa ? { passthrough: { [KEPT_MEMBERS.rsaPublicKey]: true } } : {}),
+    };
+  } finally {
+    wipe(entry.key, entry.hmacKey);
+  }
+}
+
+function checkHmacKey({ key, hmacKey }: BackupEntry, type: KeyType, number: number): void {
+  if (hmacKey === undefined) return;
+  if (type.hmacKeyOf !== undefined) {
+    if (key !== undefined && !isEqual(key, hmacKey)) throw damagedVersion(number, 'two different HMAC keys');
+  } else if (hmacKey.length !== HMAC_KEY_BYTES) {
+    throw damagedVersion(number, `HMAC key of ${hmacKey.length} bytes, not ${HMAC_KEY_BYTES}`);
+  }
+}
+
+function hmacKeyOf({ hmacKey }: BackupEntry, own: string | undefined): { hmacKey?: string } {
+  if (own !== undefined) return { hmacKey: own };
+  return hmacKey === undefined ? {} : { hmacKey: encodeBase64(hmacKey) };
+}
+
+function documentOf(
+  policy: BackupPolicy,
+  name: string,
+  type: KeyType,
+  versions: Readonly<Record<string, VersionDocument>>,
+): NamedKeyDocument {
+  return {
+    name,
+    type: type.name,
+    keyBytes: type.size === undefined ? 0 : keyBytesOf(policy, versions),
+    derived: policy.derived,
+    kdf: kdfOf(policy),
+    convergentEncryption: policy.convergentEncryption,
+    convergentVersion: policy.convergentVersion,
+    exportable: policy.exportable,
+    allowPlaintextBackup: policy.allowPlaintextBackup,
+    deletionAllowed: policy.deletionAllowed,
+    softDeleted: policy.softDeleted,
+    minDecryptionVersion: policy.minDecryptionVersion,
+    minEncryptionVersion: policy.minEncryptionVersion,
+    minAvailableVersion: policy.minAvailableVersion,
+    latestVersion: policy.latestVersion,
+    autoRotatePeriodSeconds: Number(policy.autoRotatePeriodNanoseconds / NANOSECONDS_PER_SECOND),
+    imported: policy.imported,
+    allowImportedKeyRotation: policy.allowImportedKeyRotation,
+    versionTemplate: policy.versionTemplate,
+    ...(policy.backupInfo === undefined ? {} : { backupInfo: policy.backupInfo }),
+    ...(policy.restoreInfo === undefined ? {} : { restoreInfo: policy.restoreInfo }),
+    ...(policy.storagePrefix === ''
+      ? {}
+      : { passthrough: { [KEPT_MEMBERS.storagePrefix]: policy.storagePrefix } }),
+    versions,
+  };
+}
+
+/** What new versions will have; old documents do not say, so then as long as the latest. */
+function keyBytesOf(policy: BackupPolicy, versions: Readonly<Record<string, VersionDocument>>): number {
+  if (policy.keySize > 0) return policy.keySize;
+  return Buffer.from(versions[String(policy.latestVersion)]?.secret ?? '', 'base64').length;
+}
