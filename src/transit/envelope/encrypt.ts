@@ -1,0 +1,42 @@
+import type { Random } from '../../random.ts';
+import { encryption } from './chunk-cipher.ts';
+import { deriveFileKeys } from './file-keys.ts';
+import { DEFAULT_CHUNK_BYTES, printSealedHeader, SALT_BYTES, type SealedHeader } from './header.ts';
+import { keyVersionOf, printSlot, slotBytesFor } from './key-slots.ts';
+import type { ByteSink, ByteSource, DataKeys, KeyReference, OnProgress } from './ports.ts';
+import { pump } from './pump.ts';
+
+export interface Encryption {
+  readonly key: KeyReference;
+  readonly keys: DataKeys;
+  readonly random: Random;
+  readonly source: ByteSource;
+  readonly sink: ByteSink;
+  /** Authenticated, not secret. Texts without control characters. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly onProgress?: OnProgress;
+}
+
+/**
+ * Encrypts a stream of any length into an envelope, under a fresh data key that the named key wraps.
+ * @returns the version of the named key that was used.
+ * @throws `invalid` when the metadata cannot be stored, and whatever the named key answers; nothing is written then.
+ */
+export async function encryptEnvelope(request: Encryption): Promise<{ keyVersion: number | undefined }> {
+  const { key, keys, random, source, sink, metadata = {}, onProgress } = request;
+  const dataKey = await keys.create(key);
+  const { wrapped } = dataKey;
+  const header: SealedHeader = {
+    ...key,
+    chunkBytes: DEFAULT_CHUNK_BYTES,
+    slotBytes: slotBytesFor(wrapped),
+    salt: random.bytes(SALT_BYTES),
+    metadata,
+  };
+  const sealed = printSealedHeader(header);
+  const fileKeys = deriveFileKeys(dataKey.plaintext, header.salt, sealed);
+  const slots = [printSlot({ generation: 1, wrapped }, header.slotBytes), Buffer.alloc(header.slotBytes)];
+  await sink.write(Buffer.concat([sealed, fileKeys.mac, ...slots]));
+  await pump(source, sink, encryption(fileKeys.payload, header.chunkBytes), onProgress);
+  return { keyVersion: keyVersionOf(wrapped) };
+}

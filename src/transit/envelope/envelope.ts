@@ -1,0 +1,113 @@
+import { type CofferError, denied } from '../../errors.ts';
+import { type FileKeys, openFileKeys } from './file-keys.ts';
+import {
+  ALGORITHM_NAME,
+  FORMAT_VERSION,
+  type Layout,
+  MAC_BYTES,
+  PREFIX_BYTES,
+  parsePrefix,
+  parseSealedHeader,
+  type SealedHeader,
+} from './header.ts';
+import { type KeySlots, keyVersionOf, parseSlots } from './key-slots.ts';
+import type { ByteSource, DataKeys } from './ports.ts';
+import { damaged } from './refusals.ts';
+
+/** A header as it was read: nothing of it is authenticated yet. */
+export interface EnvelopeHeader extends Omit<Layout, 'mac'> {
+  readonly sealed: SealedHeader;
+  /** The bytes that the MAC covers. */
+  readonly sealedBytes: Buffer;
+  readonly mac: Buffer;
+  readonly keySlots: KeySlots;
+}
+
+/** What a header says, for people and programs. */
+export interface EnvelopeDescription {
+  readonly format: number;
+  readonly algorithm: string;
+  readonly mount: string;
+  readonly name: string;
+  /** The version of the named key that wraps the data key. */
+  readonly keyVersion: number | undefined;
+  /** The wrapped data key, a ciphertext of transit. */
+  readonly wrapped: string;
+  readonly chunkBytes: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export const describe = ({ sealed, keySlots }: EnvelopeHeader): EnvelopeDescription => ({
+  format: FORMAT_VERSION,
+  algorithm: ALGORITHM_NAME,
+  mount: sealed.mount,
+  name: sealed.name,
+  keyVersion: keyVersionOf(keySlots.current.wrapped),
+  wrapped: keySlots.current.wrapped,
+  chunkBytes: sealed.chunkBytes,
+  metadata: sealed.metadata,
+});
+
+/**
+ * Reads a header and nothing beyond it.
+ * @throws `corrupt`
+ */
+export async function readHeader(source: ByteSource): Promise<EnvelopeHeader> {
+  const prefix = await readExactly(source, PREFIX_BYTES);
+  const layout = parsePrefix(prefix);
+  return parseHeader(
+    Buffer.concat([prefix, await readExactly(source, layout.payload - PREFIX_BYTES)]),
+    layout,
+  );
+}
+
+/** @returns fewer bytes only at the end of the source. */
+async function readExactly(source: ByteSource, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = await source.read(bytes.subarray(filled));
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
+}
+
+function parseHeader(bytes: Buffer, layout: Layout): EnvelopeHeader {
+  if (bytes.length < layout.payload) throw damaged('it ends inside its header');
+  const sealedBytes = bytes.subarray(0, layout.mac);
+  return {
+    sealed: parseSealedHeader(sealedBytes),
+    sealedBytes,
+    mac: bytes.subarray(layout.mac, layout.mac + MAC_BYTES),
+    keySlots: parseSlots(bytes.subarray(layout.slots, layout.payload)),
+    slots: layout.slots,
+    payload: layout.payload,
+  };
+}
+
+/**
+ * Unwraps the data key and authenticates the header.
+ * @param name The named key that the caller expects, if any.
+ * @throws `denied` when the header is not authentic or names another key, `corrupt` when its spare slot is damaged,
+ * and whatever the named key answers.
+ */
+export async function openHeader(header: EnvelopeHeader, keys: DataKeys, name?: string): Promise<FileKeys> {
+  requireName(header, name);
+  if (!header.keySlots.whole) throw interruptedRewrap();
+  const { sealed, sealedBytes, mac } = header;
+  const dataKey = await keys.unwrap(sealed, header.keySlots.current.wrapped);
+  return openFileKeys(dataKey, sealed.salt, sealedBytes, mac);
+}
+
+/** @throws `denied` */
+export function requireName({ sealed }: EnvelopeHeader, name: string | undefined): void {
+  if (name === undefined || name === sealed.name) return;
+  throw denied(`the envelope is encrypted under key "${sealed.name}", not "${name}"`, {
+    field: 'name',
+    hint: 'leave the name out to use the one in the header',
+  });
+}
+
+const interruptedRewrap = (): CofferError =>
+  damaged('its header was changed, or rewriting it was cut short', 'rewrap it to repair the header');

@@ -1,0 +1,51 @@
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { utf8, wipe } from '../../bytes.ts';
+import { denied, invalid } from '../../errors.ts';
+
+export const DATA_KEY_BYTES = 32;
+const MAC_INFO = utf8('coffer envelope 1 header');
+const PAYLOAD_INFO = utf8('coffer envelope 1 payload');
+
+/** What a data key gives for one file. */
+export interface FileKeys {
+  /** Authenticates the sealed header. */
+  readonly mac: Buffer;
+  /** Encrypts the chunks. It depends on the MAC, so with another header no chunk opens. */
+  readonly payload: KeyObject;
+}
+
+/**
+ * Derives the keys of one file by HKDF-SHA256 (RFC 5869) and overwrites the data key.
+ * HMAC with a key that came out of HKDF commits to the data key, which AES-GCM alone does not.
+ * @param salt The file's own, so that a data key used twice would still give different keys.
+ */
+export function deriveFileKeys(dataKey: Buffer, salt: Buffer, sealedHeader: Buffer): FileKeys {
+  if (dataKey.length !== DATA_KEY_BYTES) {
+    throw invalid(`the data key has ${dataKey.length} bytes instead of ${DATA_KEY_BYTES}`);
+  }
+  const macKey = derive(dataKey, salt, MAC_INFO);
+  const mac = createHmac('sha256', macKey).update(sealedHeader).digest();
+  const payload = derive(dataKey, salt, Buffer.concat([PAYLOAD_INFO, mac]));
+  try {
+    return { mac, payload: createSecretKey(payload) };
+  } finally {
+    wipe(dataKey, macKey, payload);
+  }
+}
+
+const derive = (dataKey: Buffer, salt: Buffer, info: Buffer): Buffer =>
+  Buffer.from(hkdfSync('sha256', dataKey, salt, info, 32));
+
+/**
+ * The same for a file that is read.
+ * @throws `denied` when the MAC is not that of this header under this data key.
+ */
+export function openFileKeys(dataKey: Buffer, salt: Buffer, sealedHeader: Buffer, mac: Buffer): FileKeys {
+  const keys = deriveFileKeys(dataKey, salt, sealedHeader);
+  if (!timingSafeEqual(keys.mac, mac)) {
+    throw denied('the header of the envelope was changed, or its data key belongs to another file', {
+      hint: 'bring the envelope back from where it came from',
+    });
+  }
+  return keys;
+}

@@ -1,0 +1,180 @@
+import { invalid } from '../../errors.ts';
+import type { KeyReference } from './ports.ts';
+import { damaged, notAnEnvelope, unknownFormat } from './refusals.ts';
+
+/**
+ * The part of an envelope's header that never changes and that the header's MAC covers.
+ * The format is defined in docs/envelope-format.md.
+ */
+export interface SealedHeader extends KeyReference {
+  /** Plaintext bytes in every chunk but the last: a power of two. */
+  readonly chunkBytes: number;
+  /** Bytes of each of the two key slots that follow. */
+  readonly slotBytes: number;
+  /** 32 random bytes, different for every file. */
+  readonly salt: Buffer;
+  /** What the user wants to be known about the file. Authenticated, not secret. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Like PNG's: a byte that no text has, and a newline that a conversion of line ends would change. */
+export const MAGIC = Buffer.from('\x89COFFER\n', 'latin1');
+export const FORMAT_VERSION = 1;
+const AES_256_GCM = 1;
+export const ALGORITHM_NAME = 'aes-256-gcm';
+
+export const SALT_BYTES = 32;
+export const MAC_BYTES = 32;
+/** Everything up to and with the salt: from here on the lengths of the rest are known. */
+export const PREFIX_BYTES = 48;
+
+const MIN_CHUNK_BITS = 12;
+const MAX_CHUNK_BITS = 20;
+export const DEFAULT_CHUNK_BYTES = 64 * 1024;
+export const MIN_SLOT_BYTES = 64;
+export const MAX_SLOT_BYTES = 8192;
+const MAX_FIELD_BYTES = 0xffff;
+const MAX_FIELDS_BYTES = 0xffff;
+
+const CONTROL_CHARACTER = /\p{Cc}/u;
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Where the parts of a header lie, counted from the start of the envelope. */
+export interface Layout {
+  /** The sealed header ends and its MAC begins. */
+  readonly mac: number;
+  /** The first of two key slots. */
+  readonly slots: number;
+  /** The first chunk. */
+  readonly payload: number;
+}
+
+const layoutOf = (fieldsBytes: number, slotBytes: number): Layout => {
+  const mac = PREFIX_BYTES + fieldsBytes;
+  const slots = mac + MAC_BYTES;
+  return { mac, slots, payload: slots + 2 * slotBytes };
+};
+
+/**
+ * The bytes of a sealed header, without its MAC.
+ * @throws `invalid` when a text holds control characters or all together are too long.
+ */
+export function printSealedHeader(header: SealedHeader): Buffer {
+  const entries = Object.entries(header.metadata).map(
+    ([key, value]) => [printText(key, 'metadata key'), printText(value, 'metadata value')] as const,
+  );
+  if (entries.some(([key]) => key.length === 2))
+    throw invalid('a metadata key is empty', { field: 'metadata' });
+  entries.sort(([a], [b]) => Buffer.compare(a.subarray(2), b.subarray(2)));
+  const fields = Buffer.concat([
+    printText(header.mount, 'mount'),
+    printText(header.name, 'key name'),
+    ...entries.flat(),
+  ]);
+  if (fields.length > MAX_FIELDS_BYTES) throw tooLong();
+  const prefix = Buffer.alloc(PREFIX_BYTES - SALT_BYTES);
+  MAGIC.copy(prefix);
+  prefix.writeUInt8(FORMAT_VERSION, 8);
+  prefix.writeUInt8(AES_256_GCM, 9);
+  prefix.writeUInt8(Math.log2(header.chunkBytes), 10);
+  prefix.writeUInt16BE(header.slotBytes, 12);
+  prefix.writeUInt16BE(fields.length, 14);
+  return Buffer.concat([prefix, header.salt, fields]);
+}
+
+const tooLong = () =>
+  invalid('the metadata is too long', {
+    field: 'metadata',
+    hint: `keep mount, key name and metadata below ${MAX_FIELDS_BYTES} bytes together`,
+  });
+
+/** A text behind its length in bytes (16-bit big-endian). */
+function printText(text: string, what: string): Buffer {
+  if (CONTROL_CHARACTER.test(text) || !text.isWellFormed()) {
+    throw invalid(`a ${what} holds a control character or is not valid text`, {
+      field: 'metadata',
+      hint: 'leave line breaks and other control characters out',
+    });
+  }
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length > MAX_FIELD_BYTES) throw tooLong();
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+/**
+ * What the first {@link PREFIX_BYTES} bytes say about where the rest is.
+ * @throws `corrupt` when it is no envelope, or one that this version cannot read.
+ */
+export function parsePrefix(
+  prefix: Buffer,
+): Layout & Pick<SealedHeader, 'chunkBytes' | 'slotBytes' | 'salt'> {
+  if (!prefix.subarray(0, MAGIC.length).equals(MAGIC)) throw notAnEnvelope();
+  if (prefix.length < PREFIX_BYTES) throw damaged('it ends inside its header');
+  const version = prefix.readUInt8(8);
+  if (version !== FORMAT_VERSION) throw unknownFormat(`format ${version}`);
+  const algorithm = prefix.readUInt8(9);
+  if (algorithm !== AES_256_GCM) throw unknownFormat(`algorithm ${algorithm}`);
+  const chunkBits = prefix.readUInt8(10);
+  const slotBytes = prefix.readUInt16BE(12);
+  const possible =
+    chunkBits >= MIN_CHUNK_BITS &&
+    chunkBits <= MAX_CHUNK_BITS &&
+    prefix.readUInt8(11) === 0 &&
+    slotBytes >= MIN_SLOT_BYTES &&
+    slotBytes <= MAX_SLOT_BYTES;
+  if (!possible) throw damaged('its header holds an impossible size');
+  return {
+    ...layoutOf(prefix.readUInt16BE(14), slotBytes),
+    chunkBytes: 2 ** chunkBits,
+    slotBytes,
+    salt: Buffer.from(prefix.subarray(PREFIX_BYTES - SALT_BYTES, PREFIX_BYTES)),
+  };
+}
+
+/**
+ * Reads a sealed header back; only what {@link printSealedHeader} prints is accepted.
+ * @param bytes From the start of the envelope up to the MAC.
+ * @throws `corrupt`
+ */
+export function parseSealedHeader(bytes: Buffer): SealedHeader {
+  const { chunkBytes, slotBytes, salt } = parsePrefix(bytes);
+  const [mount, name, ...rest] = parseTexts(bytes.subarray(PREFIX_BYTES));
+  if (mount === undefined || name === undefined || rest.length % 2 === 1) throw brokenFields();
+  const metadata: [string, string][] = [];
+  for (let i = 0; i < rest.length; i += 2) {
+    const key = rest[i] ?? '';
+    const previous = metadata.at(-1)?.[0] ?? '';
+    // Ascending without repeats, so one header has one spelling; the empty key is ruled out by the same comparison.
+    if (Buffer.compare(Buffer.from(previous), Buffer.from(key)) >= 0) throw brokenFields();
+    metadata.push([key, rest[i + 1] ?? '']);
+  }
+  return { mount, name, chunkBytes, slotBytes, salt, metadata: Object.fromEntries(metadata) };
+}
+
+const brokenFields = () => damaged('the fields of its header are broken');
+
+function parseTexts(fields: Buffer): string[] {
+  const texts: string[] = [];
+  for (let at = 0; at < fields.length; ) {
+    if (at + 2 > fields.length) throw brokenFields();
+    const end = at + 2 + fields.readUInt16BE(at);
+    if (end > fields.length) throw brokenFields();
+    texts.push(parseText(fields.subarray(at + 2, end)));
+    at = end;
+  }
+  return texts;
+}
+
+function parseText(bytes: Buffer): string {
+  let text: string;
+  try {
+    text = strictUtf8.decode(bytes);
+  } catch {
+    throw brokenFields();
+  }
+  // A header is shown on terminals before anything is authenticated.
+  if (CONTROL_CHARACTER.test(text)) throw brokenFields();
+  return text;
+}

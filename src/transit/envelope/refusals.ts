@@ -1,0 +1,26 @@
+import { type CofferError, corrupt } from '../../errors.ts';
+
+/** Why an envelope is refused. None of the texts tells anything of the data. */
+
+const BRING_BACK = 'bring it back from where it came from';
+
+export const notAnEnvelope = (): CofferError =>
+  corrupt('this is not a Coffer envelope', {
+    hint: 'only what "transit envelope encrypt" wrote can be read',
+  });
+
+export const unknownFormat = (what: string): CofferError =>
+  corrupt(`this envelope is of ${what}, which this version does not read`, {
+    hint: 'use a newer version of coffer',
+  });
+
+export const damaged = (how: string, hint = BRING_BACK): CofferError =>
+  corrupt(`the envelope is damaged: ${how}`, { hint });
+
+export const truncated = (): CofferError =>
+  corrupt('the envelope is truncated: its end is missing', { hint: BRING_BACK });
+
+export const trailing = (): CofferError => damaged('something follows its end');
+
+export const changedChunk = (index: number): CofferError =>
+  damaged(`chunk ${index} was changed, moved or comes from another file`);

@@ -1,0 +1,40 @@
+import { readHeader, requireName } from './envelope.ts';
+import { keyVersionOf, placeOf, printSlot } from './key-slots.ts';
+import type { DataKeys, RewritableFile } from './ports.ts';
+import { sequential } from './sequential.ts';
+
+export interface Rewrapping {
+  readonly keys: DataKeys;
+  readonly file: RewritableFile;
+  /** The named key that the caller expects; any without it. */
+  readonly name?: string;
+}
+
+export interface Rewrapped {
+  /** Versions of the named key; undefined for a ciphertext of an unknown form. */
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+/**
+ * Moves an envelope to the latest version of its named key by rewriting a part of its header in place, whatever its size.
+ * Neither the data key nor the data are seen, so nothing of the file is authenticated by it. The new wrapped key goes to
+ * the spare slot, and the old one is erased once the new one is on disk: a process killed in between leaves a file that
+ * opens. It also repairs a header whose rewriting a loss of power has cut short.
+ * @throws `corrupt` when it is no envelope, `unsupported` when the new wrapped key is too long for its slot, and whatever
+ * the named key answers; the file is then unchanged.
+ */
+export async function rewrapEnvelope({ keys, file, name }: Rewrapping): Promise<Rewrapped> {
+  const header = await readHeader(sequential(file));
+  requireName(header, name);
+  const { slotBytes } = header.sealed;
+  const { current } = header.keySlots;
+  const wrapped = await keys.rewrap(header.sealed, current.wrapped);
+  const next = { generation: current.generation + 1, wrapped };
+  const positionOf = (generation: number): number => header.slots + placeOf(generation) * slotBytes;
+  await file.writeAt(positionOf(next.generation), printSlot(next, slotBytes));
+  await file.flush();
+  await file.writeAt(positionOf(current.generation), Buffer.alloc(slotBytes));
+  await file.flush();
+  return { from: keyVersionOf(current.wrapped), to: keyVersionOf(wrapped) };
+}
