@@ -1,25 +1,130 @@
-import { unsupported } from '../errors.ts';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { conflict, corrupt, notFound } from '../errors.ts';
+import { systemRandom } from '../random.ts';
+import { areas, type Backend, type Blob, type Version } from './backends/backend.ts';
+import { createFiles } from './backends/create-files.ts';
+import { diskError } from './backends/disk-errors.ts';
+import { syncDirectory } from './backends/durable-files.ts';
+import { FilesBackend } from './backends/files.ts';
+import { type BackupRecord, BackupWriter, readBackupFile } from './backup-file.ts';
+import { parseChecked, printChecked } from './checked-json.ts';
+import { readConsistently } from './consistent-read.ts';
+import { parseHeader, readHeader } from './header.ts';
 
 export interface BackupSummary {
   /** The store's id. */
   readonly id: string;
+  /** Slots and sealed files. */
   readonly files: number;
+  /** Size of the backup. */
   readonly bytes: number;
 }
 
 /**
  * Writes the whole store, as it is at one moment, to one file (0600, whole or not at all). Needs no key: everything
- * stays sealed. Others may write meanwhile; they wait while the files are read.
+ * stays sealed, and the keys that open it are those of this moment. Others may write meanwhile.
  * @throws `conflict` when `to` exists.
  */
-export async function backupStore(_options: { directory: string; to: string }): Promise<BackupSummary> {
-  throw unsupported('not yet');
+export async function backupStore({
+  directory,
+  to,
+}: {
+  directory: string;
+  to: string;
+}): Promise<BackupSummary> {
+  const backend = new FilesBackend(directory);
+  const { id } = await readHeader(backend);
+  if (existsSync(to))
+    throw conflict(`${to} exists already`, { hint: 'give another file, or delete it first' });
+  const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
+  try {
+    const written = await readConsistently(backend, (version) => writeBackup(backend, version, partial));
+    await rename(partial, to);
+    await syncDirectory(dirname(to));
+    return { id, ...written };
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw diskError(error, 'write', to);
+  }
+}
+
+async function writeBackup(
+  backend: Backend,
+  version: Version,
+  path: string,
+): Promise<{ files: number; bytes: number }> {
+  await rm(path, { force: true });
+  const writer = await BackupWriter.create(path);
+  try {
+    await writer.write({ kind: 'info', bytes: printChecked({ ...version }) });
+    await writer.write({ kind: 'header', bytes: Buffer.from(await backend.header()) });
+    let files = 0;
+    for (const area of areas) {
+      for (const name of (await backend.names(version.generation, area)).sort()) {
+        const ref = { area, name };
+        const bytes = await backend.read(version.generation, ref);
+        if (bytes === undefined) throw notFound(`${backend.locate(version.generation, ref)} has vanished`);
+        await writer.write({ kind: 'blob', ref, bytes: Buffer.from(bytes) });
+        files++;
+      }
+    }
+    await writer.finish();
+    return { files, bytes: writer.bytes };
+  } finally {
+    await writer.close();
+  }
 }
 
 /**
  * Brings a backup back into a directory that is missing or empty. The keys are those of the time of the backup.
- * @throws `conflict` when the directory isn't empty, `corrupt` when the backup is damaged or newer; nothing is written then.
+ * @throws `conflict` when the directory isn't empty; `corrupt` when the backup is damaged or newer, and then nothing
+ * is left behind.
  */
-export async function restoreStore(_options: { from: string; directory: string }): Promise<BackupSummary> {
-  throw unsupported('not yet');
+export async function restoreStore({
+  from,
+  directory,
+}: {
+  from: string;
+  directory: string;
+}): Promise<BackupSummary> {
+  const records = readBackupFile(from);
+  const version = parseInfo(await nextOf(records, 'info', from), from);
+  const header = await nextOf(records, 'header', from);
+  const { id } = parseHeader(header, from);
+  const counted = { files: 0, bytes: 0 };
+  await createFiles(directory, { header, version, blobs: blobsOf(records, counted, from) });
+  return { id, ...counted };
 }
+
+async function* blobsOf(
+  records: AsyncGenerator<BackupRecord>,
+  counted: { files: number; bytes: number },
+  from: string,
+): AsyncGenerator<Blob> {
+  for await (const record of records) {
+    if (record.kind !== 'blob') throw damaged(from);
+    counted.files++;
+    counted.bytes += record.bytes.length;
+    yield record;
+  }
+}
+
+async function nextOf(
+  records: AsyncGenerator<BackupRecord>,
+  kind: 'info' | 'header',
+  from: string,
+): Promise<Buffer> {
+  const next = await records.next();
+  if (next.done === true || next.value.kind !== kind) throw damaged(from);
+  return next.value.bytes;
+}
+
+function parseInfo(bytes: Buffer, from: string): Version {
+  const { generation, revision } = parseChecked(bytes) ?? {};
+  if (typeof generation !== 'number' || typeof revision !== 'number') throw damaged(from);
+  return { generation, revision };
+}
+
+const damaged = (from: string) => corrupt(`${from} is damaged`, { hint: 'take another backup' });

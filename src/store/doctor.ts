@@ -1,11 +1,21 @@
-import { unsupported } from '../errors.ts';
+import { asCofferError } from '../errors.ts';
+import type { Backend, Version } from './backends/backend.ts';
+import { FilesBackend } from './backends/files.ts';
+import { readConsistently } from './consistent-read.ts';
+import { readHeader } from './header.ts';
+import { checkIndexes } from './index-check.ts';
+import type { Keyring } from './keyring.ts';
 import type { Credential } from './slots/credential.ts';
-import type { Finding } from './status.ts';
+import { compareSlots, openSlotList, readSlotFiles } from './slots/slot-list.ts';
+import { unlock } from './slots/unlock.ts';
+import { type Finding, findingOf } from './status.ts';
+import { type Progress, surveyFiles } from './survey.ts';
 
 export interface ExamineOptions {
   readonly directory: string;
   readonly credentials: readonly Credential[];
-  readonly onProgress?: (done: number, total: number) => void;
+  /** Called after each file with the number of files looked at and their total. */
+  readonly onProgress?: Progress;
 }
 
 export interface Examination {
@@ -19,9 +29,82 @@ export interface Examination {
 
 /**
  * Checks a whole store: header, slots, every sealed file, the indexes, and files that don't belong there.
- * Damage is reported, not thrown. Changes nothing.
+ * Damage is reported, not thrown. Mends nothing.
  * @throws `sealed`, `denied`, `not-found`, `unavailable` as `openStore` does.
  */
-export async function examineStore(_options: ExamineOptions): Promise<Examination> {
-  throw unsupported('not yet');
+export async function examineStore(options: ExamineOptions): Promise<Examination> {
+  return examineBackend(new FilesBackend(options.directory), options.credentials, options.onProgress);
 }
+
+/** As `examineStore`, for a store in any backend. */
+export async function examineBackend(
+  backend: Backend,
+  credentials: readonly Credential[],
+  onProgress?: Progress,
+): Promise<Examination> {
+  const locked: Finding[] = [];
+  const header = await unlessCorrupt(() => readHeader(backend), backend.headerLocation, locked);
+  if (header === undefined) return { checked: 1, unlocked: false, findings: locked };
+  const state = await unlessCorrupt(() => backend.state(), backend.location, locked);
+  if (state === undefined) return { checked: 1, unlocked: false, findings: locked };
+  const keyring = await unlessCorrupt(() => unlock(backend, header.id, credentials), backend.location, []);
+  const examine = (version: Version): Promise<Examination> =>
+    examineVersion(backend, version, keyring, onProgress);
+  const unfinished: Finding[] = [];
+  const examination =
+    (await unlessCorrupt(() => readConsistently(backend, examine), backend.location, unfinished)) ??
+    (await examine(state));
+  return { ...examination, findings: [...unfinished, ...examination.findings].sort(byFile) };
+}
+
+async function examineVersion(
+  backend: Backend,
+  version: Version,
+  keyring: Keyring | undefined,
+  onProgress: Progress | undefined,
+): Promise<Examination> {
+  const strays = (await backend.strays()).map((file) => ({
+    file,
+    reason: 'is no part of the store',
+    hint: 'move it elsewhere, or delete it if you know what it is',
+  }));
+  const slotFiles = await readSlotFiles(backend, version.generation);
+  const ownFiles = slotFiles.length + 1;
+  if (keyring === undefined) {
+    const damaged = slotFiles.flatMap(({ file, problem }) =>
+      problem === undefined ? [] : [findingOf(file, problem)],
+    );
+    return { checked: ownFiles, unlocked: false, findings: [...strays, ...damaged] };
+  }
+  const root = await keyring.root(backend, version.generation);
+  const survey = await surveyFiles(backend, root, onProgress);
+  const slots = await unlessCorrupt(() => openSlotList(backend, root), backend.location, []);
+  const problems = slots === undefined ? [] : await compareSlots(backend, root, slots);
+  return {
+    checked: ownFiles + survey.checked,
+    unlocked: true,
+    findings: [
+      ...strays,
+      ...problems.map(({ file, problem }) => findingOf(file, problem)),
+      ...survey.findings,
+      ...checkIndexes(backend, root, survey),
+    ],
+  };
+}
+
+/** Undefined, and a finding, when the store is damaged. */
+async function unlessCorrupt<T>(
+  run: () => Promise<T>,
+  location: string,
+  findings: Finding[],
+): Promise<T | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    if (asCofferError(error)?.kind !== 'corrupt') throw error;
+    findings.push(findingOf(location, error));
+    return undefined;
+  }
+}
+
+const byFile = (a: Finding, b: Finding): number => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0);

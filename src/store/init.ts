@@ -1,4 +1,7 @@
-import { unsupported } from '../errors.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { type Random, systemRandom } from '../random.ts';
+import { createFiles } from './backends/create-files.ts';
+import { newStore } from './initial-content.ts';
 import type { CreatedSlot, SlotRequest } from './slots/slot-kind.ts';
 
 export interface InitOptions {
@@ -6,6 +9,8 @@ export interface InitOptions {
   readonly directory: string;
   /** At least one. */
   readonly slots: readonly SlotRequest[];
+  readonly clock?: Clock;
+  readonly random?: Random;
 }
 
 export interface InitResult {
@@ -20,6 +25,8 @@ export interface InitResult {
  * @throws `conflict` when the directory holds a store or anything else; `invalid` for an impossible slot;
  * `unavailable` when the disk refuses. Nothing usable is left behind then.
  */
-export async function initStore(_options: InitOptions): Promise<InitResult> {
-  throw unsupported('not yet');
+export async function initStore({ directory, slots, clock, random }: InitOptions): Promise<InitResult> {
+  const store = await newStore(slots, clock ?? systemClock, random ?? systemRandom);
+  await createFiles(directory, store.content);
+  return { id: store.header.id, slots: store.slots };
 }

@@ -1,7 +1,21 @@
-import { unsupported } from '../errors.ts';
+import { wipe } from '../bytes.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { type Random, systemRandom } from '../random.ts';
+import { MemoryBackend } from './backends/memory.ts';
+import { newStore } from './initial-content.ts';
+import { MASTER_KEY_BYTES } from './master-key.ts';
+import { openBackend } from './open.ts';
 import type { SealedStore } from './sealed-store.ts';
 
 /** A new unlocked store that lives in memory and is gone with the process; sealed all the same. */
-export async function memoryStore(): Promise<SealedStore> {
-  throw unsupported('not yet');
+export async function memoryStore(options: { clock?: Clock; random?: Random } = {}): Promise<SealedStore> {
+  const random = options.random ?? systemRandom;
+  const key = random.bytes(MASTER_KEY_BYTES);
+  const { content } = await newStore([{ kind: 'raw', key }], options.clock ?? systemClock, random);
+  const backend = await MemoryBackend.create(content);
+  const store = await openBackend(backend, [
+    { kind: 'raw', source: 'its own key', reveal: () => Buffer.from(key) },
+  ]);
+  wipe(key);
+  return store;
 }

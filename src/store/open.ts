@@ -1,11 +1,16 @@
-import { unsupported } from '../errors.ts';
-import type { SealedStore } from './sealed-store.ts';
+import type { Backend } from './backends/backend.ts';
+import { FilesBackend } from './backends/files.ts';
+import { readHeader } from './header.ts';
+import { SealedStore, type SealedStoreOptions } from './sealed-store.ts';
 import type { Credential } from './slots/credential.ts';
+import { unlock } from './slots/unlock.ts';
 
-export interface OpenOptions {
+export interface OpenOptions extends SealedStoreOptions {
   readonly directory: string;
   /** Tried in an order that costs least: keys before passphrases. */
   readonly credentials: readonly Credential[];
+  /** Milliseconds to wait for other writers before giving up; 30,000 by default. */
+  readonly lockWaitMs?: number;
 }
 
 /**
@@ -14,6 +19,18 @@ export interface OpenOptions {
  * when none opens a slot; `corrupt` naming the damaged file or the newer format; `unavailable` when the directory
  * can't be read, belongs to somebody else or is writable by others.
  */
-export async function openStore(_options: OpenOptions): Promise<SealedStore> {
-  throw unsupported('not yet');
+export async function openStore(options: OpenOptions): Promise<SealedStore> {
+  const { directory, credentials, lockWaitMs, cacheBytes } = options;
+  const backend = new FilesBackend(directory, lockWaitMs === undefined ? {} : { lockWaitMs });
+  return openBackend(backend, credentials, cacheBytes === undefined ? {} : { cacheBytes });
+}
+
+/** Unlocks a store that is kept in any backend. @throws as `openStore`. */
+export async function openBackend(
+  backend: Backend,
+  credentials: readonly Credential[],
+  options: SealedStoreOptions = {},
+): Promise<SealedStore> {
+  const { id } = await readHeader(backend);
+  return new SealedStore(backend, await unlock(backend, id, credentials), options);
 }

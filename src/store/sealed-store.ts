@@ -1,4 +1,118 @@
-import type { Store } from './store.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sealed } from '../errors.ts';
+import type { Backend, Version } from './backends/backend.ts';
+import { DocumentCache } from './document-cache.ts';
+import { DocumentTransaction } from './document-transaction.ts';
+import { DocumentView } from './document-view.ts';
+import { FileReader, type ReaderScope } from './file-reader.ts';
+import type { Keyring } from './keyring.ts';
+import type { Store, Transaction, View } from './store.ts';
 
-/** An unlocked store. */
-export interface SealedStore extends Store {}
+/** How often a reader tries beside the writers before it makes them wait. */
+const OPTIMISTIC_ATTEMPTS = 4;
+const COMMIT_PAUSE_MS = 1;
+const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
+
+export interface SealedStoreOptions {
+  /** Bound of the opened documents that are kept, by their sealed size; 32 MiB by default. */
+  readonly cacheBytes?: number;
+}
+
+/** An unlocked store over any backend. */
+export class SealedStore implements Store {
+  readonly id: string;
+  /** For the rest of this room: administration works on the same bytes under the same keys. */
+  readonly backend: Backend;
+  readonly keyring: Keyring;
+  readonly #cache: DocumentCache;
+  #closed = false;
+
+  constructor(backend: Backend, keyring: Keyring, options: SealedStoreOptions = {}) {
+    this.id = keyring.storeId;
+    this.backend = backend;
+    this.keyring = keyring;
+    this.#cache = new DocumentCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+  }
+
+  async read<T>(read: (view: View) => T | Promise<T>): Promise<T> {
+    for (let attempt = 0; attempt < OPTIMISTIC_ATTEMPTS; attempt++) {
+      this.refuseClosed();
+      const state = await this.backend.state();
+      const reader = await this.#reader(state, state.settled ? 'settled' : 'unsettled');
+      const outcome = await outcomeOf(() => read(new DocumentView(reader)));
+      if (await this.#counts(reader)) return outcome();
+      if (!state.settled) await sleep(COMMIT_PAUSE_MS);
+    }
+    return this.backend.exclusive(async ({ version }) => {
+      this.refuseClosed();
+      return read(new DocumentView(await this.#reader(version, 'locked')));
+    });
+  }
+
+  async transact<T>(change: (tx: Transaction) => T | Promise<T>): Promise<T> {
+    this.refuseClosed();
+    return this.backend.exclusive(async (session) => {
+      this.refuseClosed();
+      const from = session.version;
+      const reader = await this.#reader(from, 'locked');
+      const transaction = new DocumentTransaction(reader);
+      const result = await change(transaction);
+      const { changes, files } = await transaction.seal(
+        await this.keyring.root(this.backend, from.generation),
+      );
+      if (changes.length > 0) this.#cache.advance(from, await session.commit(changes), files);
+      return result;
+    });
+  }
+
+  async revision(): Promise<string> {
+    for (;;) {
+      this.refuseClosed();
+      const state = await this.backend.state();
+      if (state.settled) return printVersion(state);
+      // Somebody is committing, or was killed while committing: then the next session puts it right.
+      await this.backend.exclusive(async () => undefined);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cache.clear();
+    this.keyring.destroy();
+  }
+
+  /** @throws `sealed` once the store was closed. */
+  refuseClosed(): void {
+    if (this.#closed) throw sealed('the store is sealed', { hint: 'it was closed; unlock it again' });
+  }
+
+  async #reader(version: Version, trust: ReaderScope['trust']): Promise<FileReader> {
+    const root = await this.keyring.root(this.backend, version.generation);
+    this.#cache.moveTo(version, trust === 'locked');
+    return new FileReader({ backend: this.backend, root, cache: this.#cache, version, trust });
+  }
+
+  /** Whether everything that went through a reader belongs to its version. */
+  async #counts(reader: FileReader): Promise<boolean> {
+    if (reader.versionGone) return false;
+    if (!reader.needsConfirmation) return true;
+    const now = await this.backend.state();
+    if (!now.settled || printVersion(now) !== printVersion(reader.version)) return false;
+    reader.confirm();
+    return true;
+  }
+}
+
+const printVersion = ({ generation, revision }: Version): string => `${generation}-${revision}`;
+
+/** Runs now, and answers or throws when the outcome is wanted. */
+async function outcomeOf<T>(run: () => T | Promise<T>): Promise<() => T> {
+  try {
+    const result = await run();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}

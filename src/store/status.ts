@@ -1,11 +1,15 @@
-import { unsupported } from '../errors.ts';
+import { asCofferError } from '../errors.ts';
+import { FilesBackend } from './backends/files.ts';
+import { readConsistently } from './consistent-read.ts';
+import { readHeader } from './header.ts';
 import type { SlotSummary } from './slots/slot-kind.ts';
+import { readSlotFiles } from './slots/slot-list.ts';
 
 /** Something wrong with one file of a store. */
 export interface Finding {
   /** The full path. */
   readonly file: string;
-  /** What is wrong, one clause. */
+  /** What is wrong: the rest of a sentence that begins with the path. */
   readonly reason: string;
   /** What to do about it. */
   readonly hint?: string;
@@ -20,7 +24,7 @@ export interface StoreStatus {
   readonly created: string;
   /** Labels are sealed, so they are empty here. */
   readonly slots: readonly SlotSummary[];
-  /** Sealed files, index pages included. */
+  /** Sealed files: documents, the pages of their indexes, and the list of slots. */
   readonly files: number;
   /** Counts the root keys that the store has had: 1 after `init`. */
   readonly generation: number;
@@ -30,6 +34,34 @@ export interface StoreStatus {
 }
 
 /** @throws as `openStore` does for a store that is missing, unreadable or of a newer format. */
-export async function storeStatus(_directory: string): Promise<StoreStatus> {
-  throw unsupported('not yet');
+export async function storeStatus(directory: string): Promise<StoreStatus> {
+  const backend = new FilesBackend(directory);
+  const header = await readHeader(backend);
+  return readConsistently(backend, async ({ generation, revision }) => {
+    const slotFiles = await readSlotFiles(backend, generation);
+    const documents = await backend.names(generation, 'documents');
+    return {
+      directory,
+      ...header,
+      slots: slotFiles.flatMap(({ slot }) => {
+        if (slot === undefined) return [];
+        const { id, kind, created, shares } = slot;
+        return [{ id, kind, created, label: '', ...(shares === undefined ? {} : { shares }) }];
+      }),
+      files: documents.length,
+      generation,
+      revision,
+      damaged: slotFiles.flatMap(({ file, problem }) =>
+        problem === undefined ? [] : [findingOf(file, problem)],
+      ),
+    };
+  });
+}
+
+/** An error about a file as a finding. */
+export function findingOf(file: string, problem: unknown): Finding {
+  const { message, hint } = asCofferError(problem) ?? { message: String(problem), hint: undefined };
+  const prefix = `${file} `;
+  const reason = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  return { file, reason, ...(hint === undefined ? {} : { hint }) };
 }

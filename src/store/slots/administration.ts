@@ -1,18 +1,79 @@
-import { unsupported } from '../../errors.ts';
+import { wipe } from '../../bytes.ts';
+import { type Clock, systemClock } from '../../clock.ts';
+import { conflict, notFound } from '../../errors.ts';
+import { type Random, systemRandom } from '../../random.ts';
+import type { Change } from '../backends/backend.ts';
+import { readConsistently } from '../consistent-read.ts';
 import type { SealedStore } from '../sealed-store.ts';
+import { prepareSlot } from './new-slot.ts';
+import { slotBlob, slotRef } from './slot-file.ts';
 import type { CreatedSlot, SlotRequest, SlotSummary } from './slot-kind.ts';
+import { compareSlots, openSlotList, sealSlotList, summaryOf } from './slot-list.ts';
 
-/** Every slot, oldest first. @throws `corrupt` when a slot file was added, exchanged or removed behind the store's back. */
-export async function listSlots(_store: SealedStore): Promise<readonly SlotSummary[]> {
-  throw unsupported('not yet');
+/**
+ * Every slot, in the order in which they were added.
+ * @throws `corrupt` when a slot file is damaged, or was added, exchanged or removed behind the store's back.
+ */
+export async function listSlots(store: SealedStore): Promise<readonly SlotSummary[]> {
+  store.refuseClosed();
+  return readConsistently(store.backend, async ({ generation }) => {
+    const root = await store.keyring.root(store.backend, generation);
+    const listed = await openSlotList(store.backend, root);
+    const [first] = await compareSlots(store.backend, root, listed);
+    if (first !== undefined) throw first.problem;
+    return listed.map(summaryOf);
+  });
 }
 
-/** Adds a way to unlock the store, without touching data. @throws `invalid` for an impossible request. */
-export async function addSlot(_store: SealedStore, _request: SlotRequest): Promise<CreatedSlot> {
-  throw unsupported('not yet');
+/**
+ * Adds a way to unlock the store, without touching data.
+ * @throws `invalid` for an impossible request; `corrupt` as `listSlots`.
+ */
+export async function addSlot(
+  store: SealedStore,
+  request: SlotRequest,
+  { clock = systemClock, random = systemRandom }: { clock?: Clock; random?: Random } = {},
+): Promise<CreatedSlot> {
+  store.refuseClosed();
+  const prepared = await prepareSlot(request, { storeId: store.id, clock, random });
+  return store.backend.exclusive(async (session) => {
+    const root = await store.keyring.root(store.backend, session.version.generation);
+    const listed = await openSlotList(store.backend, root);
+    const [first] = await compareSlots(store.backend, root, listed);
+    if (first !== undefined) throw first.problem;
+    const rootKey = root.export();
+    const slot = prepared.wrap(rootKey, root.generation);
+    wipe(rootKey);
+    await session.commit([slotBlob(slot), sealSlotList(root, [...listed, prepared.listed])]);
+    return prepared.created;
+  });
 }
 
-/** Removes a slot. @throws `not-found` for an unknown id, `conflict` for the last one. */
-export async function removeSlot(_store: SealedStore, _id: string): Promise<void> {
-  throw unsupported('not yet');
+/**
+ * Removes a slot; a damaged or planted one as well. Its secret still opens older copies of the store, and the root key
+ * that they hold is the present one until a rekey.
+ * @throws `not-found` for an unknown id, `conflict` for the last one that works.
+ */
+export async function removeSlot(store: SealedStore, id: string): Promise<void> {
+  store.refuseClosed();
+  await store.backend.exclusive(async (session) => {
+    const root = await store.keyring.root(store.backend, session.version.generation);
+    const listed = await openSlotList(store.backend, root);
+    const ref = slotRef(id);
+    const isFile = (await store.backend.names(root.generation, 'slots')).includes(id);
+    const isListed = listed.some((slot) => slot.id === id);
+    if (!isFile && !isListed)
+      throw notFound(`there is no slot "${id}"`, { field: 'id', hint: 'see "coffer slots list"' });
+    const unusable = new Set((await compareSlots(store.backend, root, listed)).map((problem) => problem.id));
+    const left = listed.filter((slot) => slot.id !== id);
+    if (!left.some((slot) => !unusable.has(slot.id))) {
+      throw conflict('the last slot cannot be removed: nothing would open the store', {
+        field: 'id',
+        hint: 'add another with "coffer slots add" first',
+      });
+    }
+    const changes: Change[] = isListed ? [sealSlotList(root, left)] : [];
+    if (isFile) changes.push({ ref, bytes: undefined });
+    await session.commit(changes);
+  });
 }

@@ -1,0 +1,87 @@
+/**
+ * What the sealed store asks of the place where its bytes are kept. A backend sees opaque, sealed blobs under
+ * opaque names; it knows no keys and no documents. Files and memory implement it; a database can.
+ */
+
+/** Slots are readable without a key, documents (and everything else that is sealed) are not. */
+export type Area = 'slots' | 'documents';
+export const areas: readonly Area[] = ['slots', 'documents'];
+
+export interface BlobRef {
+  readonly area: Area;
+  /** Lower-case hexadecimal digits, so that a name is safe in any path. */
+  readonly name: string;
+}
+
+export interface Change {
+  readonly ref: BlobRef;
+  /** The new content; undefined deletes the blob. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+export interface Blob {
+  readonly ref: BlobRef;
+  readonly bytes: Uint8Array;
+}
+
+/** One committed state. Every commit raises the revision; a new root key raises the generation as well. */
+export interface Version {
+  /** From 1. Each generation has blobs of its own. */
+  readonly generation: number;
+  /** From 0, never reset. */
+  readonly revision: number;
+}
+
+export interface State extends Version {
+  /** False while a commit is being applied, or was cut short: blobs may then be from before or after it. */
+  readonly settled: boolean;
+}
+
+/** The right to write, held by one session among all processes. */
+export interface Session {
+  /** Always settled; moves on with each commit. */
+  readonly version: Version;
+  /**
+   * Applies all changes or none; durable once resolved. No changes: nothing is written.
+   * @throws `unavailable`; nothing is changed then, or the change is finished by whoever comes next.
+   */
+  commit(changes: readonly Change[]): Promise<Version>;
+  /**
+   * Writes the next generation beside the present one, switches to it in one step, then deletes the old one.
+   * Killed before the switch, the present one stays.
+   */
+  replaceGeneration(blobs: AsyncIterable<Blob>): Promise<Version>;
+}
+
+export interface Backend {
+  /** For messages, e.g. the directory. */
+  readonly location: string;
+  /** How messages call the header, and a blob. */
+  readonly headerLocation: string;
+  locate(generation: number, ref: BlobRef): string;
+
+  /** The unsealed description of the store. @throws `not-found` when there is no store. */
+  header(): Promise<Uint8Array>;
+  /** The present state; cheap when it is settled and unchanged since the last call (the same object is returned). */
+  state(): Promise<State>;
+  /** A blob's bytes, or undefined. Not consistent with other reads unless the state is the same after them. */
+  read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined>;
+  has(generation: number, ref: BlobRef): Promise<boolean>;
+  /** Every name of an area, in no particular order. */
+  names(generation: number, area: Area): Promise<string[]>;
+  /** Things found that belong to no store; how messages call them. */
+  strays(): Promise<string[]>;
+
+  /**
+   * Runs `work` as the only session among all processes, after finishing or discarding what a killed one left.
+   * @throws `unavailable` when the right to write can't be had within a bounded time.
+   */
+  exclusive<T>(work: (session: Session) => Promise<T>): Promise<T>;
+}
+
+/** What a new backend is filled with. */
+export interface InitialContent {
+  readonly header: Uint8Array;
+  readonly version: Version;
+  readonly blobs: AsyncIterable<Blob>;
+}

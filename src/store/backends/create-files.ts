@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { rename, rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { conflict } from '../../errors.ts';
+import type { InitialContent } from './backend.ts';
+import { diskError } from './disk-errors.ts';
+import { DIRECTORY_MODE, syncDirectory, writeDurably } from './durable-files.ts';
+import { FileLock } from './file-lock.ts';
+import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
+import { HEADER, Layout, STAGED } from './layout.ts';
+import { refuseForeign } from './ownership.ts';
+import { StateDirectory, settled } from './state-directory.ts';
+
+const LOCK_WAIT_MS = 10_000;
+
+/**
+ * Makes the files of a new store. The store exists from the moment in which its header gets its name; until then the
+ * staged header marks the directory as unfinished, so that what a killed `init` left can be begun again.
+ * @throws `conflict` when the directory holds anything else; `unavailable` when the disk refuses: then everything
+ * made is deleted again.
+ */
+export async function createFiles(directory: string, content: InitialContent): Promise<void> {
+  const layout = new Layout(directory);
+  const made = await makeStoreDirectory(directory);
+  refuseOccupied(layout);
+  try {
+    await new FileLock(layout.lock, LOCK_WAIT_MS).hold(async () => {
+      refuseOccupied(layout);
+      await fill(layout, content);
+    });
+  } catch (error) {
+    // Another process may have finished its own store here meanwhile.
+    if (!existsSync(layout.header)) await clear(layout, made);
+    throw error;
+  }
+}
+
+async function fill(layout: Layout, { header, version, blobs }: InitialContent): Promise<void> {
+  const stagedHeader = layout.header + STAGED;
+  const state = new StateDirectory(layout.directory);
+  await writeDurably(stagedHeader, header);
+  await syncDirectory(layout.directory);
+  await removeUnfinished(layout);
+  await writeGeneration(layout, version.generation, blobs);
+  makeDirectory(state.path);
+  await state.create(settled(version));
+  await syncDirectory(state.path);
+  await rename(stagedHeader, layout.header);
+  await syncDirectory(layout.directory);
+}
+
+/** @returns whether the directory is new. */
+async function makeStoreDirectory(directory: string): Promise<boolean> {
+  try {
+    const first = mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+    refuseForeign(directory, statSync(directory));
+    if (first !== undefined) await syncDirectory(dirname(first));
+    return first !== undefined;
+  } catch (error) {
+    throw diskError(error, 'create', directory);
+  }
+}
+
+function refuseOccupied(layout: Layout): void {
+  const names = readdirSync(layout.directory);
+  if (names.includes(HEADER)) {
+    throw conflict(`there is a store in ${layout.directory} already`, {
+      hint: 'give another directory with --store, or use this one',
+    });
+  }
+  const unfinished = names.includes(HEADER + STAGED);
+  const foreign = names.filter((name) => name !== basename(layout.lock));
+  if (foreign.length > 0 && !unfinished) {
+    throw conflict(`${layout.directory} is not empty`, { hint: 'give an empty directory, or a new one' });
+  }
+}
+
+async function removeUnfinished(layout: Layout): Promise<void> {
+  for (const generation of listGenerations(layout)) await deleteGeneration(layout, generation);
+  await rm(join(layout.directory, 'state'), { recursive: true, force: true });
+}
+
+async function clear(layout: Layout, madeDirectory: boolean): Promise<void> {
+  if (existsSync(layout.header + STAGED)) {
+    await removeUnfinished(layout);
+    await rm(layout.header + STAGED, { force: true });
+  }
+  if (!madeDirectory) return;
+  await rm(layout.lock, { force: true });
+  await rmdir(layout.directory).catch(() => undefined);
+  await syncDirectory(dirname(layout.directory)).catch(() => undefined);
+}

@@ -1,0 +1,138 @@
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CofferError, corrupt, unavailable } from '../../errors.ts';
+import { diskError, errorCode } from './disk-errors.ts';
+import { FILE_MODE } from './durable-files.ts';
+
+// Result codes of SQLite, https://www.sqlite.org/rescode.html
+const SQLITE_BUSY = 5;
+const SQLITE_NOTADB = 26;
+const LONGEST_PAUSE_MS = 10;
+/** Each so many milliseconds of waiting shorten the pause by one, so that whoever waits longest tries most often. */
+const PATIENCE_MS = 100;
+
+/**
+ * Mutual exclusion among all processes that use one file. SQLite does the locking: it is the part of Node that
+ * reaches the kernel's file locks, and it handles their traps (POSIX drops all locks of a process when *any*
+ * descriptor of the file is closed). The kernel lets go when a process ends, however it ends, so no lock is ever stale.
+ * Nothing is written: the file stays empty, and no other file appears. Never open the file by other means than this.
+ */
+export class FileLock {
+  readonly #path: string;
+  readonly #waitMs: number;
+  /** Resolves when everyone who queued in this process is done; undefined when nobody has. */
+  #queue: Promise<void> | undefined;
+
+  constructor(path: string, waitMs: number) {
+    this.#path = path;
+    this.#waitMs = waitMs;
+  }
+
+  /**
+   * Runs `work` while no one else holds the lock, in this process or any other. First come, first served within the
+   * process; between processes by chance.
+   * @throws `unavailable` when the lock is not to be had in time, or the file can't be opened for writing.
+   */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    const before = this.#queue;
+    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+    const queue = before === undefined ? done : before.then(() => done);
+    this.#queue = queue;
+    try {
+      if (before !== undefined) await this.#inTime(before, start);
+      const release = await this.#acquire(start);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    } finally {
+      finish();
+      if (this.#queue === queue) this.#queue = undefined;
+    }
+  }
+
+  async #inTime(turn: Promise<void>, start: number): Promise<void> {
+    const alarm = new AbortController();
+    const late = sleep(this.#waitMs, undefined, { signal: alarm.signal }).then(
+      () => {
+        throw this.#timeout(start);
+      },
+      () => undefined,
+    );
+    try {
+      await Promise.race([turn, late]);
+    } finally {
+      alarm.abort();
+    }
+  }
+
+  async #acquire(start: number): Promise<() => void> {
+    for (;;) {
+      const database = this.#tryOnce();
+      if (database !== undefined) return () => database.close();
+      const waited = performance.now() - start;
+      if (waited > this.#waitMs) throw this.#timeout(start);
+      const longest = Math.max(1, LONGEST_PAUSE_MS - waited / PATIENCE_MS);
+      await sleep(1 + Math.random() * (longest - 1));
+    }
+  }
+
+  /** The open database while its lock is held, undefined when someone else has it. */
+  #tryOnce(): DatabaseSync | undefined {
+    this.#ensureFile();
+    // Loaded here because only writers need it.
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    let database: DatabaseSync | undefined;
+    try {
+      database = new DatabaseSync(this.#path, { timeout: 0 });
+      // The roll-back journal in memory, or else SQLite makes a file for it.
+      database.exec('PRAGMA journal_mode=MEMORY; BEGIN IMMEDIATE');
+      return database;
+    } catch (error) {
+      database?.close();
+      if (resultCode(error) === SQLITE_BUSY) return undefined;
+      throw this.#explain(error);
+    }
+  }
+
+  /** SQLite would create the file with wider permissions than ours. */
+  #ensureFile(): void {
+    if (existsSync(this.#path)) return;
+    try {
+      closeSync(openSync(this.#path, 'wx', FILE_MODE));
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw diskError(error, 'create', this.#path);
+    }
+  }
+
+  #explain(error: unknown): CofferError {
+    if (resultCode(error) === SQLITE_NOTADB) {
+      return corrupt(`${this.#path} is damaged: it must be empty`, {
+        cause: error,
+        hint: `stop every Coffer that uses this store, then run "truncate -s 0 ${this.#path}"`,
+      });
+    }
+    try {
+      accessSync(this.#path, constants.R_OK | constants.W_OK);
+    } catch (reason) {
+      return diskError(reason, 'write', this.#path);
+    }
+    return unavailable(`cannot lock ${this.#path}`, { cause: error });
+  }
+
+  #timeout(start: number): CofferError {
+    const seconds = Math.round((performance.now() - start) / 1000);
+    return unavailable(`${this.#path} is held by another process, waited for ${seconds} s`, {
+      hint: 'wait until it is done (a rekey or backup of a large store takes a while), then try again',
+    });
+  }
+}
+
+/** SQLite's primary result code of an error, or undefined. */
+function resultCode(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}

@@ -1,0 +1,116 @@
+import type {
+  Area,
+  Backend,
+  Blob,
+  BlobRef,
+  Change,
+  InitialContent,
+  Session,
+  State,
+  Version,
+} from './backend.ts';
+
+type Blobs = Map<string, Uint8Array>;
+const keyOf = (ref: BlobRef): string => `${ref.area}/${ref.name}`;
+
+/** A store that lives and dies with the process. Several opened stores may share one backend. */
+export class MemoryBackend implements Backend {
+  readonly location = 'memory';
+  readonly headerLocation = 'memory:header';
+  readonly #header: Uint8Array;
+  #state: State;
+  #blobs: Blobs;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  private constructor(header: Uint8Array, version: Version, blobs: Blobs) {
+    this.#header = header;
+    this.#state = { ...version, settled: true };
+    this.#blobs = blobs;
+  }
+
+  static async create({ header, version, blobs }: InitialContent): Promise<MemoryBackend> {
+    return new MemoryBackend(Uint8Array.from(header), version, await collect(blobs));
+  }
+
+  locate(generation: number, ref: BlobRef): string {
+    return `memory:generation-${generation}/${keyOf(ref)}`;
+  }
+
+  async header(): Promise<Uint8Array> {
+    return this.#header;
+  }
+
+  async state(): Promise<State> {
+    return this.#state;
+  }
+
+  async read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined> {
+    const bytes = generation === this.#state.generation ? this.#blobs.get(keyOf(ref)) : undefined;
+    return bytes === undefined ? undefined : Uint8Array.from(bytes);
+  }
+
+  async has(generation: number, ref: BlobRef): Promise<boolean> {
+    return generation === this.#state.generation && this.#blobs.has(keyOf(ref));
+  }
+
+  async names(generation: number, area: Area): Promise<string[]> {
+    if (generation !== this.#state.generation) return [];
+    const prefix = `${area}/`;
+    return [...this.#blobs.keys()]
+      .filter((key) => key.startsWith(prefix))
+      .map((key) => key.slice(prefix.length));
+  }
+
+  async strays(): Promise<string[]> {
+    return [];
+  }
+
+  async exclusive<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const run = this.#queue.then(() => work(this.#session()));
+    this.#queue = run.catch(() => undefined);
+    return run;
+  }
+
+  #session(): Session {
+    const version = (): Version => ({ generation: this.#state.generation, revision: this.#state.revision });
+    const commit = (changes: readonly Change[]): void => {
+      if (changes.length === 0) return;
+      for (const { ref, bytes } of changes) {
+        if (bytes === undefined) this.#blobs.delete(keyOf(ref));
+        else this.#blobs.set(keyOf(ref), Uint8Array.from(bytes));
+      }
+      this.#advance(0);
+    };
+    const replace = async (blobs: AsyncIterable<Blob>): Promise<void> => {
+      this.#blobs = await collect(blobs);
+      this.#advance(1);
+    };
+    return {
+      get version() {
+        return version();
+      },
+      async commit(changes) {
+        commit(changes);
+        return version();
+      },
+      async replaceGeneration(blobs) {
+        await replace(blobs);
+        return version();
+      },
+    };
+  }
+
+  #advance(generations: 0 | 1): void {
+    this.#state = {
+      generation: this.#state.generation + generations,
+      revision: this.#state.revision + 1,
+      settled: true,
+    };
+  }
+}
+
+async function collect(blobs: AsyncIterable<Blob>): Promise<Blobs> {
+  const map: Blobs = new Map();
+  for await (const { ref, bytes } of blobs) map.set(keyOf(ref), Uint8Array.from(bytes));
+  return map;
+}

@@ -1,0 +1,156 @@
+import { invalid } from '../errors.ts';
+import type { Change } from './backends/backend.ts';
+import { changeIds, type IdChanges, type IndexWriter } from './collection-index.ts';
+import type { CachedFile } from './document-cache.ts';
+import { DocumentView, identityOf } from './document-view.ts';
+import { type FileReader, parseFrozen } from './file-reader.ts';
+import { fingerprint, type Identity, type RootKey } from './root-key.ts';
+import type { DocumentRef, ListOptions, Transaction } from './store.ts';
+
+interface Write {
+  readonly identity: Identity;
+  /** Undefined deletes. */
+  readonly json: string | undefined;
+  /** What `get` answers; made when it is first asked. */
+  value?: unknown;
+}
+
+/** What a transaction comes to. */
+export interface SealedChanges {
+  readonly changes: readonly Change[];
+  /** What the cache may keep for each changed file; undefined when it was not looked at. */
+  readonly files: readonly (readonly [Identity, CachedFile | undefined])[];
+}
+
+/** Collects what a transaction puts and deletes over the version that it started from. */
+export class DocumentTransaction implements Transaction {
+  readonly #reader: FileReader;
+  readonly #base: DocumentView;
+  /** By collection, then by id. */
+  readonly #writes = new Map<string, Map<string, Write>>();
+  #over = false;
+
+  constructor(reader: FileReader) {
+    this.#reader = reader;
+    this.#base = new DocumentView(reader);
+  }
+
+  async get<T>(ref: DocumentRef): Promise<T | undefined> {
+    const write = this.#writes.get(ref.collection)?.get(ref.id);
+    if (write === undefined) return this.#base.get<T>(ref);
+    if (write.json !== undefined) write.value ??= parseFrozen(write.json);
+    return write.value as T | undefined;
+  }
+
+  async list(collection: string, options: ListOptions = {}): Promise<string[]> {
+    const writes = this.#writes.get(collection);
+    if (writes === undefined) return this.#base.list(collection, options);
+    const ids = new Set(await this.#base.list(collection));
+    for (const [id, { json }] of writes) {
+      if (json === undefined) ids.delete(id);
+      else ids.add(id);
+    }
+    const after = options.after ?? '';
+    return [...ids]
+      .filter((id) => id > after)
+      .sort()
+      .slice(0, options.limit);
+  }
+
+  put(ref: DocumentRef, value: object): void {
+    const json: string | undefined = JSON.stringify(value);
+    if (json === undefined) throw invalid('a document must be data that JSON can carry');
+    this.#write(ref, json);
+  }
+
+  delete(ref: DocumentRef): void {
+    this.#write(ref, undefined);
+  }
+
+  #write(ref: DocumentRef, json: string | undefined): void {
+    if (this.#over) throw new Error('a transaction was used after its end');
+    const identity = identityOf(ref);
+    const writes = this.#writes.get(ref.collection) ?? new Map<string, Write>();
+    this.#writes.set(ref.collection, writes);
+    writes.set(ref.id, { identity, json });
+  }
+
+  /** Ends the transaction and seals what it changed, the indexes included. */
+  async seal(root: RootKey): Promise<SealedChanges> {
+    this.#over = true;
+    const index = new IndexChanges(this.#reader);
+    const sealed = new SealedFiles(root);
+    for (const [collection, writes] of this.#writes) {
+      const added = new Set<string>();
+      const removed = new Set<string>();
+      for (const [id, { identity, json, value }] of writes) {
+        const existed = await this.#reader.exists(identity);
+        if (json === undefined) removed.add(id);
+        else if (!existed) added.add(id);
+        if (existed || json !== undefined) sealed.add(identity, json, value);
+      }
+      if (added.size + removed.size > 0) await index.change(collection, { added, removed });
+    }
+    for (const [identity, value] of index.saved) {
+      sealed.add(identity, value === undefined ? undefined : JSON.stringify(value), undefined);
+    }
+    return sealed;
+  }
+}
+
+/** Index files as a transaction is going to leave them. */
+class IndexChanges implements IndexWriter {
+  readonly #reader: FileReader;
+  readonly #saved = new Map<string, readonly [Identity, object | undefined]>();
+
+  constructor(reader: FileReader) {
+    this.#reader = reader;
+  }
+
+  get saved(): Iterable<readonly [Identity, object | undefined]> {
+    return this.#saved.values();
+  }
+
+  async change(collection: string, changes: IdChanges): Promise<void> {
+    await changeIds(this, collection, changes);
+  }
+
+  async load(identity: Identity): Promise<unknown> {
+    const saved = this.#saved.get(keyOf(identity));
+    return saved === undefined ? this.#reader.load(identity) : saved[1];
+  }
+
+  async require(identity: Identity): Promise<unknown> {
+    const saved = this.#saved.get(keyOf(identity));
+    return saved === undefined ? this.#reader.require(identity) : saved[1];
+  }
+
+  save(identity: Identity, value: object | undefined): void {
+    this.#saved.set(keyOf(identity), [identity, value]);
+  }
+}
+
+/** Page numbers have no slash, so no two index files share a key. */
+const keyOf = ({ collection, id }: Identity): string => `${id}/${collection}`;
+
+class SealedFiles implements SealedChanges {
+  readonly changes: Change[] = [];
+  readonly files: (readonly [Identity, CachedFile | undefined])[] = [];
+  readonly #root: RootKey;
+
+  constructor(root: RootKey) {
+    this.#root = root;
+  }
+
+  add(identity: Identity, json: string | undefined, value: unknown): void {
+    if (json === undefined) {
+      this.changes.push({ ref: this.#root.refOf(identity), bytes: undefined });
+      this.files.push([identity, undefined]);
+      return;
+    }
+    const blob = this.#root.seal(identity, json);
+    this.changes.push(blob);
+    const file = { fingerprint: fingerprint(blob.bytes), value, size: blob.bytes.length };
+    this.files.push([identity, value === undefined ? undefined : file]);
+  }
+}

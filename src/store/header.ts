@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { type Clock, printGoTime } from '../clock.ts';
+import { corrupt } from '../errors.ts';
+import type { Backend } from './backends/backend.ts';
+import { parseChecked, printChecked } from './checked-json.ts';
+
+/** The format of docs/format.md. A store of a higher one is refused. */
+export const FORMAT = 1;
+const KIND = 'coffer store';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** What a store says of itself to everyone. Written once and never changed. */
+export interface Header {
+  readonly format: number;
+  /** A random UUID; part of what everything is authenticated with. */
+  readonly id: string;
+  /** RFC 3339, UTC. */
+  readonly created: string;
+}
+
+export const newHeader = (clock: Clock): Header => ({
+  format: FORMAT,
+  id: randomUUID(),
+  created: printGoTime(clock.now()),
+});
+
+export const printHeader = ({ format, id, created }: Header): Buffer =>
+  printChecked({ kind: KIND, format, id, created });
+
+/** @throws `not-found` without a store, `corrupt` when the header is damaged or of a newer format. */
+export async function readHeader(backend: Backend): Promise<Header> {
+  return parseHeader(await backend.header(), backend.headerLocation);
+}
+
+/** @param file how messages call it. @throws `corrupt` */
+export function parseHeader(bytes: Uint8Array, file: string): Header {
+  const { kind, format, id, created } = parseChecked(bytes) ?? {};
+  if (kind === KIND && typeof format === 'number' && format > FORMAT) {
+    throw corrupt(`${file} was made by a newer Coffer (format ${format}); this one reads format ${FORMAT}`, {
+      hint: 'install a newer Coffer; the store is not damaged',
+    });
+  }
+  if (
+    kind !== KIND ||
+    format !== FORMAT ||
+    typeof id !== 'string' ||
+    !UUID.test(id) ||
+    typeof created !== 'string'
+  ) {
+    throw corrupt(`${file} is damaged`, { hint: 'restore a backup with "coffer store restore"' });
+  }
+  return { format, id, created };
+}

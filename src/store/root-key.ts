@@ -1,0 +1,126 @@
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { lengthPrefixed, wipe } from '../bytes.ts';
+import { corrupt } from '../errors.ts';
+import { type Random, systemRandom } from '../random.ts';
+import type { Blob, BlobRef } from './backends/backend.ts';
+import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './single-use-seal.ts';
+
+export const ROOT_KEY_BYTES = 32;
+const SEALED_FORMAT = 1;
+const SALT_BYTES = 32;
+const HEAD_BYTES = 1 + SALT_BYTES;
+/** Of HMAC-SHA256: 160 bits, beyond any hope of a collision, and short enough for every file system. */
+const NAME_BYTES = 20;
+
+/** What a sealed file is: its name is derived from this, and this is sealed inside it. */
+export interface Identity {
+  /** `document`: what the rooms above store. `index`: which ids a collection has. `slots`: the list of key slots. */
+  readonly space: 'document' | 'index' | 'slots';
+  readonly collection: string;
+  readonly id: string;
+}
+
+export interface OpenedFile {
+  readonly identity: Identity;
+  /** JSON text. */
+  readonly json: string;
+}
+
+/**
+ * The key that seals a store, for one generation. Files are sealed under their own name, the name is a keyed hash of
+ * their identity, and the identity is inside: a file that was renamed, swapped or brought from another store or
+ * generation doesn't open.
+ */
+export class RootKey {
+  readonly generation: number;
+  readonly storeId: string;
+  readonly #root: KeyObject;
+  readonly #sealing: KeyObject;
+  readonly #naming: KeyObject;
+  readonly #random: Random;
+
+  /** @param bytes 32; the caller wipes them. */
+  constructor(bytes: Uint8Array, storeId: string, generation: number, random: Random = systemRandom) {
+    this.generation = generation;
+    this.storeId = storeId;
+    this.#root = createSecretKey(bytes);
+    this.#sealing = subkey(this.#root, storeId, 'coffer/1/sealing key');
+    this.#naming = subkey(this.#root, storeId, 'coffer/1/naming key');
+    this.#random = random;
+  }
+
+  /** A copy of the root key itself, to be wrapped for a slot and then wiped. */
+  export(): Buffer {
+    return this.#root.export();
+  }
+
+  /** The opaque name under which a file is kept. */
+  refOf({ space, collection, id }: Identity): BlobRef {
+    const mac = createHmac('sha256', this.#naming)
+      .update(lengthPrefixed(space, collection, id))
+      .digest();
+    return { area: 'documents', name: mac.toString('hex', 0, NAME_BYTES) };
+  }
+
+  seal(identity: Identity, json: string): Blob {
+    const ref = this.refOf(identity);
+    const salt = this.#random.bytes(SALT_BYTES);
+    const plaintext = lengthPrefixed(identity.space, identity.collection, identity.id, json);
+    const sealed = sealOnce(this.#context(ref, salt), plaintext);
+    wipe(plaintext);
+    return { ref, bytes: Buffer.concat([Uint8Array.of(SEALED_FORMAT), salt, sealed]) };
+  }
+
+  /** @param file how messages call it. @throws `corrupt` naming it. */
+  open(ref: BlobRef, bytes: Uint8Array, file: string): OpenedFile {
+    if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(file, 'it is cut short');
+    if (bytes[0] !== SEALED_FORMAT) throw damaged(file, 'its format is unknown');
+    const plaintext = openOnce(this.#context(ref, bytes.subarray(1, HEAD_BYTES)), bytes.subarray(HEAD_BYTES));
+    if (plaintext === undefined) throw damaged(file, 'its content is not what was sealed under this name');
+    const [space, collection, id, json] = splitLengthPrefixed(plaintext);
+    wipe(plaintext);
+    if (!isSpace(space) || collection === undefined || id === undefined || json === undefined) {
+      throw damaged(file, 'it has no identity');
+    }
+    return { identity: { space, collection, id }, json };
+  }
+
+  #context(ref: BlobRef, salt: Uint8Array): SealContext {
+    return {
+      secret: this.#sealing,
+      salt,
+      purpose: 'coffer/1/sealed file',
+      associatedData: lengthPrefixed('coffer/1/sealed file', this.storeId, ref.name),
+    };
+  }
+}
+
+/** Tells two seals apart without opening them: the salt and the tag. */
+export const fingerprint = (bytes: Uint8Array): Buffer =>
+  Buffer.concat([bytes.subarray(0, HEAD_BYTES), bytes.subarray(-TAG_BYTES)]);
+
+function subkey(root: KeyObject, storeId: string, purpose: string): KeyObject {
+  const bytes = new Uint8Array(hkdfSync('sha256', root, storeId, purpose, ROOT_KEY_BYTES));
+  const key = createSecretKey(bytes);
+  wipe(bytes);
+  return key;
+}
+
+function splitLengthPrefixed(bytes: Buffer): string[] {
+  const fields: string[] = [];
+  let at = 0;
+  while (at + 4 <= bytes.length) {
+    const end = at + 4 + bytes.readUInt32BE(at);
+    fields.push(bytes.toString('utf8', at + 4, end));
+    at = end;
+  }
+  return fields;
+}
+
+const isSpace = (text: string | undefined): text is Identity['space'] =>
+  text === 'document' || text === 'index' || text === 'slots';
+
+const damaged = (file: string, reason: string) =>
+  corrupt(`${file} is damaged: ${reason}`, {
+    hint: 'run "coffer doctor" for the whole picture; bring it back with "coffer store restore"',
+  });

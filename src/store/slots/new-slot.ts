@@ -1,0 +1,80 @@
+import { wipe } from '../../bytes.ts';
+import { type Clock, printGoTime } from '../../clock.ts';
+import type { Random } from '../../random.ts';
+import { keyEncryptionSecret, newKdf, type SlotSecret } from './key-encryption.ts';
+import { checkShareCounts, splitNewSecret } from './shares.ts';
+import type { Slot, SlotIdentity } from './slot-file.ts';
+import { newSlotKeys, sealSlotKeys, wrapRootKey } from './slot-keys.ts';
+import type { CreatedSlot, SlotRequest } from './slot-kind.ts';
+import type { ListedSlot } from './slot-list.ts';
+import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
+
+const ID_BYTES = 8;
+
+/** What slots are made with. */
+export interface SlotContext {
+  readonly storeId: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** A slot in which no root key is wrapped yet. */
+export interface PreparedSlot {
+  readonly listed: ListedSlot;
+  readonly created: CreatedSlot;
+  /** Wraps a root key of a generation, which makes the slot whole. */
+  wrap(rootKey: Uint8Array, generation: number): Slot;
+}
+
+/**
+ * Makes a slot's own keys and seals them under its secret. Stretching a passphrase takes about 0.1 s, so this is
+ * done before others are made to wait.
+ * @throws `invalid` for a secret that can't be one.
+ */
+export async function prepareSlot(request: SlotRequest, context: SlotContext): Promise<PreparedSlot> {
+  const id = context.random.bytes(ID_BYTES).toString('hex');
+  const { secret, shareTexts } = await secretOf(request, id, context.random);
+  const { keys, publicKey } = newSlotKeys(context.random);
+  const identity: SlotIdentity = {
+    id,
+    kind: request.kind,
+    created: printGoTime(context.clock.now()),
+    ...(request.kind === 'shares' ? { shares: { count: request.count, threshold: request.threshold } } : {}),
+    publicKey,
+  };
+  const kdf = newKdf(secret.kind, context.random);
+  const sealingSecret = await keyEncryptionSecret(kdf, secret);
+  const sealedKeys = sealSlotKeys(keys, sealingSecret, kdf, context.storeId, identity);
+  wipe(sealingSecret, secret.bytes);
+  const { publicKey: _, ...summary } = { ...identity, label: request.label ?? '' };
+  return {
+    listed: { ...identity, label: request.label ?? '', pairingKey: keys.pairingKey },
+    created: { ...summary, ...(shareTexts === undefined ? {} : { shareTexts }) },
+    wrap: (rootKey, generation) => ({
+      ...identity,
+      kdf,
+      sealedKeys,
+      rootKey: wrapRootKey(rootKey, keys.pairingKey, context.storeId, generation, identity),
+    }),
+  };
+}
+
+async function secretOf(
+  request: SlotRequest,
+  slotId: string,
+  random: Random,
+): Promise<{ secret: SlotSecret; shareTexts?: string[] }> {
+  switch (request.kind) {
+    case 'passphrase':
+      return { secret: passphraseSecret(request.passphrase) };
+    case 'key-file':
+      return { secret: keyFileSecret(request.content) };
+    case 'raw':
+      return { secret: rawKeySecret(request.key) };
+    case 'command':
+      return { secret: commandSecret(request.output) };
+    case 'shares':
+      checkShareCounts(request);
+      return splitNewSecret(slotId, request, random);
+  }
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { wipe } from '../../bytes.ts';
+import { denied, invalid } from '../../errors.ts';
+import type { Random } from '../../random.ts';
+import { MASTER_KEY_BYTES } from '../master-key.ts';
+import type { SlotSecret } from './key-encryption.ts';
+
+/**
+ * A recovery share as text, all on one line:
+ * `coffer-share.1.<slot id>.<index>of<count>.need<threshold>.<share, hex>.<checksum>`.
+ * The checksum is the first 4 bytes of the SHA-256 of everything before its dot, in hex: it names the share in which a
+ * typing error is. Case and white space don't matter.
+ */
+const PATTERN =
+  /^coffer-share\.1\.([0-9a-f]{16})\.([0-9]{1,3})of([0-9]{1,3})\.need([0-9]{1,3})\.([0-9a-f]{66})$/;
+const CHECKSUM_HEX_LENGTH = 8;
+const MIN = 2;
+const MAX = 255;
+
+export interface ShareCounts {
+  readonly count: number;
+  readonly threshold: number;
+}
+
+interface Share extends ShareCounts {
+  readonly slotId: string;
+  readonly index: number;
+  readonly bytes: Buffer;
+}
+
+/** @throws `invalid` unless 2 ≤ threshold ≤ count ≤ 255. */
+export function checkShareCounts({ count, threshold }: ShareCounts): void {
+  const whole = Number.isSafeInteger(count) && Number.isSafeInteger(threshold);
+  if (!whole || count < MIN || count > MAX) {
+    throw invalid(`the number of shares must be ${MIN} to ${MAX}`, { field: 'shares' });
+  }
+  if (threshold < MIN || threshold > count) {
+    throw invalid(`the threshold must be ${MIN} to the number of shares (${count})`, { field: 'threshold' });
+  }
+}
+
+/** A random secret, and the texts of the shares that give it back (Shamir). */
+export async function splitNewSecret(
+  slotId: string,
+  { count, threshold }: ShareCounts,
+  random: Random,
+): Promise<{ secret: SlotSecret; shareTexts: string[] }> {
+  // Loaded here because only this kind of slot needs it.
+  const { split } = await import('shamir-secret-sharing');
+  const bytes = random.bytes(MASTER_KEY_BYTES);
+  const parts = await split(Uint8Array.from(bytes), count, threshold);
+  const shareTexts = parts.map((part, i) =>
+    printShare({ slotId, index: i + 1, count, threshold, bytes: Buffer.from(part) }),
+  );
+  wipe(...parts);
+  return { secret: { kind: 'key', bytes }, shareTexts };
+}
+
+/** Shares of one slot that are enough to open it. */
+export interface ShareSet {
+  readonly slotId: string;
+  combine(): Promise<SlotSecret>;
+}
+
+/**
+ * Reads shares given in any order. One that is given twice counts once.
+ * @throws `invalid` naming the share (counted as given, from 1) that has an error or belongs to another slot;
+ * `denied` when there are too few.
+ */
+export function parseShares(texts: readonly string[]): ShareSet {
+  const shares = texts.map(parseShare);
+  const [first] = shares;
+  if (first === undefined) throw denied('no recovery shares were given');
+  const { slotId, threshold } = first;
+  const stranger = shares.findIndex((share) => share.slotId !== slotId || share.threshold !== threshold);
+  if (stranger !== -1) {
+    throw invalid(`recovery share ${stranger + 1} belongs to another slot than the first`, {
+      hint: 'take all shares from the same set',
+    });
+  }
+  const distinct = new Map(shares.map((share) => [share.index, share.bytes]));
+  if (distinct.size < threshold) {
+    throw denied(`${distinct.size} different recovery shares were given, ${threshold} are needed`);
+  }
+  return { slotId, combine: () => combineShares([...distinct.values()]) };
+}
+
+async function combineShares(shares: readonly Buffer[]): Promise<SlotSecret> {
+  const { combine } = await import('shamir-secret-sharing');
+  const secret = await combine(shares.map((share) => Uint8Array.from(share)));
+  return { kind: 'key', bytes: Buffer.from(secret) };
+}
+
+function printShare({ slotId, index, count, threshold, bytes }: Share): string {
+  const body = `coffer-share.1.${slotId}.${index}of${count}.need${threshold}.${bytes.toString('hex')}`;
+  return `${body}.${checksum(body)}`;
+}
+
+function parseShare(text: string, position: number): Share {
+  const plain = text.replace(/\s/g, '').toLowerCase();
+  const body = plain.slice(0, -(CHECKSUM_HEX_LENGTH + 1));
+  const [, slotId, index, count, threshold, hex] = PATTERN.exec(body) ?? [];
+  const intact = plain === `${body}.${checksum(body)}`;
+  if (!intact || slotId === undefined || hex === undefined) {
+    throw invalid(`recovery share ${position + 1} has a typing error`, {
+      hint: 'it must look like coffer-share.1.….2of3.need2.…, as it was printed',
+    });
+  }
+  return {
+    slotId,
+    index: Number(index),
+    count: Number(count),
+    threshold: Number(threshold),
+    bytes: Buffer.from(hex, 'hex'),
+  };
+}
+
+const checksum = (body: string): string =>
+  createHash('sha256').update(body).digest('hex').slice(0, CHECKSUM_HEX_LENGTH);

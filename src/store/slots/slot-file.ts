@@ -1,0 +1,96 @@
+import { corrupt } from '../../errors.ts';
+import type { Blob, BlobRef } from '../backends/backend.ts';
+import { parseChecked, printChecked } from '../checked-json.ts';
+import { FORMAT } from '../header.ts';
+import { isKdf, type Kdf, parseKdf, printKdf } from './key-encryption.ts';
+import type { SlotKind } from './slot-kind.ts';
+
+/** What identifies a slot; authenticated with everything sealed in it. */
+export interface SlotIdentity {
+  /** 16 hexadecimal digits, random. */
+  readonly id: string;
+  readonly kind: SlotKind;
+  /** RFC 3339, UTC. */
+  readonly created: string;
+  readonly shares?: { readonly count: number; readonly threshold: number };
+  /** X25519, 32 bytes: the root key is wrapped to it. */
+  readonly publicKey: Buffer;
+}
+
+export interface WrappedRootKey {
+  /** X25519, 32 bytes, used once. */
+  readonly ephemeralKey: Buffer;
+  /** The root key and a tag. */
+  readonly sealed: Buffer;
+}
+
+/** A key slot as it is on disk. Format: docs/format.md, "Slots". */
+export interface Slot extends SlotIdentity {
+  readonly kdf: Kdf;
+  /** The slot's own keys, sealed under the key that its secret gives, and a tag. */
+  readonly sealedKeys: Buffer;
+  readonly rootKey: WrappedRootKey;
+}
+
+const kinds: readonly SlotKind[] = ['passphrase', 'key-file', 'raw', 'command', 'shares'];
+const ID = /^[0-9a-f]{16}$/;
+const PUBLIC_KEY_BYTES = 32;
+
+export const slotRef = (id: string): BlobRef => ({ area: 'slots', name: id });
+
+export function slotBlob(slot: Slot): Blob {
+  const bytes = printChecked({
+    format: FORMAT,
+    id: slot.id,
+    kind: slot.kind,
+    created: slot.created,
+    ...(slot.shares === undefined ? {} : { shares: slot.shares }),
+    kdf: printKdf(slot.kdf),
+    publicKey: slot.publicKey.toString('base64'),
+    sealedKeys: slot.sealedKeys.toString('base64'),
+    rootKey: {
+      ephemeralKey: slot.rootKey.ephemeralKey.toString('base64'),
+      sealed: slot.rootKey.sealed.toString('base64'),
+    },
+  });
+  return { ref: slotRef(slot.id), bytes };
+}
+
+/** @param file how messages call it. @throws `corrupt` naming it. */
+export function parseSlot(name: string, bytes: Uint8Array, file: string): Slot {
+  const body = parseChecked(bytes);
+  if (body === undefined) throw damaged(file);
+  const { format, id, kind, created, shares, kdf, publicKey, sealedKeys, rootKey } = body;
+  if (typeof format === 'number' && format > FORMAT) {
+    throw corrupt(`${file} was made by a newer Coffer (format ${format})`, {
+      hint: 'install a newer Coffer; the slot is not damaged',
+    });
+  }
+  const { ephemeralKey, sealed } = isObject(rootKey) ? rootKey : {};
+  if (!isId(id) || id !== name || !isKind(kind) || typeof created !== 'string') throw damaged(file);
+  if (!isKdf(kdf) || !isBase64(sealedKeys) || !isBase64(ephemeralKey) || !isBase64(sealed))
+    throw damaged(file);
+  if (!isBase64(publicKey) || Buffer.byteLength(publicKey, 'base64') !== PUBLIC_KEY_BYTES)
+    throw damaged(file);
+  return {
+    id,
+    kind,
+    created,
+    ...(isShares(shares) ? { shares: { count: shares.count, threshold: shares.threshold } } : {}),
+    kdf: parseKdf(kdf),
+    publicKey: Buffer.from(publicKey, 'base64'),
+    sealedKeys: Buffer.from(sealedKeys, 'base64'),
+    rootKey: { ephemeralKey: Buffer.from(ephemeralKey, 'base64'), sealed: Buffer.from(sealed, 'base64') },
+  };
+}
+
+const damaged = (file: string) =>
+  corrupt(`${file} is damaged`, { hint: 'unlock with another slot, then remove this one and add it again' });
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
+const isKind = (value: unknown): value is SlotKind => kinds.some((kind) => kind === value);
+const isBase64 = (value: unknown): value is string => typeof value === 'string' && value.length > 0;
+const isShares = (value: unknown): value is { count: number; threshold: number } =>
+  isObject(value) && typeof value['count'] === 'number' && typeof value['threshold'] === 'number';

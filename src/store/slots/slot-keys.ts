@@ -1,0 +1,158 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  diffieHellman,
+  generateKeyPairSync,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
+import { lengthPrefixed, wipe } from '../../bytes.ts';
+import type { Random } from '../../random.ts';
+import { openOnce, type SealContext, sealOnce } from '../single-use-seal.ts';
+import type { Kdf } from './key-encryption.ts';
+import type { SlotIdentity, WrappedRootKey } from './slot-file.ts';
+
+/**
+ * A slot has keys of its own between its secret and the root key: an X25519 pair, and a random pairing key. The root
+ * key is wrapped to the public key, so a new root key can be wrapped for every slot by somebody who knows none of the
+ * secrets. The pairing key goes into that wrap too. It is known only under the slot's secret and in the store's
+ * sealed list of slots, so somebody who can merely write to the disk can't wrap a root key of their own choice.
+ */
+export interface SlotKeys {
+  readonly privateKey: KeyObject;
+  readonly pairingKey: Buffer;
+}
+
+const KEY_BYTES = 32;
+// RFC 8410: the fixed bytes in front of an X25519 key in PKCS #8 and in SubjectPublicKeyInfo.
+const PRIVATE_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
+const PUBLIC_PREFIX = Buffer.from('302a300506032b656e032100', 'hex');
+
+export function newSlotKeys(random: Random): { keys: SlotKeys; publicKey: Buffer } {
+  const { privateKey, publicKey } = generateKeyPairSync('x25519');
+  return { keys: { privateKey, pairingKey: random.bytes(KEY_BYTES) }, publicKey: exportPublic(publicKey) };
+}
+
+/** @param secret of `keyEncryptionSecret`. */
+export function sealSlotKeys(
+  keys: SlotKeys,
+  secret: Uint8Array,
+  kdf: Kdf,
+  storeId: string,
+  slot: SlotIdentity,
+): Buffer {
+  const pkcs8 = keys.privateKey.export({ type: 'pkcs8', format: 'der' });
+  const plaintext = Buffer.concat([pkcs8.subarray(PRIVATE_PREFIX.length), keys.pairingKey]);
+  const sealed = sealOnce(keysContext(secret, kdf, storeId, slot), plaintext);
+  wipe(pkcs8, plaintext);
+  return sealed;
+}
+
+/** Undefined when the secret is not the slot's. */
+export function openSlotKeys(
+  sealed: Uint8Array,
+  secret: Uint8Array,
+  kdf: Kdf,
+  storeId: string,
+  slot: SlotIdentity,
+): SlotKeys | undefined {
+  const plaintext = openOnce(keysContext(secret, kdf, storeId, slot), sealed);
+  if (plaintext === undefined) return undefined;
+  const pkcs8 = Buffer.concat([PRIVATE_PREFIX, plaintext.subarray(0, KEY_BYTES)]);
+  const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+  const pairingKey = Buffer.from(plaintext.subarray(KEY_BYTES));
+  wipe(pkcs8, plaintext);
+  return { privateKey, pairingKey };
+}
+
+/** Wraps a root key for a slot; needs no secret of the slot but its pairing key. */
+export function wrapRootKey(
+  rootKey: Uint8Array,
+  pairingKey: Uint8Array,
+  storeId: string,
+  generation: number,
+  slot: SlotIdentity,
+): WrappedRootKey {
+  const { privateKey, publicKey } = generateKeyPairSync('x25519');
+  const ephemeralKey = exportPublic(publicKey);
+  const shared = diffieHellman({ privateKey, publicKey: importPublic(slot.publicKey) });
+  const context = wrapContext(shared, pairingKey, ephemeralKey, storeId, generation, slot);
+  const sealed = sealOnce(context, rootKey);
+  wipe(shared, context.secret);
+  return { ephemeralKey, sealed };
+}
+
+/** The root key, which the caller wipes; undefined when it was not wrapped for this slot by somebody entitled. */
+export function unwrapRootKey(
+  { ephemeralKey, sealed }: WrappedRootKey,
+  keys: SlotKeys,
+  storeId: string,
+  generation: number,
+  slot: SlotIdentity,
+): Buffer | undefined {
+  const shared = tryAgree(keys.privateKey, ephemeralKey);
+  if (shared === undefined) return undefined;
+  const context = wrapContext(shared, keys.pairingKey, ephemeralKey, storeId, generation, slot);
+  const rootKey = openOnce(context, sealed);
+  wipe(shared, context.secret);
+  return rootKey;
+}
+
+/** Whether two public keys are the same. */
+export const samePublicKey = (a: Buffer, b: Buffer): boolean =>
+  a.length === b.length && timingSafeEqual(a, b);
+
+function keysContext(secret: Uint8Array, kdf: Kdf, storeId: string, slot: SlotIdentity): SealContext {
+  const purpose = 'coffer/1/slot keys';
+  return {
+    secret,
+    salt: kdf.salt,
+    purpose,
+    associatedData: lengthPrefixed(purpose, ...bound(storeId, slot)),
+  };
+}
+
+function wrapContext(
+  shared: Uint8Array,
+  pairingKey: Uint8Array,
+  ephemeralKey: Buffer,
+  storeId: string,
+  generation: number,
+  slot: SlotIdentity,
+): SealContext & { secret: Uint8Array } {
+  const purpose = 'coffer/1/root key';
+  return {
+    secret: Buffer.concat([shared, pairingKey]),
+    salt: Buffer.concat([ephemeralKey, slot.publicKey]),
+    purpose,
+    associatedData: lengthPrefixed(purpose, ...bound(storeId, slot), String(generation)),
+  };
+}
+
+/** Everything that a slot says of itself. */
+const bound = (
+  storeId: string,
+  { id, kind, created, shares, publicKey }: SlotIdentity,
+): (string | Buffer)[] => [
+  storeId,
+  id,
+  kind,
+  created,
+  shares === undefined ? '' : `${shares.threshold} of ${shares.count}`,
+  publicKey,
+];
+
+const exportPublic = (key: KeyObject): Buffer =>
+  key.export({ type: 'spki', format: 'der' }).subarray(PUBLIC_PREFIX.length);
+
+const importPublic = (bytes: Uint8Array): KeyObject =>
+  createPublicKey({ key: Buffer.concat([PUBLIC_PREFIX, bytes]), format: 'der', type: 'spki' });
+
+/** Undefined for bytes that are no key to agree with: a wrong length, or a point of low order. */
+function tryAgree(privateKey: KeyObject, publicKey: Uint8Array): Buffer | undefined {
+  try {
+    return diffieHellman({ privateKey, publicKey: importPublic(publicKey) });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+import { corrupt } from '../../errors.ts';
+import type { Backend, Blob } from '../backends/backend.ts';
+import type { Identity, RootKey } from '../root-key.ts';
+import { parseSlot, type Slot, type SlotIdentity, slotRef } from './slot-file.ts';
+import { samePublicKey } from './slot-keys.ts';
+import type { SlotSummary } from './slot-kind.ts';
+
+/** A slot as the store itself remembers it, under the root key. */
+export interface ListedSlot extends SlotIdentity {
+  readonly label: string;
+  /** 32 bytes; see `SlotKeys`. */
+  readonly pairingKey: Buffer;
+}
+
+/**
+ * The sealed list of a store's slots. Slot files can be written by whoever can write to the disk; what is in this list
+ * was written by somebody who had the root key. Only slots that agree with it are trusted with a root key.
+ */
+const LIST: Identity = { space: 'slots', collection: '', id: 'list' };
+
+interface PrintedSlot extends Omit<SlotSummary, 'id'> {
+  readonly id: string;
+  readonly publicKey: string;
+  readonly pairingKey: string;
+}
+
+export function sealSlotList(root: RootKey, slots: readonly ListedSlot[]): Blob {
+  const printed: PrintedSlot[] = slots.map(({ publicKey, pairingKey, ...slot }) => ({
+    ...slot,
+    publicKey: publicKey.toString('base64'),
+    pairingKey: pairingKey.toString('base64'),
+  }));
+  return root.seal(LIST, JSON.stringify({ slots: printed }));
+}
+
+/** @throws `corrupt` when it is damaged or missing. */
+export async function openSlotList(backend: Backend, root: RootKey): Promise<ListedSlot[]> {
+  const ref = root.refOf(LIST);
+  const file = backend.locate(root.generation, ref);
+  const bytes = await backend.read(root.generation, ref);
+  if (bytes === undefined) {
+    throw corrupt(`${file} is missing`, { hint: 'bring it back with "coffer store restore"' });
+  }
+  const { slots } = JSON.parse(root.open(ref, bytes, file).json) as { slots: PrintedSlot[] };
+  return slots.map(({ publicKey, pairingKey, ...slot }) => ({
+    ...slot,
+    publicKey: Buffer.from(publicKey, 'base64'),
+    pairingKey: Buffer.from(pairingKey, 'base64'),
+  }));
+}
+
+export const summaryOf = ({ id, kind, created, label, shares }: ListedSlot): SlotSummary => ({
+  id,
+  kind,
+  created,
+  label,
+  ...(shares === undefined ? {} : { shares }),
+});
+
+/** A slot file, or why it can't be used. */
+export type SlotFile = { readonly name: string; readonly file: string } & (
+  | { readonly slot: Slot; readonly problem?: undefined }
+  | { readonly slot?: undefined; readonly problem: unknown }
+);
+
+/** Reads every slot file of a generation, sorted by name. What is wrong with one doesn't hide the others. */
+export async function readSlotFiles(backend: Backend, generation: number): Promise<SlotFile[]> {
+  const names = await backend.names(generation, 'slots');
+  return Promise.all(names.sort().map((name) => readSlotFile(backend, generation, name)));
+}
+
+async function readSlotFile(backend: Backend, generation: number, name: string): Promise<SlotFile> {
+  const file = backend.locate(generation, slotRef(name));
+  try {
+    const bytes = await backend.read(generation, slotRef(name));
+    if (bytes === undefined) throw corrupt(`${file} is missing`);
+    return { name, file, slot: parseSlot(name, bytes, file) };
+  } catch (problem) {
+    return { name, file, problem };
+  }
+}
+
+/** What is wrong with the slot files in the light of the sealed list; empty when all agree. */
+export async function compareSlots(
+  backend: Backend,
+  root: RootKey,
+  listed: readonly ListedSlot[],
+): Promise<{ readonly id: string; readonly file: string; readonly problem: unknown }[]> {
+  const files = await readSlotFiles(backend, root.generation);
+  const problems = files.flatMap(({ name, file, slot, problem }) => {
+    const known = listed.find(({ id }) => id === name);
+    if (known === undefined) return [{ id: name, file, problem: unlisted(file) }];
+    if (slot === undefined) return [{ id: name, file, problem }];
+    return samePublicKey(slot.publicKey, known.publicKey)
+      ? []
+      : [{ id: name, file, problem: unlisted(file) }];
+  });
+  const missing = listed.filter(({ id }) => !files.some(({ name }) => name === id));
+  for (const { id } of missing) {
+    const file = backend.locate(root.generation, slotRef(id));
+    problems.push({
+      id,
+      file,
+      problem: corrupt(`${file} is missing`, { hint: `remove slot ${id}, then add it again` }),
+    });
+  }
+  return problems;
+}
+
+const unlisted = (file: string) =>
+  corrupt(`${file} was not made by this store`, {
+    hint: 'somebody may have tried to plant a key: delete the file, and find out who can write to this directory',
+  });
