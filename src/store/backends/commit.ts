@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { corrupt } from '../../errors.ts';
 import { type Area, areas, type BlobRef, type Change, type Version } from './backend.ts';
 import { stageBlobFile } from './blob-file.ts';
-import { diskError, errorCode } from './disk-errors.ts';
-import { inParallel, readWhole, syncDirectory, writeDurably } from './durable-files.ts';
+import { deleteFile, inParallel, moveFile, readWhole, syncDirectory, writeDurably } from './durable-files.ts';
 import { type Journal, type JournalEntry, parseJournal, printJournal } from './journal.ts';
 import { type Layout, STAGED } from './layout.ts';
 import { type StateDirectory, settled, unsettled } from './state-directory.ts';
@@ -32,12 +30,12 @@ export async function commitChanges(
     await inParallel(changes, (change) => stage(place, from, change));
     if (several) await writeDurably(place.state.journal + STAGED, printJournal(journal));
   } catch (error) {
-    await place.state.discard(place.state.list().others);
+    place.state.discard(place.state.list().others);
     throw error;
   }
-  await place.state.change(settled(from), unsettled(from));
+  place.state.change(settled(from), unsettled(from));
   if (several) {
-    await move(place.state.journal + STAGED, place.state.journal);
+    moveFile(place.state.journal + STAGED, place.state.journal);
     // From here on the commit is decided: this sync covers the journal, the staged files and the change of state.
     await syncDirectory(place.state.path);
   }
@@ -65,8 +63,8 @@ export async function recover(place: Place, from: Version): Promise<Version> {
 
 async function finish(place: Place, from: Version, journaled: boolean): Promise<Version> {
   const next: Version = { generation: from.generation, revision: from.revision + 1 };
-  if (journaled) await place.state.deleteJournal();
-  await place.state.change(unsettled(from), settled(next));
+  if (journaled) place.state.deleteJournal();
+  place.state.change(unsettled(from), settled(next));
   // The journal must be gone from the disk before a later commit is acknowledged, or a crash of the
   // machine could bring it back and have it undo that commit.
   if (journaled) await syncDirectory(place.state.path);
@@ -74,16 +72,22 @@ async function finish(place: Place, from: Version, journaled: boolean): Promise<
 }
 
 async function apply(place: Place, { from, entries }: Journal): Promise<void> {
-  await inParallel(entries, (entry) => applyEntry(place, from, entry));
+  for (const entry of entries) applyEntry(place, from, entry);
   for (const area of areasOf(entries)) await syncDirectory(place.layout.area(from.generation, area));
 }
 
 /** May run again after it was cut short anywhere. */
-async function applyEntry(place: Place, from: Version, { ref, sha256 }: JournalEntry): Promise<void> {
+function applyEntry(place: Place, from: Version, { ref, sha256 }: JournalEntry): void {
   const target = place.layout.blob(from.generation, ref);
-  if (sha256 === undefined) return remove(target);
   const staged = stagedPath(place, ref);
-  if (existsSync(staged)) return move(staged, target);
+  if (sha256 === undefined) {
+    deleteFile(target);
+    return;
+  }
+  if (existsSync(staged)) {
+    moveFile(staged, target);
+    return;
+  }
   const present = readWhole(target);
   if (present === undefined || hash(present) !== sha256) {
     throw corrupt(`${dirname(staged)} is damaged: the staged content of ${target} is missing`, {
@@ -95,22 +99,6 @@ async function applyEntry(place: Place, from: Version, { ref, sha256 }: JournalE
 async function stage(place: Place, from: Version, { ref, bytes }: Change): Promise<void> {
   if (bytes === undefined) return;
   await stageBlobFile(place.layout.blob(from.generation, ref), stagedPath(place, ref), bytes);
-}
-
-async function move(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (error) {
-    throw diskError(error, 'write', to);
-  }
-}
-
-async function remove(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw diskError(error, 'delete', path);
-  }
 }
 
 const stagedPath = (place: Place, ref: BlobRef): string =>

@@ -102,11 +102,11 @@ export class FilesBackend implements Backend {
     let present = found ?? (await this.#replaceMissingState(others));
     if (!present.settled) {
       present = settled(await recover(this.#place, present));
-      await state.discard(state.list().others);
+      state.discard(state.list().others);
     } else if (others.length > 0) {
       // A journal beside a settled state was not decided, or is done with.
-      await state.discard(others);
-      await state.deleteJournal();
+      state.discard(others);
+      state.deleteJournal();
       await syncDirectory(state.path);
     }
     await deleteNeighbours(layout, present.generation);
@@ -156,7 +156,7 @@ class FilesSession implements Session {
     const from = this.version;
     const next: Version = { generation: from.generation + 1, revision: from.revision + 1 };
     await writeGeneration(layout, next.generation, blobs);
-    await state.change(settled(from), settled(next));
+    state.change(settled(from), settled(next));
     await syncDirectory(state.path);
     this.version = next;
     await deleteGeneration(layout, from.generation);

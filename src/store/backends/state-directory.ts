@@ -1,10 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { rename, rm, unlink } from 'node:fs/promises';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { corrupt } from '../../errors.ts';
 import type { State, Version } from './backend.ts';
 import { diskError, errorCode } from './disk-errors.ts';
-import { writeDurably } from './durable-files.ts';
+import { deleteFile, moveFile, writeDurably } from './durable-files.ts';
 
 const STATE_FILE = /^(clean|dirty)-([1-9][0-9]{0,9})-(0|[1-9][0-9]{0,14})$/;
 export const JOURNAL = 'journal';
@@ -67,12 +66,8 @@ export class StateDirectory {
   }
 
   /** Makes `to` the present state in one step. */
-  async change(from: State, to: State): Promise<void> {
-    try {
-      await rename(this.file(from), this.file(to));
-    } catch (error) {
-      throw diskError(error, 'write', this.file(to));
-    }
+  change(from: State, to: State): void {
+    moveFile(this.file(from), this.file(to));
     this.#known = to;
   }
 
@@ -83,18 +78,14 @@ export class StateDirectory {
   }
 
   /** Deletes leftovers of sessions that were killed, but for the journal. */
-  async discard(names: readonly string[]): Promise<void> {
+  discard(names: readonly string[]): void {
     for (const name of names) {
-      if (name !== JOURNAL) await rm(join(this.path, name), { force: true, recursive: true });
+      if (name !== JOURNAL) rmSync(join(this.path, name), { force: true, recursive: true });
     }
   }
 
-  async deleteJournal(): Promise<void> {
-    try {
-      await unlink(this.journal);
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw diskError(error, 'delete', this.journal);
-    }
+  deleteJournal(): void {
+    deleteFile(this.journal);
   }
 
   get journal(): string {
