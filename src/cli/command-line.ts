@@ -1,0 +1,45 @@
+import type { Invocation } from './command.ts';
+import { DONE } from './exit-codes.ts';
+import { parseQuickly } from './fast-path.ts';
+import { type Prompts, terminalPrompts } from './prompt.ts';
+import { reportError } from './report.ts';
+import { Session } from './session.ts';
+import type { Environment } from './settings.ts';
+import type { Streams } from './streams.ts';
+import { commandTree } from './tree.ts';
+
+/**
+ * Runs one command line from its arguments to its exit code. It never ends the process and never throws.
+ * @param prompts for tests; default: the terminal.
+ */
+export async function runCommandLine(
+  argv: readonly string[],
+  streams: Streams,
+  environment: Environment,
+  prompts: Prompts = terminalPrompts(streams),
+): Promise<number> {
+  let invocation: Invocation | undefined;
+  try {
+    invocation = await parse(argv, streams);
+    if (invocation === undefined) return DONE;
+    const session = new Session(streams, environment, invocation.everywhere, prompts);
+    try {
+      return await invocation.command.run(session, invocation.given);
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    return reportError(error, streams, environment, invocation);
+  }
+}
+
+/** Undefined when there is nothing to run, because help was printed. */
+async function parse(argv: readonly string[], streams: Streams): Promise<Invocation | undefined> {
+  const quick = await parseQuickly(argv, commandTree);
+  if (quick !== undefined) return quick;
+  const { parseWithCommander } = await import('./program.ts');
+  const outcome = await parseWithCommander(argv, commandTree, streams);
+  if (outcome.kind === 'run') return outcome.invocation;
+  streams.out.write(outcome.text);
+  return undefined;
+}

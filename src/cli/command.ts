@@ -1,0 +1,103 @@
+import type { CliParam } from '../operations/params.ts';
+import type { Session } from './session.ts';
+
+/** What completion can look up for a value: names in the store, or the shell's own file names. */
+export type Offer = NonNullable<CliParam['refersTo']> | 'file' | 'directory';
+
+/** An option of a command, as people type it. */
+export interface OptionSpec {
+  /** Long form, without dashes. */
+  readonly flag: string;
+  /** One letter, without the dash. */
+  readonly short?: string;
+  /** `values`: the option may be repeated, and takes all words up to the next option. `maybe`: its value may be left out. */
+  readonly takes: 'nothing' | 'value' | 'values' | 'maybe';
+  /** The word shown for the value. */
+  readonly metavar?: string;
+  readonly help: string;
+  /** What holds when the option is not given, as help shows it. */
+  readonly fallback?: string;
+  /** Words worth offering; others are refused elsewhere, if at all. */
+  readonly choices?: readonly string[];
+  readonly offers?: Offer;
+  /** Flags that can't stand beside this one. Declared on one of the two. */
+  readonly excludes?: readonly string[];
+}
+
+/** An argument taken by position. */
+export interface ArgumentSpec {
+  readonly metavar: string;
+  readonly help: string;
+  readonly required: boolean;
+  /** Takes all words that follow; only the last one may. */
+  readonly many?: true;
+  readonly choices?: readonly string[];
+  readonly offers?: Offer;
+}
+
+/** What was typed, sorted by the declaration; values are texts as they came. */
+export interface Given {
+  /** By position. */
+  readonly arguments: readonly string[];
+  readonly options: ReadonlyMap<string, OptionValue>;
+}
+
+/** `true` for an option without a value. */
+export type OptionValue = true | string | readonly string[];
+
+/** The spec of a command line: parsers, help and completions derive from it. */
+export interface CommandSpec {
+  readonly arguments: readonly ArgumentSpec[];
+  readonly options: readonly OptionSpec[];
+  /** Said below the summary in `--help`, where one sentence is not enough. */
+  readonly details?: string;
+  /** Command lines with a comment each. */
+  readonly examples: readonly (readonly [command: string, comment: string])[];
+  /** How an error about a field of the API is to be called on the command line. */
+  labelOf?(field: string): string | undefined;
+}
+
+export interface Command extends CommandSpec {
+  /** @returns the exit code. */
+  run(session: Session, given: Given): Promise<number>;
+}
+
+/** A place in the command tree: what help needs to list it, and the rest on demand. */
+export interface Leaf {
+  readonly summary: string;
+  /** Left out of help and completions. */
+  readonly hidden?: true;
+  readonly load: () => Promise<Command>;
+}
+
+export interface Group {
+  readonly summary: string;
+  readonly children: Readonly<Record<string, Node>>;
+}
+
+export type Node = Leaf | Group;
+
+export const isGroup = (node: Node): node is Group => 'children' in node;
+
+/** A command line, taken apart. */
+export interface Invocation {
+  /** The words that name the command, e.g. `transit keys trim`. */
+  readonly path: readonly string[];
+  readonly command: Command;
+  readonly given: Given;
+  /** Options that every command has. */
+  readonly everywhere: ReadonlyMap<string, OptionValue>;
+}
+
+/** The one text of an option, or undefined when it was not given. */
+export function textOption(options: Given['options'], flag: string): string | undefined {
+  const value = options.get(flag);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Every text of an option that may be repeated. */
+export function textsOption(options: Given['options'], flag: string): readonly string[] {
+  const value = options.get(flag);
+  if (value === undefined || value === true) return [];
+  return typeof value === 'string' ? [value] : value;
+}

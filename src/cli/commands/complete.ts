@@ -1,0 +1,90 @@
+import type { Operation } from '../../operations/operation.ts';
+import type { Command, Offer, OptionValue } from '../command.ts';
+import { everywhereOptions } from '../everywhere.ts';
+import { DONE } from '../exit-codes.ts';
+import { rawLines } from '../output.ts';
+import { loadOperation, type Runner } from '../runner.ts';
+import { openUnlocked } from '../runner-local.ts';
+import { Session } from '../session.ts';
+import { silentCredentials } from '../unlock.ts';
+
+interface Lookup {
+  /** The operation whose lines are the names. */
+  readonly list: string;
+  /** The parameter that narrows the list, so that a large pool stays quick. */
+  readonly search?: string;
+}
+
+const LOOKUPS: Readonly<Record<Exclude<Offer, 'file' | 'directory'>, Lookup>> = {
+  key: { list: 'transit keys list' },
+  organization: { list: 'orgs list' },
+  workspace: { list: 'workspaces list', search: 'search[name]' },
+  tag: { list: 'tags list', search: 'q' },
+  policy: { list: 'policy list' },
+  mount: { list: 'mounts list' },
+};
+
+export const command: Command = {
+  arguments: [
+    { metavar: 'KIND', help: 'What to list.', required: true, choices: Object.keys(LOOKUPS) },
+    { metavar: 'WORD', help: 'The words of the command line so far.', required: false, many: true },
+  ],
+  options: [],
+  examples: [],
+  /** Silent whatever happens: a message in the middle of a line being typed helps nobody. */
+  async run(session, { arguments: [kind = '', ...words] }) {
+    const lookup = Object.hasOwn(LOOKUPS, kind) ? LOOKUPS[kind as keyof typeof LOOKUPS] : undefined;
+    if (lookup === undefined) return DONE;
+    const typed = new Session(session.streams, session.environment, optionsIn(words), session.prompts);
+    try {
+      const runner = await quietRunner(typed);
+      const names = await namesFrom(runner, typed, lookup, words.at(-1) ?? '');
+      session.streams.out.write(names.map((name) => `${name}\n`).join(''));
+      runner.close();
+    } catch {
+      // Locked, no such organization, no answer: there is nothing to offer.
+    } finally {
+      await typed.close();
+    }
+    return DONE;
+  },
+};
+
+/** Never asks anybody. */
+const quietRunner = (session: Session): Promise<Runner> =>
+  session.settings.address === undefined
+    ? openUnlocked(session, silentCredentials(session.environment))
+    : session.runner();
+
+async function namesFrom(
+  runner: Runner,
+  session: Session,
+  lookup: Lookup,
+  prefix: string,
+): Promise<readonly string[]> {
+  const operation: Operation = await loadOperation(lookup.list);
+  const raw: Record<string, unknown> = {};
+  for (const [name, param] of Object.entries(operation.params)) {
+    if (param.cli.flag === 'org' && session.settings.organization !== undefined) {
+      raw[name] = session.settings.organization;
+    }
+  }
+  if (lookup.search !== undefined && prefix !== '' && !prefix.startsWith('-')) raw[lookup.search] = prefix;
+  const { data } = await runner.run(operation, raw);
+  return rawLines(data, operation.cli ?? {});
+}
+
+/** The options with a value that every command has, as far as they were typed. */
+function optionsIn(words: readonly string[]): ReadonlyMap<string, OptionValue> {
+  const found = new Map<string, OptionValue>();
+  for (const { flag, takes } of everywhereOptions) {
+    if (takes === 'nothing') continue;
+    words.forEach((word, index) => {
+      const next = words[index + 1];
+      if (word === `--${flag}` && next !== undefined) found.set(flag, next);
+      if (word.startsWith(`--${flag}=`)) found.set(flag, word.slice(flag.length + 3));
+    });
+  }
+  found.delete('output');
+  return found;
+}

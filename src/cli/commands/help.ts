@@ -1,0 +1,33 @@
+import { invalid } from '../../errors.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { topics } from '../help-topics.ts';
+import { parseWithCommander } from '../program.ts';
+import { commandTree } from '../tree.ts';
+
+export const command: Command = {
+  arguments: [
+    {
+      metavar: 'TOPIC',
+      help: `The words of a command, or one of: ${[...topics.keys()].join(', ')}.`,
+      required: false,
+      many: true,
+    },
+  ],
+  options: [],
+  examples: [
+    ['coffer help transit encrypt', 'The same as coffer transit encrypt --help'],
+    ['coffer help environment', 'Every variable that Coffer reads'],
+  ],
+  async run({ streams }, { arguments: words }) {
+    const topic = topics.get(words.join(' '));
+    if (topic !== undefined) {
+      streams.out.write(topic());
+      return DONE;
+    }
+    const outcome = await parseWithCommander([...words, '--help'], commandTree, streams);
+    if (outcome.kind === 'run') throw invalid(`there is no help on "${words.join(' ')}"`);
+    streams.out.write(outcome.text);
+    return DONE;
+  },
+};

@@ -1,0 +1,128 @@
+import { asCofferError } from '../../errors.ts';
+import type { Table } from '../../operations/operation.ts';
+import { type StoreStatus, storeStatus } from '../../store/status.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { printResult } from '../output.ts';
+import { loadOperation, type Runner } from '../runner.ts';
+import { openUnlocked } from '../runner-local.ts';
+import type { Session } from '../session.ts';
+import { environmentCredentials } from '../unlock.ts';
+
+interface LocalStatus extends Partial<Counts> {
+  readonly directory: string;
+  readonly format: number;
+  readonly id: string;
+  readonly created: string;
+  readonly locked: boolean;
+  readonly slots: readonly { readonly id: string; readonly kind: string }[];
+  readonly files: number;
+  readonly generation: number;
+  readonly revision: number;
+}
+
+/** What only an unlocked store tells. */
+interface Counts {
+  readonly mounts: number;
+  readonly keys: number;
+  readonly organizations: number;
+}
+
+export const command: Command = {
+  arguments: [],
+  options: [],
+  details: 'Never asks for a secret: the store counts as locked when the environment does not unlock it.',
+  examples: [
+    ['coffer status', 'Where the store is, and what unlocks it'],
+    ['coffer status -o json | jq .locked', 'For scripts'],
+  ],
+  async run(session) {
+    const { address } = session.settings;
+    const shown = address === undefined ? await localStatus(session) : await serverStatus(session);
+    await printResult(
+      session,
+      shown,
+      { table: () => statusTable(shown) },
+      { file: undefined, keepBase64: true },
+    );
+    return DONE;
+  },
+};
+
+async function serverStatus(session: Session): Promise<object> {
+  const runner = await session.runner();
+  const { data } = await runner.run(await loadOperation('sys seal-status'), {});
+  return { address: session.settings.address, ...(data as object) };
+}
+
+async function localStatus(session: Session): Promise<LocalStatus> {
+  const status = await storeStatus(session.settings.storeDirectory);
+  const counts = await countsIfUnlocked(session);
+  return {
+    directory: status.directory,
+    format: status.format,
+    id: status.id,
+    created: status.created,
+    locked: counts === undefined,
+    slots: status.slots.map(({ id, kind }) => ({ id, kind })),
+    ...counts,
+    files: status.files,
+    generation: status.generation,
+    revision: status.revision,
+    ...damageOf(status),
+  };
+}
+
+const damageOf = ({ damaged }: StoreStatus): object => (damaged.length === 0 ? {} : { damaged });
+
+/** Undefined when the environment does not unlock the store. */
+async function countsIfUnlocked(session: Session): Promise<Counts | undefined> {
+  let runner: Runner;
+  try {
+    runner = await openUnlocked(session, environmentCredentials(session.environment));
+  } catch (error) {
+    const kind = asCofferError(error)?.kind;
+    if (kind === 'sealed' || kind === 'denied') return undefined;
+    throw error;
+  }
+  try {
+    return await countsOf(runner);
+  } finally {
+    runner.close();
+  }
+}
+
+async function countsOf(runner: Runner): Promise<Counts> {
+  const run = async (path: string, mount?: string): Promise<object> => {
+    const { data } = await runner.run(await loadOperation(path), {}, mount);
+    return data as object;
+  };
+  const mounts = Object.keys(await run('mounts list'));
+  let keys = 0;
+  for (const mount of mounts) keys += listLength(await run('transit keys list', mount), 'keys');
+  return { mounts: mounts.length, keys, organizations: listLength(await run('orgs list'), 'data') };
+}
+
+function listLength(answer: object, member: string): number {
+  const list = (answer as Readonly<Record<string, unknown>>)[member];
+  return Array.isArray(list) ? list.length : 0;
+}
+
+/** One line a fact, in words. */
+function statusTable(shown: object): Table {
+  const { locked, slots, ...others } = shown as Partial<LocalStatus>;
+  const facts: [string, unknown][] = [
+    ...(locked === undefined ? [] : [['state', locked ? 'locked' : 'unlocked'] as [string, unknown]]),
+    ...(slots === undefined
+      ? []
+      : [['unlocked by', slots.map(({ kind }) => kind).join(', ')] as [string, unknown]]),
+    ...Object.entries(others),
+  ];
+  return {
+    head: ['Field', 'Value'],
+    rows: facts.map(([name, value]) => [
+      name,
+      typeof value === 'object' ? JSON.stringify(value) : String(value),
+    ]),
+  };
+}

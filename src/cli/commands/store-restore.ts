@@ -1,0 +1,24 @@
+import { restoreStore } from '../../store/backup.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { printResult } from '../output.ts';
+import { refuseRemote } from '../refuse-remote.ts';
+
+export const command: Command = {
+  arguments: [
+    { metavar: 'FILE', help: 'A file made by "coffer store backup".', required: true, offers: 'file' },
+  ],
+  options: [],
+  details: 'The store directory must be missing or empty. Its secrets are those of the time of the backup.',
+  examples: [['coffer store restore coffer.backup --store ./restored', 'Bring it back beside the old one']],
+  async run(session, { arguments: [file = ''] }) {
+    refuseRemote(session);
+    const directory = session.settings.storeDirectory;
+    const summary = await restoreStore({ from: file, directory });
+    if (session.settings.format === 'json') {
+      await printResult(session, summary, {}, { file: undefined, keepBase64: true });
+    }
+    session.say(`Restored ${summary.files} files to ${directory}.`);
+    return DONE;
+  },
+};

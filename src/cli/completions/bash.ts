@@ -1,0 +1,72 @@
+import type { Place } from './model.ts';
+import { tables } from './posix-cases.ts';
+
+/** The completion script of bash, from version 3.2 on. */
+export const bashScript = (
+  places: readonly Place[],
+): string => `# bash completion of coffer. Generated; do not edit.
+# Load it with: source <(coffer completion bash)
+
+${tables(places)}
+_coffer_offer() {
+  local kind=\${1%% *} rest=\${1#* }
+  case $kind in
+    words) COMPREPLY=($(compgen -W "$rest" -- "$cur")) ;;
+    names) COMPREPLY=($(compgen -W "$(coffer complete "$rest" -- "\${words[@]}" "$cur" 2>/dev/null)" -- "$cur")) ;;
+    files) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames 2>/dev/null ;;
+    directories) COMPREPLY=($(compgen -d -- "$cur")); compopt -o filenames 2>/dev/null ;;
+  esac
+}
+
+_coffer() {
+  COMPREPLY=()
+  # The words are cut at spaces alone: bash would also cut them at the colons of tags.
+  local line=\${COMP_LINE:0:COMP_POINT} cur='' previous='' place='' position=0 skip='' word values
+  local -a words=()
+  read -ra words <<< "$line"
+  if [[ $line != *' ' ]]; then
+    cur=\${words[\${#words[@]}-1]}
+    unset "words[\${#words[@]}-1]"
+  fi
+  for word in "\${words[@]:1}"; do
+    if [[ -n $skip ]]; then skip=''; continue; fi
+    if [[ $word == -* ]]; then
+      _coffer_values "$place" "$word" >/dev/null && skip=1
+    elif _coffer_children "\${place:+$place }$word" >/dev/null; then
+      place=\${place:+$place }$word
+    else
+      position=$((position + 1))
+    fi
+  done
+  if [[ -n $skip ]]; then
+    previous=\${words[\${#words[@]}-1]}
+    _coffer_offer "$(_coffer_values "$place" "$previous")"
+  elif [[ $cur == --*=* ]]; then
+    previous=\${cur%%=*}
+    cur=\${cur#*=}
+    values=$(_coffer_values "$place" "$previous") && _coffer_offer "$values"
+  elif [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$(_coffer_flags "$place")" -- "$cur"))
+  elif [[ -n $(_coffer_children "$place") ]]; then
+    COMPREPLY=($(compgen -W "$(_coffer_children "$place")" -- "$cur"))
+  else
+    values=$(_coffer_argument "$place" "$position" || _coffer_many "$place" "$position") && _coffer_offer "$values"
+  fi
+  # What bash replaces begins after the last colon.
+  if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then
+    local before=\${cur%"\${cur##*:}"} i
+    for i in "\${!COMPREPLY[@]}"; do COMPREPLY[i]=\${COMPREPLY[i]#"$before"}; done
+  fi
+}
+
+_coffer_many() {
+  local at=$2
+  while ((at >= 0)); do
+    _coffer_argument "$1" "$at+" && return
+    at=$((at - 1))
+  done
+  return 1
+}
+
+complete -F _coffer coffer
+`;

@@ -1,0 +1,63 @@
+import { type ArgumentSpec, type Group, isGroup, type OptionSpec } from '../command.ts';
+import { everywhereBeside, everywhereOptions } from '../everywhere.ts';
+
+/** One place of the command tree, with all that can be typed there. */
+export interface Place {
+  /** Words after `coffer`, with spaces between; empty for the root. */
+  readonly path: string;
+  readonly children: readonly { readonly word: string; readonly summary: string }[];
+  readonly arguments: readonly ArgumentSpec[];
+  readonly options: readonly OptionSpec[];
+}
+
+/** What a value can be completed with. */
+export type Values =
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  /** Names that `coffer complete KIND` prints. */
+  | { readonly kind: 'names'; readonly of: string }
+  | { readonly kind: 'files' }
+  | { readonly kind: 'directories' }
+  | { readonly kind: 'unknown' };
+
+const HELP: OptionSpec = { flag: 'help', short: 'h', takes: 'nothing', help: 'Show help.' };
+
+/** Every place that is not hidden, groups before what is in them. Loads every declaration. */
+export async function placesOf(tree: Group, path: readonly string[] = []): Promise<Place[]> {
+  const visible = Object.entries(tree.children).filter(([, node]) => isGroup(node) || node.hidden !== true);
+  const here: Place = {
+    path: path.join(' '),
+    children: visible.map(([word, { summary }]) => ({ word, summary })),
+    arguments: [],
+    options: [...everywhereOptions, HELP],
+  };
+  const below: Place[] = [];
+  for (const [word, node] of visible) {
+    const inner = [...path, word];
+    if (isGroup(node)) {
+      below.push(...(await placesOf(node, inner)));
+      continue;
+    }
+    const command = await node.load();
+    below.push({
+      path: inner.join(' '),
+      children: [],
+      arguments: command.arguments,
+      options: [...command.options, ...everywhereBeside(command.options), HELP],
+    });
+  }
+  return [here, ...below];
+}
+
+export function valuesOf(spec: ArgumentSpec | OptionSpec): Values {
+  if (spec.offers === 'file') return { kind: 'files' };
+  if (spec.offers === 'directory') return { kind: 'directories' };
+  if (spec.offers !== undefined) return { kind: 'names', of: spec.offers };
+  return spec.choices === undefined ? { kind: 'unknown' } : { kind: 'words', words: spec.choices };
+}
+
+/** How an option is typed: `--output`, `-o`. */
+export const notations = ({ flag, short }: OptionSpec): readonly string[] =>
+  short === undefined ? [`--${flag}`] : [`--${flag}`, `-${short}`];
+
+/** Quoted for any of the three shells: none of our words or summaries needs more than doubled quotes. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,32 @@
+import type { ErrorKind } from '../errors.ts';
+
+export const DONE = 0;
+export const FAILED = 1;
+export const USAGE = 2;
+/** The signature or HMAC is not valid: an answer, not an error. */
+export const NOT_VALID = 5;
+/** What shells report for a process that Ctrl-C ended. */
+export const INTERRUPTED = 130;
+
+/** The exit code of each kind of error; a new kind does not compile until it has one. */
+export const exitCodeOf: Readonly<Record<ErrorKind, number>> = {
+  invalid: USAGE,
+  unsupported: USAGE,
+  'too-large': USAGE,
+  'not-found': 3,
+  denied: 4,
+  sealed: 4,
+  conflict: FAILED,
+  corrupt: FAILED,
+  unavailable: FAILED,
+};
+
+/** What each code means, for `coffer help exit-codes`. */
+export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
+  [DONE, 'done'],
+  [FAILED, 'failed: a state that forbids it, damage, a full disk, a server that does not answer'],
+  [USAGE, "usage, or a value that can't be right: trying again won't help"],
+  [3, 'not found'],
+  [4, 'denied, locked, or a wrong key'],
+  [NOT_VALID, 'not valid (verify)'],
+];

@@ -1,0 +1,161 @@
+/**
+ * Cuts a stream of JSON into its items without holding more than one: one value a line (blank lines are skipped), or
+ * one array. Which of the two it is, the first character tells. Items are cut, not checked: what is not
+ * JSON fails when it is parsed, alone.
+ */
+
+/** The bytes of one item, or why there are none. */
+export type Item = { readonly bytes: Buffer } | { readonly problem: string };
+
+/** An item larger than this fails; it could not be sent to a server either. */
+export const MAX_ITEM_BYTES = 32 * 2 ** 20;
+
+const NEWLINE = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPENING = new Set([0x5b, 0x7b]);
+const CLOSING = new Set([0x5d, 0x7d]);
+const ARRAY_START = 0x5b;
+const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
+/** The byte order mark that some editors put first. */
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+export async function* jsonItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
+  let cutter: Cutter | undefined;
+  let head = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    if (cutter !== undefined) {
+      yield* cutter.push(chunk);
+      continue;
+    }
+    head = withoutLeadingSpace(Buffer.concat([head, chunk]));
+    if (head.length < MARK.length) continue;
+    cutter = cutterFor(head);
+    yield* cutter.push(head);
+  }
+  if (cutter === undefined) {
+    cutter = cutterFor(head);
+    yield* cutter.push(head);
+  }
+  yield* cutter.end();
+}
+
+const cutterFor = (head: Buffer): Cutter => (head[0] === ARRAY_START ? new ArrayCutter() : new LineCutter());
+
+function withoutLeadingSpace(head: Buffer): Buffer<ArrayBuffer> {
+  let start = head.subarray(0, MARK.length).equals(MARK) ? MARK.length : 0;
+  while (start < head.length && WHITE.has(head[start] ?? 0)) start++;
+  return Buffer.from(head.subarray(start));
+}
+
+interface Cutter {
+  push(chunk: Buffer): Iterable<Item>;
+  end(): Iterable<Item>;
+}
+
+/** What has come of the item that is not yet complete. */
+class Pending {
+  #parts: Buffer[] = [];
+  #bytes = 0;
+
+  add(part: Buffer): void {
+    this.#bytes += part.length;
+    if (this.#bytes > MAX_ITEM_BYTES) this.#parts = [];
+    else if (part.length > 0) this.#parts.push(part);
+  }
+
+  get isBlank(): boolean {
+    return (
+      this.#bytes <= MAX_ITEM_BYTES && this.#parts.every((part) => part.every((byte) => WHITE.has(byte)))
+    );
+  }
+
+  take(): Item {
+    const item =
+      this.#bytes > MAX_ITEM_BYTES
+        ? { problem: `the item is larger than ${MAX_ITEM_BYTES / 2 ** 20} MiB` }
+        : { bytes: Buffer.concat(this.#parts) };
+    this.#parts = [];
+    this.#bytes = 0;
+    return item;
+  }
+}
+
+class LineCutter implements Cutter {
+  readonly #pending = new Pending();
+
+  *push(chunk: Buffer): Iterable<Item> {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#pending.add(chunk.subarray(start, end));
+      yield* this.end();
+      start = end + 1;
+    }
+    this.#pending.add(chunk.subarray(start));
+  }
+
+  *end(): Iterable<Item> {
+    const blank = this.#pending.isBlank;
+    const item = this.#pending.take();
+    if (!blank) yield item;
+  }
+}
+
+class ArrayCutter implements Cutter {
+  readonly #pending = new Pending();
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #items = 0;
+  #trailing = false;
+  #ended = false;
+
+  *push(chunk: Buffer): Iterable<Item> {
+    let start = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at] ?? 0;
+      if (this.#ended) {
+        this.#trailing ||= !WHITE.has(byte);
+      } else if (this.#inString) {
+        this.#insideString(byte);
+      } else if (byte === QUOTE) {
+        this.#inString = true;
+      } else if (OPENING.has(byte)) {
+        if (++this.#depth === 1) start = at + 1;
+      } else if (CLOSING.has(byte)) {
+        if (--this.#depth === 0) {
+          this.#pending.add(chunk.subarray(start, at));
+          yield* this.#last();
+        }
+      } else if (byte === COMMA && this.#depth === 1) {
+        this.#pending.add(chunk.subarray(start, at));
+        start = at + 1;
+        this.#items++;
+        yield this.#pending.take();
+      }
+    }
+    if (!this.#ended && this.#depth > 0) this.#pending.add(chunk.subarray(start));
+  }
+
+  *end(): Iterable<Item> {
+    if (this.#trailing) yield { problem: 'there is something after the end of the JSON array' };
+    if (this.#ended) return;
+    yield* this.#last();
+    yield { problem: 'the JSON array is cut off' };
+  }
+
+  #insideString(byte: number): void {
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === BACKSLASH) this.#escaped = true;
+    else if (byte === QUOTE) this.#inString = false;
+  }
+
+  /** The item before the closing bracket; `[]` has none. */
+  *#last(): Iterable<Item> {
+    this.#ended = true;
+    const none = this.#items === 0 && this.#pending.isBlank;
+    const item = this.#pending.take();
+    if (!none) yield item;
+  }
+}

@@ -1,0 +1,134 @@
+import { CofferError, invalid } from '../errors.ts';
+import { allPages, type ListDocument } from '../operations/json-api-pages.ts';
+import { type Operation, type Outcome, resultOf } from '../operations/operation.ts';
+import { type Command, type Given, textOption } from './command.ts';
+import { confirmed, requireConsent } from './consent.ts';
+import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
+import { inputText, readInput } from './input.ts';
+import { ALL, BASE64, BATCH, IN, type OperationSpec, OUT, specOf } from './operation-spec.ts';
+import { checkTyped, parsedValues, type RawValues, rawValues } from './operation-values.ts';
+import { refuseSameFile } from './out-file.ts';
+import { printResult } from './output.ts';
+import { loadOperation, type Runner, targetOf } from './runner.ts';
+import type { Session } from './session.ts';
+
+/** Pages are gathered in the largest steps that the API allows. */
+const PAGE_SIZE = 100;
+
+/** The command of an operation: everything about it follows from the declaration. */
+export function commandOf(path: readonly string[], operation: Operation): Command {
+  const spec = specOf(operation);
+  return {
+    ...spec,
+    async run(session, given) {
+      const raw = rawValues(session, operation, spec, given);
+      const instead = operation.cli?.withoutParam;
+      if (instead !== undefined && raw[instead.param] === undefined) {
+        const other = await loadOperation([...path.slice(0, -1), instead.run].join(' '));
+        return new Execution(session, other, specOf(other), given).run(raw);
+      }
+      return new Execution(session, operation, spec, given).run(raw);
+    },
+  };
+}
+
+/** One run of one operation. */
+class Execution {
+  readonly #session: Session;
+  readonly #operation: Operation;
+  readonly #spec: OperationSpec;
+  readonly #given: Given;
+
+  constructor(session: Session, operation: Operation, spec: OperationSpec, given: Given) {
+    this.#session = session;
+    this.#operation = operation;
+    this.#spec = spec;
+    this.#given = given;
+  }
+
+  /** Everything that needs no secret is checked and read before the store is unlocked. */
+  async run(typed: RawValues): Promise<number> {
+    const { cli = {} } = this.#operation;
+    checkTyped(this.#operation, this.#spec, typed, cli.input?.param);
+    const batch = this.#option(BATCH);
+    if (batch !== undefined) return this.#runBatch(typed, batch);
+    if (cli.confirm !== undefined) requireConsent(this.#session);
+    refuseSameFile(this.#option(IN), this.#option(OUT));
+    const withInput = { ...typed, ...this.#input() };
+    const runner = await this.#session.runner();
+    const target = targetOf(runner, this.#session.settings.organization);
+    const raw = (await cli.resolve?.(withInput, target)) ?? withInput;
+    const { confirm } = cli;
+    if (confirm !== undefined) {
+      const question = () => confirm(parsedValues(this.#operation, raw), target);
+      if (!(await confirmed(this.#session, question))) return FAILED;
+    }
+    return this.#finish(await this.#call(runner, raw), raw);
+  }
+
+  async #runBatch(raw: RawValues, from: string): Promise<number> {
+    if (this.#value !== undefined)
+      throw invalid('VALUE and --batch exclude each other', { hint: 'give one of them' });
+    const { runBatch } = await import('./batch.ts');
+    return runBatch(this.#session, {
+      operation: this.#operation,
+      param: this.#spec.batch ?? '',
+      raw,
+      from,
+      to: this.#option(OUT),
+    });
+  }
+
+  #option(flag: string): string | undefined {
+    return textOption(this.#given.options, flag);
+  }
+
+  /** The argument after those that stand for parameters. */
+  get #value(): string | undefined {
+    return this.#operation.cli?.input === undefined
+      ? undefined
+      : this.#given.arguments[this.#spec.positional.length];
+  }
+
+  #input(): RawValues {
+    const input = this.#operation.cli?.input;
+    if (input === undefined) return {};
+    const label = this.#operation.params[input.param]?.cli.metavar ?? input.param;
+    const bytes = readInput(this.#session, {
+      value: this.#value,
+      valueIsFile: input.fromFile === true,
+      file: this.#option(IN),
+      label,
+      optional: input.optional === true,
+    });
+    if (bytes === undefined) return {};
+    const isText = input.as === 'text' || this.#given.options.has(BASE64);
+    return { [input.param]: isText ? inputText(bytes, label) : bytes.toString('base64') };
+  }
+
+  #call(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
+    if (!this.#given.options.has(ALL)) return runner.run(this.#operation, raw);
+    return everyPage(runner, this.#operation, raw);
+  }
+
+  async #finish(outcome: Outcome<unknown>, raw: RawValues): Promise<number> {
+    const { cli = {} } = this.#operation;
+    for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
+    await printResult(this.#session, resultOf(outcome), cli, {
+      file: this.#option(OUT),
+      keepBase64: this.#given.options.has(BASE64),
+    });
+    if (cli.done !== undefined) this.#session.remark(cli.done(parsedValues(this.#operation, raw)));
+    const valid = outcome.data === undefined || cli.holds === undefined || cli.holds(outcome.data);
+    return valid ? DONE : NOT_VALID;
+  }
+}
+
+async function everyPage(runner: Runner, operation: Operation, raw: RawValues): Promise<Outcome<unknown>> {
+  const fetch = async (number: number, size: number): Promise<ListDocument<unknown>> => {
+    const { data } = await runner.run(operation, { ...raw, 'page[number]': number, 'page[size]': size });
+    if (data === undefined) throw new CofferError('unavailable', 'the answer has no page in it');
+    return data as ListDocument<unknown>;
+  };
+  return { data: await allPages(fetch, PAGE_SIZE) };
+}

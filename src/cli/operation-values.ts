@@ -1,0 +1,104 @@
+import { utf8 } from '../bytes.ts';
+import { CofferError, invalid } from '../errors.ts';
+import type { Operation } from '../operations/operation.ts';
+import { type Param, parseValues } from '../operations/params.ts';
+import type { Given, OptionValue } from './command.ts';
+import type { FlagMeaning, OperationSpec } from './operation-spec.ts';
+import type { Session } from './session.ts';
+import { variable } from './settings.ts';
+
+export type RawValues = Readonly<Record<string, unknown>>;
+
+/** The raw values that a command line gives to an operation, all but its main input. */
+export function rawValues(
+  session: Session,
+  operation: Operation,
+  spec: OperationSpec,
+  given: Given,
+): Record<string, unknown> {
+  const raw: Record<string, unknown> = {};
+  spec.positional.forEach((name, index) => {
+    const many = operation.params[name]?.cli.positional === 'variadic';
+    const value = many ? given.arguments.slice(index) : given.arguments[index];
+    if (value !== undefined && (!many || value.length > 0)) raw[name] = value;
+  });
+  for (const [flag, value] of given.options) {
+    const meaning = spec.flags.get(flag);
+    if (meaning !== undefined) raw[meaning.param] = meant(flag, meaning, value);
+  }
+  for (const [name, param] of Object.entries(operation.params)) {
+    const value = raw[name] === undefined ? fromElsewhere(session, param) : undefined;
+    if (value !== undefined) raw[name] = value;
+  }
+  return raw;
+}
+
+/** What a parameter gets when its own flag is absent: from an option that every command has, or from the environment. */
+function fromElsewhere(session: Session, param: Param<unknown>): string | undefined {
+  if (param.cli.positional) return undefined;
+  if (param.cli.flag === 'org') return session.settings.organization;
+  return param.cli.environment === undefined
+    ? undefined
+    : variable(session.environment, param.cli.environment);
+}
+
+function meant(flag: string, meaning: FlagMeaning, value: OptionValue): unknown {
+  if (meaning.as === 'true') return true;
+  if (meaning.as === 'false') return false;
+  if (meaning.as === 'pairs') return pairs(flag, value);
+  return meaning.as === 'base64-of-text' ? utf8(String(value)).toString('base64') : value;
+}
+
+function pairs(flag: string, value: OptionValue): Readonly<Record<string, string>> {
+  const texts = value === true ? [] : [value].flat();
+  return Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give NAME=VALUE' });
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+}
+
+/**
+ * Checks what was typed before anything is read, unlocked or asked, and says what is wrong in the words of the command line.
+ * @param except the parameter that the main input will fill.
+ * @throws `invalid` naming the argument or flag.
+ */
+export function checkTyped(
+  operation: Operation,
+  spec: OperationSpec,
+  raw: RawValues,
+  except: string | undefined,
+): void {
+  for (const [name, param] of Object.entries(operation.params)) {
+    if (name === except) continue;
+    const label = spec.labelOf?.(name) ?? name;
+    const value = raw[name];
+    if (value === undefined) {
+      if (param.presence === 'required') throw invalid(`${label} is missing`, { hint: param.help });
+      continue;
+    }
+    // A name is turned into an identifier first.
+    if (operation.cli?.resolve !== undefined && param.cli.refersTo !== undefined) continue;
+    checkValue(param, value, label);
+  }
+}
+
+function checkValue(param: Param<unknown>, value: unknown, label: string): void {
+  // On the wire an empty number is zero; on a command line it is a variable that was not set.
+  if (value === '' && param.schema.type === 'integer') throw wrong(label, value, 'give a whole number');
+  try {
+    param.parse(value, label);
+  } catch (error) {
+    if (!(error instanceof CofferError) || error.hint === undefined) throw error;
+    throw wrong(label, value, error.hint);
+  }
+}
+
+const wrong = (label: string, value: unknown, hint: string): CofferError =>
+  invalid(`${JSON.stringify(value)} can't be right`, { field: label, hint });
+
+/** The values as handlers get them, for questions and remarks. */
+export const parsedValues = (operation: Operation, raw: RawValues): RawValues =>
+  parseValues(operation.params, raw).values;

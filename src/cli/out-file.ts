@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { CofferError, invalid } from '../errors.ts';
+import { writeWhole } from './streams.ts';
+
+const OWNER_ONLY = 0o600;
+
+/** A file that appears under its name when everything has been written, or not at all. */
+export interface OutFile {
+  write(data: string | Uint8Array): void;
+  /** Makes it durable and gives it its name; from then on an old file of that name is gone. */
+  commit(): void;
+  /** Drops what was written; the old file, if any, stays. Does nothing after `commit`. */
+  abort(): void;
+}
+
+/**
+ * Opens FILE for writing. A device or a named pipe is written to directly.
+ * @throws `invalid` when the place can't be right, `unavailable` when the disk refuses.
+ */
+export function openOutFile(path: string): OutFile {
+  return withPlainErrors(path, () => {
+    const present = statSync(path, { throwIfNoEntry: false });
+    if (present?.isDirectory()) throw invalid(`${path} is a directory`, { field: 'out' });
+    return present === undefined || present.isFile()
+      ? temporaryFile(path, present === undefined ? path : realpathSync(path))
+      : device(path);
+  });
+}
+
+function temporaryFile(path: string, target: string): OutFile {
+  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+  const descriptor = openSync(temporary, 'wx', OWNER_ONLY);
+  let open = true;
+  const drop = (): void => {
+    if (!open) return;
+    open = false;
+    closeSync(descriptor);
+    rmSync(temporary, { force: true });
+  };
+  const signals = removeOnSignal(drop);
+  return {
+    write: (data) => withPlainErrors(path, () => writeWhole(descriptor, Buffer.from(data))),
+    commit() {
+      withPlainErrors(path, () => {
+        fsyncSync(descriptor);
+        renameSync(temporary, target);
+      });
+      open = false;
+      closeSync(descriptor);
+      signals.stop();
+      syncDirectory(dirname(target));
+    },
+    abort() {
+      drop();
+      signals.stop();
+    },
+  };
+}
+
+function device(path: string): OutFile {
+  const descriptor = openSync(path, 'w');
+  let open = true;
+  const close = (): void => {
+    if (open) closeSync(descriptor);
+    open = false;
+  };
+  return {
+    write: (data) => withPlainErrors(path, () => writeWhole(descriptor, Buffer.from(data))),
+    commit: close,
+    abort: close,
+  };
+}
+
+/** Ctrl-C and the like remove the unfinished file, and then end the process as they would have. */
+function removeOnSignal(drop: () => void): { stop(): void } {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const end = (signal: NodeJS.Signals): void => {
+    drop();
+    stop();
+    process.kill(process.pid, signal);
+  };
+  const stop = (): void => {
+    for (const signal of signals) process.off(signal, end);
+  };
+  for (const signal of signals) process.on(signal, end);
+  return { stop };
+}
+
+function syncDirectory(path: string): void {
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** @throws `invalid` when both names mean one file: writing it would destroy what is still being read. */
+export function refuseSameFile(input: string | undefined, output: string | undefined): void {
+  if (input === undefined || output === undefined) return;
+  const from = statSync(input, { throwIfNoEntry: false });
+  const to = statSync(output, { throwIfNoEntry: false });
+  if (from?.isFile() && from.dev === to?.dev && from.ino === to.ino) {
+    throw invalid('input and output are the same file', { field: 'out', hint: 'name another file' });
+  }
+}
+
+const IMPOSSIBLE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG']);
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such directory',
+  ENOTDIR: 'part of the path is not a directory',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+function withPlainErrors<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const code = (error as { readonly code?: unknown } | null)?.code;
+    if (typeof code !== 'string') throw error;
+    throw new CofferError(
+      IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
+      `can't write ${path}: ${REASONS[code] ?? code}`,
+      { field: 'out', cause: error },
+    );
+  }
+}

@@ -1,0 +1,136 @@
+import { decodeBase64 } from '../base64.ts';
+import { CofferError } from '../errors.ts';
+import type { CliShape, Table } from '../operations/operation.ts';
+import { openOutFile } from './out-file.ts';
+import type { Session } from './session.ts';
+import type { Format } from './settings.ts';
+
+/** How the result of an operation may be shown; the part of its declaration that is about output. */
+export type Shape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
+
+/** Where results go and in which form. */
+export interface Destination {
+  /** `--out FILE`; undefined or `-` for standard output. */
+  readonly file: string | undefined;
+  /** A result that is base64 in the API stays base64. */
+  readonly keepBase64: boolean;
+}
+
+/** Prints the result of an operation. Undefined means that there is nothing to print. */
+export async function printResult(
+  session: Session,
+  data: unknown,
+  shape: Shape,
+  destination: Destination,
+): Promise<void> {
+  if (data === undefined) return;
+  const toFile = destination.file !== undefined && destination.file !== '-';
+  const terminal = !toFile && session.streams.out.isTerminal;
+  const format = session.settings.format ?? (terminal && shape.result === undefined ? 'table' : 'raw');
+  if (terminal && session.settings.format === undefined && shape.table !== undefined) {
+    return write(session, destination, await tableText(session, shape.table(data), true));
+  }
+  write(session, destination, await rendered(session, data, shape, { format, terminal, destination }));
+}
+
+interface Rendering {
+  readonly format: Format;
+  readonly terminal: boolean;
+  readonly destination: Destination;
+}
+
+async function rendered(
+  session: Session,
+  data: unknown,
+  shape: Shape,
+  { format, terminal, destination }: Rendering,
+): Promise<string | Buffer> {
+  if (format === 'json') return jsonText(data, terminal);
+  if (format === 'table') return tableText(session, shape.table?.(data) ?? memberTable(data), terminal);
+  if (shape.result?.as === 'base64' && !destination.keepBase64) {
+    const bytes = decodeBase64(cellText(memberOf(data, shape.result.member)));
+    return terminal && session.settings.format === undefined ? forTerminal(bytes) : bytes;
+  }
+  return rawLines(data, shape)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** What `-o raw` prints of a result that is text, line by line. */
+export function rawLines(data: unknown, shape: Shape): readonly string[] {
+  if (shape.lines !== undefined) return shape.lines(data);
+  if (shape.result === undefined) return plainRows((shape.table?.(data) ?? memberTable(data)).rows);
+  const value = memberOf(data, shape.result.member);
+  if (shape.result.as !== 'lines') return [cellText(value)];
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** Indented for people, on one line for programs. */
+export const jsonText = (data: unknown, indented: boolean): string =>
+  `${JSON.stringify(data, undefined, indented ? 2 : 0)}\n`;
+
+/** One line a row, with tabs between: what `cut`, `awk` and `sort` expect. */
+const plainRows = (rows: Table['rows']): readonly string[] => rows.map((row) => row.map(visible).join('\t'));
+
+/**
+ * Decrypted bytes shown to a person. Bytes that are no text could do anything to a terminal.
+ * @throws `invalid` for those.
+ */
+function forTerminal(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (!Buffer.from(text).equals(bytes) || /[\x00-\x08\x0e-\x1f\x7f-\x9f]/.test(text)) {
+    throw new CofferError('invalid', 'the result is binary, and is not written to a terminal', {
+      hint: 'use --out FILE, a pipe, --base64, or -o raw',
+    });
+  }
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+const memberOf = (data: unknown, member: string): unknown =>
+  typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>)[member] : undefined;
+
+const memberTable = (data: unknown): Table => ({
+  head: ['Field', 'Value'],
+  rows:
+    typeof data === 'object' && data !== null
+      ? Object.entries(data).map(([name, value]) => [name, cellText(value)])
+      : [[cellText(data)]],
+});
+
+const cellText = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};
+
+/** A text in which control characters can be seen, so that no name moves the cursor or breaks a line. */
+export const visible = (text: string): string =>
+  text.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    /[\x00-\x1f\x7f-\x9f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+export async function tableText(session: Session, table: Table, terminal: boolean): Promise<string> {
+  const { drawTable } = await import('./views/table.ts');
+  const rows = table.rows.map((row) => row.map(visible));
+  return drawTable(
+    { ...table, rows },
+    { boxed: terminal, colour: terminal && session.colour, columns: session.streams.out.columns },
+  );
+}
+
+function write(session: Session, destination: Destination, data: string | Buffer): void {
+  if (destination.file === undefined || destination.file === '-') {
+    session.streams.out.write(data);
+    return;
+  }
+  const file = openOutFile(destination.file);
+  try {
+    file.write(data);
+    file.commit();
+  } finally {
+    file.abort();
+  }
+}

@@ -1,0 +1,65 @@
+import { asCofferError } from '../errors.ts';
+import type { Invocation } from './command.ts';
+import { DONE, exitCodeOf, FAILED, INTERRUPTED } from './exit-codes.ts';
+import { visible } from './output.ts';
+import { Interrupted } from './prompt.ts';
+import { type Environment, variable } from './settings.ts';
+import { ClosedPipe, type Streams } from './streams.ts';
+
+/**
+ * Tells what went wrong in one line on standard error: `coffer: field: message (what to do)`.
+ * @returns the exit code.
+ */
+export function reportError(
+  error: unknown,
+  streams: Streams,
+  environment: Environment,
+  invocation: Invocation | undefined,
+): number {
+  // Whoever closed the pipe has seen enough.
+  if (error instanceof ClosedPipe) return DONE;
+  if (error instanceof Interrupted) {
+    streams.err.write('\n');
+    return INTERRUPTED;
+  }
+  if (variable(environment, 'COFFER_DEBUG') !== undefined) streams.err.write(`${stackOf(error)}\n`);
+  const known = asCofferError(error);
+  if (known === undefined) {
+    streams.err.write(
+      `coffer: unexpected: ${visible(messageOf(error))} (COFFER_DEBUG=1 shows where; please report it)\n`,
+    );
+    return FAILED;
+  }
+  const label =
+    known.field === undefined ? undefined : (invocation?.command.labelOf?.(known.field) ?? known.field);
+  streams.err.write(`${errorLine(known.message, labelled(label), known.hint)}\n`);
+  return exitCodeOf[known.kind];
+}
+
+/** Names of the command line's own options are written as people type them. */
+const OWN_OPTIONS = new Set([
+  'in',
+  'out',
+  'batch',
+  'output',
+  'store',
+  'address',
+  'token',
+  'token-file',
+  'mount',
+]);
+
+const labelled = (label: string | undefined): string | undefined =>
+  label !== undefined && OWN_OPTIONS.has(label) ? `--${label}` : label;
+
+/** One line, whatever is in the texts. */
+export function errorLine(message: string, label: string | undefined, hint: string | undefined): string {
+  const where = label === undefined ? '' : `${label}: `;
+  const advice = hint === undefined || hint === '' ? '' : ` (${hint.replace(/\.$/, '')})`;
+  return visible(`coffer: ${where}${message.replace(/\s*\n\s*/g, '; ')}${advice}`);
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const stackOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

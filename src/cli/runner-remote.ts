@@ -1,0 +1,27 @@
+import { type Client, connect } from '../client/client.ts';
+import { invalid } from '../errors.ts';
+import type { Runner } from './runner.ts';
+import type { Session } from './session.ts';
+import { secretText } from './unlock.ts';
+
+/** Runs operations on a server. */
+export async function openRemote(session: Session, address: string): Promise<Runner> {
+  const token = await tokenOf(session);
+  const client: Client = connect({ address, ...(token === undefined ? {} : { token }) });
+  return {
+    run: (operation, raw, mount = session.settings.mount) => client.run(operation, raw, mount),
+    close: () => client.close(),
+  };
+}
+
+async function tokenOf(session: Session): Promise<string | undefined> {
+  const source = session.settings.token;
+  if (source.kind === 'none') return undefined;
+  if (source.kind === 'text') return source.text;
+  if (source.kind === 'file') return secretText(source.path, 'token-file').trim();
+  if (session.prompts.available()) return session.prompts.secret('Token');
+  throw invalid('there is nobody to ask for the token', {
+    field: 'token',
+    hint: 'use --token-file or COFFER_TOKEN',
+  });
+}

@@ -1,0 +1,73 @@
+import type { Command, OptionValue } from './command.ts';
+import type { Prompts } from './prompt.ts';
+import type { Runner } from './runner.ts';
+import { type Environment, resolveSettings, type Settings } from './settings.ts';
+import type { Streams } from './streams.ts';
+
+/** What a command works with: streams, settings, the person at the terminal, and the place where operations run. */
+export class Session {
+  readonly streams: Streams;
+  readonly environment: Environment;
+  readonly settings: Settings;
+  readonly prompts: Prompts;
+  #runner: Promise<Runner> | undefined;
+
+  constructor(
+    streams: Streams,
+    environment: Environment,
+    everywhere: ReadonlyMap<string, OptionValue>,
+    prompts: Prompts,
+  ) {
+    this.streams = streams;
+    this.environment = environment;
+    this.settings = resolveSettings(everywhere, environment);
+    this.prompts = prompts;
+  }
+
+  /** Colour on standard output. */
+  get colour(): boolean {
+    return this.settings.colourAllowed && this.streams.out.isTerminal;
+  }
+
+  /** Tells the person something that is not a result. */
+  say(line: string): void {
+    if (!this.settings.quiet) this.streams.err.write(`${line}\n`);
+  }
+
+  /** As `say`, but only where somebody is watching: what a script has no use for. */
+  remark(line: string): void {
+    if (this.streams.err.isTerminal) this.say(line);
+  }
+
+  /** An error that does not end the command by itself. */
+  fail(text: string): void {
+    this.streams.err.write(`coffer: ${text}\n`);
+  }
+
+  warn(text: string): void {
+    this.say(`coffer: warning: ${text}`);
+  }
+
+  /** The local store, unlocked when it is first needed, or the server that the settings name. */
+  runner(): Promise<Runner> {
+    this.#runner ??= this.#open();
+    return this.#runner;
+  }
+
+  async #open(): Promise<Runner> {
+    if (this.settings.address === undefined) {
+      const { openLocal } = await import('./runner-local.ts');
+      return openLocal(this);
+    }
+    const { openRemote } = await import('./runner-remote.ts');
+    return openRemote(this, this.settings.address);
+  }
+
+  /** Forgets keys and closes connections. */
+  async close(): Promise<void> {
+    const runner = await this.#runner?.catch(() => undefined);
+    runner?.close();
+  }
+}
+
+export type { Command };

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { invalid } from '../errors.ts';
+import { type OptionValue, textOption } from './command.ts';
+
+/** Variables of the environment. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Format = 'table' | 'json' | 'raw';
+const FORMATS: readonly Format[] = ['table', 'json', 'raw'];
+const DEFAULT_MOUNT = 'transit';
+
+/** Where the token for a server comes from. */
+export type TokenSource =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'prompt' };
+
+/** What the options that every command has, and the environment, come to. */
+export interface Settings {
+  readonly storeDirectory: string;
+  /** Undefined: work on the local store. */
+  readonly address: string | undefined;
+  readonly token: TokenSource;
+  readonly mount: string;
+  readonly organization: string | undefined;
+  /** Undefined: a table on a terminal, raw otherwise. */
+  readonly format: Format | undefined;
+  readonly quiet: boolean;
+  readonly colourAllowed: boolean;
+  readonly yes: boolean;
+}
+
+/** An empty variable counts as one that is not set, as in the shell's `${X:-}`. */
+export const variable = (environment: Environment, name: string): string | undefined =>
+  environment[name] === '' ? undefined : environment[name];
+
+export function resolveSettings(
+  everywhere: ReadonlyMap<string, OptionValue>,
+  environment: Environment,
+): Settings {
+  const fromEnvironment = (name: string): string | undefined => variable(environment, name);
+  const store = textOption(everywhere, 'store');
+  // A store named on the command line is meant more than a server named in the environment.
+  const address =
+    textOption(everywhere, 'address') ?? (store === undefined ? fromEnvironment('COFFER_ADDR') : undefined);
+  return {
+    storeDirectory: store ?? fromEnvironment('COFFER_STORE') ?? defaultDirectory(environment),
+    address,
+    token: tokenSource(everywhere, environment),
+    mount: trimSlashes(textOption(everywhere, 'mount') ?? fromEnvironment('COFFER_MOUNT') ?? DEFAULT_MOUNT),
+    organization: textOption(everywhere, 'org') ?? fromEnvironment('COFFER_ORG'),
+    format: formatOf(textOption(everywhere, 'output')),
+    quiet: everywhere.has('quiet'),
+    colourAllowed:
+      !everywhere.has('no-color') &&
+      fromEnvironment('NO_COLOR') === undefined &&
+      environment['TERM'] !== 'dumb',
+    yes: everywhere.has('yes'),
+  };
+}
+
+function tokenSource(everywhere: ReadonlyMap<string, OptionValue>, environment: Environment): TokenSource {
+  const given = everywhere.get('token');
+  if (given === true) return { kind: 'prompt' };
+  const path = textOption(everywhere, 'token-file');
+  if (path !== undefined) return { kind: 'file', path };
+  const text = typeof given === 'string' ? given : variable(environment, 'COFFER_TOKEN');
+  return text === undefined ? { kind: 'none' } : { kind: 'text', text };
+}
+
+function formatOf(text: string | undefined): Format | undefined {
+  if (text === undefined) return undefined;
+  const format = FORMATS.find((candidate) => candidate === text);
+  if (format === undefined) {
+    throw invalid(`"${text}" can't be right`, { field: 'output', hint: `use one of ${FORMATS.join(', ')}` });
+  }
+  return format;
+}
+
+/** Where the platform wants the data of programs. */
+export function defaultDirectory(environment: Environment, platform: string = process.platform): string {
+  const home = variable(environment, 'HOME') ?? process.getBuiltinModule('node:os').homedir();
+  const xdg = variable(environment, 'XDG_DATA_HOME');
+  if (platform === 'win32') {
+    return join(variable(environment, 'LOCALAPPDATA') ?? join(home, 'AppData', 'Local'), 'coffer');
+  }
+  if (xdg !== undefined) return join(xdg, 'coffer');
+  return platform === 'darwin'
+    ? join(home, 'Library', 'Application Support', 'coffer')
+    : join(home, '.local', 'share', 'coffer');
+}
+
+const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');

@@ -1,0 +1,171 @@
+import { fstatSync, read, readSync, writeSync } from 'node:fs';
+import { CofferError } from '../errors.ts';
+
+/** What a command reads from. */
+export interface Input {
+  readonly isTerminal: boolean;
+  /**
+   * Everything up to the end.
+   * @throws `too-large` beyond `maxBytes`.
+   */
+  readAll(maxBytes: number): Buffer;
+  /** Piece by piece, for input of any size; signals are served while it waits. */
+  chunks(): AsyncIterable<Buffer>;
+}
+
+/** What a command writes to. A write returns when the system has taken all of it, so nothing piles up in memory. */
+export interface Output {
+  readonly isTerminal: boolean;
+  /** Width of the terminal; 80 when there is none. */
+  readonly columns: number;
+  /** @throws ClosedPipe when the reader has gone. */
+  write(data: string | Uint8Array): void;
+}
+
+export interface Streams {
+  readonly in: Input;
+  readonly out: Output;
+  readonly err: Output;
+}
+
+/** The reader of our output has gone, as in `coffer … | head`. Not worth a message. */
+export class ClosedPipe extends Error {}
+
+/** A pipe gives no more at once; of a file more can be had in one call. */
+const PIPE_CHUNK_BYTES = 1 << 16;
+const FILE_CHUNK_BYTES = 1 << 20;
+const RETRY_MS = 2;
+export const DEFAULT_COLUMNS = 80;
+
+/**
+ * The streams of the process, by file descriptor: `process.stdout` and its like cost several milliseconds of start.
+ */
+export function standardStreams(): Streams {
+  return { in: inputFrom(0), out: outputTo(1), err: outputTo(2) };
+}
+
+/** An open file descriptor as input. */
+export function inputFrom(descriptor: number): Input {
+  return {
+    get isTerminal() {
+      return isTerminal(descriptor);
+    },
+    readAll(maxBytes) {
+      const pieces: Buffer[] = [];
+      let total = 0;
+      for (;;) {
+        const piece = readSome(descriptor, Buffer.allocUnsafe(chunkBytes(descriptor)));
+        if (piece.length === 0) break;
+        total += piece.length;
+        if (total > maxBytes) throw tooLarge(maxBytes);
+        pieces.push(piece);
+      }
+      return Buffer.concat(pieces, total);
+    },
+    chunks: () => chunksOf(descriptor),
+  };
+}
+
+const tooLarge = (maxBytes: number): CofferError =>
+  new CofferError('too-large', `the input is larger than ${maxBytes / 2 ** 20} MiB`, {
+    hint: 'for data of any size use "coffer transit envelope encrypt"',
+  });
+
+function outputTo(descriptor: number): Output {
+  return {
+    get isTerminal() {
+      return isTerminal(descriptor);
+    },
+    get columns() {
+      const stream = descriptor === 1 ? process.stdout : process.stderr;
+      return isTerminal(descriptor) && stream.columns > 0 ? stream.columns : DEFAULT_COLUMNS;
+    },
+    write(data) {
+      writeWhole(descriptor, typeof data === 'string' ? Buffer.from(data) : data);
+    },
+  };
+}
+
+/** Only a character device can be a terminal; asking that first avoids loading Node's terminal module for pipes. */
+function isTerminal(descriptor: number): boolean {
+  try {
+    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+  } catch {
+    return false;
+  }
+  return process.getBuiltinModule('node:tty').isatty(descriptor);
+}
+
+const chunkBytes = (descriptor: number): number =>
+  fstatSync(descriptor).isFile() ? FILE_CHUNK_BYTES : PIPE_CHUNK_BYTES;
+
+function readSome(descriptor: number, buffer: Buffer): Buffer {
+  for (;;) {
+    try {
+      return buffer.subarray(0, readSync(descriptor, buffer));
+    } catch (error) {
+      if (!shouldRetry(error)) return buffer.subarray(0, 0);
+      pause();
+    }
+  }
+}
+
+async function* chunksOf(descriptor: number): AsyncGenerator<Buffer> {
+  const size = chunkBytes(descriptor);
+  for (;;) {
+    const piece = await readSomeLater(descriptor, Buffer.allocUnsafe(size));
+    if (piece === undefined) {
+      await new Promise((resume) => setTimeout(resume, RETRY_MS));
+    } else if (piece.length === 0) {
+      return;
+    } else {
+      yield piece;
+    }
+  }
+}
+
+/** Undefined: there is nothing yet. */
+const readSomeLater = (descriptor: number, buffer: Buffer): Promise<Buffer | undefined> =>
+  new Promise((resolve, reject) => {
+    read(descriptor, buffer, 0, buffer.length, null, (error, length) => {
+      if (error === null) return resolve(buffer.subarray(0, length));
+      try {
+        resolve(shouldRetry(error) ? undefined : buffer.subarray(0, 0));
+      } catch (failure) {
+        reject(failure);
+      }
+    });
+  });
+
+/**
+ * What a failed read means: try again (the other end of a pipe was made non-blocking by whoever else holds it),
+ * or the end (how Windows reports it).
+ * @throws the error when it is a real one.
+ */
+function shouldRetry(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === 'EAGAIN') return true;
+  if (code === 'EOF') return false;
+  throw error;
+}
+
+/** Writes all of it, however small the pieces that a pipe takes. */
+export function writeWhole(descriptor: number, data: Uint8Array): void {
+  let written = 0;
+  while (written < data.length) {
+    try {
+      written += writeSync(descriptor, data, written);
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'EPIPE') throw new ClosedPipe();
+      if (code !== 'EAGAIN') throw error;
+      pause();
+    }
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code;
+
+const pause = (): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+};

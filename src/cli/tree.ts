@@ -1,0 +1,85 @@
+import { type Branch, catalogue, type Entry, isEntry } from '../operations/catalogue.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { Command, Group, Leaf, Node } from './command.ts';
+import { commandOf } from './operation-command.ts';
+
+/** What the groups of the catalogue are for. */
+const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
+  transit: 'Encrypt, decrypt, sign and verify with named, versioned keys',
+  'transit keys': 'Named keys and their versions',
+  'transit envelope': 'Files and streams of any size',
+  orgs: 'Organizations',
+  workspaces: 'Workspaces, which carry tags',
+  tags: "The organization's pool of tags",
+  token: 'Tokens of callers of a server',
+  policy: 'Policies: what tokens may do',
+  mounts: 'Transit mounts, each with keys of its own',
+  slots: 'The ways to unlock the store',
+  store: 'Back up the whole store, and bring it back',
+};
+
+const own = (summary: string, load: () => Promise<{ readonly command: Command }>): Leaf => ({
+  summary,
+  load: async () => (await load()).command,
+});
+
+/** Commands that no operation stands for: they work on the store as a whole, on files, or on the command line itself. */
+const storeCommands: Readonly<Record<string, Node>> = {
+  keygen: own('Print a fresh master key', () => import('./commands/keygen.ts')),
+  init: own('Make a new store', () => import('./commands/init.ts')),
+  status: own(
+    'Show where the store is, how it is unlocked, and what it holds',
+    () => import('./commands/status.ts'),
+  ),
+  slots: group('slots', {
+    list: own('List the ways to unlock the store', () => import('./commands/slots-list.ts')),
+    add: own('Add a way to unlock the store', () => import('./commands/slots-add.ts')),
+    remove: own('Remove a way to unlock the store', () => import('./commands/slots-remove.ts')),
+  }),
+  rekey: own('Replace the root key and seal everything again', () => import('./commands/rekey.ts')),
+  doctor: own('Check every document of the store', () => import('./commands/doctor.ts')),
+  store: group('store', {
+    backup: own('Write the whole store to one file', () => import('./commands/store-backup.ts')),
+    restore: own('Bring a store back from a backup', () => import('./commands/store-restore.ts')),
+  }),
+};
+
+const servingCommands: Readonly<Record<string, Node>> = {
+  help: own('Show help for a command or a topic', () => import('./commands/help.ts')),
+  completion: own('Print the completion script of a shell', () => import('./commands/completion.ts')),
+  complete: {
+    ...own('Print names for a completion script', () => import('./commands/complete.ts')),
+    hidden: true,
+  },
+};
+
+/** Every command at its place, in the order in which help lists them. Nothing is loaded before it is used. */
+export const commandTree: Group = {
+  summary: 'Transit encryption and an organization tag pool in one command, on a local sealed store.',
+  children: { ...storeCommands, ...branchOf([], catalogue), ...servingCommands },
+};
+
+function group(path: string, children: Group['children']): Group {
+  return { summary: GROUP_SUMMARIES[path] ?? '', children };
+}
+
+function branchOf(path: readonly string[], branch: Branch): Group['children'] {
+  const nodes: [string, Node][] = [];
+  for (const [word, node] of Object.entries(branch)) {
+    const here = [...path, word];
+    if (isEntry(node)) {
+      if (node.command) nodes.push([word, leafOf(here, node)]);
+      continue;
+    }
+    const children = branchOf(here, node);
+    if (Object.keys(children).length > 0) nodes.push([word, group(here.join(' '), children)]);
+  }
+  return Object.fromEntries(nodes);
+}
+
+function leafOf(path: readonly string[], entry: Entry<Operation>): Leaf {
+  return {
+    summary: entry.summary,
+    load: async () => commandOf(path, (await entry.load()).declaration),
+  };
+}

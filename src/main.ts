@@ -1,0 +1,13 @@
+import { runCommandLine } from './cli/command-line.ts';
+import { FAILED } from './cli/exit-codes.ts';
+import { standardStreams } from './cli/streams.ts';
+
+/** The command: arguments and streams in, exit code out. */
+export const main = (argv: readonly string[]): Promise<number> =>
+  runCommandLine(argv, standardStreams(), process.env);
+
+// Everything has been written when `main` answers; a prompt may have left the terminal open for reading.
+main(process.argv.slice(2)).then(
+  (exitCode) => process.exit(exitCode),
+  () => process.exit(FAILED),
+);
