@@ -20,7 +20,7 @@ export function readDocument(operation: Declared, body: unknown): Raw {
   if (whole === undefined && operation.resource === undefined) return {};
   const data = isObject(body) ? body['data'] : undefined;
   if (data === undefined || data === null) throw invalid('data is missing', { field: '/data' });
-  if (whole !== undefined) return { [whole[0]]: data };
+  if (whole !== undefined) return { [whole[0]]: linkageOf(data, '/data') };
   if (!isObject(data)) throw invalid('must be a resource object', { field: '/data' });
   if (data['type'] !== operation.resource) {
     throw invalid(`type must be "${operation.resource}"`, { field: '/data/type' });
@@ -45,9 +45,19 @@ function relationshipsOf(params: Params, data: Raw): Raw {
       const pointer = `/data/relationships/${name}`;
       const linkage = objectIn(relationships, name, pointer)['data'];
       if (linkage === undefined) throw invalid('data is missing', { field: `${pointer}/data` });
-      return [[name, linkage]];
+      return [[name, linkageOf(linkage, `${pointer}/data`)]];
     }),
   );
+}
+
+/** Bare texts stand for identifiers and names on a command line; in a document they are mistakes. */
+function linkageOf(linkage: unknown, pointer: string): unknown {
+  if (typeof linkage === 'string') {
+    throw invalid('must be an array of resource identifiers', { field: pointer });
+  }
+  const text = Array.isArray(linkage) ? linkage.findIndex((item) => typeof item === 'string') : -1;
+  if (text !== -1) throw invalid('must be a resource identifier', { field: `${pointer}/${text}` });
+  return linkage;
 }
 
 function objectIn(holder: Raw, name: string, pointer: string): Raw {

@@ -4,8 +4,8 @@ import { systemClock } from '../../src/clock.ts';
 import { systemRandom } from '../../src/random.ts';
 import type { Tag } from '../../src/tags/tag-pool.ts';
 import { Tags } from '../../src/tags/tags.ts';
+import { refused } from '../refusal.ts';
 import { FakeStore } from './fake-store.ts';
-import { refused } from './refusal.ts';
 
 /**
  * The pool against the plainest possible model of it: a set of tags, and a set of names on each workspace. Identifiers are

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { foldCase, plainName, tagName } from '../../src/tags/names.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from '../refusal.ts';
 
 describe('the name of a tag', () => {
   it.each(['a', '7', 'env:prod', 'a-b_c:d', 'a'.repeat(255)])('may be %s', (name) => {

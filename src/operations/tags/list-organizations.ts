@@ -28,6 +28,7 @@ export const declaration = operation({
     const { organizations } = await call.core.tags();
     const { q, 'q[name]': inName, 'q[email]': inEmail } = values;
     const found = (await organizations.list())
+      .filter(({ name }) => call.caller.reaches(`organizations/${name}`))
       .filter(({ name, email }) => contains(name, q) || contains(email, q))
       .filter(({ name }) => contains(name, inName))
       .filter(({ email }) => contains(email, inEmail));

@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../../src/operations/operation.ts';
+import { refused } from '../../refusal.ts';
+import { TagsApi } from './tags-api.ts';
+
+interface Organizations {
+  readonly data: readonly { readonly id: string }[];
+  readonly meta?: object;
+}
+
+let api: TagsApi;
+
+beforeEach(async () => {
+  api = await TagsApi.open();
+});
+
+const create = (attributes: object) =>
+  api.send('orgs create', {}, { data: { type: 'organizations', attributes } });
+const ids = ({ data }: Organizations): string[] => data.map(({ id }) => id);
+
+describe('organizations', () => {
+  it('are identified by their names, and have their identifier among the attributes', async () => {
+    const outcome = await create({ name: 'acme', email: 'ops@acme.example', 'stacks-enabled': true });
+    expect(outcome.created).toBe(true);
+    expect(outcome.data).toEqual({
+      data: {
+        id: 'acme',
+        type: 'organizations',
+        attributes: {
+          name: 'acme',
+          email: 'ops@acme.example',
+          'external-id': expect.stringMatching(/^org-[1-9A-HJ-NP-Za-km-z]{16}$/),
+          'created-at': expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          'default-execution-mode': 'remote',
+          permissions: {
+            'can-update': true,
+            'can-destroy': true,
+            'can-create-workspace': true,
+            'can-manage-tags': true,
+          },
+        },
+        links: { self: '/api/v2/organizations/acme' },
+      },
+    });
+    expect(await api.ask('orgs show', { organization_name: 'acme' })).toEqual(outcome.data);
+  });
+
+  it('need no e-mail address', async () => {
+    expect((await create({ name: 'acme' })).data).toMatchObject({ data: { attributes: { email: null } } });
+  });
+
+  it.each([
+    ['acme', 'Name has already been taken'],
+    ['', "Name can't be blank"],
+    ['..', 'Name can only include letters, numbers, hyphens and underscores'],
+    ['a b', 'Name can only include letters, numbers, hyphens and underscores'],
+  ])('may not be called %j', async (name, message) => {
+    await create({ name: 'acme' });
+    expect(await refused(create({ name }))).toEqual({
+      kind: 'invalid',
+      message,
+      field: '/data/attributes/name',
+    });
+  });
+
+  it('are listed whole and without pagination, unless a page is asked for', async () => {
+    for (const name of ['c', 'a', 'b']) await create({ name, email: `${name}@example.net` });
+    const whole = await api.ask<Organizations>('orgs list');
+    expect(ids(whole)).toEqual(['a', 'b', 'c']);
+    expect(whole).not.toHaveProperty('meta');
+    const page = await api.ask<Organizations>('orgs list', { 'page[size]': '2', 'page[number]': '2' });
+    expect(ids(page)).toEqual(['c']);
+    expect(page.meta).toMatchObject({ pagination: { 'total-count': 3, 'current-page': 2 } });
+  });
+
+  it.each([
+    [{ q: 'EXAMPLE' }, ['a', 'b']],
+    [{ q: 'a@' }, ['a']],
+    [{ 'q[name]': 'B' }, ['b']],
+    [{ 'q[email]': 'b@' }, ['b']],
+    [{ 'q[email]': 'none' }, []],
+  ])('are found by %j', async (query, expected) => {
+    await create({ name: 'a', email: 'a@example.net' });
+    await create({ name: 'b', email: 'b@example.net' });
+    expect(ids(await api.ask<Organizations>('orgs list', query))).toEqual(expected);
+  });
+
+  it('are listed only for those who may do something there', async () => {
+    await create({ name: 'seen' });
+    await create({ name: 'hidden' });
+    const caller: Caller = { may: () => true, reaches: (path) => path === 'organizations/seen' };
+    const { data } = await api.send('orgs list', {}, undefined, caller);
+    expect(ids(data as Organizations)).toEqual(['seen']);
+  });
+
+  it('take their workspaces and tags with them', async () => {
+    const [workspace_id = ''] = await api.organization('acme', ['w']);
+    const [tag_id = ''] = await api.tags('acme', 'a');
+    const organization_name = 'acme';
+    expect(await api.send('orgs delete', { organization_name })).toEqual({});
+    for (const [path, values] of [
+      ['orgs show', { organization_name }],
+      ['orgs delete', { organization_name }],
+      ['tags list', { organization_name }],
+      ['workspaces list', { organization_name }],
+      ['tags show', { tag_id }],
+      ['workspaces show', { workspace_id }],
+    ] as const) {
+      expect(await refused(api.send(path, values))).toMatchObject({ kind: 'not-found' });
+    }
+  });
+
+  it('start empty when a name is used again', async () => {
+    await api.organization('acme', ['w']);
+    await api.tags('acme', 'a');
+    await api.send('orgs delete', { organization_name: 'acme' });
+    await api.organization('acme');
+    expect(await api.counts('acme')).toEqual({});
+  });
+});
