@@ -139,7 +139,8 @@ export function parsePrefix(
  * @throws `corrupt`
  */
 export function parseSealedHeader(bytes: Buffer): SealedHeader {
-  const { chunkBytes, slotBytes, salt } = parsePrefix(bytes);
+  const { chunkBytes, slotBytes, salt, mac } = parsePrefix(bytes);
+  if (mac !== bytes.length) throw brokenFields();
   const [mount, name, ...rest] = parseTexts(bytes.subarray(PREFIX_BYTES));
   if (mount === undefined || name === undefined || rest.length % 2 === 1) throw brokenFields();
   const metadata: [string, string][] = [];
