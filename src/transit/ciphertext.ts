@@ -1,0 +1,135 @@
+import { decodeBase64 } from '../base64.ts';
+import { type CofferError, corrupt, invalid } from '../errors.ts';
+import type { Engine } from './engine.ts';
+import type { NamedKeyDocument } from './named-key.ts';
+
+/**
+ * The one outer form of ciphertexts, signatures and HMACs: `<prefix>v<version>:<payload>`. Which of the three it is,
+ * and with which key it was made, is not in the text.
+ */
+
+/** Both families' prefixes are read, whichever a mount writes. */
+const KNOWN_STARTS = ['service:v', 'vault:v'] as const;
+const SEPARATOR = ':';
+const PLACEHOLDER = '{{version}}';
+
+/** What stands around the version number. */
+export interface VersionMarks {
+  readonly starts: readonly string[];
+  /** The one of `starts` that is written. */
+  readonly written: string;
+  readonly separator: string;
+}
+
+/** The mount's own marks; HMACs always have these. */
+export const mountMarks = (engine: Engine): VersionMarks => ({
+  starts: KNOWN_STARTS,
+  written: engine.prefix,
+  separator: SEPARATOR,
+});
+
+/** The marks of a key: the mount's, or those of the template that a restored key may have. */
+export function keyMarks(engine: Engine, { versionTemplate, name }: NamedKeyDocument): VersionMarks {
+  if (versionTemplate === '') return mountMarks(engine);
+  const [start, separator, ...more] = versionTemplate.split(PLACEHOLDER);
+  if (start === undefined || separator === undefined || more.length > 0) {
+    throw corrupt('error parsing version template', {
+      field: 'name',
+      hint: `key "${name}" was damaged before it was restored`,
+    });
+  }
+  return { starts: [start], written: start, separator };
+}
+
+/** @param payload base64 or base64url. */
+export const printVersioned = (marks: VersionMarks, version: number, payload: string): string =>
+  `${marks.written}${version}${marks.separator}${payload}`;
+
+export interface Versioned {
+  /** As the text says: may be 0, negative, or larger than any key has. */
+  readonly version: number;
+  readonly payload: string;
+}
+
+/** What a text that was given is called in refusals. */
+export interface Noun {
+  /** The parameter. */
+  readonly field: string;
+  /** Before `: no prefix`; peers say "invalid HMAC to verify" there, and "invalid HMAC" elsewhere. */
+  readonly noPrefix: string;
+  readonly invalid: string;
+}
+
+export const CIPHERTEXT: Noun = {
+  field: 'ciphertext',
+  noPrefix: 'invalid ciphertext',
+  invalid: 'invalid ciphertext',
+};
+export const SIGNATURE: Noun = {
+  field: 'signature',
+  noPrefix: 'invalid signature',
+  invalid: 'invalid signature',
+};
+export const HMAC: Noun = { field: 'hmac', noPrefix: 'invalid HMAC to verify', invalid: 'invalid HMAC' };
+
+const INT64_MAX = 2n ** 63n - 1n;
+const INT64_MIN = -(2n ** 63n);
+
+/** @throws `invalid` in the words of peers: no prefix, wrong number of fields, version not a number. */
+export function parseVersioned(text: string, marks: VersionMarks, noun: Noun): Versioned {
+  const start = marks.starts.find((known) => text.startsWith(known));
+  if (start === undefined) {
+    throw refusal(noun, `${noun.noPrefix}: no prefix`, `it starts with ${marks.starts.join('… or ')}…`);
+  }
+  const end = text.indexOf(marks.separator, start.length);
+  if (end < 0) throw refusal(noun, `${noun.invalid}: wrong number of fields`, 'it looks cut off');
+  const version = parseVersion(text.slice(start.length, end));
+  if (version === undefined) {
+    throw refusal(
+      noun,
+      `${noun.invalid}: version number could not be decoded`,
+      'what follows the first v is a whole number',
+    );
+  }
+  return { version, payload: text.slice(end + marks.separator.length) };
+}
+
+/** As Go's `strconv.Atoi` reads it. */
+export function parseVersion(digits: string): number | undefined {
+  if (!/^[+-]?\d+$/.test(digits)) return undefined;
+  if (digits.length < 16) return Number(digits);
+  const value = BigInt(digits.replace('+', ''));
+  return value > INT64_MAX || value < INT64_MIN ? undefined : Number(value);
+}
+
+/**
+ * @throws `invalid` when the version is newer than the key's, or older than may be used.
+ */
+export function requireUsableVersion(version: number, key: NamedKeyDocument, noun: Noun): void {
+  if (version > key.latestVersion) {
+    throw refusal(
+      noun,
+      `${noun.invalid}: version is too new`,
+      `the latest version of this key is ${key.latestVersion}; it was made with another key, or a newer state of it`,
+    );
+  }
+  if (version < key.minDecryptionVersion) {
+    throw refusal(
+      noun,
+      'ciphertext or signature version is disallowed by policy (too old)',
+      `min_decryption_version of this key is ${key.minDecryptionVersion}`,
+    );
+  }
+}
+
+/** @throws `invalid` with `message` whatever is wrong with the base64. */
+export function decodePayload(payload: string, noun: Noun, message: string): Buffer {
+  try {
+    return decodeBase64(payload);
+  } catch {
+    throw refusal(noun, message, 'what follows the version is base64; it may have been cut off');
+  }
+}
+
+const refusal = ({ field }: Noun, message: string, hint: string): CofferError =>
+  invalid(message, { field, hint });

@@ -1,0 +1,143 @@
+import { type CofferError, invalid } from '../errors.ts';
+import type { Engine } from './engine.ts';
+import { changeKey } from './key-collection.ts';
+import type { NamedKey, NamedKeyDocument } from './named-key.ts';
+
+/** What may be changed; what is absent stays as it is. */
+export interface KeyConfiguration {
+  readonly minDecryptionVersion?: number;
+  /** 0 for no limit of its own. */
+  readonly minEncryptionVersion?: number;
+  readonly deletionAllowed?: boolean;
+  /** Only true does anything: what was once allowed stays allowed. */
+  readonly exportable?: boolean;
+  readonly allowPlaintextBackup?: boolean;
+  /** 0 for never, else at least an hour. */
+  readonly autoRotatePeriodSeconds?: number;
+}
+
+export interface Configured {
+  readonly key: NamedKey;
+  readonly warnings: readonly string[];
+}
+
+const SHORTEST_PERIOD_SECONDS = 3600;
+
+const STARTS_AT_1 =
+  'since Vault 0.3 (prior to the OpenBao fork), transit key numbering starts at 1; forcing minimum to 1';
+
+/**
+ * Changes a key's configuration, all or nothing.
+ * @throws `not-found`; `invalid` for values that do not fit the key or each other.
+ */
+export async function configureKey(
+  engine: Engine,
+  name: string,
+  change: KeyConfiguration,
+): Promise<Configured> {
+  const warnings = change.minDecryptionVersion === 0 ? [STARTS_AT_1] : [];
+  const refusal = `no existing key named ${name} could be found`;
+  const key = await changeKey(engine, name, refusal, ({ document }) => configured(document, change));
+  return { key, warnings };
+}
+
+function configured(key: NamedKeyDocument, change: KeyConfiguration): NamedKeyDocument {
+  const minima = {
+    minDecryptionVersion: newMinDecryption(key, change.minDecryptionVersion),
+    minEncryptionVersion: newMinEncryption(key, change.minEncryptionVersion),
+  };
+  if (minima.minEncryptionVersion > 0 && minima.minEncryptionVersion < minima.minDecryptionVersion) {
+    throw refusal(
+      `cannot set min encryption/decryption values; min encryption version of ${minima.minEncryptionVersion} must be greater than or equal to min decryption version of ${minima.minDecryptionVersion}`,
+      'min_encryption_version',
+      'raise min_encryption_version as well, or set it to 0',
+    );
+  }
+  const changed: NamedKeyDocument = {
+    ...key,
+    ...minima,
+    deletionAllowed: change.deletionAllowed ?? key.deletionAllowed,
+    exportable: key.exportable || change.exportable === true,
+    allowPlaintextBackup: key.allowPlaintextBackup || change.allowPlaintextBackup === true,
+    autoRotatePeriodSeconds: newPeriod(key, change.autoRotatePeriodSeconds),
+  };
+  if (isSame(key, changed)) return key;
+  requireAvailable(changed);
+  return changed;
+}
+
+function newMinDecryption(key: NamedKeyDocument, wanted: number | undefined): number {
+  if (wanted === undefined) return key.minDecryptionVersion;
+  const field = 'min_decryption_version';
+  if (wanted < 0) throw refusal('min decryption version cannot be negative', field, 'versions start at 1');
+  const version = wanted === 0 ? 1 : wanted;
+  if (version !== key.minDecryptionVersion && version > key.latestVersion) {
+    throw aboveLatest('decryption', version, key.latestVersion, field);
+  }
+  return version;
+}
+
+function newMinEncryption(key: NamedKeyDocument, wanted: number | undefined): number {
+  if (wanted === undefined) return key.minEncryptionVersion;
+  const field = 'min_encryption_version';
+  if (wanted < 0) {
+    throw refusal('min encryption version cannot be negative', field, '0 stands for the latest version');
+  }
+  if (wanted !== key.minEncryptionVersion && wanted > key.latestVersion) {
+    throw aboveLatest('encryption', wanted, key.latestVersion, field);
+  }
+  return wanted;
+}
+
+function newPeriod(key: NamedKeyDocument, wanted: number | undefined): number {
+  if (wanted === undefined) return key.autoRotatePeriodSeconds;
+  requireAutoRotatePeriod(wanted);
+  return wanted;
+}
+
+/** @throws `invalid` for a period that is not 0 and shorter than an hour. */
+export function requireAutoRotatePeriod(seconds: number): void {
+  if (seconds === 0 || seconds >= SHORTEST_PERIOD_SECONDS) return;
+  throw refusal(
+    'auto rotate period must be 0 to disable or at least an hour',
+    'auto_rotate_period',
+    'give at least 1h',
+  );
+}
+
+const isSame = (a: NamedKeyDocument, b: NamedKeyDocument): boolean =>
+  a.minDecryptionVersion === b.minDecryptionVersion &&
+  a.minEncryptionVersion === b.minEncryptionVersion &&
+  a.deletionAllowed === b.deletionAllowed &&
+  a.exportable === b.exportable &&
+  a.allowPlaintextBackup === b.allowPlaintextBackup &&
+  a.autoRotatePeriodSeconds === b.autoRotatePeriodSeconds;
+
+/** After a trim, neither minimum may go back to versions that are gone. Spelling as of peers. */
+function requireAvailable(key: NamedKeyDocument): void {
+  const gone = `versions below ${key.minAvailableVersion} were trimmed`;
+  if (key.minAvailableVersion > key.minEncryptionVersion) {
+    throw refusal(
+      'min encryption version should not be less than min available version',
+      'min_encryption_version',
+      gone,
+    );
+  }
+  if (key.minAvailableVersion > key.minDecryptionVersion) {
+    throw refusal(
+      'min decryption version should not be less then min available version',
+      'min_decryption_version',
+      gone,
+    );
+  }
+}
+
+const aboveLatest = (what: string, wanted: number, latest: number, field: string): CofferError =>
+  refusal(
+    `cannot set min ${what} version of ${wanted}, latest key version is ${latest}`,
+    field,
+    'rotate the key first, or give a smaller version',
+  );
+
+const refusal = (message: string, field: string, hint: string): CofferError =>
+  invalid(message, { field, hint });

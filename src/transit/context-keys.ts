@@ -1,0 +1,128 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { decodeBase64 } from '../base64.ts';
+import { wipe } from '../bytes.ts';
+import { type CofferError, corrupt, invalid } from '../errors.ts';
+import { convergentVersionOf, NONCE_KEY_BYTES } from './convergent.ts';
+import { counterMode, hkdfExpand, hkdfExtract } from './derivation.ts';
+import { type Derivation, KDF_COUNTER, type KeyType } from './key-types/key-type.ts';
+import type { KeyVersion, NamedKey } from './named-key.ts';
+import { OpenMaterial } from './open-material.ts';
+
+/** A derivation context as a caller gives it. */
+export interface Context {
+  /** Base64, as given. */
+  readonly text: string;
+  /** Not empty. */
+  readonly bytes: Buffer;
+}
+
+/**
+ * @param text base64. Absent, empty, and what decodes to nothing are all no context.
+ * @throws `invalid` with the text of the decoder.
+ */
+export function decodeContext(text: string | undefined): Context | undefined {
+  if (text === undefined || text === '') return undefined;
+  const bytes = decodeBase64(text, 'context');
+  return bytes.length === 0 ? undefined : { text, bytes };
+}
+
+/** What a context makes of a derived key. */
+export class ContextKey extends OpenMaterial {
+  /** Makes the nonces of convergent encryption, version 3. */
+  readonly nonceKey: KeyObject | undefined;
+
+  constructor(type: KeyType, material: unknown, nonceKey: KeyObject | undefined) {
+    super(type, material);
+    this.nonceKey = nonceKey;
+  }
+}
+
+/** How many contexts are remembered for each version. */
+const REMEMBERED = 128;
+
+/** The keys that one version of a derived key gives to contexts. Those lately used are kept. */
+export class ContextKeys {
+  readonly #key: NamedKey;
+  readonly #version: KeyVersion;
+  readonly #derivation: Derivation<unknown>;
+  /** In order of use, the latest at the end. */
+  readonly #kept = new Map<string, ContextKey>();
+  #pseudorandomKey: KeyObject | undefined;
+
+  /** @throws `corrupt` for a type that does not derive, or not with the key's function. */
+  constructor(key: NamedKey, version: KeyVersion) {
+    const { derivation } = key.type;
+    if (derivation === undefined || !derivation.kdfs.includes(key.document.kdf)) throw badLength(key);
+    this.#key = key;
+    this.#version = version;
+    this.#derivation = derivation;
+  }
+
+  /** @throws `invalid` when there is no context. */
+  of(context: Context | undefined): ContextKey {
+    if (context === undefined) throw missingContext();
+    const known = this.#kept.get(context.text);
+    if (known !== undefined) {
+      // Until somebody has to go, the order does not matter.
+      if (this.#kept.size === REMEMBERED) this.#moveToEnd(context.text, known);
+      return known;
+    }
+    const made = this.#make(context.bytes);
+    this.#moveToEnd(context.text, made);
+    if (this.#kept.size > REMEMBERED) this.#forgetOldest();
+    return made;
+  }
+
+  #moveToEnd(text: string, key: ContextKey): void {
+    this.#kept.delete(text);
+    this.#kept.set(text, key);
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.#kept.keys()) {
+      this.#kept.delete(oldest);
+      return;
+    }
+  }
+
+  #make(context: Buffer): ContextKey {
+    const { keyBytes } = this.#derivation;
+    const makesNonces = convergentVersionOf(this.#key.document, this.#version.document) === 3;
+    const derived = this.#derive(context, makesNonces ? keyBytes + NONCE_KEY_BYTES : keyBytes);
+    const material = this.#derivation.materialOf(derived.subarray(0, keyBytes));
+    const nonceKey = makesNonces ? createSecretKey(derived.subarray(keyBytes)) : undefined;
+    wipe(derived);
+    return new ContextKey(this.#key.type, material, nonceKey);
+  }
+
+  #derive(context: Buffer, bytes: number): Buffer {
+    if (this.#key.document.kdf !== KDF_COUNTER) return hkdfExpand(this.#extracted(), context, bytes);
+    const inputKey = this.#derivation.inputKey(this.#version.material);
+    const derived = counterMode(inputKey, context);
+    wipe(inputKey);
+    if (derived.length !== bytes) throw badLength(this.#key);
+    return derived;
+  }
+
+  #extracted(): KeyObject {
+    if (this.#pseudorandomKey === undefined) {
+      const inputKey = this.#derivation.inputKey(this.#version.material);
+      this.#pseudorandomKey = hkdfExtract(inputKey);
+      wipe(inputKey);
+    }
+    return this.#pseudorandomKey;
+  }
+}
+
+const missingContext = (): CofferError =>
+  invalid(
+    "missing 'context' for key derivation; the key was created using a derived key, which means additional, " +
+      'per-request information must be included in order to perform operations with the key',
+    { field: 'context', hint: 'give the context that the data belongs to' },
+  );
+
+const badLength = (key: NamedKey): CofferError =>
+  corrupt('could not derive enc key, length not correct', {
+    field: 'name',
+    hint: `key "${key.document.name}" was restored with a derivation function that does not fit its type`,
+  });

@@ -1,0 +1,65 @@
+import { encodeBase64 } from '../base64.ts';
+import { wipe } from '../bytes.ts';
+import { invalid } from '../errors.ts';
+import { type Context, decodeContext } from './context-keys.ts';
+import type { Engine } from './engine.ts';
+import { associatedDataRefused, type Encrypted, KeyCipher } from './key-cipher.ts';
+import { requireKey } from './key-collection.ts';
+import { rotatedWhenDue } from './rotation.ts';
+import { LATEST } from './version-choice.ts';
+
+export interface DataKeyRequest {
+  /** Give the key out in the clear, too. */
+  readonly withPlaintext: boolean;
+  /** 128, 256 or 512. */
+  readonly bits: number;
+  /** Texts are base64. */
+  readonly context?: string;
+  readonly associatedData?: string;
+  readonly nonce?: string;
+  /** 0 or absent for the latest. */
+  readonly keyVersion?: number;
+}
+
+export interface DataKey extends Encrypted {
+  /** Base64. */
+  readonly plaintext?: string;
+}
+
+const LENGTHS_IN_BITS = [128, 256, 512];
+
+/**
+ * A fresh random key, encrypted with a named key.
+ * @throws `not-found`, `invalid`, `unsupported`
+ */
+export async function dataKey(engine: Engine, name: string, request: DataKeyRequest): Promise<DataKey> {
+  const context = decodeContextOrRefuse(request.context);
+  const found = await requireKey(engine, name, 'encryption key not found');
+  if (!LENGTHS_IN_BITS.includes(request.bits)) {
+    throw invalid('invalid bit length', { field: 'bits', hint: `use one of ${LENGTHS_IN_BITS.join(', ')}` });
+  }
+  const { associatedData, nonce, keyVersion = LATEST } = request;
+  if (associatedData !== undefined && associatedData !== '' && found.type.aead === undefined) {
+    throw associatedDataRefused(found.type.name, undefined);
+  }
+  const key = await rotatedWhenDue(engine, found);
+  const plaintext = engine.random.bytes(request.bits / 8);
+  const cipher = new KeyCipher(engine, key);
+  const encrypted = await cipher.encrypt({ plaintext, context, associatedData, nonce, keyVersion });
+  const printed = request.withPlaintext ? { plaintext: encodeBase64(plaintext) } : {};
+  wipe(plaintext);
+  return { ...encrypted, ...printed };
+}
+
+/** @throws `invalid` in the words of operations that decode the context before they look for the key. */
+export function decodeContextOrRefuse(text: string | undefined): Context | undefined {
+  try {
+    return decodeContext(text);
+  } catch (error) {
+    throw invalid('failed to base64-decode context', {
+      field: 'context',
+      hint: 'give standard base64 with padding',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { invalid } from '../errors.ts';
+import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
+import { decodeContext } from './context-keys.ts';
+import type { Engine } from './engine.ts';
+import { type DecryptRequest, KeyCipher } from './key-cipher.ts';
+import { requireKey } from './key-collection.ts';
+
+/** A ciphertext as a caller gives it; the other texts are base64. */
+export interface DecryptItem extends BatchItem {
+  readonly ciphertext?: string;
+  readonly context?: string;
+  readonly associatedData?: string;
+  /** For convergent keys of version 1 alone; others ignore it, as old clients send it always. */
+  readonly nonce?: string;
+}
+
+/**
+ * Decrypts; the result of each item is at its place, and belongs to the caller, who may overwrite it.
+ * @throws `not-found`; `invalid` for what concerns the whole call.
+ */
+export async function decrypt(
+  engine: Engine,
+  name: string,
+  items: readonly DecryptItem[],
+): Promise<ItemResult<Buffer>[]> {
+  requireItems(items);
+  requireUniformContext(items);
+  const cipher = new KeyCipher(engine, await requireKey(engine, name, 'encryption key not found'));
+  return eachItem(items, (item, index) => cipher.decrypt(decryptRequest(item), index));
+}
+
+/** @throws `invalid` without a ciphertext, or for a context that is not base64. */
+export function decryptRequest({ ciphertext, context, associatedData, nonce }: DecryptItem): DecryptRequest {
+  if (ciphertext === undefined || ciphertext === '') {
+    throw invalid('missing ciphertext to decrypt', {
+      field: 'ciphertext',
+      hint: 'give what encrypt answered',
+    });
+  }
+  return { ciphertext, context: decodeContext(context), associatedData, nonce };
+}

@@ -1,0 +1,129 @@
+import { decodeBase64 } from '../base64.ts';
+import { denied, invalid, unsupported } from '../errors.ts';
+import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
+import { decodeContext } from './context-keys.ts';
+import type { Engine } from './engine.ts';
+import { type Encrypted, KeyCipher } from './key-cipher.ts';
+import { findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
+import type { KeyType } from './key-types/key-type.ts';
+import { newDocument, requireKeyType } from './lifecycle.ts';
+import { readSettings } from './mount-settings.ts';
+import { NamedKey } from './named-key.ts';
+import { rotatedWhenDue } from './rotation.ts';
+import { LATEST } from './version-choice.ts';
+
+/** A message as a caller gives it; texts are base64. */
+export interface EncryptItem extends BatchItem {
+  readonly plaintext?: string;
+  readonly context?: string;
+  /** 0 or absent for the latest. */
+  readonly keyVersion?: number;
+  readonly associatedData?: string;
+  /** For convergent keys of version 1 alone. */
+  readonly nonce?: string;
+}
+
+export interface EncryptOptions {
+  /** Type of a key that is created by the way. */
+  readonly type: string;
+  /** Whether a key that is created by the way is convergent. */
+  readonly convergentEncryption: boolean;
+  /** The caller may create the key when there is none. */
+  readonly mayCreate: boolean;
+  /** The caller may use a key that exists. */
+  readonly mayUpdate: boolean;
+}
+
+const NO_KEY = 'encryption key not found';
+
+/**
+ * Encrypts messages; the result of each is at its place. When there is no key of this name and the caller may create
+ * one, it is created, `derived` exactly when a context is given, but only if at least one item was encrypted.
+ * @throws `not-found`, `denied`; `invalid` for what concerns the whole call.
+ */
+export async function encrypt(
+  engine: Engine,
+  name: string,
+  items: readonly EncryptItem[],
+  options: EncryptOptions,
+): Promise<ItemResult<Encrypted>[]> {
+  requireItems(items);
+  requireUniformContext(items);
+  for (;;) {
+    const key = await findKey(engine, name);
+    if (key !== undefined) {
+      if (!options.mayUpdate) throw denied('permission denied', { field: 'name' });
+      return encryptAll(engine, await rotatedWhenDue(engine, key), items);
+    }
+    const results = await createAndEncrypt(engine, name, items, options);
+    if (results !== undefined) return results;
+  }
+}
+
+function encryptAll(
+  engine: Engine,
+  key: NamedKey,
+  items: readonly EncryptItem[],
+): Promise<ItemResult<Encrypted>[]> {
+  const cipher = new KeyCipher(engine, key);
+  return eachItem(items, (item, index) => {
+    if (item.plaintext === undefined) throw missingPlaintext();
+    const plaintext = decodeBase64(item.plaintext, 'plaintext');
+    const context = decodeContext(item.context);
+    const { keyVersion = LATEST, associatedData, nonce } = item;
+    return cipher.encrypt({ plaintext, context, keyVersion, associatedData, nonce }, index);
+  });
+}
+
+/**
+ * Encrypts with a key that does not exist yet, and stores the key if that made a ciphertext. No lock is held
+ * while there may be much to encrypt.
+ * @returns undefined when somebody else created the key in the meantime.
+ */
+async function createAndEncrypt(
+  engine: Engine,
+  name: string,
+  items: readonly EncryptItem[],
+  options: EncryptOptions,
+): Promise<ItemResult<Encrypted>[] | undefined> {
+  if (!options.mayCreate) throw noSuchKey(name, NO_KEY);
+  const { convergentEncryption } = options;
+  const derived = items[0]?.context !== undefined && items[0].context !== '';
+  if (convergentEncryption && !derived) {
+    throw invalid('convergent encryption requires derivation to be enabled, so context is required', {
+      field: 'context',
+      hint: 'give every item a context',
+    });
+  }
+  const type = requireCreatableType(options.type);
+  if ((await readSettings(engine)).disableUpsert) throw noSuchKey(name, NO_KEY);
+  const document = await newDocument(engine, name, type, {
+    type: type.name,
+    derived,
+    convergentEncryption,
+    exportable: false,
+    allowPlaintextBackup: false,
+    autoRotatePeriodSeconds: 0,
+    keyBytes: 0,
+  });
+  const results = await encryptAll(engine, NamedKey.open(document), items);
+  if (results.every((result) => 'error' in result)) return results;
+  return engine.store.transact(async (tx) => {
+    if ((await keyIn(tx, engine, name)) !== undefined) return undefined;
+    tx.put(keyRef(engine, name), document);
+    return results;
+  });
+}
+
+/** Only symmetric keys come into being by the way: they are made at once, and nothing has to be decided about them. */
+function requireCreatableType(name: string): KeyType {
+  const type = requireKeyType(name);
+  if (type.aead !== undefined) return type;
+  throw unsupported(`key type ${name} not supported for this operation`, {
+    field: 'type',
+    hint: 'create the key first (keys create)',
+  });
+}
+
+const missingPlaintext = () =>
+  invalid('missing plaintext to encrypt', { field: 'plaintext', hint: 'give base64; it may be empty' });

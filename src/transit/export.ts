@@ -1,0 +1,172 @@
+import { type CofferError, conflict, invalid, unsupported } from '../errors.ts';
+import { parseVersion } from './ciphertext.ts';
+import type { Engine } from './engine.ts';
+import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
+import type { ExportFormat } from './key-types/key-type.ts';
+import type { KeyVersion, NamedKey } from './named-key.ts';
+
+export interface ExportRequest {
+  /** One of `exportKinds`. */
+  readonly kind: string;
+  /** A number, `v` and a number, `latest`, or empty for all that may be used. */
+  readonly version: string;
+  /** Empty, `raw`, `der` or `pem`. */
+  readonly format: string;
+}
+
+export interface ExportedKey {
+  readonly key: NamedKey;
+  /** By decimal version number. */
+  readonly printed: Readonly<Record<string, string>>;
+}
+
+/** One thing that can be taken out of a key. */
+interface ExportKind {
+  /** Needs the key to be `exportable`. */
+  readonly secret: boolean;
+  /** @throws `unsupported` when keys of the type have no such thing. */
+  requireFrom(key: NamedKey): void;
+  print(key: NamedKey, version: KeyVersion, format: ExportFormat): string;
+}
+
+const KINDS: Readonly<Record<string, ExportKind>> = {
+  'encryption-key': {
+    secret: true,
+    requireFrom(key) {
+      if (!key.encrypts) throw lacks('encryption not supported for the key', 'use signing-key');
+    },
+    print: printSecret,
+  },
+  'signing-key': {
+    secret: true,
+    requireFrom({ type }) {
+      if (type.signing === undefined) throw lacks('signing not supported for the key', 'use encryption-key');
+    },
+    print: printSecret,
+  },
+  'hmac-key': { secret: true, requireFrom: () => {}, print: printHmacKey },
+  'public-key': { secret: false, requireFrom: requirePublicKey, print: printPublicKey },
+  'certificate-chain': {
+    secret: false,
+    requireFrom({ type }) {
+      if (type.signing !== undefined) return;
+      throw lacks(
+        'certificate chain not supported for keys that do not support signing',
+        'use a signing key',
+      );
+    },
+    print: printCertificates,
+  },
+};
+
+export const exportKinds = (): string[] => Object.keys(KINDS);
+
+const FORMATS: readonly string[] = ['', 'raw', 'der', 'pem'] satisfies ExportFormat[];
+const isFormat = (text: string): text is ExportFormat => FORMATS.includes(text);
+
+/**
+ * Takes key material out.
+ * @throws `not-found`; `conflict` when the key is not exportable; `invalid` or `unsupported` for what it does not have.
+ */
+export async function exportKey(
+  engine: Engine,
+  name: string,
+  { kind: kindName, version, format }: ExportRequest,
+): Promise<ExportedKey> {
+  const kind = Object.hasOwn(KINDS, kindName) ? KINDS[kindName] : undefined;
+  if (kind === undefined) {
+    throw refusal(`invalid export type: ${kindName}`, 'key_type', `use one of ${exportKinds().join(', ')}`);
+  }
+  if (!isFormat(format)) throw refusal(`invalid format: ${format}`, 'format', 'use raw, der or pem, or none');
+  const key = await requireKey(engine, name, 'key not found');
+  if (kind.secret && !key.document.exportable) {
+    throw conflict('private key material is not exportable', {
+      field: 'name',
+      hint: 'make the key exportable first (keys config --exportable); that cannot be undone',
+    });
+  }
+  requireNotSoftDeleted(key);
+  kind.requireFrom(key);
+  const versions = version === '' ? [...key.usableVersions()] : [requestedVersion(key, version)];
+  const printed = versions.map((one) => [String(one.number), kind.print(key, one, format)] as const);
+  return { key, printed: Object.fromEntries(printed) };
+}
+
+function requestedVersion(key: NamedKey, text: string): KeyVersion {
+  const { latestVersion, minDecryptionVersion } = key.document;
+  const number = text === 'latest' ? latestVersion : parseVersion(text.replace(/^v/, ''));
+  if (number === undefined) {
+    throw refusal('invalid key version', 'version', 'give a number, or latest');
+  }
+  if (number < minDecryptionVersion) {
+    throw refusal(
+      'version for export is below minimum decryption version',
+      'version',
+      `min_decryption_version of this key is ${minDecryptionVersion}`,
+    );
+  }
+  const version = key.version(number);
+  if (version !== undefined) return version;
+  throw notFoundVersion(latestVersion);
+}
+
+/** A version without its private part, which was imported so, prints as nothing. */
+function printSecret({ type }: NamedKey, version: KeyVersion, format: ExportFormat): string {
+  if (!version.hasSecret || type.exportSecret === undefined) return '';
+  return type.exportSecret(version.material, format);
+}
+
+function printHmacKey(_key: NamedKey, version: KeyVersion, format: ExportFormat): string {
+  if (format !== '' && format !== 'raw') {
+    throw refusal(
+      'unknown format for HMAC key; supported values are `` or `raw`',
+      'format',
+      'leave the format out: the key is printed as base64',
+    );
+  }
+  return version.document.hmacKey ?? '';
+}
+
+function requirePublicKey({ type, document }: NamedKey): void {
+  if (type.publicKey === undefined) {
+    throw lacks(`unknown key type ${type.name} for export type public-key`, 'only asymmetric keys have one');
+  }
+  // Peers give it out, though it is half of what the keys of contexts are derived from.
+  if (document.derived) {
+    throw lacks(
+      'public key of a derived key cannot be exported',
+      'read the key with a context to see the public key of that context',
+    );
+  }
+}
+
+function printPublicKey({ type }: NamedKey, version: KeyVersion, format: ExportFormat): string {
+  return type.publicKey?.export(version.material, format) ?? '';
+}
+
+function printCertificates(_key: NamedKey, version: KeyVersion): string {
+  const chain = version.document.certificateChain;
+  if (chain !== undefined && chain.length > 0) return certificatesPem(chain);
+  throw lacks('selected key version does not have a certificate chain imported', 'choose another version');
+}
+
+const PEM_COLUMNS = /.{1,64}/g;
+
+/** Certificates in PEM, joined by newlines. @param chain base64 DER. */
+export const certificatesPem = (chain: readonly string[]): string =>
+  chain
+    .map((der) =>
+      ['-----BEGIN CERTIFICATE-----', ...(der.match(PEM_COLUMNS) ?? []), '-----END CERTIFICATE-----'].join(
+        '\n',
+      ),
+    )
+    .join('\n');
+
+const refusal = (message: string, field: string, hint: string): CofferError =>
+  invalid(message, { field, hint });
+
+const lacks = (message: string, hint: string): CofferError =>
+  unsupported(message, { field: 'key_type', hint });
+
+const notFoundVersion = (latest: number): CofferError =>
+  refusal('version does not exist or cannot be found', 'version', `the latest version is ${latest}`);

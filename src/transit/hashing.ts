@@ -1,0 +1,64 @@
+import { hash as nodeHash } from 'node:crypto';
+import { decodeBase64 } from '../base64.ts';
+import { asCofferError, type CofferError, invalid } from '../errors.ts';
+import { DIGEST_HASHES, type DigestHash, type DigestHashName } from './key-types/prehash/digest-hash.ts';
+
+/** Names of all hashes; the default of every operation is `sha2-256`. */
+export const hashNames = (): DigestHashName[] => Object.keys(DIGEST_HASHES) as DigestHashName[];
+
+export const DEFAULT_HASH = 'sha2-256';
+
+/** Peers sign and authenticate with SHA-1 for the sake of old data, but do not hash with it. */
+const NOT_FOR_HASHING = 'sha1';
+
+/** By its exact name, or undefined. */
+export const hashNamed = (name: string): DigestHash | undefined =>
+  Object.hasOwn(DIGEST_HASHES, name) ? DIGEST_HASHES[name as DigestHashName] : undefined;
+
+/**
+ * Hashes bytes.
+ * @param input base64.
+ * @throws `invalid` for base64, format and algorithm, in this order.
+ */
+export function hash(input: string | undefined, algorithm: string, format: string): string {
+  if (input === undefined) {
+    throw invalid('input missing', { field: 'input', hint: 'give base64; it may be empty' });
+  }
+  const bytes = decodeInput(input);
+  if (!isBinaryFormat(format)) {
+    throw invalid(`unsupported encoding format ${format}; must be "hex" or "base64"`, {
+      field: 'format',
+      hint: 'use hex or base64',
+    });
+  }
+  const found = algorithm === NOT_FOR_HASHING ? undefined : hashNamed(algorithm);
+  if (found === undefined) {
+    const names = hashNames().filter((name) => name !== NOT_FOR_HASHING);
+    throw invalid(`unsupported algorithm ${algorithm}`, {
+      field: 'algorithm',
+      hint: `use one of ${names.join(', ')}`,
+    });
+  }
+  return nodeHash(found.nodeName, bytes, format);
+}
+
+/** How bytes may be printed. */
+export type BinaryFormat = 'hex' | 'base64';
+export const isBinaryFormat = (format: string): format is BinaryFormat =>
+  format === 'hex' || format === 'base64';
+
+/** The input of an operation that hashes, decoded. @throws `invalid` in the words of peers. */
+export function decodeInput(input: string): Buffer {
+  try {
+    return decodeBase64(input);
+  } catch (error) {
+    throw undecodable('unable to decode input as base64', 'input', error);
+  }
+}
+
+/** A refusal that starts with what was tried and ends with the decoder's own words. */
+export const undecodable = (attempt: string, field: string, error: unknown): CofferError =>
+  invalid(`${attempt}: ${asCofferError(error)?.message ?? 'illegal base64 data'}`, {
+    field,
+    hint: 'give standard base64 with padding',
+  });

@@ -1,0 +1,128 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { decodeBase64 } from '../base64.ts';
+import { type CofferError, invalid } from '../errors.ts';
+import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
+import { HMAC, mountMarks, parseVersioned, printVersioned, type VersionMarks } from './ciphertext.ts';
+import type { Engine } from './engine.ts';
+import { decodeInput, hashNamed, hashNames, undecodable } from './hashing.ts';
+import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
+import type { KeyVersion, NamedKey } from './named-key.ts';
+import { rotatedWhenDue } from './rotation.ts';
+import { requireExistingVersion, versionForHmac } from './version-choice.ts';
+
+export interface HmacItem extends BatchItem {
+  /** Base64. */
+  readonly input?: string;
+}
+
+export interface HmacOptions {
+  readonly algorithm: string;
+  /** 0 for the latest. */
+  readonly keyVersion: number;
+}
+
+/**
+ * HMACs of inputs, each printed as `<prefix>v<version>:<base64>`. Every version of a key has a key of its own for this,
+ * whatever the type, and a context plays no part.
+ * @throws `not-found`; `conflict`; `invalid` for what concerns the whole call.
+ */
+export async function hmac(
+  engine: Engine,
+  name: string,
+  items: readonly HmacItem[],
+  { algorithm, keyVersion }: HmacOptions,
+): Promise<ItemResult<string>[]> {
+  const found = await requireKey(engine, name, 'encryption key not found');
+  requireNotSoftDeleted(found);
+  const key = await rotatedWhenDue(engine, found);
+  const version = versionForHmac(key, keyVersion);
+  const hmacKey = requireHmacKey(version);
+  const nodeName = hashNamed(algorithm)?.nodeName;
+  if (nodeName === undefined) {
+    throw invalid(`unsupported algorithm "${algorithm}"`, { field: 'algorithm', hint: KNOWN });
+  }
+  requireItems(items);
+  const marks = mountMarks(engine);
+  return eachItem(items, ({ input }) => {
+    if (input === undefined) {
+      throw invalid('missing input for HMAC', { field: 'input', hint: 'give base64; it may be empty' });
+    }
+    const digest = createHmac(nodeName, hmacKey).update(decodeInput(input)).digest('base64');
+    return printVersioned(marks, version.number, digest);
+  });
+}
+
+export interface HmacVerification {
+  readonly input: string | undefined;
+  readonly hmac: string | undefined;
+}
+
+/** Compares HMACs with those of one key, in constant time. */
+export class HmacVerifier {
+  readonly #key: NamedKey;
+  readonly #marks: VersionMarks;
+  readonly #nodeName: string;
+
+  /** @throws `invalid` for an unknown algorithm. */
+  constructor(engine: Engine, key: NamedKey, algorithm: string) {
+    const nodeName = hashNamed(algorithm)?.nodeName;
+    if (nodeName === undefined) throw invalidHash(algorithm);
+    this.#key = key;
+    this.#marks = mountMarks(engine);
+    this.#nodeName = nodeName;
+  }
+
+  /** @throws `invalid` when the text could not be an HMAC of this key. */
+  verify({ input, hmac: text }: HmacVerification): boolean {
+    if (input === undefined) throw missingInput();
+    const bytes = decodeInput(input);
+    if (text === undefined) throw invalid('missing hmac', { field: 'hmac', hint: 'give what hmac answered' });
+    const { version: number, payload } = parseVersioned(text, this.#marks, HMAC);
+    const given = decodeHmac(payload);
+    const key = requireHmacKey(this.#usableVersion(number));
+    const expected = createHmac(this.#nodeName, key).update(bytes).digest();
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  #usableVersion(number: number): KeyVersion {
+    const { latestVersion, minDecryptionVersion } = this.#key.document;
+    if (number > latestVersion) {
+      throw invalid('invalid HMAC: version is too new', {
+        field: 'hmac',
+        hint: `the latest version of this key is ${latestVersion}`,
+      });
+    }
+    if (number < minDecryptionVersion) {
+      throw invalid('cannot verify HMAC: version is too old (disallowed by policy)', {
+        field: 'hmac',
+        hint: `min_decryption_version of this key is ${minDecryptionVersion}`,
+      });
+    }
+    return requireExistingVersion(this.#key, number);
+  }
+}
+
+const KNOWN = `use one of ${hashNames().join(', ')}`;
+
+/** The refusal of operations that sign and verify. */
+export const invalidHash = (name: string): CofferError =>
+  invalid(`invalid hash algorithm "${name}"`, { field: 'hash_algorithm', hint: KNOWN });
+
+export const missingInput = (): CofferError =>
+  invalid('missing input', { field: 'input', hint: 'give base64; it may be empty' });
+
+function requireHmacKey({ number, hmacKey }: KeyVersion): KeyObject {
+  if (hmacKey !== undefined) return hmacKey;
+  throw invalid('no HMAC key exists for that key version', {
+    field: 'key_version',
+    hint: `version ${number} was restored from very old data; use a newer one`,
+  });
+}
+
+function decodeHmac(payload: string): Buffer {
+  try {
+    return decodeBase64(payload);
+  } catch (error) {
+    throw undecodable('unable to decode verification HMAC as base64', 'hmac', error);
+  }
+}

@@ -1,0 +1,235 @@
+import { decodeBase64, encodeBase64 } from '../base64.ts';
+import { type CofferError, invalid, unsupported } from '../errors.ts';
+import type { Random } from '../random.ts';
+import {
+  CIPHERTEXT,
+  decodePayload,
+  keyMarks,
+  parseVersioned,
+  printVersioned,
+  requireUsableVersion,
+  type VersionMarks,
+} from './ciphertext.ts';
+import { type Context, ContextKey } from './context-keys.ts';
+import { type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
+import type { Engine } from './engine.ts';
+import { requireNotSoftDeleted } from './key-collection.ts';
+import type { Aead, AeadCipher, MaybePromise } from './key-types/key-type.ts';
+import type { KeyVersion, NamedKey } from './named-key.ts';
+import type { OpenMaterial } from './open-material.ts';
+import { requireVersion, versionToWriteWith } from './version-choice.ts';
+
+/** What goes with a message beside itself. */
+interface Surroundings {
+  readonly context?: Context | undefined;
+  /** Base64; absent or empty for none. */
+  readonly associatedData?: string | undefined;
+  /** Base64 of 12 bytes; for convergent keys of version 1 alone. */
+  readonly nonce?: string | undefined;
+}
+
+export interface EncryptRequest extends Surroundings {
+  readonly plaintext: Uint8Array;
+  /** 0 for the latest. */
+  readonly keyVersion: number;
+}
+
+export interface DecryptRequest extends Surroundings {
+  readonly ciphertext: string;
+}
+
+export interface Encrypted {
+  readonly ciphertext: string;
+  readonly keyVersion: number;
+}
+
+/** Bytes of the nonce that the caller gives for convergent version 1. */
+const CALLER_NONCE_BYTES = 12;
+
+/** Encrypts and decrypts messages with one named key. Formats and refusals are those of the Vault family. */
+export class KeyCipher {
+  readonly #key: NamedKey;
+  readonly #marks: VersionMarks;
+  readonly #random: Random;
+
+  constructor(engine: Engine, key: NamedKey) {
+    this.#key = key;
+    this.#marks = keyMarks(engine, key.document);
+    this.#random = engine.random;
+  }
+
+  /**
+   * @param place how refusals name the item's `associated_data`.
+   * @throws `invalid` or `unsupported`
+   */
+  encrypt(request: EncryptRequest, place?: number): MaybePromise<Encrypted> {
+    const { type } = this.#key;
+    requireNotSoftDeleted(this.#key);
+    if (!this.#key.encrypts) throw notSupported('encryption', type.name);
+    const version = versionToWriteWith(this.#key, request.keyVersion, 'encryption');
+    if (type.publicKeyEncryption !== undefined) {
+      refuseSurroundings(request, type.name, place);
+      return this.#print(version, [type.publicKeyEncryption.encrypt(version.material, request.plaintext)]);
+    }
+    const aead = requireAead(type.aead);
+    const way = convergentVersionOf(this.#key.document, version.document);
+    const callerNonce = nonceToEncryptWith(way, request);
+    const open = this.#open(version, request.context);
+    const associatedData = associatedDataToSeal(way, request);
+    const seal = (cipher: AeadCipher): Encrypted => {
+      const nonce = callerNonce ?? this.#nonce(way, aead, open, request);
+      const sealed = cipher.encrypt(nonce, request.plaintext, associatedData);
+      return this.#print(version, way === 1 ? sealed : [nonce, ...sealed]);
+    };
+    const { cipher } = open;
+    return cipher instanceof Promise ? cipher.then(seal) : seal(cipher);
+  }
+
+  /**
+   * @param place how refusals name the item's `associated_data`.
+   * @throws `invalid` or `unsupported`
+   */
+  decrypt(request: DecryptRequest, place?: number): MaybePromise<Buffer> {
+    const { type, document } = this.#key;
+    requireNotSoftDeleted(this.#key);
+    if (!this.#key.encrypts) throw notSupported('decryption', type.name);
+    const { version: written, payload } = parseVersioned(request.ciphertext, this.#marks, CIPHERTEXT);
+    // Data from before there were versions says 0.
+    const number = written === 0 ? 1 : written;
+    requireUsableVersion(number, document, CIPHERTEXT);
+    const sealed = decodePayload(payload, CIPHERTEXT, 'invalid ciphertext: could not decode base64');
+    const version = requireVersion(this.#key, number);
+    if (type.publicKeyEncryption !== undefined) {
+      refuseSurroundings(request, type.name, place);
+      if (!version.hasSecret) throw noPrivateCounterpart();
+      return type.publicKeyEncryption.decrypt(version.material, sealed);
+    }
+    const { nonceBytes } = requireAead(type.aead);
+    const way = convergentVersionOf(document, version.document);
+    const callerNonce = way === 1 ? nonceToDecryptWith(request) : undefined;
+    const open = this.#open(version, request.context);
+    const associatedData = decodeAssociatedData(request);
+    if (callerNonce === undefined && sealed.length < nonceBytes) throw tooShort();
+    const nonce = callerNonce ?? sealed.subarray(0, nonceBytes);
+    const body = callerNonce === undefined ? sealed.subarray(nonceBytes) : sealed;
+    const { cipher } = open;
+    return cipher instanceof Promise
+      ? cipher.then((ready) => ready.decrypt(nonce, body, associatedData))
+      : cipher.decrypt(nonce, body, associatedData);
+  }
+
+  #open(version: KeyVersion, context: Context | undefined): OpenMaterial {
+    return this.#key.document.derived ? version.contextKeys.of(context) : version.own;
+  }
+
+  #nonce(
+    way: ConvergentVersion,
+    { nonceBytes }: Aead<unknown>,
+    open: OpenMaterial,
+    { plaintext, context }: EncryptRequest,
+  ): Buffer {
+    if (way === 3 && open instanceof ContextKey && open.nonceKey !== undefined) {
+      return nonceOf(open.nonceKey, plaintext, nonceBytes);
+    }
+    if (way === 2 && context !== undefined) return nonceOf(context.bytes, plaintext, nonceBytes);
+    if (way !== 0) throw new TypeError(`convergent version ${way} without what its nonce is made of`);
+    return this.#random.bytes(nonceBytes);
+  }
+
+  #print(version: KeyVersion, parts: readonly Uint8Array[]): Encrypted {
+    const payload = encodeBase64(Buffer.concat(parts));
+    return { ciphertext: printVersioned(this.#marks, version.number, payload), keyVersion: version.number };
+  }
+}
+
+function requireAead(aead: Aead<unknown> | undefined): Aead<unknown> {
+  if (aead === undefined) throw new TypeError('the type encrypts in no known way');
+  return aead;
+}
+
+const isGiven = (text: string | undefined): text is string => text !== undefined && text !== '';
+
+/** The nonce that the caller must give for version 1, and must not give for any other. */
+function nonceToEncryptWith(way: ConvergentVersion, { nonce }: Surroundings): Buffer | undefined {
+  if (way !== 1) {
+    if (!isGiven(nonce)) return undefined;
+    throw invalid('provided nonce not allowed for this key', {
+      field: 'nonce',
+      hint: 'leave the nonce out: this key makes its own',
+    });
+  }
+  const bytes = isGiven(nonce) ? decodeBase64(nonce, 'nonce') : undefined;
+  if (bytes?.length === CALLER_NONCE_BYTES) return bytes;
+  throw invalid('base64-decoded nonce must be 12 bytes long when using convergent encryption with this key', {
+    field: 'nonce',
+    hint: 'give base64 of 12 bytes that are never used twice with the same context',
+  });
+}
+
+/** Old clients send a nonce to every key; on the way back only version 1 looks at it. */
+function nonceToDecryptWith({ nonce }: Surroundings): Buffer {
+  const bytes = isGiven(nonce) ? decodeBase64(nonce, 'nonce') : undefined;
+  if (bytes?.length === CALLER_NONCE_BYTES) return bytes;
+  throw invalid('invalid convergent nonce supplied', {
+    field: 'nonce',
+    hint: 'give the 12 bytes that the data was encrypted with, as base64',
+  });
+}
+
+function decodeAssociatedData({ associatedData }: Surroundings): Buffer | undefined {
+  if (!isGiven(associatedData)) return undefined;
+  try {
+    return decodeBase64(associatedData);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : '';
+    throw invalid(`unable to get associated_data/additional_data from factory[0]: ${reason}`, {
+      field: 'associated_data',
+      hint: 'give standard base64 with padding',
+    });
+  }
+}
+
+/**
+ * With a nonce made of the plaintext alone, two different associated data would give two tags under one nonce, from
+ * which GCM's and Poly1305's authentication key can be computed. Reading such ciphertexts of peers does no harm.
+ */
+function associatedDataToSeal(way: ConvergentVersion, surroundings: Surroundings): Buffer | undefined {
+  const bytes = decodeAssociatedData(surroundings);
+  if (bytes === undefined || way === 0 || way === 1) return bytes;
+  throw unsupported('associated_data is not supported with convergent encryption', {
+    field: 'associated_data',
+    hint: 'put what distinguishes the data into the context, or use a key that is not convergent',
+  });
+}
+
+function refuseSurroundings(
+  { associatedData, nonce }: Surroundings,
+  typeName: string,
+  place: number | undefined,
+): void {
+  if (isGiven(associatedData)) throw associatedDataRefused(typeName, place);
+  nonceToEncryptWith(0, { nonce });
+}
+
+export const associatedDataRefused = (typeName: string, place: number | undefined): CofferError => {
+  const member = place === undefined ? 'associated_data' : `[${place}].associated_data`;
+  return unsupported(`'${member}' provided for non-AEAD cipher suite ${typeName}`, {
+    field: 'associated_data',
+    hint: 'leave it out, or use a symmetric key',
+  });
+};
+
+const notSupported = (what: 'encryption' | 'decryption', typeName: string): CofferError =>
+  unsupported(`message ${what} not supported for key type ${typeName}`, {
+    field: 'name',
+    hint: 'use a key that encrypts: a symmetric one, or RSA',
+  });
+
+const tooShort = (): CofferError =>
+  invalid('invalid ciphertext length', { field: 'ciphertext', hint: 'it looks cut off' });
+
+const noPrivateCounterpart = (): CofferError =>
+  unsupported('cannot decrypt ciphertext, key version does not have a private counterpart', {
+    field: 'ciphertext',
+    hint: 'only the public key of this version was imported; import its private key',
+  });

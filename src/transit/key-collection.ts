@@ -1,0 +1,58 @@
+import { type CofferError, conflict, notFound } from '../errors.ts';
+import type { DocumentRef, View } from '../store/store.ts';
+import type { Engine } from './engine.ts';
+import { NamedKey, type NamedKeyDocument } from './named-key.ts';
+
+export const keyRef = (engine: Engine, name: string): DocumentRef => ({ collection: engine.keys, id: name });
+
+/** The key as a view shows it. */
+export async function keyIn(view: View, engine: Engine, name: string): Promise<NamedKey | undefined> {
+  const document = await view.get<NamedKeyDocument>(keyRef(engine, name));
+  return document === undefined ? undefined : NamedKey.open(document);
+}
+
+export const findKey = (engine: Engine, name: string): Promise<NamedKey | undefined> =>
+  engine.store.read((view) => keyIn(view, engine, name));
+
+/**
+ * @param refusal what programs read when there is no such key; each operation has its own words.
+ * @throws `not-found`
+ */
+export async function requireKey(engine: Engine, name: string, refusal: string): Promise<NamedKey> {
+  const key = await findKey(engine, name);
+  if (key === undefined) throw noSuchKey(name, refusal);
+  return key;
+}
+
+/**
+ * Changes a key in one transaction.
+ * @param change gives the new document, or the same one to change nothing; it may throw, and then nothing is changed.
+ * @throws `not-found` with the words of `refusal`.
+ */
+export function changeKey(
+  engine: Engine,
+  name: string,
+  refusal: string,
+  change: (key: NamedKey) => NamedKeyDocument,
+): Promise<NamedKey> {
+  return engine.store.transact(async (tx) => {
+    const key = await keyIn(tx, engine, name);
+    if (key === undefined) throw noSuchKey(name, refusal);
+    const changed = change(key);
+    if (changed === key.document) return key;
+    tx.put(keyRef(engine, name), changed);
+    return NamedKey.open(changed);
+  });
+}
+
+export const noSuchKey = (name: string, refusal: string): CofferError =>
+  notFound(refusal, {
+    field: 'name',
+    hint: `there is no key named "${name}"; list the keys to see what there is`,
+  });
+
+/** @throws `conflict` when the key was soft-deleted. */
+export function requireNotSoftDeleted(key: NamedKey): void {
+  if (!key.document.softDeleted) return;
+  throw conflict('refusing to use soft-deleted key', { field: 'name', hint: 'restore the key first' });
+}

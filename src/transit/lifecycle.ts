@@ -1,0 +1,182 @@
+import { conflict, invalid, unsupported } from '../errors.ts';
+import type { ListOptions } from '../store/store.ts';
+import { requireAutoRotatePeriod } from './configuration.ts';
+import { VERSIONS_SAY } from './convergent.ts';
+import type { Engine } from './engine.ts';
+import { changeKey, findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
+import { keyTypeNamed, keyTypeNames } from './key-types/index.ts';
+import { KDF_COUNTER, KDF_HKDF, type KeyType } from './key-types/key-type.ts';
+import { NamedKey, type NamedKeyDocument } from './named-key.ts';
+import { freshVersion, withVersion } from './rotation.ts';
+
+/** What is decided when a key is created. */
+export interface NewKey {
+  /** Name of a key type. */
+  readonly type: string;
+  readonly derived: boolean;
+  readonly convergentEncryption: boolean;
+  readonly exportable: boolean;
+  readonly allowPlaintextBackup: boolean;
+  /** 0 for never, else at least an hour. */
+  readonly autoRotatePeriodSeconds: number;
+  /** For types whose length is chosen; else 0. */
+  readonly keyBytes: number;
+}
+
+/**
+ * Creates a key. One that exists already is left as it is.
+ * @throws `invalid` or `unsupported` for settings that do not fit each other or the type.
+ */
+export async function createKey(engine: Engine, name: string, settings: NewKey): Promise<NamedKey> {
+  const type = requireSettings(settings);
+  const existing = await findKey(engine, name);
+  if (existing !== undefined) return existing;
+  const document = await newDocument(engine, name, type, settings);
+  return engine.store.transact(async (tx) => {
+    const meanwhile = await keyIn(tx, engine, name);
+    if (meanwhile !== undefined) return meanwhile;
+    tx.put(keyRef(engine, name), document);
+    return NamedKey.open(document);
+  });
+}
+
+function requireSettings(settings: NewKey): KeyType {
+  requireAutoRotatePeriod(settings.autoRotatePeriodSeconds);
+  if (settings.convergentEncryption && !settings.derived) {
+    throw invalid('convergent encryption requires derivation to be enabled', {
+      field: 'convergent_encryption',
+      hint: 'set derived as well',
+    });
+  }
+  const type = requireKeyType(settings.type);
+  requireKeySize(type, settings.keyBytes);
+  requireCapabilities(type, settings);
+  return type;
+}
+
+/** @throws `invalid` when there is no such type. */
+export function requireKeyType(name: string): KeyType {
+  const type = keyTypeNamed(name);
+  if (type !== undefined) return type;
+  throw invalid(`unknown key type ${name}`, {
+    field: 'type',
+    hint: `use one of ${keyTypeNames().join(', ')}`,
+  });
+}
+
+function requireKeySize({ name, size }: KeyType, keyBytes: number): void {
+  if (size === undefined) {
+    if (keyBytes === 0) return;
+    throw invalid(`key_size is not valid for algorithm ${name}`, {
+      field: 'key_size',
+      hint: 'leave it out: keys of this type have one length',
+    });
+  }
+  const bounds = { field: 'key_size', hint: `give ${size.minimumBytes} to ${size.maximumBytes} bytes` };
+  if (keyBytes === 0) {
+    throw invalid(
+      `invalid key size for ${name.toUpperCase()} key, must be between ${size.minimumBytes} and ${size.maximumBytes} bytes`,
+      bounds,
+    );
+  }
+  if (keyBytes < size.minimumBytes || keyBytes > size.maximumBytes) {
+    throw invalid(`invalid key_size ${keyBytes}`, bounds);
+  }
+}
+
+/** @throws `unsupported` when keys of the type cannot be derived or convergent. */
+export function requireCapabilities(
+  type: KeyType,
+  { derived, convergentEncryption }: Pick<NewKey, 'derived' | 'convergentEncryption'>,
+): void {
+  if (derived && type.derivation === undefined) {
+    throw unsupported(
+      `key derivation and convergent encryption not supported for keys of type ${type.name}`,
+      {
+        field: 'derived',
+        hint: 'leave derived out, or choose a type that derives',
+      },
+    );
+  }
+  if (convergentEncryption && type.aead === undefined) {
+    throw unsupported(`convergent encryption not supported for keys of type ${type.name}`, {
+      field: 'convergent_encryption',
+      hint: 'leave it out, or choose a symmetric type',
+    });
+  }
+}
+
+/** A key at version 1, not stored yet. */
+export async function newDocument(
+  engine: Engine,
+  name: string,
+  type: KeyType,
+  settings: NewKey,
+): Promise<NamedKeyDocument> {
+  return withVersion(emptyDocument(name, settings), await freshVersion(engine, type, settings.keyBytes));
+}
+
+/** A key without any version yet. */
+export const emptyDocument = (name: string, settings: NewKey): NamedKeyDocument => ({
+  name,
+  type: settings.type,
+  keyBytes: settings.keyBytes,
+  derived: settings.derived,
+  kdf: settings.derived ? KDF_HKDF : KDF_COUNTER,
+  convergentEncryption: settings.convergentEncryption,
+  convergentVersion: settings.convergentEncryption ? VERSIONS_SAY : 0,
+  exportable: settings.exportable,
+  allowPlaintextBackup: settings.allowPlaintextBackup,
+  deletionAllowed: false,
+  softDeleted: false,
+  minDecryptionVersion: 1,
+  minEncryptionVersion: 0,
+  minAvailableVersion: 0,
+  latestVersion: 0,
+  autoRotatePeriodSeconds: settings.autoRotatePeriodSeconds,
+  imported: false,
+  allowImportedKeyRotation: false,
+  versionTemplate: '',
+  versions: {},
+});
+
+/** Names of the mount's keys, sorted by code unit. */
+export const listKeys = (engine: Engine, options: ListOptions): Promise<string[]> =>
+  engine.store.read((view) => view.list(engine.keys, options));
+
+/**
+ * Deletes a key with all its versions, for good.
+ * @throws `not-found`; `conflict` unless deletion was allowed by configuration.
+ */
+export function deleteKey(engine: Engine, name: string): Promise<void> {
+  return engine.store.transact(async (tx) => {
+    const key = await keyIn(tx, engine, name);
+    if (key === undefined)
+      throw noSuchKey(name, `error deleting policy ${name}: could not delete key; not found`);
+    if (!key.document.deletionAllowed) {
+      throw conflict(`error deleting policy ${name}: deletion is not allowed for this key`, {
+        field: 'name',
+        hint: 'set deletion_allowed first (keys config --deletion-allowed)',
+      });
+    }
+    tx.delete(keyRef(engine, name));
+  });
+}
+
+/**
+ * Marks a key so that it is not used until it is restored, or takes the mark away.
+ * @returns the key, and whether that changed anything.
+ * @throws `not-found`
+ */
+export async function setSoftDeleted(
+  engine: Engine,
+  name: string,
+  softDeleted: boolean,
+): Promise<{ readonly key: NamedKey; readonly changed: boolean }> {
+  let changed = false;
+  const key = await changeKey(engine, name, 'key not found', ({ document }) => {
+    changed = document.softDeleted !== softDeleted;
+    return changed ? { ...document, softDeleted } : document;
+  });
+  return { key, changed };
+}

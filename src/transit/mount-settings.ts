@@ -1,0 +1,36 @@
+import { invalid } from '../errors.ts';
+import type { DocumentRef } from '../store/store.ts';
+import type { Engine } from './engine.ts';
+
+/** What is configured for a mount as a whole. */
+export interface MountSettings {
+  /** Encryption never creates a key. */
+  readonly disableUpsert: boolean;
+  /** Entries; 0 for no limit. Kept for clients that set it; keys are cached by the store, whatever it says. */
+  readonly cacheSize: number;
+}
+
+const INITIAL: MountSettings = { disableUpsert: false, cacheSize: 0 };
+const SMALLEST_CACHE = 10;
+
+const settingsRef = (engine: Engine): DocumentRef => ({ collection: engine.settings, id: 'settings' });
+
+export async function readSettings(engine: Engine): Promise<MountSettings> {
+  return (await engine.store.read((view) => view.get<MountSettings>(settingsRef(engine)))) ?? INITIAL;
+}
+
+/** @throws `invalid` for a cache size that is neither 0 nor at least 10. */
+export function changeSettings(engine: Engine, change: Partial<MountSettings>): Promise<MountSettings> {
+  const { cacheSize } = change;
+  if (cacheSize !== undefined && cacheSize !== 0 && cacheSize < SMALLEST_CACHE) {
+    throw invalid('size must be 0 or a value greater or equal to 10', {
+      field: 'size',
+      hint: '0 sets no limit',
+    });
+  }
+  return engine.store.transact(async (tx) => {
+    const settings = { ...((await tx.get<MountSettings>(settingsRef(engine))) ?? INITIAL), ...change };
+    tx.put(settingsRef(engine), settings);
+    return settings;
+  });
+}

@@ -1,0 +1,44 @@
+import { invalid } from '../errors.ts';
+import type { Engine } from './engine.ts';
+import { isBinaryFormat } from './hashing.ts';
+
+/** As many as peers give out at once. */
+const MOST_BYTES = 131_072;
+const SOURCES = ['platform', 'seal', 'all'];
+
+export interface RandomRequest {
+  readonly bytes: number;
+  readonly format: string;
+  /** There is one source here, the platform's; other words of peers are understood. */
+  readonly source: string;
+}
+
+export interface RandomBytes {
+  readonly text: string;
+  readonly warnings: readonly string[];
+}
+
+/** Fresh random bytes, printed. @throws `invalid` */
+export function randomBytes(engine: Engine, { bytes, format, source }: RandomRequest): RandomBytes {
+  if (bytes < 1) {
+    throw invalid("'bytes' cannot be less than 1", { field: 'bytes', hint: `give 1 to ${MOST_BYTES}` });
+  }
+  if (bytes > MOST_BYTES) {
+    throw invalid("'bytes' should be less than 131072", { field: 'bytes', hint: `give 1 to ${MOST_BYTES}` });
+  }
+  if (!isBinaryFormat(format)) {
+    throw invalid(`unsupported encoding format "${format}"; must be "hex" or "base64"`, {
+      field: 'format',
+      hint: 'use hex or base64',
+    });
+  }
+  if (!SOURCES.includes(source)) {
+    throw invalid(`unsupported entropy source "${source}"; must be "platform" or "seal", or "all"`, {
+      field: 'source',
+      hint: 'leave it out',
+    });
+  }
+  const warnings =
+    source === 'seal' ? ['no seal/entropy augmentation available, using platform entropy source'] : [];
+  return { text: engine.random.bytes(bytes).toString(format), warnings };
+}

@@ -1,0 +1,60 @@
+import { wipe } from '../bytes.ts';
+import { eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
+import { convergentVersionOf } from './convergent.ts';
+import { type DecryptItem, decryptRequest } from './decrypt.ts';
+import type { Engine } from './engine.ts';
+import { type DecryptRequest, type Encrypted, KeyCipher } from './key-cipher.ts';
+import { requireKey } from './key-collection.ts';
+import type { MaybePromise } from './key-types/key-type.ts';
+import type { NamedKey } from './named-key.ts';
+import { rotatedWhenDue } from './rotation.ts';
+import { LATEST, versionToWriteWith } from './version-choice.ts';
+
+export interface RewrapItem extends DecryptItem {
+  /** Version of the new ciphertext; 0 or absent for the latest. */
+  readonly keyVersion?: number;
+}
+
+/**
+ * Encrypts afresh, with the latest version unless told otherwise, what a ciphertext holds; the plaintext is never given
+ * out. Associated data go into the new ciphertext as they were in the old one.
+ * @throws `not-found`; `invalid` for what concerns the whole call.
+ */
+export async function rewrap(
+  engine: Engine,
+  name: string,
+  items: readonly RewrapItem[],
+): Promise<ItemResult<Encrypted>[]> {
+  requireItems(items);
+  requireUniformContext(items);
+  const found = await requireKey(engine, name, 'encryption key not found');
+  const key = await rotatedWhenDue(engine, found);
+  const cipher = new KeyCipher(engine, key);
+  return eachItem(items, (item, index) => {
+    const request = decryptRequest(item);
+    const plaintext = cipher.decrypt(request, index);
+    const keyVersion = item.keyVersion ?? LATEST;
+    const again = (bytes: Buffer): MaybePromise<Encrypted> => {
+      const nonce = takesNonce(key, keyVersion) ? request.nonce : undefined;
+      return encryptAndWipe(cipher, { ...request, nonce, keyVersion }, bytes, index);
+    };
+    return plaintext instanceof Promise ? plaintext.then(again) : again(plaintext);
+  });
+}
+
+/** A nonce was given for reading; it is for writing too only where the new version needs one. */
+const takesNonce = (key: NamedKey, keyVersion: number): boolean =>
+  convergentVersionOf(key.document, versionToWriteWith(key, keyVersion, 'encryption').document) === 1;
+
+function encryptAndWipe(
+  cipher: KeyCipher,
+  request: DecryptRequest & { readonly keyVersion: number },
+  plaintext: Buffer,
+  index: number,
+): MaybePromise<Encrypted> {
+  const { keyVersion, context, associatedData, nonce } = request;
+  const encrypted = cipher.encrypt({ plaintext, context, associatedData, nonce, keyVersion }, index);
+  if (encrypted instanceof Promise) return encrypted.finally(() => wipe(plaintext));
+  wipe(plaintext);
+  return encrypted;
+}

@@ -1,0 +1,130 @@
+import { printGoTime } from '../clock.ts';
+import { unsupported } from '../errors.ts';
+import { convergentVersionToRecord } from './convergent.ts';
+import type { Engine } from './engine.ts';
+import { findKey, keyIn, keyRef, noSuchKey, requireNotSoftDeleted } from './key-collection.ts';
+import type { KeyType, StoredMaterial } from './key-types/key-type.ts';
+import { NamedKey, type NamedKeyDocument, type VersionDocument } from './named-key.ts';
+
+const HMAC_KEY_BYTES = 32;
+
+/** What a version is made of before its place in a key is known. */
+export type FreshVersion = Omit<VersionDocument, 'convergentVersion'>;
+
+/** A new version's key material, its key for HMACs, and its time. */
+export async function freshVersion(engine: Engine, type: KeyType, keyBytes: number): Promise<FreshVersion> {
+  return versionOf(engine, type, await type.generate(engine.random, keyBytes));
+}
+
+/** A version of key material that is there already. */
+export function versionOf(engine: Engine, type: KeyType, material: StoredMaterial): FreshVersion {
+  const now = engine.clock.now();
+  return {
+    ...material,
+    hmacKey: type.hmacKeyOf?.(material) ?? engine.random.bytes(HMAC_KEY_BYTES).toString('base64'),
+    createdAt: printGoTime(now),
+    createdAtSeconds: Math.floor(now / 1000),
+  };
+}
+
+/** The document with one more version, which is the latest. */
+export function withVersion(document: NamedKeyDocument, fresh: FreshVersion): NamedKeyDocument {
+  const latestVersion = document.latestVersion + 1;
+  const version: VersionDocument = { ...fresh, convergentVersion: convergentVersionToRecord(document) };
+  return { ...document, latestVersion, versions: { ...document.versions, [latestVersion]: version } };
+}
+
+/**
+ * Adds a version.
+ * @param force rotates a key that only signs, too.
+ * @throws `not-found`, `conflict` for a soft-deleted key, `unsupported` when keys of the type, or imported keys, do not rotate.
+ */
+export function rotateKey(engine: Engine, name: string, force: boolean): Promise<NamedKey> {
+  return addVersion(engine, name, (key) => {
+    requireNotSoftDeleted(key);
+    requireRotatableType(engine, key, force);
+    requireRotatableOrigin(key);
+    return true;
+  });
+}
+
+/**
+ * The latest version, replaced first when it is older than the key's period. Several processes that find it too old at
+ * once add one version between them.
+ */
+export async function rotatedWhenDue(engine: Engine, key: NamedKey): Promise<NamedKey> {
+  if (!isDue(engine, key)) return key;
+  return addVersion(engine, key.document.name, (current) => isDue(engine, current));
+}
+
+/**
+ * Rotates every key of the mount whose time has come; what a server does from time to time, so that keys are rotated
+ * though nobody uses them.
+ * @returns names of the keys that were rotated.
+ */
+export async function rotateDueKeys(engine: Engine): Promise<string[]> {
+  const rotated: string[] = [];
+  for (const name of await engine.store.read((view) => view.list(engine.keys))) {
+    const key = await findKey(engine, name);
+    if (key === undefined || !isDue(engine, key)) continue;
+    await rotatedWhenDue(engine, key);
+    rotated.push(name);
+  }
+  return rotated;
+}
+
+function isDue(engine: Engine, { document }: NamedKey): boolean {
+  const { autoRotatePeriodSeconds: period, latestVersion, versions } = document;
+  if (period === 0 || document.softDeleted) return false;
+  if (document.imported && !document.allowImportedKeyRotation) return false;
+  const latest = versions[String(latestVersion)];
+  return latest !== undefined && engine.clock.now() - 1000 * latest.createdAtSeconds >= 1000 * period;
+}
+
+/**
+ * Makes key material outside of any transaction, since that may take seconds, and adds it inside one.
+ * @param wanted looks at the key as it is; false leaves it so. It may throw.
+ */
+async function addVersion(
+  engine: Engine,
+  name: string,
+  wanted: (key: NamedKey) => boolean,
+): Promise<NamedKey> {
+  for (;;) {
+    const seen = await findKey(engine, name);
+    if (seen === undefined) throw noSuchKey(name, 'key not found');
+    if (!wanted(seen)) return seen;
+    const { type, keyBytes } = seen.document;
+    const fresh = await freshVersion(engine, seen.type, keyBytes);
+    const done = await engine.store.transact(async (tx) => {
+      const key = await keyIn(tx, engine, name);
+      if (key === undefined) throw noSuchKey(name, 'key not found');
+      if (!wanted(key)) return key;
+      // Deleted and created anew in the meantime: the material is of the wrong kind.
+      if (key.document.type !== type || key.document.keyBytes !== keyBytes) return undefined;
+      const rotated = { ...withVersion(key.document, fresh), imported: false };
+      tx.put(keyRef(engine, name), rotated);
+      return NamedKey.open(rotated);
+    });
+    if (done !== undefined) return done;
+  }
+}
+
+function requireRotatableType(engine: Engine, key: NamedKey, force: boolean): void {
+  if (engine.rotatesEveryType || force || key.encrypts) return;
+  throw unsupported(
+    `rotation is only supported for keys that encrypt and decrypt; ${key.type.name} does not`,
+    {
+      field: 'name',
+      hint: 'to rotate it all the same, use force (--force)',
+    },
+  );
+}
+
+function requireRotatableOrigin({ document }: NamedKey): void {
+  if (!document.imported || document.allowImportedKeyRotation) return;
+  throw unsupported(`imported key ${document.name} does not allow rotation within Vault`, {
+    field: 'name',
+    hint: 'import a new version of it instead',
+  });
+}

@@ -1,0 +1,161 @@
+import { type CofferError, invalid, unsupported } from '../errors.ts';
+import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
+import { keyMarks, printVersioned } from './ciphertext.ts';
+import type { ContextKey } from './context-keys.ts';
+import { decodeContextOrRefuse } from './data-key.ts';
+import type { Engine } from './engine.ts';
+import { decodeInput, hashNamed } from './hashing.ts';
+import { invalidHash, missingInput } from './hmac.ts';
+import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
+import type { Marshaling, SignatureOptions, Signing } from './key-types/key-type.ts';
+import type { DigestHashName } from './key-types/prehash/digest-hash.ts';
+import type { SaltLength } from './key-types/prehash/rsa-digest.ts';
+import type { KeyVersion, NamedKey } from './named-key.ts';
+import { rotatedWhenDue } from './rotation.ts';
+import { versionToWriteWith } from './version-choice.ts';
+
+export interface SignItem extends BatchItem {
+  /** Base64. */
+  readonly input?: string;
+  /** Base64; for derived keys. */
+  readonly context?: string;
+}
+
+/** How to sign, or how was signed, as callers say it. */
+export interface SignatureRequest {
+  readonly hashAlgorithm: string;
+  /** The input is the digest. */
+  readonly prehashed: boolean;
+  /** RSA: `pss` (also when empty) or `pkcs1v15`. */
+  readonly signatureAlgorithm: string;
+  /** `asn1` or `jws`. */
+  readonly marshalingAlgorithm: string;
+  /** `auto`, `hash`, or bytes. */
+  readonly saltLength: string;
+}
+
+export interface Signed {
+  readonly signature: string;
+  readonly keyVersion: number;
+  /** Of the context's key, for a derived key. Base64. */
+  readonly publicKey?: string;
+}
+
+/**
+ * Signs inputs; the result of each is at its place.
+ * @param keyVersion 0 for the latest.
+ * @throws `not-found`, `unsupported`; `invalid` for what concerns the whole call.
+ */
+export async function sign(
+  engine: Engine,
+  name: string,
+  items: readonly SignItem[],
+  request: SignatureRequest & { readonly keyVersion: number },
+): Promise<ItemResult<Signed>[]> {
+  const options = signatureOptions(request);
+  const found = await requireKey(engine, name, 'signing key not found');
+  const signing = requireSigning(found, 'signing');
+  requirePossibleNone(request);
+  requireItems(items);
+  const key = await rotatedWhenDue(engine, found);
+  const print = signaturePrinter(engine, key, options);
+  return eachItem(items, (item) => {
+    if (item.input === undefined) throw missingInput();
+    const input = decodeInput(item.input);
+    const context = decodeContextOrRefuse(item.context);
+    requireNotSoftDeleted(key);
+    const version = versionToWriteWith(key, request.keyVersion, 'signing');
+    if (!version.hasSecret) throw noPrivatePart();
+    const derived = key.document.derived ? contextKeyFor(version, context) : undefined;
+    const material = derived === undefined ? version.material : derived.material;
+    const shown = derived === undefined ? {} : shownPublicKey(key, derived);
+    const signature = signing.sign(material, input, options, engine.random);
+    return signature instanceof Promise
+      ? signature.then((bytes) => ({ ...print(version, bytes), ...shown }))
+      : { ...print(version, signature), ...shown };
+  });
+}
+
+function signaturePrinter(engine: Engine, key: NamedKey, { marshaling }: SignatureOptions) {
+  const marks = keyMarks(engine, key.document);
+  // The marshaling of JSON Web Signatures changes the alphabet for every type, whether or not it marshals anything else.
+  const encoding = marshaling === 'jws' ? 'base64url' : 'base64';
+  return (version: KeyVersion, bytes: Buffer): Signed => ({
+    signature: printVersioned(marks, version.number, bytes.toString(encoding)),
+    keyVersion: version.number,
+  });
+}
+
+const shownPublicKey = ({ type }: NamedKey, derived: ContextKey): { readonly publicKey?: string } =>
+  type.publicKey === undefined ? {} : { publicKey: type.publicKey.print(derived.material) };
+
+/** The key of a context. @throws `invalid`, in the words of operations that sign. */
+export function contextKeyFor(
+  version: KeyVersion,
+  context: ReturnType<typeof decodeContextOrRefuse>,
+): ContextKey {
+  try {
+    return version.contextKeys.of(context);
+  } catch (error) {
+    if (context !== undefined || !(error instanceof Error)) throw error;
+    throw invalid(`error deriving key: ${error.message}`, {
+      field: 'context',
+      hint: 'give the context that the signature belongs to',
+    });
+  }
+}
+
+/** @throws `unsupported` when keys of the type do not sign. */
+export function requireSigning({ type }: NamedKey, purpose: 'signing' | 'verification'): Signing<unknown> {
+  if (type.signing !== undefined) return type.signing;
+  throw unsupported(`key type ${type.name} does not support ${purpose}`, {
+    field: 'name',
+    hint: 'use a key that signs, or make an HMAC',
+  });
+}
+
+/** Reads what a caller says about the signature. @throws `invalid` for the hash, the marshaling, the salt, in this order. */
+export function signatureOptions(request: SignatureRequest): SignatureOptions {
+  const { hashAlgorithm, marshalingAlgorithm, prehashed, signatureAlgorithm } = request;
+  if (hashAlgorithm !== 'none' && hashNamed(hashAlgorithm) === undefined) throw invalidHash(hashAlgorithm);
+  const hash = hashAlgorithm as DigestHashName | 'none';
+  const marshaling = parseMarshaling(marshalingAlgorithm);
+  return { hash, marshaling, saltLength: parseSaltLength(request.saltLength), prehashed, signatureAlgorithm };
+}
+
+function parseMarshaling(text: string): Marshaling {
+  if (text === 'asn1' || text === 'jws') return text;
+  throw invalid(`invalid marshaling type "${text}"`, {
+    field: 'marshaling_algorithm',
+    hint: 'use asn1 or jws',
+  });
+}
+
+function parseSaltLength(text: string): SaltLength {
+  const word = text.toLowerCase();
+  if (word === 'auto' || word === 'hash') return word;
+  const hint = 'use auto, hash, or a number of bytes';
+  if (!/^[+-]?\d{1,15}$/.test(text)) {
+    throw invalid(`salt length neither 'auto', 'hash', nor an int: ${text}`, { field: 'salt_length', hint });
+  }
+  const bytes = Number(text);
+  if (bytes < -1) throw invalid(`salt length is invalid: ${bytes}`, { field: 'salt_length', hint });
+  if (bytes === 0) return 'auto';
+  return bytes === -1 ? 'hash' : bytes;
+}
+
+/** @throws `invalid`: without a hash there is nothing to sign but a digest, in the one padding that does not name it. */
+export function requirePossibleNone(request: SignatureRequest): void {
+  if (request.hashAlgorithm !== 'none') return;
+  if (request.prehashed && request.signatureAlgorithm === 'pkcs1v15') return;
+  throw invalid('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15', {
+    field: 'hash_algorithm',
+    hint: 'name the hash, or set both',
+  });
+}
+
+const noPrivatePart = (): CofferError =>
+  unsupported('requested version for signing does not contain a private part', {
+    field: 'key_version',
+    hint: 'only the public key of this version was imported; import its private key',
+  });

@@ -1,0 +1,65 @@
+import { type CofferError, invalid } from '../errors.ts';
+import type { Engine } from './engine.ts';
+import { changeKey } from './key-collection.ts';
+import type { NamedKey, NamedKeyDocument } from './named-key.ts';
+
+/**
+ * Deletes every version below `oldest`, for good.
+ * @param oldest from 1, at most the lower of the key's two minimums; undefined when the caller gave none.
+ * @throws `not-found`; `invalid` if a minimum is unset or lower, and then the key is unchanged.
+ */
+export function trimKey(engine: Engine, name: string, oldest: number | undefined): Promise<NamedKey> {
+  return changeKey(engine, name, 'invalid key name', ({ document }) => {
+    if (oldest === undefined) {
+      throw refusal('missing min_available_version', 'give the oldest version to keep');
+    }
+    requireTrimmable(document, oldest);
+    return oldest === document.minAvailableVersion ? document : trimmed(document, oldest);
+  });
+}
+
+const trimmed = (key: NamedKeyDocument, oldest: number): NamedKeyDocument => ({
+  ...key,
+  minAvailableVersion: oldest,
+  versions: Object.fromEntries(Object.entries(key.versions).filter(([version]) => Number(version) >= oldest)),
+});
+
+/** The first that applies, in the order and words (spelling included) of peers. */
+function requireTrimmable(key: NamedKeyDocument, oldest: number): void {
+  const { minAvailableVersion, minEncryptionVersion, minDecryptionVersion } = key;
+  if (oldest < minAvailableVersion) {
+    throw refusal(
+      'minimum available version cannot be decremented',
+      `versions below ${minAvailableVersion} are gone already`,
+    );
+  }
+  if (minEncryptionVersion === 0) {
+    throw refusal(
+      'minimum available version cannot be set when minimum encryption version is not set',
+      'set min_encryption_version first (keys config)',
+    );
+  }
+  if (minDecryptionVersion === 0) {
+    throw refusal(
+      'minimum available version cannot be set when minimum decryption version is not set',
+      'set min_decryption_version first (keys config)',
+    );
+  }
+  if (oldest > minEncryptionVersion) {
+    throw refusal(
+      'minimum available version cannot be greater than minmum encryption version',
+      `min_encryption_version of this key is ${minEncryptionVersion}`,
+    );
+  }
+  if (oldest > minDecryptionVersion) {
+    throw refusal(
+      'minimum available version cannot be greater than minimum decryption version',
+      `min_decryption_version of this key is ${minDecryptionVersion}`,
+    );
+  }
+  if (oldest < 0) throw refusal('minimum available version cannot be negative', 'versions start at 1');
+  if (oldest === 0) throw refusal('minimum available version should be positive', 'versions start at 1');
+}
+
+const refusal = (message: string, hint: string): CofferError =>
+  invalid(message, { field: 'min_available_version', hint });

@@ -1,0 +1,145 @@
+import { decodeBase64 } from '../base64.ts';
+import { invalid, unsupported } from '../errors.ts';
+import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
+import {
+  keyMarks,
+  parseVersioned,
+  requireUsableVersion,
+  SIGNATURE,
+  type VersionMarks,
+} from './ciphertext.ts';
+import { decodeContextOrRefuse } from './data-key.ts';
+import type { Engine } from './engine.ts';
+import { decodeInput } from './hashing.ts';
+import { HmacVerifier, missingInput } from './hmac.ts';
+import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
+import type { MaybePromise, SignatureOptions, Signing } from './key-types/key-type.ts';
+import type { KeyVersion, NamedKey } from './named-key.ts';
+import {
+  contextKeyFor,
+  requirePossibleNone,
+  requireSigning,
+  type SignatureRequest,
+  signatureOptions,
+} from './signing.ts';
+import { requireVersion } from './version-choice.ts';
+
+export interface VerifyItem extends BatchItem {
+  /** Base64. */
+  readonly input?: string;
+  /** Base64; for derived keys. */
+  readonly context?: string;
+  /** Presence decides, not content: an item with a signature is verified by it, whatever else it has. */
+  readonly signature?: string;
+  readonly hmac?: string;
+}
+
+/**
+ * Whether signatures, or HMACs, are those of their inputs; the answer for each is at its place. Which of the two they
+ * are must be the same for all items.
+ * @param single there is one item, and it was not given as a batch; the refusals say so.
+ * @throws `not-found`, `unsupported`; `invalid` for what concerns the whole call.
+ */
+export async function verify(
+  engine: Engine,
+  name: string,
+  items: readonly VerifyItem[],
+  request: SignatureRequest,
+  single: boolean,
+): Promise<ItemResult<boolean>[]> {
+  requireItems(items);
+  if (kindOf(items, single) === 'hmac') return verifyHmacs(engine, name, items, request.hashAlgorithm);
+  const options = signatureOptions(request);
+  const key = await requireKey(engine, name, 'signature verification key not found');
+  const signing = requireSigning(key, 'verification');
+  requirePossibleNone(request);
+  const verifier = new SignatureVerifier(engine, key, signing, options);
+  return eachItem(items, (item) => verifier.verify(item));
+}
+
+async function verifyHmacs(
+  engine: Engine,
+  name: string,
+  items: readonly VerifyItem[],
+  algorithm: string,
+): Promise<ItemResult<boolean>[]> {
+  const key = await requireKey(engine, name, 'encryption key not found');
+  requireNotSoftDeleted(key);
+  const verifier = new HmacVerifier(engine, key, algorithm);
+  return eachItem(items, ({ input, hmac }) => verifier.verify({ input, hmac }));
+}
+
+/** What all items are verified by. @throws `invalid` when they differ, or have neither. */
+function kindOf(items: readonly VerifyItem[], single: boolean): 'signature' | 'hmac' {
+  const signatures = items.filter((item) => item.signature !== undefined).length;
+  const hmacs = items.filter((item) => item.signature === undefined && item.hmac !== undefined).length;
+  if (signatures === items.length) return 'signature';
+  if (hmacs === items.length) return 'hmac';
+  throw invalid(misfit(signatures, hmacs, single), {
+    field: single ? 'signature' : 'batch_input',
+    hint: single
+      ? 'give the signature, or the HMAC'
+      : 'give every item its signature, or every item its hmac',
+  });
+}
+
+function misfit(signatures: number, hmacs: number, single: boolean): string {
+  if (single) return "neither a 'signature' nor an 'hmac' were given to verify";
+  if (signatures > 0 && hmacs > 0) {
+    return "elements of batch_input must all provide 'signature' or all provide 'hmac'";
+  }
+  if (signatures > 0) return "some elements of batch_input are missing 'signature'";
+  if (hmacs > 0) return "some elements of batch_input are missing 'hmac'";
+  return "no batch_input elements have 'signature' or 'hmac'";
+}
+
+/** Verifies signatures with one key. */
+class SignatureVerifier {
+  readonly #key: NamedKey;
+  readonly #signing: Signing<unknown>;
+  readonly #options: SignatureOptions;
+  readonly #marks: VersionMarks;
+
+  constructor(engine: Engine, key: NamedKey, signing: Signing<unknown>, options: SignatureOptions) {
+    this.#key = key;
+    this.#signing = signing;
+    this.#options = options;
+    this.#marks = keyMarks(engine, key.document);
+  }
+
+  /** @throws `invalid` when the text could not be a signature of this key. */
+  verify(item: VerifyItem): MaybePromise<boolean> {
+    if (item.input === undefined) throw missingInput();
+    const input = decodeInput(item.input);
+    const context = decodeContextOrRefuse(item.context);
+    requireNotSoftDeleted(this.#key);
+    const { version: number, payload } = parseVersioned(item.signature ?? '', this.#marks, SIGNATURE);
+    requireUsableVersion(number, this.#key.document, SIGNATURE);
+    const signature = decodeSignature(payload, this.#options);
+    const version = requireVersion(this.#key, number);
+    return this.#signing.verify(this.#material(version, context), input, signature, this.#options);
+  }
+
+  #material(version: KeyVersion, context: ReturnType<typeof decodeContextOrRefuse>): unknown {
+    if (!this.#key.document.derived) return version.material;
+    if (version.hasSecret) return contextKeyFor(version, context).material;
+    throw unsupported('error deriving key: key version does not have a private part', {
+      field: 'signature',
+      hint: 'only the public key of this version was imported; import its private key',
+    });
+  }
+}
+
+/** A signature in the alphabet of its marshaling: standard with padding, or URL without. @throws `invalid` */
+function decodeSignature(payload: string, { marshaling }: SignatureOptions): Buffer {
+  try {
+    if (marshaling === 'asn1') return decodeBase64(payload);
+    if (/^[\w-]*$/.test(payload) && payload.length % 4 !== 1) return Buffer.from(payload, 'base64url');
+  } catch {
+    // The position of the first bad character would be that in the payload, which nobody sees as such.
+  }
+  throw invalid('invalid base64 signature value', {
+    field: 'signature',
+    hint: 'it was cut off, or made with another marshaling_algorithm',
+  });
+}
