@@ -1,0 +1,50 @@
+import type { BatchItem as ParsedItem } from '../params.ts';
+import type { BatchItem, ItemResult } from '../../transit/batch.ts';
+import type { CofferError } from '../../errors.ts';
+import type { Outcome } from '../operation.ts';
+
+interface Referenced {
+  readonly reference?: string;
+}
+
+/** One line of `batch_results`. */
+export type ResultLine<T> = (T | { readonly error: string }) & { readonly reference: string };
+
+/**
+ * The lines of `batch_results`, in the order of the items, each with the item's `reference`.
+ * @param failed what a failed item shows beside its error.
+ */
+export function resultLines<T, L extends object>(
+  items: readonly ParsedItem<Referenced>[],
+  results: readonly ItemResult<T>[],
+  line: (value: T) => L,
+  failed: object = {},
+): ResultLine<L>[] {
+  return results.map((result, index) => ({
+    ...('error' in result ? { ...failed, error: result.error.message } : line(result.value)),
+    reference: items[index]?.values.reference ?? '',
+  })) as ResultLine<L>[];
+}
+
+/** The items as the engine takes them. */
+export const engineItems = <V, I extends BatchItem>(
+  items: readonly ParsedItem<V>[],
+  item: (values: Partial<V>) => I,
+): I[] =>
+  items.map(({ values, problem }) => (problem === undefined ? item(values) : { ...item(values), problem }));
+
+/** Status for a batch of which some items failed: clients of the family look at it, and may ask for another. */
+export function failedItems(
+  results: readonly ItemResult<unknown>[],
+  requestedCode: number | undefined,
+): Pick<Outcome<unknown>, 'failedItems' | 'warnings'> {
+  const errors = results.flatMap((result): CofferError[] => ('error' in result ? [result.error] : []));
+  if (errors.length === 0) return {};
+  const usual = { failedItems: { statusCode: 400 } };
+  if (requestedCode === undefined || errors.length === results.length) return usual;
+  if (requestedCode < 200 || requestedCode > 599) {
+    const warning = `invalid HTTP response code override from partial_failure_response_code, reverting to 400`;
+    return { ...usual, warnings: [warning] };
+  }
+  return { failedItems: { statusCode: requestedCode } };
+}

@@ -1,0 +1,18 @@
+import { operation } from '../operation.ts';
+import { existingKey } from './parameters.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'DELETE keys/:name',
+  capability: 'delete',
+  params: { name: existingKey },
+  cli: {
+    confirm: async (values) => `Delete key ${values['name']} for good? What it encrypted can never be decrypted.`,
+    done: (values) => `Deleted key ${values['name']}.`,
+  },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    await transit.deleteKey(values.name);
+    return {};
+  },
+});

@@ -1,0 +1,100 @@
+import type { Encrypted } from '../../transit/key-cipher.ts';
+import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
+import { onlyValue } from '../../transit/batch.ts';
+import { type Call, operation } from '../operation.ts';
+import { base64, batch, flag, keyName, text } from '../params.ts';
+import { engineItems, failedItems, resultLines } from './batch-results.ts';
+import {
+  associatedData,
+  context,
+  itemKeyVersion,
+  keyVersion,
+  nonce,
+  partialFailureCode,
+  reference,
+} from './parameters.ts';
+
+const itemFields = {
+  plaintext: base64({ help: 'Plaintext, base64; may be empty.' }),
+  context,
+  key_version: itemKeyVersion,
+  nonce,
+  associated_data: associatedData,
+  reference,
+};
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST encrypt/:name',
+  capability: 'update',
+  params: {
+    name: keyName({
+      help: 'Key to encrypt with; it is created when there is none.',
+      required: true,
+      cli: { positional: true, refersTo: 'key' },
+    }),
+    plaintext: base64({ help: 'Plaintext, base64; may be empty.' }),
+    context,
+    key_version: keyVersion,
+    nonce,
+    associated_data: associatedData,
+    type: text({
+      help: 'Type of a key that is created by this call.',
+      default: DEFAULT_KEY_TYPE,
+      cli: { suggest: keyTypeNames },
+    }),
+    convergent_encryption: flag({ help: 'A key that is created by this call is convergent.', default: false }),
+    no_create: flag({ help: 'Never create the key.', default: false }),
+    batch_input: batch(itemFields, { help: 'Many plaintexts at once; those above are then ignored.' }),
+    partial_failure_response_code: partialFailureCode,
+  },
+  cli: {
+    input: { param: 'plaintext', as: 'bytes' },
+    result: { member: 'ciphertext', as: 'text' },
+    examples: [
+      ["printf '4242' | coffer transit encrypt orders", 'from standard input'],
+      ['coffer transit encrypt orders --in card.txt --out card.enc', 'from a file to a file'],
+      ['coffer transit encrypt orders --batch items.ndjson', 'many values, a JSON object a line'],
+    ],
+  },
+  async exists({ core, mount }: Call, values) {
+    return (await core.transit(mount)).hasKey(values.name);
+  },
+  async run({ core, caller, mount }, values) {
+    const transit = await core.transit(mount);
+    const path = `${mount}/encrypt/${values.name}`;
+    const options = {
+      type: values.type,
+      convergentEncryption: values.convergent_encryption,
+      mayCreate: !values.no_create && caller.may(path, 'create'),
+      mayUpdate: caller.may(path, 'update'),
+    };
+    if (values.batch_input === undefined) {
+      return { data: encrypted(onlyValue(await transit.encrypt(values.name, [encryptItem(values)], options))) };
+    }
+    const items = engineItems(values.batch_input, encryptItem);
+    const results = await transit.encrypt(values.name, items, options);
+    return {
+      data: { batch_results: resultLines(values.batch_input, results, encrypted) },
+      ...failedItems(results, values.partial_failure_response_code),
+    };
+  },
+});
+
+interface ItemValues {
+  readonly plaintext?: string;
+  readonly context?: string;
+  readonly key_version?: number;
+  readonly nonce?: string;
+  readonly associated_data?: string;
+}
+
+const encryptItem = (values: ItemValues) => ({
+  ...(values.plaintext === undefined ? {} : { plaintext: values.plaintext }),
+  ...(values.context === undefined ? {} : { context: values.context }),
+  ...(values.key_version === undefined ? {} : { keyVersion: values.key_version }),
+  ...(values.nonce === undefined ? {} : { nonce: values.nonce }),
+  ...(values.associated_data === undefined ? {} : { associatedData: values.associated_data }),
+});
+
+const encrypted = ({ ciphertext, keyVersion: version }: Encrypted) => ({ ciphertext, key_version: version });

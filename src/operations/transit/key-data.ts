@@ -1,0 +1,136 @@
+import type { KeyVersion, NamedKey } from '../../transit/named-key.ts';
+import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
+import type { Table } from '../operation.ts';
+
+/** What key read shows of one version: when it was made, and of an asymmetric one the public key. */
+type VersionData =
+  | number
+  | {
+      readonly name: string;
+      readonly public_key: string;
+      readonly certificate_chain: string;
+      readonly creation_time: string;
+    };
+
+/** The object that create, read, config, rotate and trim answer. */
+export interface KeyData {
+  readonly name: string;
+  readonly type: string;
+  readonly derived: boolean;
+  readonly deletion_allowed: boolean;
+  readonly min_available_version: number;
+  readonly min_decryption_version: number;
+  readonly min_encryption_version: number;
+  readonly latest_version: number;
+  readonly exportable: boolean;
+  readonly allow_plaintext_backup: boolean;
+  readonly supports_encryption: boolean;
+  readonly supports_decryption: boolean;
+  readonly supports_signing: boolean;
+  readonly supports_derivation: boolean;
+  /** Seconds. */
+  readonly auto_rotate_period: number;
+  readonly imported_key: boolean;
+  readonly imported_key_allow_rotation?: boolean;
+  readonly soft_deleted: boolean;
+  readonly key_size?: number;
+  readonly backup_info?: { readonly time: string; readonly version: number };
+  readonly restore_info?: { readonly time: string; readonly version: number };
+  readonly kdf?: string;
+  readonly kdf_mode?: string;
+  readonly convergent_encryption?: boolean;
+  readonly convergent_encryption_version?: number;
+  readonly keys?: Readonly<Record<string, VersionData>>;
+}
+
+const COUNTER_NAME = 'hmac-sha256-counter';
+const HKDF_NAME = 'hkdf_sha256';
+
+/**
+ * A named key as the API shows it. Never key material.
+ * @param publicKeyOf the text shown as a version's public key; it differs for derived keys.
+ */
+export function keyData(key: NamedKey, publicKeyOf: (version: KeyVersion) => string): KeyData {
+  const { document, type } = key;
+  return {
+    name: document.name,
+    type: document.type,
+    derived: document.derived,
+    deletion_allowed: document.deletionAllowed,
+    min_available_version: document.minAvailableVersion,
+    min_decryption_version: document.minDecryptionVersion,
+    min_encryption_version: document.minEncryptionVersion,
+    latest_version: document.latestVersion,
+    exportable: document.exportable,
+    allow_plaintext_backup: document.allowPlaintextBackup,
+    supports_encryption: key.encrypts,
+    supports_decryption: key.encrypts,
+    supports_signing: type.signing !== undefined,
+    supports_derivation: type.derivation !== undefined,
+    auto_rotate_period: document.autoRotatePeriodSeconds,
+    imported_key: document.imported,
+    ...(document.imported ? { imported_key_allow_rotation: document.allowImportedKeyRotation } : {}),
+    soft_deleted: document.softDeleted,
+    ...(document.keyBytes === 0 ? {} : { key_size: document.keyBytes }),
+    ...(document.backupInfo === undefined ? {} : { backup_info: document.backupInfo }),
+    ...(document.restoreInfo === undefined ? {} : { restore_info: document.restoreInfo }),
+    ...derivationData(key),
+    ...versionsData(key, publicKeyOf),
+  };
+}
+
+function derivationData({ document }: NamedKey): Partial<KeyData> {
+  if (!document.derived) return {};
+  return {
+    ...(document.kdf === KDF_COUNTER ? { kdf: COUNTER_NAME, kdf_mode: COUNTER_NAME } : { kdf: HKDF_NAME }),
+    convergent_encryption: document.convergentEncryption,
+    ...(document.convergentEncryption
+      ? { convergent_encryption_version: document.convergentVersion }
+      : {}),
+  };
+}
+
+/** Keys that only make HMACs show no versions, as with peers. */
+function versionsData(key: NamedKey, publicKeyOf: (version: KeyVersion) => string): Partial<KeyData> {
+  if (!key.encrypts && key.type.signing === undefined) return {};
+  const label = key.type.publicKey?.label;
+  const versions = [...key.usableVersions()].map((version): [string, VersionData] => [
+    String(version.number),
+    label === undefined
+      ? version.document.createdAtSeconds
+      : {
+          name: label,
+          public_key: publicKeyOf(version),
+          certificate_chain: certificateChain(version),
+          creation_time: version.document.createdAt,
+        },
+  ]);
+  return { keys: Object.fromEntries(versions) };
+}
+
+const PEM_COLUMNS = /.{1,64}/g;
+
+function certificateChain({ document }: KeyVersion): string {
+  return (document.certificateChain ?? [])
+    .map(
+      (der) =>
+        `-----BEGIN CERTIFICATE-----\n${(der.match(PEM_COLUMNS) ?? []).join('\n')}\n-----END CERTIFICATE-----`,
+    )
+    .join('\n');
+}
+
+/** The key's settings and versions, for people. */
+export function keyTable(data: KeyData): Table {
+  const { keys = {}, ...settings } = data;
+  const rows = Object.entries(settings).map(([name, value]) => [
+    name,
+    typeof value === 'object' ? `version ${value.version} at ${value.time}` : String(value),
+  ]);
+  const versions = Object.entries(keys).map(([version, made]) => [
+    `version ${version}`,
+    typeof made === 'number'
+      ? new Date(made * 1000).toISOString()
+      : [made.creation_time, made.public_key.trimEnd()].filter((line) => line !== '').join('\n'),
+  ]);
+  return { head: ['setting', 'value'], rows: [...rows, ...versions] };
+}
