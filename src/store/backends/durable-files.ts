@@ -6,6 +6,7 @@ import {
   openSync,
   readSync,
   renameSync,
+  rmSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -106,6 +107,15 @@ export function deleteFile(path: string): void {
     unlinkSync(path);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw diskError(error, 'delete', path);
+  }
+}
+
+/** Deletes a file, or a directory with everything in it, if there is one. */
+export function deleteTree(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    throw diskError(error, 'delete', path);
   }
 }
 

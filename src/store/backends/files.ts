@@ -104,9 +104,8 @@ export class FilesBackend implements Backend {
       present = settled(await recover(this.#place, present));
       state.discard(state.list().others);
     } else if (others.length > 0) {
-      // A journal beside a settled state was not decided, or is done with.
+      // A commit beside a settled state was not decided, or is done with.
       state.discard(others);
-      state.deleteJournal();
       await syncDirectory(state.path);
     }
     await deleteNeighbours(layout, present.generation);

@@ -2,6 +2,8 @@ import { corrupt } from '../../errors.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { type Area, areas, type BlobRef, type Version } from './backend.ts';
 
+/** Its name in the directory of a decided commit. */
+export const JOURNAL = 'journal';
 const FORMAT = 1;
 const NAME = /^[0-9a-f]{1,64}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -46,7 +48,7 @@ export function parseJournal(bytes: Uint8Array, file: string): Journal {
     !entries.every((entry) => entry !== undefined)
   ) {
     throw corrupt(`${file} is damaged`, {
-      hint: 'delete it to give up the unfinished change that it describes, then run "coffer doctor"',
+      hint: 'delete its directory to give up the unfinished change, then run "coffer doctor"',
     });
   }
   return { from: { generation, revision }, entries };

@@ -1,12 +1,14 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { corrupt } from '../../errors.ts';
 import type { State, Version } from './backend.ts';
 import { diskError, errorCode } from './disk-errors.ts';
-import { deleteFile, moveFile, writeDurably } from './durable-files.ts';
+import { deleteTree, moveFile, writeDurably } from './durable-files.ts';
+import { STAGED } from './layout.ts';
 
 const STATE_FILE = /^(clean|dirty)-([1-9][0-9]{0,9})-(0|[1-9][0-9]{0,14})$/;
-export const JOURNAL = 'journal';
+/** Name of the directory of a decided commit. */
+export const DECIDED = 'commit';
 /** A listing taken while another process renames the state file may miss both names. */
 const LISTING_ATTEMPTS = 20;
 
@@ -19,8 +21,8 @@ interface Listing {
 /**
  * The directory `state`: one empty file whose *name* is the present state, `clean-<generation>-<revision>` or
  * `dirty-…` while a commit is applied. So there is no content to be damaged, a change of state is one rename, and
- * asking whether anything changed is one look at a name. Files on their way (`*.new`) and the journal lie here
- * too, so that one sync of this directory covers them all.
+ * asking whether anything changed is one look at a name. What is on its way into the store (`*.new`) and the
+ * directory of a decided commit lie here too, so that one sync decides a commit.
  */
 export class StateDirectory {
   readonly path: string;
@@ -77,19 +79,19 @@ export class StateDirectory {
     this.#known = state;
   }
 
-  /** Deletes leftovers of sessions that were killed, but for the journal. */
+  /** Deletes what killed sessions left, given the names of everything but the state. */
   discard(names: readonly string[]): void {
-    for (const name of names) {
-      if (name !== JOURNAL) rmSync(join(this.path, name), { force: true, recursive: true });
-    }
+    for (const name of names) deleteTree(join(this.path, name));
   }
 
-  deleteJournal(): void {
-    deleteFile(this.journal);
+  /** Where a commit of several changes is prepared. */
+  get preparing(): string {
+    return this.decided + STAGED;
   }
 
-  get journal(): string {
-    return join(this.path, JOURNAL);
+  /** What that becomes when the commit is decided. */
+  get decided(): string {
+    return join(this.path, DECIDED);
   }
 }
 

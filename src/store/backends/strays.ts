@@ -4,7 +4,7 @@ import { areas } from './backend.ts';
 import type { Place } from './commit.ts';
 import { diskError } from './disk-errors.ts';
 import { HEADER, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
-import { JOURNAL } from './state-directory.ts';
+import { DECIDED } from './state-directory.ts';
 
 const OWN_NAMES = new Set([HEADER, 'lock', 'state']);
 
@@ -15,7 +15,7 @@ const OWN_NAMES = new Set([HEADER, 'lock', 'state']);
 export function findStrays({ layout, state }: Place): string[] {
   const { state: present, others } = state.list();
   const strays = others
-    .filter((name) => name !== JOURNAL && !name.endsWith(STAGED))
+    .filter((name) => name !== DECIDED && !name.endsWith(STAGED))
     .map((name) => join(state.path, name));
   const known = (name: string): boolean => OWN_NAMES.has(name) || isNear(name, present?.generation);
   strays.push(...unknownIn(layout.directory, known));
