@@ -31,6 +31,14 @@ export async function readBackup(
   random: Random,
 ): Promise<NamedKeyDocument> {
   const document = upgradedBackup(readBackupDocument(openBackupBlob(backup)), random);
+  try {
+    return await checkedKey(document, name);
+  } finally {
+    for (const { key, hmacKey } of entriesOf(document)) wipe(key, hmacKey);
+  }
+}
+
+async function checkedKey(document: BackupDocument, name: string | undefined): Promise<NamedKeyDocument> {
   const { policy } = document;
   const finalName = requireKeyName(name ?? policy.name, name === undefined ? 'backup' : 'name');
   const type = typeOf(document);
@@ -44,8 +52,14 @@ export async function readBackup(
   return documentOf(policy, finalName, type, versions);
 }
 
-function typeOf({ policy, archivedKeys = [] }: BackupDocument): KeyType {
-  const entries = [...policy.keys.values(), ...archivedKeys];
+const entriesOf = ({ policy, archivedKeys = [] }: BackupDocument): BackupEntry[] => [
+  ...policy.keys.values(),
+  ...archivedKeys,
+];
+
+function typeOf(document: BackupDocument): KeyType {
+  const { policy } = document;
+  const entries = entriesOf(document);
   if (entries.some(({ externalKeyRef, managedKeyId }) => externalKeyRef !== '' || managedKeyId !== '')) {
     throw unsupported('backup has a key that is held outside of the server that made it', {
       field: 'backup',
@@ -65,23 +79,19 @@ const isEqual = (a: Uint8Array, b: Uint8Array | undefined): boolean =>
 
 async function versionOf(entry: BackupEntry, type: KeyType, number: number): Promise<VersionDocument> {
   const { certificateChain } = entry;
-  try {
-    const material = await type.backup.read(entry);
-    checkHmacKey(entry, type, number);
-    if (certificateChain !== undefined) checkCertificateChain(certificateChain, material, number);
-    const keepsPublicRsa = entry.rsa !== undefined && entry.rsaPublic !== undefined;
-    return {
-      ...material,
-      createdAt: entry.time,
-      createdAtSeconds: entry.creationTime,
-      ...hmacKeyOf(entry, type.hmacKeyOf?.(material)),
-      convergentVersion: entry.convergentVersion,
-      ...(certificateChain === undefined ? {} : { certificateChain: certificateChain.map(encodeBase64) }),
-      ...(keepsPublicRsa ? { passthrough: { [KEPT_MEMBERS.rsaPublicKey]: true } } : {}),
-    };
-  } finally {
-    wipe(entry.key, entry.hmacKey);
-  }
+  const material = await type.backup.read(entry);
+  checkHmacKey(entry, type, number);
+  if (certificateChain !== undefined) checkCertificateChain(certificateChain, material, number);
+  const keepsPublicRsa = entry.rsa !== undefined && entry.rsaPublic !== undefined;
+  return {
+    ...material,
+    createdAt: entry.time,
+    createdAtSeconds: entry.creationTime,
+    ...hmacKeyOf(entry, type.hmacKeyOf?.(material)),
+    convergentVersion: entry.convergentVersion,
+    ...(certificateChain === undefined ? {} : { certificateChain: certificateChain.map(encodeBase64) }),
+    ...(keepsPublicRsa ? { passthrough: { [KEPT_MEMBERS.rsaPublicKey]: true } } : {}),
+  };
 }
 
 function checkHmacKey({ key, hmacKey }: BackupEntry, type: KeyType, number: number): void {

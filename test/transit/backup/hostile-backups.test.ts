@@ -1,0 +1,363 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CofferError } from '../../../src/errors.ts';
+import { systemRandom } from '../../../src/random.ts';
+import { readBackup } from '../../../src/transit/backup/restoring.ts';
+import { goBackup, goDocument, goEntry, goJson, type Members, zeroEntry } from '../../reference/go-backup.ts';
+import { rejectionOf } from '../../reference/thrown.ts';
+
+const bytes = (length: number, fill = 1): string => Buffer.alloc(length, fill).toString('base64');
+const aes = (members: Members = {}): Members => goEntry({ key: bytes(32), ...members });
+const read = (document: unknown) => readBackup(goBackup(document), undefined, systemRandom);
+const readText = (json: string) => readBackup(Buffer.from(json).toString('base64'), undefined, systemRandom);
+
+const withPolicy = (members: Members, versions = [aes(), aes()]): Members => goDocument(versions, members);
+const inconsistent = (text: string): string => `failed to restore the policy "orders": ${text}`;
+
+describe('a backup whose versions do not fit each other', () => {
+  it.each<[string, Members]>([
+    ['minimum decryption version of -1 is less than 1', { min_decryption_version: -1 }],
+    ['latest version of -5 is less than 1', { latest_version: -5 }],
+    ['archive version of 3 is greater than the latest version 2', { archive_version: 3 }],
+    [
+      'need to move keys from archive but archive version not up-to-date',
+      { keys: { 2: aes() }, archive_version: 1, min_decryption_version: 1 },
+    ],
+    [
+      'minimum decryption version of 2 is greater than minimum encryption version 1',
+      { min_decryption_version: 2, min_encryption_version: 1 },
+    ],
+    [
+      'minimum decryption version of 3 is greater than the latest version 2',
+      { min_decryption_version: 3, keys: {} },
+    ],
+    ['min encryption version cannot be negative', { min_encryption_version: -1 }],
+    ['cannot set min encryption version of 3, latest key version is 2', { min_encryption_version: 3 }],
+    ['minimum available version cannot be negative', { min_available_version: -1 }],
+    ['minimum available version cannot be negative', { archive_min_version: -1 }],
+    ['min decryption version should not be less then min available version', { min_available_version: 2 }],
+    [
+      'not every version from 1 to 9007199254740991 is there',
+      { latest_version: Number.MAX_SAFE_INTEGER, archive_version: 1 },
+    ],
+    ['"0" is not a version from 1 to 2', { keys: { 0: aes(), 1: aes(), 2: aes() } }],
+    ['"3" is not a version from 1 to 2', { keys: { 1: aes(), 2: aes(), 3: aes() } }],
+    ['"-1" is not a version from 1 to 2', { keys: { '-1': aes(), 1: aes(), 2: aes() } }],
+    ['"01" is not a version from 1 to 2', { keys: { '01': aes(), 2: aes() } }],
+    ['"1e0" is not a version from 1 to 2', { keys: { '1e0': aes(), 2: aes() } }],
+  ])('is refused: %s', async (text, policy) => {
+    expect(await rejectionOf(read(withPolicy(policy)))).toMatchObject({
+      kind: 'invalid',
+      message: inconsistent(text),
+      field: 'backup',
+    });
+  });
+
+  it('is refused when a version is missing from ring and archive', async () => {
+    const whole = goDocument([aes(), aes(), aes()], { min_decryption_version: 3 });
+    for (const keys of [
+      [zeroEntry, aes(), zeroEntry, aes()],
+      [zeroEntry, aes(), aes({ key: null, time: zeroEntry['time'], creation_time: 0 }), aes()],
+    ]) {
+      expect(await rejectionOf(read({ ...whole, archived_keys: { keys } }))).toMatchObject({
+        message: inconsistent('version 2 is missing'),
+      });
+    }
+    expect(await rejectionOf(read({ ...whole, archived_keys: { keys: [zeroEntry, aes()] } }))).toMatchObject({
+      message: inconsistent('not every version from 1 to 3 is there'),
+    });
+  });
+
+  it('is accepted without an archive; versions below the minimum are then gone', async () => {
+    const whole = goDocument([aes(), aes(), aes()], { min_decryption_version: 2 });
+    for (const archived_keys of [null, undefined, { keys: null }, { keys: [] }]) {
+      const key = await read({
+        policy: whole['policy'],
+        ...(archived_keys === undefined ? {} : { archived_keys }),
+      });
+      expect(Object.keys(key.versions)).toEqual(['2', '3']);
+    }
+  });
+
+  it('prefers the ring to the archive, which may be older', async () => {
+    const ring = aes({ creation_time: 7 });
+    const key = await read(withPolicy({ keys: { 1: ring, 2: ring } }));
+    expect(key.versions['2']?.createdAtSeconds).toBe(7);
+  });
+});
+
+describe('a backup whose settings do not fit each other', () => {
+  it.each<[string, Members]>([
+    ['unknown key derivation function 2', { kdf: 2 }],
+    ['convergent encryption requires derivation to be enabled', { convergent_encryption: true }],
+    [
+      'key derivation not supported for keys of type aes128-gcm96 in this mode',
+      { type: 8, derived: true, kdf: 0 },
+    ],
+    [
+      'key derivation not supported for keys of type ecdsa-p256 in this mode',
+      { type: 1, derived: true, kdf: 1 },
+    ],
+    [
+      'convergent encryption not supported for keys of type ed25519',
+      { type: 2, derived: true, kdf: 1, convergent_encryption: true, convergent_version: -1 },
+    ],
+    [
+      'unknown convergent version 9',
+      { derived: true, kdf: 1, convergent_encryption: true, convergent_version: 9 },
+    ],
+    ['error parsing version template', { version_template: 'no placeholder' }],
+    ['error parsing version template', { version_template: '{{version}}{{version}}' }],
+    ['auto rotate period is out of range', { auto_rotate_period: -1 }],
+    ['auto rotate period is out of range', { auto_rotate_period: 2n ** 63n }],
+    ['key size of -1 is out of range', { key_size: -1 }],
+  ])('is refused: %s', async (text, policy) => {
+    expect(await rejectionOf(read(withPolicy(policy)))).toMatchObject({
+      kind: 'invalid',
+      message: inconsistent(text),
+    });
+  });
+});
+
+describe('a backup of a type that is not here', () => {
+  it.each<[string, Members]>([
+    ['-1', { type: -1 }],
+    ['12 (aes128-cmac in Vault)', { type: 12 }],
+    ['14 (ml-dsa in Vault)', { type: 14 }],
+    ['15 (hybrid in Vault)', { type: 15 }],
+    ['10000 (external-key in OpenBao)', { type: 10_000 }],
+    ['"aes256-gcm96"', { type: 'aes256-gcm96' }],
+    ['"ml-dsa-45"', { type: 'ml-dsa-45' }],
+  ])('is refused: %s', async (shown, policy) => {
+    expect(await rejectionOf(read(withPolicy(policy)))).toMatchObject({
+      kind: 'unsupported',
+      message: `backup has the key type ${shown}, which is not supported`,
+    });
+  });
+
+  it('is refused when the number means a managed key in Vault', async () => {
+    const { external_key_ref: _, ...entry } = aes();
+    const document = goDocument([entry], { type: 10 });
+    const { soft_deleted: __, ...policy } = document['policy'] as Members;
+    const archived_keys = { keys: [null, entry].map((value) => value ?? {}) };
+    expect(await rejectionOf(read({ policy, archived_keys }))).toMatchObject({
+      kind: 'unsupported',
+      message: 'backup has the key type 10 (managed_key in Vault), which is not supported',
+    });
+  });
+
+  it.each(['external_key_ref', 'managed_key_id'])(
+    'is refused when %s says that the key is elsewhere',
+    async (member) => {
+      expect(await rejectionOf(read(goDocument([aes({ [member]: 'kms/1' })])))).toMatchObject({
+        kind: 'unsupported',
+        message: 'backup has a key that is held outside of the server that made it',
+      });
+    },
+  );
+});
+
+describe('the numbers 10 and 11, which peers use differently', () => {
+  const withoutOpenBao = (document: Members): Members => {
+    const { soft_deleted: _, ...policy } = document['policy'] as Members;
+    return JSON.parse(
+      JSON.stringify({ ...document, policy }, (name, value) => {
+        if (name === 'external_key_ref') return undefined;
+        return value instanceof Map ? Object.fromEntries(value) : value;
+      }),
+    );
+  };
+  const own = goEntry({ key: bytes(32, 5), hmac_key: bytes(32, 5) });
+
+  it.each<[string, string, Members]>([
+    ['10 in the layout of OpenBao', 'hmac', goDocument([own], { type: 10 })],
+    ['11 in the layout of OpenBao', 'xchacha20-poly1305', goDocument([aes()], { type: 11 })],
+    [
+      '11 in the layout of Vault, its HMAC key being the key',
+      'hmac',
+      withoutOpenBao(goDocument([own], { type: 11 })),
+    ],
+    ['11 with a key size', 'hmac', goDocument([own], { type: 11, key_size: 32 })],
+    [
+      '11 in an unknown layout with a key that is not its HMAC key',
+      'xchacha20-poly1305',
+      withoutOpenBao(goDocument([aes()], { type: 11 })),
+    ],
+    [
+      '10 in an unknown layout, its HMAC key being the key',
+      'hmac',
+      withoutOpenBao(goDocument([own], { type: 10 })),
+    ],
+  ])('%s is %s', async (_, type, document) => {
+    expect((await read(document)).type).toBe(type);
+  });
+});
+
+describe('a version that is no key of its type', () => {
+  const p256 = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'jwk' });
+  const number = (text: string | undefined): bigint =>
+    BigInt(`0x${Buffer.from(text ?? '', 'base64url').toString('hex')}`);
+  const seed = Buffer.alloc(32, 3);
+  const ed25519Public = createPublicKey({
+    key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]),
+    format: 'der',
+    type: 'pkcs8',
+  } as never);
+
+  it.each<[string, number, Members]>([
+    ['invalid key size 0 bytes for key type aes256-gcm96', 0, { key: null }],
+    ['invalid key size 31 bytes for key type aes256-gcm96', 0, { key: bytes(31) }],
+    ['invalid key size 32 bytes for key type aes128-gcm96', 8, { key: bytes(32) }],
+    ['invalid key size 16 bytes for key type chacha20-poly1305', 5, { key: bytes(16) }],
+    ['invalid key size 16 bytes for key type xchacha20-poly1305', 11, { key: bytes(16) }],
+    ['backup has no point of an elliptic curve', 1, { key: null }],
+    ['backup has a point that is not on P-256', 1, { ec_x: number(p256.x), ec_y: number(p256.x) }],
+    ['backup has a point that is not on P-384', 6, { ec_x: number(p256.x), ec_y: number(p256.y) }],
+    ['backup has no RSA key', 3, { key: null }],
+    ['backup has an RSA modulus that is not of 2048 bits', 3, { rsa_key: { N: 15, E: 3 } }],
+    ['backup has no ed25519 key', 2, { key: null }],
+    ['backup has an ed25519 key of the wrong length', 2, { key: bytes(32) }],
+    [
+      'backup has an ed25519 private key that does not match its public key',
+      2,
+      { key: Buffer.concat([seed, Buffer.alloc(32)]).toString('base64') },
+    ],
+    [
+      'backup has an ed25519 private key that does not match its public key',
+      2,
+      {
+        key: Buffer.concat([
+          seed,
+          ed25519Public.export({ format: 'der', type: 'spki' }).subarray(-32),
+        ]).toString('base64'),
+        public_key: bytes(32),
+      },
+    ],
+    [
+      'backup cannot be restored: version 1: HMAC key of 31 bytes, not 32',
+      0,
+      { key: bytes(32), hmac_key: bytes(31) },
+    ],
+  ])('is refused: %s', async (message, type, members) => {
+    const document = goDocument([goEntry(members)], { type });
+    expect(await rejectionOf(read(document))).toMatchObject({ kind: 'invalid', message, field: 'backup' });
+  });
+
+  it('is refused with certificates that cannot be read', async () => {
+    const entry = goEntry({ ec_x: number(p256.x), ec_y: number(p256.y), certificate_chain: [bytes(40)] });
+    expect(await rejectionOf(read(goDocument([entry], { type: 1 })))).toMatchObject({
+      message: 'backup cannot be restored: version 1: could not parse a certificate in the certificate chain',
+    });
+  });
+});
+
+describe('a document of other shapes', () => {
+  const unreadable = (place: string, wanted: string): string =>
+    `backup cannot be read: ${place} is not ${wanted}`;
+
+  it.each<[string, string]>([
+    [unreadable('the document', 'an object'), '[]'],
+    [unreadable('the document', 'an object'), 'null'],
+    [unreadable('the document', 'an object'), '12'],
+    [unreadable('policy', 'an object'), '{}'],
+    [unreadable('policy', 'an object'), '{"policy":[]}'],
+    [unreadable('archived_keys', 'an object'), '{"policy":{},"archived_keys":7}'],
+    [unreadable('archived_keys.keys', 'an array'), '{"policy":{},"archived_keys":{"keys":{}}}'],
+    [unreadable('archived_keys.keys.0', 'an object'), '{"policy":{},"archived_keys":{"keys":[1]}}'],
+    [unreadable('policy.name', 'a string'), '{"policy":{"name":1}}'],
+    [unreadable('policy.keys', 'an object'), '{"policy":{"keys":[]}}'],
+    [unreadable('policy.latest_version', 'a whole number'), '{"policy":{"latest_version":1.5}}'],
+    [unreadable('policy.latest_version', 'a whole number'), '{"policy":{"latest_version":1e2}}'],
+    [unreadable('policy.latest_version', 'a whole number'), '{"policy":{"latest_version":"1"}}'],
+    [
+      unreadable('policy.latest_version', 'a number of this size'),
+      '{"policy":{"latest_version":99999999999999999999}}',
+    ],
+    [unreadable('policy.derived', 'true or false'), '{"policy":{"derived":1}}'],
+    [unreadable('policy.keys.1.key', 'base64'), '{"policy":{"keys":{"1":{"key":"YQ"}}}}'],
+    [unreadable('policy.keys.1.key', 'base64'), '{"policy":{"keys":{"1":{"key":"-_-_"}}}}'],
+    [
+      unreadable('policy.keys.1.time', 'a time in the form of RFC 3339'),
+      '{"policy":{"keys":{"1":{"time":"yesterday"}}}}',
+    ],
+    [unreadable('policy.keys.1.ec_x', 'a whole number'), '{"policy":{"keys":{"1":{"ec_x":"7"}}}}'],
+    [
+      unreadable('policy.keys.1.rsa_key.Primes.0', 'a whole number'),
+      '{"policy":{"keys":{"1":{"rsa_key":{"Primes":[true]}}}}}',
+    ],
+    [
+      unreadable('policy.keys.1.certificate_chain.0', 'base64'),
+      '{"policy":{"keys":{"1":{"certificate_chain":[{}]}}}}',
+    ],
+    ['key name "" is not allowed', '{"policy":{}}'],
+    ['invalid JSON', 'service:v1:AAAA'],
+    ['unexpected end of JSON input', '{"policy":{"name":"orders"'],
+  ])('is refused: %s', async (message, json) => {
+    expect(await rejectionOf(readText(json))).toMatchObject({ kind: 'invalid', message, field: 'backup' });
+  });
+
+  it('of another program is refused without an echo of what it holds', async () => {
+    const secrets = JSON.stringify({ kty: 'oct', k: 'c2VjcmV0LXNlY3JldA' });
+    const error = (await rejectionOf(readText(secrets))) as CofferError;
+    expect(`${error.message} ${error.hint}`).not.toContain('c2Vj');
+  });
+
+  it('is understood whatever the case of its names, with members that nobody knows and text after the end', async () => {
+    const json = goJson(goDocument([aes()]))
+      .replaceAll('"policy"', '"POLICY"')
+      .replaceAll('"latest_version"', '"Latest_Version"')
+      .replaceAll('"imported"', '"IMPORTED"')
+      .replace('{', '{"novelty":{"deep":[1,2.5,null]},');
+    expect(await readText(`${json}\n{"more":1} trailing`)).toMatchObject({
+      name: 'orders',
+      latestVersion: 1,
+    });
+  });
+});
+
+describe('documents of old releases', () => {
+  it('may have a single key from before there were versions', async () => {
+    const key = await read({ policy: { name: 'ancient', key: bytes(32, 9), type: 0 } });
+    expect(key).toMatchObject({ name: 'ancient', latestVersion: 1, minDecryptionVersion: 1 });
+    expect(key.versions['1']?.secret).toBe(bytes(32, 9));
+    expect(Buffer.from(key.versions['1']?.hmacKey ?? '', 'base64')).toHaveLength(32);
+  });
+
+  it('may lack minimum, latest version and HMAC keys; only the latest version gets one', async () => {
+    const { hmac_key: _, time: __, ...old } = aes();
+    const key = await read({ policy: { name: 'ancient', keys: { 1: old, 2: old } } });
+    expect(key).toMatchObject({ latestVersion: 2, minDecryptionVersion: 1, kdf: 0, type: 'aes256-gcm96' });
+    expect(key.versions['1']).not.toHaveProperty('hmacKey');
+    expect(Buffer.from(key.versions['2']?.hmacKey ?? '', 'base64')).toHaveLength(32);
+  });
+
+  it('may be convergent without saying how', async () => {
+    const key = await read(withPolicy({ derived: true, convergent_encryption: true, convergent_version: 0 }));
+    expect(key).toMatchObject({ convergentVersion: 1, kdf: 0 });
+  });
+});
+
+describe('any change of a good backup', () => {
+  const good = goJson(goDocument([aes(), aes()], { min_decryption_version: 2 }));
+
+  it('is read or refused, and never anything else', async () => {
+    const change = fc.record({
+      at: fc.nat(good.length - 1),
+      cut: fc.nat(40),
+      put: fc.oneof(
+        fc.string({ maxLength: 8 }),
+        fc.constantFrom('null', '-1', '1e9', '"x"', '{}', '[]', '9'.repeat(400), '{"a":', '}', ','),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(change, async ({ at, cut, put }) => {
+        const outcome = await readText(good.slice(0, at) + put + good.slice(at + cut)).catch(
+          (error: unknown) => error,
+        );
+        if (outcome instanceof Error) expect(outcome).toBeInstanceOf(CofferError);
+      }),
+      { numRuns: 600 },
+    );
+  });
+});
