@@ -8,6 +8,7 @@ import { openOutFile, refuseSameFile } from './out-file.ts';
 import { Progress } from './progress.ts';
 import type { Runner } from './runner.ts';
 import type { Session } from './session.ts';
+import { chunksOf } from './streams.ts';
 
 /** One call of the operation takes so much: little enough for constant memory and for one request to a server. */
 const MAX_SLICE_ITEMS = 1000;
@@ -71,7 +72,7 @@ async function* counted(
   file: InFile | undefined,
   progress: Progress,
 ): AsyncGenerator<Buffer> {
-  for await (const chunk of (file ?? session.streams.in).chunks()) {
+  for await (const chunk of chunksOf(file ?? session.streams.in)) {
     progress.bytesRead(chunk.length);
     yield chunk;
   }

@@ -54,7 +54,7 @@ export const everywhereOptions: readonly OptionSpec[] = [
     short: 'o',
     takes: 'value',
     metavar: 'FORMAT',
-    help: 'How results are shown: table, json or raw.',
+    help: 'How results are shown.',
     fallback: 'table on a terminal, else raw',
     choices: ['table', 'json', 'raw'],
   },

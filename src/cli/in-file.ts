@@ -30,7 +30,7 @@ export function openInFile(path: string, field: string): InFile {
     return {
       isTerminal: false,
       readAll: (maxBytes) => input.readAll(maxBytes),
-      chunks: () => input.chunks(),
+      read: (into) => input.read(into),
       bytes: stat.isFile() ? stat.size : undefined,
       close: () => closeSync(descriptor),
     };

@@ -45,16 +45,16 @@ function fromElsewhere(session: Session, param: Param<unknown>): string | undefi
 function meant(flag: string, meaning: FlagMeaning, value: OptionValue): unknown {
   if (meaning.as === 'true') return true;
   if (meaning.as === 'false') return false;
-  if (meaning.as === 'pairs') return pairs(flag, value);
+  if (meaning.as === 'pairs') return namedPairs(`--${flag}`, value === true ? [] : [value].flat());
   return meaning.as === 'base64-of-text' ? utf8(String(value)).toString('base64') : value;
 }
 
-function pairs(flag: string, value: OptionValue): Readonly<Record<string, string>> {
-  const texts = value === true ? [] : [value].flat();
+/** `NAME=VALUE` texts as an object. @throws `invalid` naming the flag. */
+export function namedPairs(label: string, texts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     texts.map((text) => {
       const at = text.indexOf('=');
-      if (at < 1) throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give NAME=VALUE' });
+      if (at < 1) throw invalid(`"${text}" can't be right`, { field: label, hint: 'give NAME=VALUE' });
       return [text.slice(0, at), text.slice(at + 1)];
     }),
   );

@@ -15,8 +15,7 @@ import { isGroup } from './command.ts';
 import { everywhereBeside, everywhereOptions } from './everywhere.ts';
 import { invocation } from './invocation.ts';
 import type { Streams } from './streams.ts';
-
-const EVERYWHERE_HEADING = 'Options of every command:';
+import { EVERYWHERE_HEADING, helpPage } from './views/help-page.ts';
 
 /** What commander made of a command line. */
 type Outcome =
@@ -86,6 +85,7 @@ class Building {
       })
       .exitOverride()
       .enablePositionalOptions()
+      .configureHelp({ formatHelp: helpPage })
       .helpCommand(false)
       .helpOption('-h, --help', 'Show help.')
       .version(`coffer ${version}`, '-V, --version', 'Show the version.');
@@ -98,6 +98,7 @@ class Building {
     for (const [word, node] of Object.entries(group.children)) {
       program
         .command(word, { hidden: !isGroup(node) && node.hidden === true })
+        .helpCommand(false)
         .summary(node.summary)
         .description(`${node.summary}.`);
     }

@@ -52,17 +52,19 @@ export interface PlannedSlot {
 
 /**
  * The slots that the options ask for; none when they ask for none.
+ * @param inNewStore then COFFER_PASSPHRASE is the new passphrase; in a store that there is, it is the one that unlocks it.
  * @throws `invalid` for impossible options, `sealed` when a passphrase is needed and nobody can be asked.
  */
 export async function plannedSlots(
   session: Session,
   options: Given['options'],
+  inNewStore: boolean,
 ): Promise<readonly PlannedSlot[]> {
   const label = textOption(options, 'label');
   const labelled = label === undefined ? {} : { label };
   const slots: PlannedSlot[] = [];
   if (options.has('passphrase') || options.has('passphrase-file')) {
-    const passphrase = await newPassphrase(session, textOption(options, 'passphrase-file'));
+    const passphrase = await newPassphrase(session, textOption(options, 'passphrase-file'), inNewStore);
     slots.push({ request: { kind: 'passphrase', passphrase, ...labelled } });
   }
   const keyFile = textOption(options, 'key-file');
@@ -82,7 +84,7 @@ export async function plannedSlots(
 export async function defaultSlot(session: Session): Promise<PlannedSlot> {
   return (
     environmentSlot(session) ?? {
-      request: { kind: 'passphrase', passphrase: await newPassphrase(session, undefined) },
+      request: { kind: 'passphrase', passphrase: await newPassphrase(session, undefined, true) },
     }
   );
 }
@@ -116,9 +118,15 @@ function freshRawSlot(labelled: { readonly label?: string }): PlannedSlot {
   return { request: { kind: 'raw', key: parseMasterKey(freshKey), ...labelled }, freshKey };
 }
 
-async function newPassphrase(session: Session, file: string | undefined): Promise<string> {
+async function newPassphrase(
+  session: Session,
+  file: string | undefined,
+  inNewStore: boolean,
+): Promise<string> {
   if (file !== undefined) return secretText(file, '--passphrase-file');
-  const given = variable(session.environment, 'COFFER_NEW_PASSPHRASE');
+  const given =
+    variable(session.environment, 'COFFER_NEW_PASSPHRASE') ??
+    (inNewStore ? variable(session.environment, 'COFFER_PASSPHRASE') : undefined);
   if (given !== undefined) return given;
   if (session.prompts.available()) return session.prompts.newSecret('New passphrase');
   throw sealed('a store needs something that unlocks it, and there is nobody to ask for a passphrase', {

@@ -9,8 +9,11 @@ export interface Input {
    * @throws `too-large` beyond `maxBytes`.
    */
   readAll(maxBytes: number): Buffer;
-  /** Piece by piece, for input of any size; signals are served while it waits. */
-  chunks(): AsyncIterable<Buffer>;
+  /**
+   * The next bytes, for input of any size; signals are served while it waits.
+   * @returns how many were put at the start of `into`; 0 at the end.
+   */
+  read(into: Uint8Array): Promise<number>;
 }
 
 /** What a command writes to. A write returns when the system has taken all of it, so nothing piles up in memory. */
@@ -62,7 +65,7 @@ export function inputFrom(descriptor: number): Input {
       }
       return Buffer.concat(pieces, total);
     },
-    chunks: () => chunksOf(descriptor),
+    read: (into) => readLater(descriptor, into),
   };
 }
 
@@ -110,32 +113,36 @@ function readSome(descriptor: number, buffer: Buffer): Buffer {
   }
 }
 
-async function* chunksOf(descriptor: number): AsyncGenerator<Buffer> {
-  const size = chunkBytes(descriptor);
+async function readLater(descriptor: number, into: Uint8Array): Promise<number> {
   for (;;) {
-    const piece = await readSomeLater(descriptor, Buffer.allocUnsafe(size));
-    if (piece === undefined) {
-      await new Promise((resume) => setTimeout(resume, RETRY_MS));
-    } else if (piece.length === 0) {
-      return;
-    } else {
-      yield piece;
-    }
+    const length = await readOnce(descriptor, into);
+    if (length !== undefined) return length;
+    await new Promise((resume) => setTimeout(resume, RETRY_MS));
   }
 }
 
 /** Undefined: there is nothing yet. */
-const readSomeLater = (descriptor: number, buffer: Buffer): Promise<Buffer | undefined> =>
+const readOnce = (descriptor: number, into: Uint8Array): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
-    read(descriptor, buffer, 0, buffer.length, null, (error, length) => {
-      if (error === null) return resolve(buffer.subarray(0, length));
+    read(descriptor, into, 0, into.length, null, (error, length) => {
+      if (error === null) return resolve(length);
       try {
-        resolve(shouldRetry(error) ? undefined : buffer.subarray(0, 0));
+        resolve(shouldRetry(error) ? undefined : 0);
       } catch (failure) {
         reject(failure);
       }
     });
   });
+
+/** Input piece by piece. */
+export async function* chunksOf(input: Input): AsyncGenerator<Buffer> {
+  for (;;) {
+    const buffer = Buffer.allocUnsafe(PIPE_CHUNK_BYTES);
+    const length = await input.read(buffer);
+    if (length === 0) return;
+    yield buffer.subarray(0, length);
+  }
+}
 
 /**
  * What a failed read means: try again (the other end of a pipe was made non-blocking by whoever else holds it),

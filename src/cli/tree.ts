@@ -44,6 +44,16 @@ const storeCommands: Readonly<Record<string, Node>> = {
   }),
 };
 
+const envelope = group('transit envelope', {
+  encrypt: own('Encrypt a file or stream of any size', () => import('./commands/envelope-encrypt.ts')),
+  decrypt: own('Decrypt what "envelope encrypt" wrote', () => import('./commands/envelope-decrypt.ts')),
+  header: own('Show what an encrypted file says about itself', () => import('./commands/envelope-header.ts')),
+  rewrap: own(
+    'Move an encrypted file to the latest version of its key',
+    () => import('./commands/envelope-rewrap.ts'),
+  ),
+});
+
 const servingCommands: Readonly<Record<string, Node>> = {
   help: own('Show help for a command or a topic', () => import('./commands/help.ts')),
   completion: own('Print the completion script of a shell', () => import('./commands/completion.ts')),
@@ -56,11 +66,17 @@ const servingCommands: Readonly<Record<string, Node>> = {
 /** Every command at its place, in the order in which help lists them. Nothing is loaded before it is used. */
 export const commandTree: Group = {
   summary: 'Transit encryption and an organization tag pool in one command, on a local sealed store.',
-  children: { ...storeCommands, ...branchOf([], catalogue), ...servingCommands },
+  children: { ...storeCommands, ...withEnvelope(branchOf([], catalogue)), ...servingCommands },
 };
 
 function group(path: string, children: Group['children']): Group {
   return { summary: GROUP_SUMMARIES[path] ?? '', children };
+}
+
+function withEnvelope(children: Group['children']): Group['children'] {
+  const { transit } = children;
+  if (transit === undefined || !('children' in transit)) return children;
+  return { ...children, transit: { ...transit, children: { ...transit.children, envelope } } };
 }
 
 function branchOf(path: readonly string[], branch: Branch): Group['children'] {

@@ -1,3 +1,4 @@
+import { unsupported } from '../errors.ts';
 import type { Operation, Outcome } from '../operations/operation.ts';
 
 export interface ClientOptions {
@@ -20,6 +21,11 @@ export interface Client {
   run(operation: Operation, raw: Readonly<Record<string, unknown>>, mount: string): Promise<Outcome<unknown>>;
   /** Closes the kept connections. */
   close(): void;
+}
+
+/** Makes a client; nothing is sent before the first operation. @throws `invalid` for an impossible address. */
+export function connect(_options: ClientOptions): Client {
+  throw unsupported('working against a server');
 }
 
 /**

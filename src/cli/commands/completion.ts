@@ -7,7 +7,7 @@ export const command: Command = {
   arguments: [{ metavar: 'SHELL', help: 'The shell.', required: true, choices: shells }],
   options: [],
   details:
-    'It completes commands, options, and the names of keys, organizations, workspaces, tags, policies and mounts of an\nunlocked store.',
+    'It completes commands, options, and the names of keys, organizations, workspaces, tags, policies and mounts of an unlocked store.',
   examples: [
     ['source <(coffer completion bash)', 'In ~/.bashrc'],
     ['source <(coffer completion zsh)', 'In ~/.zshrc, after compinit'],

@@ -25,8 +25,8 @@ export const command: Command = {
   arguments: [],
   options: [...slotOptions, dialectOption],
   details:
-    'Without options the store is unlocked by what the environment holds (COFFER_MASTER_KEY, COFFER_MASTER_KEY_FILE,\n' +
-    'COFFER_MASTER_KEY_COMMAND, COFFER_PASSPHRASE, COFFER_PASSPHRASE_FILE), else by a passphrase that is asked for.\n' +
+    'Without options the store is unlocked by what the environment holds (COFFER_MASTER_KEY, COFFER_MASTER_KEY_FILE, ' +
+    'COFFER_MASTER_KEY_COMMAND, COFFER_PASSPHRASE, COFFER_PASSPHRASE_FILE), else by a passphrase that is asked for. ' +
     'Several options make several ways in; recovery shares come on top of one of them.',
   examples: [
     ['coffer init', 'Ask for a passphrase on the terminal'],
@@ -50,7 +50,7 @@ export const command: Command = {
 
 /** Shares alone would make every command ask for several people: they come beside the way in for daily use. */
 async function slotsOf(session: Session, options: Given['options']): Promise<readonly PlannedSlot[]> {
-  const planned = await plannedSlots(session, options);
+  const planned = await plannedSlots(session, options, true);
   const onlyShares = planned.every(({ request }) => request.kind === 'shares');
   if (!onlyShares) return planned;
   if (planned.length === 0) return [await defaultSlot(session)];

@@ -9,7 +9,7 @@ export const command: Command = {
   arguments: [],
   options: [],
   details:
-    'Every way to unlock the store keeps working with its old secret. Readers go on meanwhile, writers wait. Killed at any\n' +
+    'Every way to unlock the store keeps working with its old secret. Readers go on meanwhile, writers wait. Killed at any ' +
     'point, the store is as before or wholly sealed again.',
   examples: [['coffer rekey', 'After removing a slot whose secret may have been copied']],
   async run(session) {

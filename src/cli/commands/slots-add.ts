@@ -29,7 +29,7 @@ export const command: Command = {
     refuseRemote(session);
     const store = await unlockStore(session);
     try {
-      const [planned, ...others] = await plannedSlots(session, options);
+      const [planned, ...others] = await plannedSlots(session, options, false);
       if (planned === undefined || others.length > 0) {
         throw invalid('say which one way to add', {
           hint: 'use --passphrase, --key-file, --raw, --command, or --shares with --threshold',
