@@ -87,10 +87,18 @@ export async function exportKey(
   }
   requireNotSoftDeleted(key);
   kind.requireFrom(key);
-  const versions = version === '' ? [...key.usableVersions()] : [requestedVersion(key, version)];
-  const printed = versions.map((one) => [String(one.number), kind.print(key, one, format)] as const);
+  const printed = versionsToExport(key, version).map(
+    (one) => [String(one.number), kind.print(key, one, format)] as const,
+  );
   return { key, printed: Object.fromEntries(printed) };
 }
+
+/**
+ * @param text a number, `v` and a number, `latest`, or empty for all that may be used.
+ * @throws `invalid` when there is no such version, or it may not be used.
+ */
+export const versionsToExport = (key: NamedKey, text: string): KeyVersion[] =>
+  text === '' ? [...key.usableVersions()] : [requestedVersion(key, text)];
 
 function requestedVersion(key: NamedKey, text: string): KeyVersion {
   const { latestVersion, minDecryptionVersion } = key.document;

@@ -1,4 +1,5 @@
 import type { ListOptions } from '../store/store.ts';
+import type { Restoring } from './backup/restore-key.ts';
 import type { ItemResult } from './batch.ts';
 import { type Configured, configureKey, type KeyConfiguration } from './configuration.ts';
 import { type DataKey, type DataKeyRequest, dataKey } from './data-key.ts';
@@ -17,6 +18,9 @@ import { type RandomBytes, type RandomRequest, randomBytes } from './random-byte
 import { type RewrapItem, rewrap } from './rewrap.ts';
 import { rotateDueKeys, rotateKey } from './rotation.ts';
 import { type SignatureRequest, type Signed, type SignItem, sign } from './signing.ts';
+import type { TransferableKey, TransferRequest } from './transport/byok-export.ts';
+import type { NewImport } from './transport/import-key.ts';
+import type { NewVersionImport } from './transport/import-version.ts';
 import { trimKey } from './trim.ts';
 import { type VerifyItem, verify } from './verification.ts';
 
@@ -125,6 +129,32 @@ export class Transit {
 
   randomBytes(request: RandomRequest): RandomBytes {
     return randomBytes(this.engine, request);
+  }
+
+  // What moves keys in and out is rare and heavy, so it is loaded when it is asked for.
+
+  async backupKey(name: string): Promise<string> {
+    return (await import('./backup/backup-key.ts')).backupKey(this.engine, name);
+  }
+
+  async restoreKey(restoring: Restoring): Promise<NamedKey> {
+    return (await import('./backup/restore-key.ts')).restoreKey(this.engine, restoring);
+  }
+
+  async importKey(name: string, settings: NewImport): Promise<NamedKey> {
+    return (await import('./transport/import-key.ts')).importKey(this.engine, name, settings);
+  }
+
+  async importVersion(name: string, incoming: NewVersionImport): Promise<NamedKey> {
+    return (await import('./transport/import-version.ts')).importVersion(this.engine, name, incoming);
+  }
+
+  async wrappingPublicKey(): Promise<string> {
+    return (await import('./transport/wrapping-key.ts')).wrappingPublicKey(this.engine);
+  }
+
+  async transferKey(request: TransferRequest): Promise<TransferableKey> {
+    return (await import('./transport/byok-export.ts')).transferKey(this.engine, request);
   }
 
   readSettings(): Promise<MountSettings> {
