@@ -44,12 +44,13 @@ export class Acl {
   }
 
   /**
-   * @param path without leading slash; for `list` a final slash is added when missing, and rules without it count too.
+   * @param path for `list` a final slash is added when missing, and rules without it count too.
    * @param parameters of the request; left out, rules about them are not applied.
    */
   allows(path: string, capability: Capability, parameters?: RequestParameters): boolean {
     if (this.isRoot) return true;
-    const found = capability === 'list' ? this.#findForList(withSlash(path)) : this.#find(path);
+    const bare = withoutLeadingSlash(path);
+    const found = capability === 'list' ? this.#findForList(withSlash(bare)) : this.#find(bare);
     if (found === undefined || found.wrapped || (found.capabilities & bitOf(capability)) === 0) return false;
     if (parameters === undefined || found.parameters === undefined) return true;
     return !BODY_CAPABILITIES.has(capability) || permits(found.parameters, parameters);
@@ -58,7 +59,7 @@ export class Acl {
   /** The capabilities on a path, sorted; `['root']`, or `['deny']` when there are none. */
   capabilities(path: string): readonly string[] {
     if (this.isRoot) return ['root'];
-    return printCapabilities(this.#findForList(path)?.capabilities ?? 0);
+    return printCapabilities(this.#findForList(withoutLeadingSlash(path))?.capabilities ?? 0);
   }
 
   /** Whether a rule grants anything on a mount or below it. @param mount with its final slash. */
@@ -94,6 +95,9 @@ export class Acl {
 
 /** Operations whose body or query a rule can restrict. */
 const BODY_CAPABILITIES: ReadonlySet<Capability> = new Set(['create', 'read', 'update']);
+
+const withoutLeadingSlash = (path: string): string =>
+  path.startsWith('/') ? path.replace(/^\/+/, '') : path;
 
 const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
 

@@ -95,7 +95,7 @@ export function liesBelow(rule: WildcardRule, mount: string): boolean {
   const { segments } = rule;
   if (segments === undefined) return rule.text.startsWith(mount);
   const wanted = mount.slice(0, -1).split('/');
-  if (segments.length <= wanted.length && !rule.open) return false;
+  if (segments.length < wanted.length && !rule.open) return false;
   const last = segments.length - 1;
   return wanted.every((given, index) => {
     const segment = segments[index];

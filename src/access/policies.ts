@@ -134,11 +134,13 @@ function checkedName(name: string): string {
 
 const fixed = (message: string): CofferError => invalid(message, { field: 'name' });
 
-/** Some clients send the text as base64. No policy is base64 by accident: it would have no quote in it. */
+/** Some clients send the text as base64. Hardly a policy looks like it: all have quotes. */
 function unwrapBase64(text: string): string {
   if (/[^A-Za-z0-9+/=\r\n]/.test(text)) return text;
   try {
-    return decodeBase64(text).toString('utf8');
+    const bytes = decodeBase64(text);
+    const decoded = bytes.toString('utf8');
+    return Buffer.from(decoded).equals(bytes) ? decoded : text;
   } catch {
     return text;
   }

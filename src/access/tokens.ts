@@ -41,6 +41,8 @@ export interface IssuedToken extends TokenRecord {
 /** A token that holds, with the moment (milliseconds since the epoch) from which it or one it depends on does not. */
 export interface LiveToken extends TokenRecord {
   readonly untilMs: number;
+  /** 1 for a token without a parent, 2 for one that such a token issued, and so on. */
+  readonly generation: number;
 }
 
 /**
@@ -90,8 +92,11 @@ export class Tokens {
     now: number,
   ): Promise<{ record?: TokenRecord; sudo: boolean }> {
     if (issuer.accessor === undefined) return { sudo: true };
-    const record = await liveToken(tx, issuer.accessor, now, MAX_GENERATIONS - 1);
+    const record = await liveToken(tx, issuer.accessor, now);
     if (record === undefined) throw invalid('parent token lookup failed: no parent found');
+    if (record.generation >= MAX_GENERATIONS) {
+      throw invalid(`tokens may issue each other over ${MAX_GENERATIONS} generations, not more`);
+    }
     return { record, sudo: issuer.sudo };
   }
 
@@ -206,21 +211,16 @@ export class Tokens {
 }
 
 /** Follows a token to the one that everything depends on. Undefined when any on the way is missing or expired. */
-async function liveToken(
-  view: View,
-  accessor: string,
-  nowMs: number,
-  generations = MAX_GENERATIONS,
-): Promise<LiveToken | undefined> {
+async function liveToken(view: View, accessor: string, nowMs: number): Promise<LiveToken | undefined> {
   const token = await view.get<Token>(refOf(accessor));
   let untilMs = Number.POSITIVE_INFINITY;
+  let generation = 1;
   let current = token;
-  for (let generation = 1; current !== undefined && !isExpired(current, nowMs); generation += 1) {
-    if (generation > generations)
-      throw invalid(`tokens issue each other over more than ${generations} generations`);
+  while (token !== undefined && current !== undefined && !isExpired(current, nowMs)) {
     untilMs = Math.min(untilMs, current.expiresMs ?? Number.POSITIVE_INFINITY);
-    if (current.parent === undefined) return token === undefined ? undefined : { accessor, token, untilMs };
+    if (current.parent === undefined) return { accessor, token, untilMs, generation };
     current = await view.get<Token>(refOf(current.parent));
+    generation += 1;
   }
   return undefined;
 }

@@ -1,0 +1,152 @@
+import { createHmac, createSecretKey } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type AuditedRequest, AuditRecorder } from '../../src/access/audit-record.ts';
+import { FakeClock, openRoom } from './room.ts';
+
+const KEY = Buffer.alloc(32, 7);
+const recorder = new AuditRecorder(createSecretKey(KEY), new FakeClock());
+const hidden = (text: string): string =>
+  `hmac-sha256:${createHmac('sha256', KEY).update(text).digest('hex')}`;
+
+const request: AuditedRequest = {
+  id: 'b7c4f7c2-1111-4222-8333-123456789012',
+  operation: 'update',
+  path: 'transit/encrypt/orders',
+  mountPoint: 'transit/',
+  remoteAddress: '127.0.0.1',
+};
+const identity = { accessor: 'the-accessor', displayName: 'token-billing', policies: ['app', 'default'] };
+
+describe('an audit record', () => {
+  it('has the layout of the family, with every text of request and answer hashed', () => {
+    const parameters = {
+      plaintext: 'aGVsbG8=',
+      key_version: 3,
+      flag: true,
+      none: null,
+      batch_input: [{ plaintext: 'eA==' }],
+    };
+    const line = recorder.response(
+      { ...request, token: 'cfr.secret', identity, parameters },
+      { status: 200, data: { ciphertext: 'service:v1:abc', key_version: 1 } },
+    );
+    expect(JSON.parse(line)).toEqual({
+      time: '2026-01-02T03:04:05.000Z',
+      type: 'response',
+      auth: {
+        client_token: hidden('cfr.secret'),
+        accessor: 'the-accessor',
+        display_name: 'token-billing',
+        policies: ['app', 'default'],
+        token_type: 'service',
+      },
+      request: {
+        id: 'b7c4f7c2-1111-4222-8333-123456789012',
+        operation: 'update',
+        mount_point: 'transit/',
+        path: 'transit/encrypt/orders',
+        remote_address: '127.0.0.1',
+        data: {
+          plaintext: hidden('aGVsbG8='),
+          key_version: 3,
+          flag: true,
+          none: null,
+          batch_input: hidden('[{"plaintext":"eA=="}]'),
+        },
+      },
+      response: { status: 200, data: { ciphertext: hidden('service:v1:abc'), key_version: 1 } },
+    });
+  });
+
+  it('of a request has no answer, and of a stranger only the token that was tried', () => {
+    expect(JSON.parse(recorder.request({ ...request, token: 'wrong' }))).toEqual({
+      time: '2026-01-02T03:04:05.000Z',
+      type: 'request',
+      auth: { client_token: hidden('wrong') },
+      request: {
+        id: request.id,
+        operation: 'update',
+        mount_point: 'transit/',
+        path: 'transit/encrypt/orders',
+        remote_address: '127.0.0.1',
+      },
+    });
+    expect(JSON.parse(recorder.request(request))).toMatchObject({ auth: {} });
+  });
+
+  it('tells the error of a failed request', () => {
+    const line = recorder.response(request, { status: 403, error: 'permission denied' });
+    expect(JSON.parse(line)).toMatchObject({ error: 'permission denied', response: { status: 403 } });
+    expect(recorder.response(request, { status: 400, error: 'x'.repeat(100_000) }).length).toBeLessThan(3000);
+  });
+
+  it('hides tokens that stand in a path', () => {
+    const pathOf = (path: string): unknown => JSON.parse(recorder.request({ ...request, path })).request.path;
+    expect(pathOf('auth/token/lookup/cfr.0123456789abcdef')).toBe(
+      `auth/token/lookup/${hidden('cfr.0123456789abcdef')}`,
+    );
+    expect(pathOf('hvs.0123456789abcdef/x')).toBe(`${hidden('hvs.0123456789abcdef')}/x`);
+    expect(pathOf('auth/token/lookup/s.abcdefghijklmnopqrstuvwx')).toBe(
+      `auth/token/lookup/${hidden('s.abcdefghijklmnopqrstuvwx')}`,
+    );
+    expect(pathOf('transit/keys/s.orders')).toBe('transit/keys/s.orders');
+  });
+
+  it('does not confuse two tokens of one identity, nor two identities', () => {
+    const authOf = (token: string, who: typeof identity): unknown =>
+      JSON.parse(recorder.request({ ...request, token, identity: who })).auth;
+    expect(authOf('a', identity)).toMatchObject({ client_token: hidden('a') });
+    expect(authOf('b', identity)).toMatchObject({ client_token: hidden('b') });
+    expect(authOf('a', { ...identity, accessor: 'x' })).toMatchObject({ accessor: 'x' });
+  });
+
+  it('hashes under a key of the store, the same for all who open it', async () => {
+    const { access } = await openRoom();
+    const [one, two] = [await access.auditRecorder(), await access.auditRecorder()];
+    expect(one.hash('x')).toBe(two.hash('x'));
+    expect(one.hash('x')).not.toBe((await (await openRoom()).access.auditRecorder()).hash('x'));
+    expect(one.hash('x')).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
+  });
+});
+
+/** A text that is in no record by chance. */
+const secret = fc.string({
+  minLength: 16,
+  maxLength: 40,
+  unit: fc.constantFrom(...'ABCXYZ+/="\\\u2028\n\u0000äß😀'),
+});
+const { anything } = fc.letrec<{ anything: unknown }>((tie) => ({
+  anything: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    secret,
+    fc.array(tie('anything'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('plaintext', 'input', 'a', '__proto__'), tie('anything'), { maxKeys: 3 }),
+    fc.constantFrom(1, 12n, true, null, undefined),
+  ),
+}));
+const values = fc.dictionary(fc.constantFrom('plaintext', 'ciphertext', 'token', 'x'), anything, {
+  maxKeys: 4,
+});
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+describe('whatever is in a request and its answer', () => {
+  it('no text of it is in the record, which is one line of JSON', () => {
+    fc.assert(
+      fc.property(values, values, secret, (parameters, data, token) => {
+        const line = recorder.response({ ...request, token, parameters }, { status: 200, data });
+        expect(line).not.toMatch(/[\n\r]/);
+        const printed = JSON.stringify(JSON.parse(line));
+        for (const text of [token, ...textsIn(parameters), ...textsIn(data)]) {
+          expect(line).not.toContain(text);
+          expect(printed).not.toContain(JSON.stringify(text).slice(1, -1));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

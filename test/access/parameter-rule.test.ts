@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { Acl } from '../../src/access/acl.ts';
+import { parsePolicy } from '../../src/access/policy.ts';
+
+const aclOf = (...policies: string[]): Acl => new Acl(policies.flatMap((text) => parsePolicy(text).rules));
+
+const CAPABILITIES = 'capabilities = ["create", "read", "update", "delete", "list"]';
+
+/** Whether a request with these parameters passes a rule. */
+const passes = (rule: string, parameters: Record<string, unknown>): boolean =>
+  aclOf(`path "p" { ${CAPABILITIES} ${rule} }`).allows('p', 'update', parameters);
+
+describe('required parameters', () => {
+  const rule = 'required_parameters = ["context", "Nonce"]';
+  it.each([
+    [{}, false],
+    [{ context: 'x' }, false],
+    [{ context: 'x', nonce: '' }, true],
+    [{ context: null, nonce: null, more: 1 }, true],
+  ])('%j: %s', (parameters, allowed) => {
+    expect(passes(rule, parameters)).toBe(allowed);
+  });
+});
+
+describe('denied parameters', () => {
+  it.each([
+    ['{ "type" = [] }', {}, true],
+    ['{ "type" = [] }', { type: 'x' }, false],
+    ['{ "type" = [] }', { TYPE: 'x' }, false],
+    ['{ "Type" = [] }', { type: 'x' }, false],
+    ['{ "type" = [] }', { other: 'x' }, true],
+    ['{ "*" = [] }', { other: 'x' }, false],
+    ['{ "*" = [] }', {}, true],
+    ['{ "type" = ["rsa-*"] }', { type: 'rsa-2048' }, false],
+    ['{ "type" = ["rsa-*"] }', { type: 'ed25519' }, true],
+    ['{ "type" = ["*-2048"] }', { type: 'rsa-2048' }, false],
+    ['{ "type" = ["*sa-2*"] }', { type: 'rsa-2048' }, false],
+    ['{ "type" = ["*"] }', { type: 'rsa-2048' }, true],
+    ['{ "type" = ["*"] }', { type: '*' }, false],
+    ['{ "n" = [1, true] }', { n: 1 }, false],
+    ['{ "n" = [1, true] }', { n: '1' }, false],
+    ['{ "n" = ["1"] }', { n: 1 }, false],
+    ['{ "n" = [1, true] }', { n: true }, false],
+    ['{ "n" = [1, true] }', { n: 2 }, true],
+    ['{ "n" = [null] }', { n: null }, false],
+    ['{ "n" = [null] }', { n: 'null' }, true],
+    ['{ "policies" = ["root"] }', { policies: ['app', 'root'] }, false],
+    ['{ "policies" = ["root"] }', { policies: ['app'] }, true],
+    ['{ "policies" = [["root"]] }', { policies: ['root'] }, false],
+  ])('%s, given %j: %s', (denied, parameters, allowed) => {
+    expect(passes(`denied_parameters = ${denied}`, parameters)).toBe(allowed);
+  });
+});
+
+describe('allowed parameters', () => {
+  it.each([
+    ['{}', { any: 1 }, true],
+    ['{ "type" = [] }', {}, true],
+    ['{ "type" = [] }', { type: 'x' }, true],
+    ['{ "type" = [] }', { other: 'x' }, false],
+    ['{ "type" = [], "*" = [] }', { other: 'x' }, true],
+    ['{ "type" = ["a"], "*" = [] }', { type: 'b' }, false],
+    ['{ "type" = ["a"], "*" = [] }', { type: 'a', other: 1 }, true],
+    ['{ "*" = ["a"] }', { other: 'x' }, true],
+    ['{ "type" = ["a", "b*"] }', { type: 'bc' }, true],
+    ['{ "type" = ["a", "b*"] }', { type: 'ab' }, false],
+    ['{ "l" = [["a", 1]] }', { l: ['a', 1] }, true],
+    ['{ "l" = [["a", 1]] }', { l: ['a'] }, false],
+    ['{ "l" = ["a"] }', { l: ['a'] }, false],
+    ['{ "o" = ["a"] }', { o: { a: 1 } }, false],
+    ['{ "o" = [] }', { o: { a: 1 } }, true],
+  ])('%s, given %j: %s', (allowed, parameters, verdict) => {
+    expect(passes(`allowed_parameters = ${allowed}`, parameters)).toBe(verdict);
+  });
+
+  it('yield to denied ones', () => {
+    const rule = 'allowed_parameters = { "*" = [] } denied_parameters = { "type" = ["x"] }';
+    expect(passes(rule, { type: 'x' })).toBe(false);
+    expect(passes(rule, { type: 'y' })).toBe(true);
+  });
+});
+
+describe('rules about parameters', () => {
+  const rule = `path "p" { ${CAPABILITIES} required_parameters = ["a"] allowed_parameters = { "a" = [] } }`;
+
+  it('hold for create, read and update, not for delete and list, nor when only capabilities are asked for', () => {
+    const acl = aclOf(rule);
+    for (const capability of ['create', 'read', 'update'] as const) {
+      expect(acl.allows('p', capability, { a: 1 })).toBe(true);
+      expect(acl.allows('p', capability, { b: 1 })).toBe(false);
+      expect(acl.allows('p', capability)).toBe(true);
+    }
+    expect(acl.allows('p', 'delete', { b: 1 })).toBe(true);
+    expect(acl.allows('p', 'list', { b: 1 })).toBe(true);
+  });
+
+  it('of several policies are united: requirements add up, values add up, every value swallows single ones', () => {
+    const acl = aclOf(
+      `path "p" { ${CAPABILITIES} allowed_parameters = { "t" = ["a"], "u" = ["1"] } required_parameters = ["t"] }`,
+      `path "p" { ${CAPABILITIES} allowed_parameters = { "t" = ["b"], "u" = [] } required_parameters = ["u"] }`,
+    );
+    expect(acl.allows('p', 'update', { t: 'a', u: 'x' })).toBe(true);
+    expect(acl.allows('p', 'update', { t: 'b', u: 'x' })).toBe(true);
+    expect(acl.allows('p', 'update', { t: 'c', u: 'x' })).toBe(false);
+    expect(acl.allows('p', 'update', { t: 'a' })).toBe(false);
+  });
+
+  it('of one policy restrict what another grants on the same path', () => {
+    const acl = aclOf(`path "p" { ${CAPABILITIES} }`, 'path "p" { denied_parameters = { "t" = [] } }');
+    expect(acl.allows('p', 'update', { t: 1 })).toBe(false);
+    expect(acl.allows('p', 'update', { u: 1 })).toBe(true);
+  });
+
+  it('vanish with everything else when a policy refuses the path', () => {
+    const acl = aclOf(rule, 'path "p" { capabilities = ["deny"] }');
+    expect(acl.allows('p', 'update', { a: 1 })).toBe(false);
+  });
+
+  it('are not fooled by names that objects inherit', () => {
+    const acl = aclOf(
+      'path "p" { capabilities = ["update"] required_parameters = ["tostring", "constructor"] }',
+    );
+    expect(acl.allows('p', 'update', { a: 1 })).toBe(false);
+  });
+});
+
+describe('a rule that demands wrapped answers', () => {
+  it.each(['min_wrapping_ttl = "1s"', 'max_wrapping_ttl = 90'])('never grants a request: %s', (rule) => {
+    expect(passes(rule, {})).toBe(false);
+  });
+
+  it('is none when the time is zero', () => {
+    expect(passes('min_wrapping_ttl = 0', {})).toBe(true);
+  });
+});
