@@ -23,6 +23,6 @@ export interface Answer {
   /** Undefined sends no `Content-Type`. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Absent means an empty body. */
-  readonly body?: string | Buffer;
+  /** Absent means an empty body; a large one may come in pieces. */
+  readonly body?: string | readonly Buffer[];
 }

@@ -131,17 +131,23 @@ async function send(reply: FastifyReply, answer: Answer): Promise<void> {
   reply.code(status);
   if (contentType !== undefined) reply.header('content-type', contentType);
   if (headers !== undefined) reply.headers(headers);
-  if (body instanceof Buffer && body.length > SLICE_BYTES) {
-    reply.header('content-length', body.length);
-    await reply.send(Readable.from(slicesOf(body)));
-  } else {
-    await reply.send(body);
+  const pieces = typeof body === 'string' && body.length > SLICE_BYTES ? [Buffer.from(body)] : body;
+  if (typeof pieces === 'string' || pieces === undefined) {
+    await reply.send(pieces);
+    return;
   }
+  reply.header(
+    'content-length',
+    pieces.reduce((sum, piece) => sum + piece.length, 0),
+  );
+  await reply.send(Readable.from(slicesOf(pieces)));
 }
 
-function* slicesOf(body: Buffer): Generator<Buffer> {
-  for (let start = 0; start < body.length; start += SLICE_BYTES) {
-    yield body.subarray(start, start + SLICE_BYTES);
+function* slicesOf(pieces: readonly Buffer[]): Generator<Buffer> {
+  for (const piece of pieces) {
+    for (let start = 0; start < piece.length; start += SLICE_BYTES) {
+      yield piece.subarray(start, start + SLICE_BYTES);
+    }
   }
 }
 

@@ -1,0 +1,166 @@
+import { asCofferError } from '../errors.ts';
+import type { ServerState } from '../operations/operation.ts';
+import type { Store } from '../store/store.ts';
+import { ApiHost, type StoreSettings } from './api-host.ts';
+import { apiOf } from './apis.ts';
+import { BatchLane } from './batch-lane.ts';
+import type { Member } from './control.ts';
+import { DATA_PREFIX } from './data-api.ts';
+import { errorBody } from './data-envelope.ts';
+import { tokenOf } from './data-request.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import type { TlsCertificate } from './http-server.ts';
+import { errorDocument } from './json-api.ts';
+import type { ListenAddress } from './listen-address.ts';
+import { Listeners } from './listeners.ts';
+import type { Log } from './log.ts';
+import { Metrics, type Snapshot } from './metrics.ts';
+import type { ServedRoute } from './routes.ts';
+import type { UnsealKey } from './unseal-keys.ts';
+
+/** What a process that answers requests needs to know; plain JSON. */
+export interface AnsweringSettings extends StoreSettings {
+  readonly listen: readonly ListenAddress[];
+  readonly tls?: TlsCertificate;
+  /** What follows Node itself on the command line of a process that calls `serveAsWorker`. */
+  readonly workerCommand: readonly string[];
+}
+
+export interface AnsweringOptions {
+  readonly settings: AnsweringSettings;
+  readonly routes: readonly ServedRoute[];
+  readonly server: ServerState;
+  readonly log: Log;
+}
+
+/** A body from here on is worked on by another process. */
+const LARGE_BODY_BYTES = 64 * 1024;
+/** Nothing under `sys/` and `auth/` has a use for more. */
+const MAX_SYSTEM_BODY_BYTES = 1024 * 1024;
+const SYSTEM_PATH = /^\/v1\/(?:sys|auth)\//;
+/** Expired tokens are cleared away so often. */
+const SWEEP_EVERY_MS = 10 * 60 * 1000;
+
+/** The part of a server that listens and answers. There is one in each process that does. */
+export class AnsweringProcess implements Member {
+  readonly #settings: AnsweringSettings;
+  readonly #host: ApiHost;
+  readonly #metrics: Metrics;
+  readonly #log: Log;
+  readonly #sweeping: NodeJS.Timeout;
+  #listeners: Listeners | undefined;
+  #lane: BatchLane | undefined;
+
+  private constructor({ settings, log }: AnsweringOptions, host: ApiHost, metrics: Metrics) {
+    this.#settings = settings;
+    this.#host = host;
+    this.#metrics = metrics;
+    this.#log = log;
+    this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EVERY_MS).unref();
+  }
+
+  /** Sealed, and not listening yet. */
+  static async create(options: AnsweringOptions): Promise<AnsweringProcess> {
+    const metrics = new Metrics();
+    const host = await ApiHost.create({ ...options, onDefect: () => metrics.defect() });
+    return new AnsweringProcess(options, host, metrics);
+  }
+
+  /** @returns the addresses, with the ports that were chosen. */
+  async listen(): Promise<readonly string[]> {
+    const { listen, tls } = this.#settings;
+    this.#listeners = await Listeners.open(listen, tls, (exchange) => this.#answer(exchange));
+    return this.#listeners.addresses;
+  }
+
+  async unseal(keys: readonly UnsealKey[]): Promise<void> {
+    await this.#host.unseal(keys);
+    this.#openLane(keys);
+  }
+
+  /** As `unseal`, with a store that is open already. */
+  async adopt(store: Store, keys: readonly UnsealKey[]): Promise<void> {
+    await this.#host.adopt(store);
+    this.#openLane(keys);
+  }
+
+  async seal(): Promise<void> {
+    this.#host.seal();
+    await this.#lane?.close();
+    this.#lane = undefined;
+  }
+
+  async reload(): Promise<void> {
+    await this.#host.reload();
+    await this.#lane?.close();
+  }
+
+  renewCertificate(tls: TlsCertificate): void {
+    this.#listeners?.renewCertificate(tls);
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    return this.#metrics.snapshot();
+  }
+
+  /** Finishes the requests that have begun. */
+  async close(): Promise<void> {
+    clearInterval(this.#sweeping);
+    await this.#listeners?.close();
+    await this.#lane?.close();
+    await this.#host.close();
+  }
+
+  #openLane(keys: readonly UnsealKey[]): void {
+    void this.#lane?.close();
+    const { directory, dialect, auditFile, workerCommand } = this.#settings;
+    const store: StoreSettings = {
+      directory,
+      ...(dialect === undefined ? {} : { dialect }),
+      ...(auditFile === undefined ? {} : { auditFile }),
+    };
+    this.#lane = new BatchLane(workerCommand, store, keys);
+  }
+
+  async #answer(exchange: Exchange): Promise<Answer> {
+    const start = performance.now();
+    this.#metrics.begin();
+    const { body } = exchange;
+    const answer =
+      body === undefined || body.length < LARGE_BODY_BYTES
+        ? await this.#host.answer(exchange)
+        : await this.#answerLarge(exchange, body.length);
+    this.#metrics.end(apiOf(exchange), exchange.method, answer.status, (performance.now() - start) / 1000);
+    return answer;
+  }
+
+  /** Only for callers with a good token: others get their refusal without anybody reading what they sent. */
+  async #answerLarge(exchange: Exchange, bytes: number): Promise<Answer> {
+    if (SYSTEM_PATH.test(exchange.target)) {
+      if (bytes > MAX_SYSTEM_BODY_BYTES) return errorBody(413, ['http: request body too large']);
+      return this.#host.answer(exchange);
+    }
+    const token = tokenOf(exchange);
+    const identity = token === undefined ? undefined : await this.#host.served?.access.identify({ token });
+    if (identity === undefined || this.#lane === undefined) {
+      return this.#host.answer({ ...exchange, body: undefined });
+    }
+    try {
+      return await this.#lane.answer(exchange);
+    } catch (error) {
+      this.#log.defect('large request failed', error);
+      const text = asCofferError(error)?.message ?? 'internal error';
+      return exchange.target.startsWith(DATA_PREFIX)
+        ? errorBody(503, [text])
+        : errorDocument(503, { detail: text });
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      await this.#host.served?.access.sweep();
+    } catch (error) {
+      this.#log.defect('clearing away expired tokens failed', error);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { chmodSync } from 'node:fs';
+import { Server as SecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { unavailable } from '../errors.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import { HttpServer, type TlsCertificate } from './http-server.ts';
+import { type ListenAddress, printAddress } from './listen-address.ts';
+
+const SOCKET_MODE = 0o600;
+
+/** All listeners of one process. */
+export class Listeners {
+  readonly #servers: HttpServer[] = [];
+  /** `http://127.0.0.1:8200`, `unix:/run/coffer.sock` and so on, once they listen. */
+  readonly addresses: string[] = [];
+
+  /** @throws `unavailable` naming the address that can't be had; none is listened on then. */
+  static async open(
+    listen: readonly ListenAddress[],
+    tls: TlsCertificate | undefined,
+    answer: (exchange: Exchange) => Promise<Answer>,
+  ): Promise<Listeners> {
+    const listeners = new Listeners();
+    try {
+      for (const address of listen) await listeners.#add(address, tls, answer);
+    } catch (error) {
+      await listeners.close();
+      throw error;
+    }
+    return listeners;
+  }
+
+  async #add(
+    address: ListenAddress,
+    tls: TlsCertificate | undefined,
+    answer: (exchange: Exchange) => Promise<Answer>,
+  ): Promise<void> {
+    const isSocket = 'socket' in address;
+    const secure = tls !== undefined && !isSocket;
+    const http = await HttpServer.create({
+      maxRequestBytes: address.maxRequestBytes,
+      answer,
+      ...(secure ? { tls } : {}),
+    });
+    await listening(http, isSocket ? { path: address.socket } : { host: address.host, port: address.port });
+    this.#servers.push(http);
+    if (isSocket) {
+      chmodSync(address.socket, SOCKET_MODE);
+      http.origin = 'http://localhost';
+      this.addresses.push(`unix:${address.socket}`);
+    } else {
+      const { port } = http.server.address() as AddressInfo;
+      http.origin = printAddress(address.host, port, secure);
+      this.addresses.push(http.origin);
+    }
+  }
+
+  /** Takes a new certificate for connections that come from now on. */
+  renewCertificate(tls: TlsCertificate): void {
+    for (const { server } of this.#servers) {
+      if (server instanceof SecureServer) server.setSecureContext({ cert: tls.certificate, key: tls.key });
+    }
+  }
+
+  /** Finishes the requests that have begun. */
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map((http) => http.close()));
+  }
+}
+
+async function listening(
+  { server }: HttpServer,
+  options: { readonly path: string } | { readonly host: string; readonly port: number },
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(options, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    const where = 'path' in options ? options.path : `${options.host}:${options.port}`;
+    const { code } = error as NodeJS.ErrnoException;
+    throw unavailable(`cannot listen on ${where}: ${WHY[code ?? ''] ?? code ?? 'unknown reason'}`, {
+      field: 'listen',
+      cause: error,
+    });
+  }
+  server.off('error', reject);
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'permission denied',
+  ENOTFOUND: 'no such host',
+  ENOENT: 'no such directory',
+};
