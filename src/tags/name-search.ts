@@ -10,6 +10,8 @@ const NAMES_WORTH_AN_INDEX = 2000;
 /** Places and letters kept of earlier answers, over all queries. */
 const MAX_REMEMBERED_SIZE = 1 << 20;
 
+const HAS_CAPITALS = /[A-Z]/;
+
 /** The names of a roster in memory, in order, for finding those that contain a text. */
 export class NameSearch {
   readonly #leaves: readonly Leaf[];
@@ -26,7 +28,8 @@ export class NameSearch {
     const folded: string[] = [];
     for (const leaf of leaves) {
       starts.push(folded.length);
-      for (const name of namesOf(leaf)) folded.push(foldCase(name));
+      const names = namesOf(leaf);
+      folded.push(...(HAS_CAPITALS.test(leaf.names) ? names.map(foldCase) : names));
     }
     this.#leaves = leaves;
     this.#starts = starts;
@@ -74,8 +77,9 @@ export class NameSearch {
   }
 
   #scan(query: string): Uint32Array {
+    const names = this.#folded;
     const places: number[] = [];
-    for (const [place, name] of this.#folded.entries()) if (name.includes(query)) places.push(place);
+    for (let place = 0; place < names.length; place++) if (names[place]?.includes(query)) places.push(place);
     return Uint32Array.from(places);
   }
 
