@@ -1,0 +1,53 @@
+import { wrappingHashNames } from '../../transit/transport/wrapping.ts';
+import { operation } from '../operation.ts';
+import { keyName, text } from '../params.ts';
+
+interface TransferData {
+  readonly name: string;
+  readonly type: string;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'GET byok-export/:destination/:source(/:version)',
+  capability: 'read',
+  params: {
+    destination: keyName({
+      help: "The key to wrap under: the other server's wrapping key, imported as an RSA public key.",
+      required: true,
+      cli: { positional: true, refersTo: 'key' },
+    }),
+    source: keyName({
+      help: 'The key to transfer.',
+      required: true,
+      cli: { positional: true, refersTo: 'key' },
+    }),
+    version: text({
+      help: 'A version number, or latest; without it every version that may be used.',
+      default: '',
+      cli: { metavar: 'N' },
+    }),
+    hash: text({
+      help: 'Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384 or SHA512.',
+      default: 'SHA256',
+      cli: { suggest: () => wrappingHashNames },
+    }),
+  },
+  cli: {
+    lines: (data: TransferData) => Object.values(data.keys),
+    table: (data: TransferData) => ({ head: ['version', data.type], rows: Object.entries(data.keys) }),
+    examples: [
+      [
+        'coffer transit byok-export other-server orders --version latest',
+        'what "transit import" takes over there',
+      ],
+    ],
+  },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    const { key, wrapped } = await transit.transferKey(values);
+    const data: TransferData = { name: key.document.name, type: key.type.name, keys: wrapped };
+    return { data };
+  },
+});

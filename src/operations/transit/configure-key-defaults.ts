@@ -1,0 +1,22 @@
+import { operation } from '../operation.ts';
+import { flag } from '../params.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST config/keys',
+  capability: 'update',
+  params: {
+    // Absent means false, as with peers; a command line that does not mention it only reads.
+    disable_upsert: flag({
+      help: 'Encryption never creates a key that is not there.',
+      default: false,
+      cli: { negatable: true },
+    }),
+  },
+  cli: { withoutParam: { param: 'disable_upsert', run: 'read-key-defaults' } },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    const settings = await transit.changeSettings({ disableUpsert: values.disable_upsert });
+    return { data: { disable_upsert: settings.disableUpsert } };
+  },
+});

@@ -1,0 +1,12 @@
+import { operation } from '../operation.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'GET config/keys',
+  capability: 'read',
+  params: {},
+  async run({ core, mount }) {
+    const transit = await core.transit(mount);
+    return { data: { disable_upsert: (await transit.readSettings()).disableUpsert } };
+  },
+});

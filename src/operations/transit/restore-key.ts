@@ -1,0 +1,37 @@
+import { operation } from '../operation.ts';
+import { flag, text } from '../params.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST restore(/:name)',
+  capability: 'update',
+  params: {
+    // Whatever is wrong with a name is said in the same words for one given here and one inside a backup.
+    name: text({
+      help: 'What the restored key is called; without it, as it was called when it was backed up.',
+      cli: { positional: true, metavar: 'NAME' },
+    }),
+    backup: text({ help: 'The text that a backup printed, here, in Vault or in OpenBao.', default: '' }),
+    force: flag({ help: 'Replace a key of the same name, with all its versions.', default: false }),
+  },
+  cli: {
+    input: { param: 'backup', as: 'text' },
+    done: () => 'Restored the key.',
+    examples: [
+      ['coffer transit restore --in orders.backup', 'under the name that it had'],
+      [
+        'vault read -field=backup transit/backup/orders | coffer transit restore',
+        'a key of Vault, used offline',
+      ],
+    ],
+  },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    await transit.restoreKey({
+      backup: values.backup,
+      force: values.force,
+      ...(values.name ? { name: values.name } : {}),
+    });
+    return {};
+  },
+});
