@@ -26,7 +26,7 @@ export type ErrorKind =
 export interface ErrorDetails {
   /** The parameter (wire name, e.g. `key_version`) that the error is about. */
   readonly field?: string;
-  /** What to do about it, for people: one clause, lower case, no full stop. Never sent over HTTP. */
+  /** What to do about it, for people: one clause, lower case, no full stop. Sent only to the command's own client. */
   readonly hint?: string;
   readonly cause?: unknown;
 }

@@ -1,5 +1,8 @@
-import { unsupported } from '../errors.ts';
 import type { Operation, Outcome } from '../operations/operation.ts';
+import { parseValues } from '../operations/params.ts';
+import { readAnswer } from './answer.ts';
+import { HttpTransport } from './http-transport.ts';
+import { printRequest } from './request.ts';
 
 export interface ClientOptions {
   /** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. */
@@ -23,32 +26,17 @@ export interface Client {
   close(): void;
 }
 
+const DEFAULT_TIMEOUT_MS = 90_000;
+
 /** Makes a client; nothing is sent before the first operation. @throws `invalid` for an impossible address. */
-export function connect(_options: ClientOptions): Client {
-  throw unsupported('working against a server');
+export function connect({ token, timeoutMs, ...options }: ClientOptions): Client {
+  const transport = new HttpTransport({ ...options, timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS });
+  return {
+    async run(operation, raw, mount) {
+      // What can't be right is refused here, in the words of a local command.
+      parseValues(operation.params, raw);
+      return readAnswer(operation, await transport.send(printRequest(operation, raw, mount, token)));
+    },
+    close: () => transport.close(),
+  };
 }
-
-/**
- * Cuts a stream of batch items into slices that stay below the size of a request.
- * @param items each a JSON value.
- */
-export async function* slices(
-  items: AsyncIterable<unknown> | Iterable<unknown>,
-): AsyncGenerator<readonly unknown[]> {
-  let slice: unknown[] = [];
-  let bytes = 0;
-  for await (const item of items) {
-    const size = JSON.stringify(item).length;
-    if (slice.length > 0 && (slice.length === MAX_SLICE_ITEMS || bytes + size > MAX_SLICE_BYTES)) {
-      yield slice;
-      slice = [];
-      bytes = 0;
-    }
-    slice.push(item);
-    bytes += size;
-  }
-  if (slice.length > 0) yield slice;
-}
-
-const MAX_SLICE_ITEMS = 1000;
-const MAX_SLICE_BYTES = 1 << 20;

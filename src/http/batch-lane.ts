@@ -56,7 +56,8 @@ export class BatchLane {
   /** @throws `unavailable` when the process ends before it has answered. */
   async answer({ body, ...exchange }: Exchange): Promise<Answer> {
     clearTimeout(this.#idle);
-    const { pipe, waiting } = await (this.#running ??= this.#start());
+    this.#running ??= this.#start();
+    const { pipe, waiting } = await this.#running;
     const number = ++this.#count;
     const answered = Promise.withResolvers<Answer>();
     waiting.set(number, answered);

@@ -1,0 +1,25 @@
+import { invalid } from '../errors.ts';
+
+/** Where a server is. */
+export type Address =
+  | { readonly kind: 'tcp'; readonly secure: boolean; readonly host: string; readonly port: number }
+  | { readonly kind: 'socket'; readonly path: string };
+
+const UNIX = /^unix:(?:\/\/)?(?<path>\/.+)$/;
+
+/** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. @throws `invalid` for anything else. */
+export function parseAddress(text: string): Address {
+  const path = UNIX.exec(text)?.groups?.['path'];
+  if (path !== undefined) return { kind: 'socket', path };
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url !== undefined && (url.pathname === '/' || url.pathname === '') && url.search === '';
+  if (url === undefined || !isPlain || !['http:', 'https:'].includes(url.protocol) || url.username !== '') {
+    throw invalid(`${JSON.stringify(text)} is not the address of a server`, {
+      field: 'address',
+      hint: 'give http://HOST:PORT, https://HOST:PORT or unix:/PATH',
+    });
+  }
+  const secure = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return { kind: 'tcp', secure, host, port: url.port === '' ? (secure ? 443 : 80) : Number(url.port) };
+}

@@ -1,0 +1,139 @@
+import { CofferError, type ErrorKind, unavailable } from '../errors.ts';
+import type { Operation, Outcome } from '../operations/operation.ts';
+import { isObject } from '../operations/params.ts';
+import type { WireAnswer } from './http-transport.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * What an operation on a server answered, as the same operation on a local store answers it.
+ * @throws the error that the answer stands for.
+ */
+export function readAnswer(operation: Operation, answer: WireAnswer): Outcome<unknown> {
+  const { status, contentType, body } = answer;
+  const isSuccess = status >= 200 && status < 300;
+  if (isSuccess && contentType.startsWith('text/')) return { text: { contentType, body } };
+  const members = readBody(answer);
+  if (operation.api === 'json-api') {
+    if (isSuccess) return documentOutcome(status, members);
+    throw documentError(status, members);
+  }
+  if (operation.bare && isSuccess) return { data: members };
+  if (isSuccess || isBatch(members)) return dataOutcome(status, members);
+  throw dataError(status, members);
+}
+
+function readBody({ status, body }: WireAnswer): Members {
+  if (body === '') return {};
+  try {
+    const value: unknown = JSON.parse(body);
+    if (isObject(value)) return value;
+  } catch {
+    // Something else answered in the server's place: a proxy, another program.
+  }
+  throw unavailable(`the answer is not one of Coffer's (status ${status})`, {
+    hint: 'see what listens at that address',
+  });
+}
+
+/** A batch in which items failed is answered with an error's status and the whole result. */
+const isBatch = ({ data, errors }: Members): boolean =>
+  errors === undefined && isObject(data) && Array.isArray(data['batch_results']);
+
+function dataOutcome(status: number, { data, warnings, auth }: Members): Outcome<unknown> {
+  return {
+    ...(data === undefined || data === null ? {} : { data }),
+    ...(Array.isArray(warnings) ? { warnings: warnings.map(String) } : {}),
+    ...(isObject(auth) ? { auth } : {}),
+    ...(status >= 300 ? { failedItems: { statusCode: status } } : {}),
+  };
+}
+
+function documentOutcome(status: number, document: Members): Outcome<unknown> {
+  if (status === 204) return {};
+  const data = isObject(document['links']) ? { ...document, links: relative(document['links']) } : document;
+  return status === 201 ? { data, created: true } : { data };
+}
+
+/** Links as a local command shows them: below the address, which here is known anyway. */
+const relative = (links: Members): Members =>
+  Object.fromEntries(
+    Object.entries(links).map(([name, link]) => [
+      name,
+      typeof link === 'string' ? link.replace(/^https?:\/\/[^/]+/, '') : link,
+    ]),
+  );
+
+const DATA_KINDS: Readonly<Record<number, ErrorKind>> = {
+  400: 'invalid',
+  403: 'denied',
+  404: 'not-found',
+  405: 'unsupported',
+  413: 'too-large',
+};
+
+const DOCUMENT_KINDS: Readonly<Record<number, ErrorKind>> = {
+  400: 'invalid',
+  401: 'denied',
+  404: 'not-found',
+  406: 'invalid',
+  413: 'too-large',
+  415: 'invalid',
+  422: 'invalid',
+};
+
+function dataError(status: number, { errors, coffer }: Members): CofferError {
+  const detailed = detailedError(coffer);
+  if (detailed !== undefined) return detailed;
+  const texts = Array.isArray(errors) ? errors.map((text) => unwrapped(String(text))) : [];
+  const message = texts.length === 0 ? `the server answered with status ${status}` : texts.join('; ');
+  if (status === 503 && texts.includes('Vault is sealed')) return sealedServer();
+  const kind = DATA_KINDS[status] ?? 'unavailable';
+  return kind === 'not-found' && texts.length === 0
+    ? new CofferError(kind, 'not found')
+    : new CofferError(kind, message, kind === 'denied' ? DENIED_HINT : {});
+}
+
+const DENIED_HINT = { hint: 'see that the token is valid and that its policies allow this' } as const;
+
+const sealedServer = (): CofferError =>
+  new CofferError('sealed', 'the server is sealed', { hint: 'unseal it: POST /v1/sys/unseal' });
+
+/** Some texts come as a list of one, the way Go prints it. */
+const unwrapped = (text: string): string => /^1 error occurred:\n\t\* (.*)\n\n$/s.exec(text)?.[1] ?? text;
+
+function documentError(status: number, { errors }: Members): CofferError {
+  const [first] = Array.isArray(errors) ? errors.filter(isObject) : [];
+  const detailed = detailedError(first?.['meta']);
+  if (detailed !== undefined) return detailed;
+  const kind = DOCUMENT_KINDS[status] ?? 'unavailable';
+  const text = first?.['detail'] ?? first?.['title'] ?? `the server answered with status ${status}`;
+  if (status === 401) return new CofferError(kind, 'the token is missing or not valid', DENIED_HINT);
+  if (status === 503 && text === 'The store is sealed.') return sealedServer();
+  const hint = status === 404 ? { hint: 'it is not there, or the token may not see it' } : {};
+  return new CofferError(kind, String(text), hint);
+}
+
+const KINDS: readonly ErrorKind[] = [
+  'invalid',
+  'unsupported',
+  'not-found',
+  'denied',
+  'sealed',
+  'conflict',
+  'corrupt',
+  'unavailable',
+  'too-large',
+];
+
+/** The error itself, when the server is one of ours. */
+function detailedError(details: unknown): CofferError | undefined {
+  if (!isObject(details)) return undefined;
+  const kind = KINDS.find((candidate) => candidate === details['kind']);
+  const { message, field, hint } = details;
+  if (kind === undefined || typeof message !== 'string') return undefined;
+  return new CofferError(kind, message, {
+    ...(typeof field === 'string' ? { field } : {}),
+    ...(typeof hint === 'string' ? { hint } : {}),
+  });
+}

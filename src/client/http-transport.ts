@@ -1,0 +1,123 @@
+import { Agent, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import { getCACertificates } from 'node:tls';
+import { CofferError, unavailable } from '../errors.ts';
+import { type Address, parseAddress } from './address.ts';
+
+export interface TransportOptions {
+  readonly address: string;
+  readonly timeoutMs: number;
+  readonly certificateAuthorities?: string;
+}
+
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query, encoded. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** Less than servers keep an idle connection, so that none is used in the moment in which it is closed. */
+const IDLE_MS = 30_000;
+
+/** Sends requests to one server over connections that it keeps. */
+export class HttpTransport {
+  readonly #address: string;
+  readonly #timeoutMs: number;
+  readonly #agent: Agent;
+  readonly #send: typeof plainRequest;
+  readonly #target: RequestOptions;
+
+  constructor({ address, timeoutMs, certificateAuthorities }: TransportOptions) {
+    const parsed = parseAddress(address);
+    const secure = parsed.kind === 'tcp' && parsed.secure;
+    const pool = { keepAlive: true, timeout: IDLE_MS };
+    this.#address = address;
+    this.#timeoutMs = timeoutMs;
+    this.#agent = secure ? new SecureAgent({ ...pool, ...trust(certificateAuthorities) }) : new Agent(pool);
+    this.#send = secure ? secureRequest : plainRequest;
+    this.#target = targetOf(parsed);
+  }
+
+  /** @throws `unavailable` when no answer comes. */
+  async send({ method, target, headers, body }: WireRequest): Promise<WireAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const sent = this.#send(
+      {
+        ...this.#target,
+        agent: this.#agent,
+        method,
+        path: target,
+        headers: body === undefined ? headers : { ...headers, 'content-length': Buffer.byteLength(body) },
+      },
+      resolve,
+    );
+    const signal = AbortSignal.timeout(this.#timeoutMs);
+    const onTimeout = () => sent.destroy(this.#failure('no answer in time'));
+    signal.addEventListener('abort', onTimeout);
+    sent.once('error', reject);
+    sent.end(body);
+    try {
+      const answer = await promise;
+      const chunks: Buffer[] = [];
+      for await (const chunk of answer) chunks.push(chunk as Buffer);
+      return {
+        status: answer.statusCode ?? 0,
+        contentType: answer.headers['content-type'] ?? '',
+        body: Buffer.concat(chunks).toString('utf8'),
+      };
+    } catch (error) {
+      throw error instanceof CofferError ? error : this.#failure(reasonOf(error), error);
+    } finally {
+      signal.removeEventListener('abort', onTimeout);
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #failure(reason: string, cause?: unknown): CofferError {
+    return unavailable(`cannot reach ${this.#address}: ${reason}`, {
+      hint: 'see that "coffer serve" runs there, and that COFFER_ADDR or --address is right',
+      cause,
+    });
+  }
+}
+
+/** A host without a name of its own is called localhost, as links then show it. */
+const targetOf = (address: Address): RequestOptions =>
+  address.kind === 'socket'
+    ? { socketPath: address.path, headers: { host: 'localhost' } }
+    : { host: address.host, port: address.port };
+
+const trust = (certificateAuthorities: string | undefined) =>
+  certificateAuthorities === undefined
+    ? {}
+    : { ca: [...getCACertificates('default'), certificateAuthorities] };
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was cut',
+  ENOTFOUND: 'no such host',
+  ENOENT: 'no such socket',
+  EACCES: 'permission denied',
+  ETIMEDOUT: 'no answer in time',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted; name its authority in COFFER_CACERT',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted; name its authority in COFFER_CACERT',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not trusted; name its authority in COFFER_CACERT',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
+};
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return REASONS[code ?? ''] ?? code ?? message;
+}

@@ -1,0 +1,85 @@
+import { invalid } from '../errors.ts';
+import { printDocument } from '../operations/json-api-request.ts';
+import type { Operation } from '../operations/operation.ts';
+import { pathParams, printPath, type Route, routesOf } from '../operations/route.ts';
+import type { WireRequest } from './http-transport.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+const MEDIA_TYPE = 'application/vnd.api+json';
+
+/** The request that carries raw values to an operation on a server. */
+export function printRequest(
+  operation: Operation,
+  raw: Raw,
+  mount: string,
+  token: string | undefined,
+): WireRequest {
+  const route = routeFor(operation, raw);
+  const isDocument = operation.api === 'json-api';
+  const inPath = new Set(pathParams(route));
+  const rest = Object.entries(raw).filter(([name, value]) => !inPath.has(name) && value !== undefined);
+  const body = isDocument ? printDocument(operation, raw) : dataBody(route, rest);
+  const inQuery = isDocument
+    ? rest.filter(([name]) => operation.params[name]?.document === undefined)
+    : route.method === 'POST'
+      ? []
+      : rest;
+  return {
+    // Whatever lies between knows GET, but not always LIST.
+    method: route.method === 'LIST' ? 'GET' : route.method,
+    target: pathOf(operation, route, raw, mount) + queryOf(route, inQuery),
+    headers: headersOf(isDocument, isDocument ? route.method !== 'GET' : body !== undefined, token),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+}
+
+/** The first route whose path can be filled. */
+function routeFor(operation: Operation, raw: Raw): Route {
+  const routes = routesOf(operation);
+  const route = routes.find(({ parts }) =>
+    parts.every((part) => 'text' in part || part.optional || isText(raw[part.param])),
+  );
+  if (route !== undefined) return route;
+  const missing = routes.flatMap(pathParams).find((name) => !isText(raw[name])) ?? 'path';
+  throw invalid(`missing ${missing}`, { field: missing });
+}
+
+const isText = (value: unknown): boolean =>
+  (typeof value === 'string' && value !== '') || typeof value === 'number';
+
+function pathOf(operation: Operation, route: Route, raw: Raw, mount: string): string {
+  const path = printPath(route, (name) => (isText(raw[name]) ? String(raw[name]) : undefined));
+  if (operation.api === 'json-api') return `/api/v2/${path}`;
+  if (route.absolute) return `/v1/${path}`;
+  return `/v1/${mount.split('/').map(encodeURIComponent).join('/')}/${path}`;
+}
+
+function queryOf(route: Route, entries: readonly (readonly [string, unknown])[]): string {
+  const query = new URLSearchParams(route.method === 'LIST' ? [['list', 'true']] : []);
+  for (const [name, value] of entries) {
+    for (const item of [value].flat()) query.append(name, String(item));
+  }
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+const dataBody = (route: Route, entries: readonly (readonly [string, unknown])[]): object | undefined =>
+  route.method === 'POST' ? Object.fromEntries(entries) : undefined;
+
+function headersOf(
+  isDocument: boolean,
+  hasContent: boolean,
+  token: string | undefined,
+): Readonly<Record<string, string>> {
+  return {
+    accept: isDocument ? MEDIA_TYPE : 'application/json',
+    // Asks for what a local error has beside its text, so that both read the same.
+    'x-coffer-details': '1',
+    ...(hasContent ? { 'content-type': isDocument ? MEDIA_TYPE : 'application/json' } : {}),
+    ...(token === undefined
+      ? {}
+      : isDocument
+        ? { authorization: `Bearer ${token}` }
+        : { 'x-service-token': token }),
+  };
+}
