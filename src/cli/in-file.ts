@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { CofferError } from '../errors.ts';
 import { type Input, inputFrom } from './streams.ts';
 
@@ -12,13 +12,17 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** A file being read. */
 export interface InFile extends Input {
-  /** Its size when it was opened; undefined for a pipe or a device. */
-  readonly bytes: number | undefined;
+  /**
+   * Fills `into` from a position of a regular file.
+   * @returns how many bytes are there, fewer than asked for only at the end.
+   */
+  readAt(position: number, into: Uint8Array): Promise<number>;
   close(): void;
 }
 
 /** @throws `invalid` naming the field when there is no file that could be read. */
 export function openInFile(path: string, field: string): InFile {
+  const failure = (error: unknown): unknown => readFailure(path, field, error);
   try {
     const descriptor = openSync(path, 'r');
     const stat = fstatSync(descriptor);
@@ -30,15 +34,46 @@ export function openInFile(path: string, field: string): InFile {
     return {
       isTerminal: false,
       readAll: (maxBytes) => input.readAll(maxBytes),
-      read: (into) => input.read(into),
+      read: (into) =>
+        input.read(into).catch((error: unknown) => {
+          throw failure(error);
+        }),
+      readAt: (position, into) =>
+        readFully(descriptor, position, into).catch((error: unknown) => {
+          throw failure(error);
+        }),
       bytes: stat.isFile() ? stat.size : undefined,
       close: () => closeSync(descriptor),
     };
   } catch (error) {
-    const code = String((error as { readonly code?: unknown } | null)?.code);
-    throw new CofferError('invalid', `can't read ${path}: ${REASONS[code] ?? code}`, { field, cause: error });
+    throw failure(error);
   }
 }
+
+/** What cannot be opened was named wrongly; what cannot be read after that is a failure of the disk. */
+function readFailure(path: string, field: string, error: unknown): CofferError {
+  const code = String((error as { readonly code?: unknown } | null)?.code);
+  const kind = code === 'EIO' ? 'unavailable' : 'invalid';
+  return new CofferError(kind, `can't read ${path}: ${REASONS[code] ?? code}`, { field, cause: error });
+}
+
+/** Fills `into` from a position on. @returns fewer bytes only at the end of the file. */
+export async function readFully(descriptor: number, position: number, into: Uint8Array): Promise<number> {
+  let filled = 0;
+  while (filled < into.length) {
+    const bytes = await readFrom(descriptor, into.subarray(filled), position + filled);
+    if (bytes === 0) break;
+    filled += bytes;
+  }
+  return filled;
+}
+
+const readFrom = (descriptor: number, into: Uint8Array, position: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    read(descriptor, into, 0, into.length, position, (error, bytes) =>
+      error === null ? resolve(bytes) : reject(error),
+    );
+  });
 
 /** The whole content of a file, of at most `maxBytes`. */
 export function readFileWhole(path: string, field: string, maxBytes: number): Buffer {

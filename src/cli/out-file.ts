@@ -1,16 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fsync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CofferError, invalid } from '../errors.ts';
-import { writeWhole } from './streams.ts';
+import { writeWhole, writeWholeLater } from './streams.ts';
 
 const OWNER_ONLY = 0o600;
 
 /** A file that appears under its name when everything has been written, or not at all. */
 export interface OutFile {
   write(data: string | Uint8Array): void;
+  /** As `write`, while other work goes on; `data` must not change meanwhile. */
+  writeLater(data: Uint8Array): Promise<void>;
   /** Makes it durable and gives it its name; from then on an old file of that name is gone. */
   commit(): void;
+  /** As `commit`, while other work goes on. */
+  commitLater(): Promise<void>;
   /** Drops what was written; the old file, if any, stays. Does nothing after `commit`. */
   abort(): void;
 }
@@ -40,17 +44,22 @@ function temporaryFile(path: string, target: string): OutFile {
     rmSync(temporary, { force: true });
   };
   const signals = removeOnSignal(drop);
+  const appear = (): void => {
+    withPlainErrors(path, () => renameSync(temporary, target));
+    open = false;
+    closeSync(descriptor);
+    signals.stop();
+    syncDirectory(dirname(target));
+  };
   return {
-    write: (data) => withPlainErrors(path, () => writeWhole(descriptor, Buffer.from(data))),
+    ...writer(path, descriptor),
     commit() {
-      withPlainErrors(path, () => {
-        fsyncSync(descriptor);
-        renameSync(temporary, target);
-      });
-      open = false;
-      closeSync(descriptor);
-      signals.stop();
-      syncDirectory(dirname(target));
+      withPlainErrors(path, () => fsyncSync(descriptor));
+      appear();
+    },
+    async commitLater() {
+      await withPlainErrorsLater(path, () => fsyncLater(descriptor));
+      appear();
     },
     abort() {
       drop();
@@ -66,12 +75,18 @@ function device(path: string): OutFile {
     if (open) closeSync(descriptor);
     open = false;
   };
-  return {
-    write: (data) => withPlainErrors(path, () => writeWhole(descriptor, Buffer.from(data))),
-    commit: close,
-    abort: close,
-  };
+  return { ...writer(path, descriptor), commit: close, commitLater: async () => close(), abort: close };
 }
+
+const writer = (path: string, descriptor: number): Pick<OutFile, 'write' | 'writeLater'> => ({
+  write: (data) => withPlainErrors(path, () => writeWhole(descriptor, Buffer.from(data))),
+  writeLater: (data) => withPlainErrorsLater(path, () => writeWholeLater(descriptor, data)),
+});
+
+const fsyncLater = (descriptor: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    fsync(descriptor, (error) => (error === null ? resolve() : reject(error)));
+  });
 
 /** Ctrl-C and the like remove the unfinished file, and then end the process as they would have. */
 function removeOnSignal(drop: () => void): { stop(): void } {
@@ -123,12 +138,24 @@ function withPlainErrors<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const code = (error as { readonly code?: unknown } | null)?.code;
-    if (typeof code !== 'string') throw error;
-    throw new CofferError(
-      IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
-      `can't write ${path}: ${REASONS[code] ?? code}`,
-      { field: 'out', cause: error },
-    );
+    throw writeFailure(path, error);
   }
+}
+
+async function withPlainErrorsLater<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw writeFailure(path, error);
+  }
+}
+
+function writeFailure(path: string, error: unknown): unknown {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  if (typeof code !== 'string') return error;
+  return new CofferError(
+    IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
+    `can't write ${path}: ${REASONS[code] ?? code}`,
+    { field: 'out', cause: error },
+  );
 }

@@ -1,4 +1,4 @@
-import { fstatSync, read, readSync, writeSync } from 'node:fs';
+import { fstatSync, read, readSync, write, writeSync } from 'node:fs';
 import { CofferError } from '../errors.ts';
 
 /** What a command reads from. */
@@ -14,6 +14,8 @@ export interface Input {
    * @returns how many were put at the start of `into`; 0 at the end.
    */
   read(into: Uint8Array): Promise<number>;
+  /** The size of what is read when it is a regular file; undefined for a pipe, a terminal or a device. */
+  readonly bytes: number | undefined;
 }
 
 /** What a command writes to. A write returns when the system has taken all of it, so nothing piles up in memory. */
@@ -23,6 +25,8 @@ export interface Output {
   readonly columns: number;
   /** @throws ClosedPipe when the reader has gone. */
   write(data: string | Uint8Array): void;
+  /** As `write`, while other work goes on; `data` must not change meanwhile. */
+  writeLater(data: Uint8Array): Promise<void>;
 }
 
 export interface Streams {
@@ -66,6 +70,10 @@ export function inputFrom(descriptor: number): Input {
       return Buffer.concat(pieces, total);
     },
     read: (into) => readLater(descriptor, into),
+    get bytes() {
+      const stat = fstatSync(descriptor);
+      return stat.isFile() ? stat.size : undefined;
+    },
   };
 }
 
@@ -86,6 +94,7 @@ function outputTo(descriptor: number): Output {
     write(data) {
       writeWhole(descriptor, typeof data === 'string' ? Buffer.from(data) : data);
     },
+    writeLater: (data) => writeWholeLater(descriptor, data),
   };
 }
 
@@ -117,7 +126,7 @@ async function readLater(descriptor: number, into: Uint8Array): Promise<number> 
   for (;;) {
     const length = await readOnce(descriptor, into);
     if (length !== undefined) return length;
-    await new Promise((resume) => setTimeout(resume, RETRY_MS));
+    await pauseLater();
   }
 }
 
@@ -163,12 +172,37 @@ export function writeWhole(descriptor: number, data: Uint8Array): void {
     try {
       written += writeSync(descriptor, data, written);
     } catch (error) {
-      const code = codeOf(error);
-      if (code === 'EPIPE') throw new ClosedPipe();
-      if (code !== 'EAGAIN') throw error;
+      requireBusy(error);
       pause();
     }
   }
+}
+
+/** The same, while other work goes on. */
+export async function writeWholeLater(descriptor: number, data: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < data.length) {
+    try {
+      written += await writeOnce(descriptor, data, written);
+    } catch (error) {
+      requireBusy(error);
+      await pauseLater();
+    }
+  }
+}
+
+const writeOnce = (descriptor: number, data: Uint8Array, from: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(descriptor, data, from, data.length - from, null, (error, length) =>
+      error === null ? resolve(length) : reject(error),
+    );
+  });
+
+/** @throws for a failed write, unless the pipe is only full and somebody has made it non-blocking. */
+function requireBusy(error: unknown): void {
+  const code = codeOf(error);
+  if (code === 'EPIPE') throw new ClosedPipe();
+  if (code !== 'EAGAIN') throw error;
 }
 
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code;
@@ -176,3 +210,5 @@ const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown 
 const pause = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
 };
+
+const pauseLater = (): Promise<void> => new Promise((resume) => setTimeout(resume, RETRY_MS));
