@@ -18,10 +18,19 @@ interface WhichMount {
   readonly mount?: string;
 }
 
-type Call<P extends Params, D> =
-  Record<string, never> extends InputOf<P>
-    ? (input?: InputOf<P> & WhichMount) => Promise<D>
-    : (input: InputOf<P> & WhichMount) => Promise<D>;
+type Input<P extends Params> = InputOf<P> & WhichMount;
+type Single<D> = Extract<D, { readonly batch_results?: never }>;
+type Batch<D> = Extract<D, { readonly batch_results: unknown }>;
+
+/** With `batch_input` an operation answers `batch_results`, without it the result itself. */
+type Call<P extends Params, D> = [Batch<D>] extends [never]
+  ? Record<string, never> extends InputOf<P>
+    ? (input?: Input<P>) => Promise<D>
+    : (input: Input<P>) => Promise<D>
+  : {
+      (input: Input<P> & { readonly batch_input: readonly object[] }): Promise<Batch<D>>;
+      (input: Omit<Input<P>, 'batch_input'>): Promise<Single<D>>;
+    };
 
 /** The catalogue as functions: `catalogue.transit.keys.create` becomes `transit.keys.create(input)`. */
 export type Functions<B> = {

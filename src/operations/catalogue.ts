@@ -33,8 +33,66 @@ const served = <O>(summary: string, load: () => Promise<{ readonly declaration: 
 export const catalogue = {
   transit: {
     keys: {
+      create: entry('Make a named key', () => import('./transit/create-key.ts')),
+      read: entry('Show a key, its versions and public keys', () => import('./transit/read-key.ts')),
+      list: entry('List the keys of the mount', () => import('./transit/list-keys.ts')),
+      config: entry('Change the settings of a key', () => import('./transit/configure-key.ts')),
+      rotate: entry('Add a version to a key and use it from now on', () => import('./transit/rotate-key.ts')),
       trim: entry('Delete old versions of a key for good', () => import('./transit/trim-key.ts')),
+      delete: entry('Delete a key with all its versions', () => import('./transit/delete-key.ts')),
+      export: entry('Take key material out of an exportable key', () => import('./transit/export-key.ts')),
+      'soft-delete': served(
+        'Stop every use of a key until it is restored',
+        () => import('./transit/soft-delete-key.ts'),
+      ),
+      'soft-delete-restore': served(
+        'Use a soft-deleted key again',
+        () => import('./transit/restore-soft-deleted-key.ts'),
+      ),
     },
+    encrypt: entry('Encrypt a value with a named key', () => import('./transit/encrypt.ts')),
+    decrypt: entry('Decrypt what encrypt made', () => import('./transit/decrypt.ts')),
+    rewrap: entry(
+      'Encrypt again under the latest version without showing it',
+      () => import('./transit/rewrap.ts'),
+    ),
+    datakey: entry('Make a random key, encrypted with a named one', () => import('./transit/data-key.ts')),
+    random: entry('Print random bytes', () => import('./transit/random-bytes.ts')),
+    hash: entry('Hash a value', () => import('./transit/hash-data.ts')),
+    hmac: entry('Authenticate a value with a named key', () => import('./transit/hmac.ts')),
+    sign: entry('Sign a value', () => import('./transit/sign.ts')),
+    verify: entry('Check a signature or an HMAC', () => import('./transit/verify.ts')),
+    backup: entry('Print everything about a key as one text', () => import('./transit/backup-key.ts')),
+    restore: entry('Bring a key back from a backup', () => import('./transit/restore-key.ts')),
+    import: entry('Make a key of material from outside', () => import('./transit/import-key.ts')),
+    'import-version': entry(
+      'Add a version from outside to an imported key',
+      () => import('./transit/import-version.ts'),
+    ),
+    'wrapping-key': entry(
+      'Print the public key that imported keys are wrapped under',
+      () => import('./transit/wrapping-key.ts'),
+    ),
+    'byok-export': entry(
+      'Wrap a key for another server without showing it',
+      () => import('./transit/byok-export.ts'),
+    ),
+    'key-defaults': entry(
+      'Show or set whether encrypt may create keys',
+      () => import('./transit/configure-key-defaults.ts'),
+    ),
+    'read-key-defaults': served(
+      'Show whether encrypt may create keys',
+      () => import('./transit/read-key-defaults.ts'),
+    ),
+    'cache-config': entry(
+      'Show or set the size of the key cache',
+      () => import('./transit/configure-cache.ts'),
+    ),
+    'read-cache-config': served(
+      'Show the size of the key cache',
+      () => import('./transit/read-cache-config.ts'),
+    ),
   },
   token: {
     create: entry('Issue a token for callers of a server', () => import('./access/token-create.ts')),

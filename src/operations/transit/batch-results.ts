@@ -1,7 +1,7 @@
-import type { BatchItem as ParsedItem } from '../params.ts';
-import type { BatchItem, ItemResult } from '../../transit/batch.ts';
 import type { CofferError } from '../../errors.ts';
+import type { BatchItem, ItemResult } from '../../transit/batch.ts';
 import type { Outcome } from '../operation.ts';
+import type { BatchItem as ParsedItem } from '../params.ts';
 
 interface Referenced {
   readonly reference?: string;
@@ -9,6 +9,11 @@ interface Referenced {
 
 /** One line of `batch_results`. */
 export type ResultLine<T> = (T | { readonly error: string }) & { readonly reference: string };
+
+/** What an operation answers that takes one value or many: `S` for one, lines `L` for many. */
+export type SingleOrBatch<S, L> =
+  | (S & { readonly batch_results?: never })
+  | ({ readonly batch_results: readonly ResultLine<L>[] } & { readonly [K in keyof S]?: never });
 
 /**
  * The lines of `batch_results`, in the order of the items, each with the item's `reference`.
@@ -27,10 +32,10 @@ export function resultLines<T, L extends object>(
 }
 
 /** The items as the engine takes them. */
-export const engineItems = <V, I extends BatchItem>(
+export const engineItems = <V, I extends object>(
   items: readonly ParsedItem<V>[],
   item: (values: Partial<V>) => I,
-): I[] =>
+): (I & BatchItem)[] =>
   items.map(({ values, problem }) => (problem === undefined ? item(values) : { ...item(values), problem }));
 
 /** Status for a batch of which some items failed: clients of the family look at it, and may ask for another. */

@@ -1,6 +1,6 @@
 import { operation } from '../operation.ts';
 import { duration, flag, integer } from '../params.ts';
-import { describedKey, keyTable } from './key-data.ts';
+import { keyData, keyTable } from './key-data.ts';
 import { existingKey } from './parameters.ts';
 
 export const declaration = operation({
@@ -42,7 +42,7 @@ export const declaration = operation({
       ...present('allowPlaintextBackup', values.allow_plaintext_backup),
       ...present('autoRotatePeriodSeconds', values.auto_rotate_period),
     });
-    return { data: describedKey(key), warnings };
+    return { data: keyData(key), warnings };
   },
 });
 

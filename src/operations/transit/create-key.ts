@@ -1,7 +1,7 @@
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
 import { operation } from '../operation.ts';
 import { duration, flag, integer, keyName, text } from '../params.ts';
-import { describedKey, keyTable } from './key-data.ts';
+import { keyData, keyTable } from './key-data.ts';
 
 export const declaration = operation({
   api: 'vault',
@@ -54,6 +54,6 @@ export const declaration = operation({
       autoRotatePeriodSeconds: values.auto_rotate_period,
       keyBytes: values.key_size,
     });
-    return { data: describedKey(key) };
+    return { data: keyData(key) };
   },
 });

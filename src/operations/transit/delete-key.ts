@@ -7,7 +7,8 @@ export const declaration = operation({
   capability: 'delete',
   params: { name: existingKey },
   cli: {
-    confirm: async (values) => `Delete key ${values['name']} for good? What it encrypted can never be decrypted.`,
+    confirm: async (values) =>
+      `Delete key ${values['name']} for good? What it encrypted can never be decrypted.`,
     done: (values) => `Deleted key ${values['name']}.`,
   },
   async run({ core, mount }, values) {

@@ -1,9 +1,9 @@
-import type { Encrypted } from '../../transit/key-cipher.ts';
-import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
 import { onlyValue } from '../../transit/batch.ts';
-import { type Call, operation } from '../operation.ts';
+import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
+import { type Call, type Outcome, operation } from '../operation.ts';
 import { base64, batch, flag, keyName, text } from '../params.ts';
-import { engineItems, failedItems, resultLines } from './batch-results.ts';
+import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
+import { type EncryptedData, encrypted } from './encrypted.ts';
 import {
   associatedData,
   context,
@@ -43,7 +43,10 @@ export const declaration = operation({
       default: DEFAULT_KEY_TYPE,
       cli: { suggest: keyTypeNames },
     }),
-    convergent_encryption: flag({ help: 'A key that is created by this call is convergent.', default: false }),
+    convergent_encryption: flag({
+      help: 'A key that is created by this call is convergent.',
+      default: false,
+    }),
     no_create: flag({ help: 'Never create the key.', default: false }),
     batch_input: batch(itemFields, { help: 'Many plaintexts at once; those above are then ignored.' }),
     partial_failure_response_code: partialFailureCode,
@@ -60,7 +63,7 @@ export const declaration = operation({
   async exists({ core, mount }: Call, values) {
     return (await core.transit(mount)).hasKey(values.name);
   },
-  async run({ core, caller, mount }, values) {
+  async run({ core, caller, mount }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
     const transit = await core.transit(mount);
     const path = `${mount}/encrypt/${values.name}`;
     const options = {
@@ -70,7 +73,9 @@ export const declaration = operation({
       mayUpdate: caller.may(path, 'update'),
     };
     if (values.batch_input === undefined) {
-      return { data: encrypted(onlyValue(await transit.encrypt(values.name, [encryptItem(values)], options))) };
+      return {
+        data: encrypted(onlyValue(await transit.encrypt(values.name, [encryptItem(values)], options))),
+      };
     }
     const items = engineItems(values.batch_input, encryptItem);
     const results = await transit.encrypt(values.name, items, options);
@@ -96,5 +101,3 @@ const encryptItem = (values: ItemValues) => ({
   ...(values.nonce === undefined ? {} : { nonce: values.nonce }),
   ...(values.associated_data === undefined ? {} : { associatedData: values.associated_data }),
 });
-
-const encrypted = ({ ciphertext, keyVersion: version }: Encrypted) => ({ ciphertext, key_version: version });

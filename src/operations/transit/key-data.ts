@@ -1,5 +1,7 @@
-import type { KeyVersion, NamedKey } from '../../transit/named-key.ts';
+import { decodeContextOrRefuse } from '../../transit/data-key.ts';
+import { certificatesPem } from '../../transit/export.ts';
 import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
+import type { KeyVersion, NamedKey } from '../../transit/named-key.ts';
 import type { Table } from '../operation.ts';
 
 /** What key read shows of one version: when it was made, and of an asymmetric one the public key. */
@@ -47,10 +49,12 @@ const COUNTER_NAME = 'hmac-sha256-counter';
 const HKDF_NAME = 'hkdf_sha256';
 
 /**
- * A named key as the API shows it. Never key material.
- * @param publicKeyOf the text shown as a version's public key; it differs for derived keys.
+ * A named key as the API shows it. Never key material: the public key of a derived key is half of what the keys of its
+ * contexts are made from, so that only the public key of a context is shown, when one is given.
+ * @param contextText base64.
+ * @throws `invalid` for a context that is not base64.
  */
-export function keyData(key: NamedKey, publicKeyOf: (version: KeyVersion) => string): KeyData {
+export function keyData(key: NamedKey, contextText?: string): KeyData {
   const { document, type } = key;
   return {
     name: document.name,
@@ -75,7 +79,7 @@ export function keyData(key: NamedKey, publicKeyOf: (version: KeyVersion) => str
     ...(document.backupInfo === undefined ? {} : { backup_info: document.backupInfo }),
     ...(document.restoreInfo === undefined ? {} : { restore_info: document.restoreInfo }),
     ...derivationData(key),
-    ...versionsData(key, publicKeyOf),
+    ...versionsData(key, contextText),
   };
 }
 
@@ -84,14 +88,13 @@ function derivationData({ document }: NamedKey): Partial<KeyData> {
   return {
     ...(document.kdf === KDF_COUNTER ? { kdf: COUNTER_NAME, kdf_mode: COUNTER_NAME } : { kdf: HKDF_NAME }),
     convergent_encryption: document.convergentEncryption,
-    ...(document.convergentEncryption
-      ? { convergent_encryption_version: document.convergentVersion }
-      : {}),
+    ...(document.convergentEncryption ? { convergent_encryption_version: document.convergentVersion } : {}),
   };
 }
 
 /** Keys that only make HMACs show no versions, as with peers. */
-function versionsData(key: NamedKey, publicKeyOf: (version: KeyVersion) => string): Partial<KeyData> {
+function versionsData(key: NamedKey, contextText: string | undefined): Partial<KeyData> {
+  const context = decodeContextOrRefuse(contextText);
   if (!key.encrypts && key.type.signing === undefined) return {};
   const label = key.type.publicKey?.label;
   const versions = [...key.usableVersions()].map((version): [string, VersionData] => [
@@ -100,23 +103,22 @@ function versionsData(key: NamedKey, publicKeyOf: (version: KeyVersion) => strin
       ? version.document.createdAtSeconds
       : {
           name: label,
-          public_key: publicKeyOf(version),
-          certificate_chain: certificateChain(version),
+          public_key: publicKeyText(key, version, context),
+          certificate_chain: certificatesPem(version.document.certificateChain ?? []),
           creation_time: version.document.createdAt,
         },
   ]);
   return { keys: Object.fromEntries(versions) };
 }
 
-const PEM_COLUMNS = /.{1,64}/g;
-
-function certificateChain({ document }: KeyVersion): string {
-  return (document.certificateChain ?? [])
-    .map(
-      (der) =>
-        `-----BEGIN CERTIFICATE-----\n${(der.match(PEM_COLUMNS) ?? []).join('\n')}\n-----END CERTIFICATE-----`,
-    )
-    .join('\n');
+function publicKeyText(
+  { document, type }: NamedKey,
+  version: KeyVersion,
+  context: ReturnType<typeof decodeContextOrRefuse>,
+): string {
+  if (!document.derived) return type.publicKey?.print(version.material) ?? '';
+  if (context === undefined) return '';
+  return type.publicKey?.print(version.contextKeys.of(context).material) ?? '';
 }
 
 /** The key's settings and versions, for people. */

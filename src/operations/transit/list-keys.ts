@@ -18,7 +18,8 @@ export const declaration = operation({
       ...(values.limit > 0 ? { limit: values.limit } : {}),
     });
     // Peers answer a list of nothing as something that is not there.
-    if (keys.length === 0) throw notFound('there are no keys', { hint: 'make one with "transit keys create"' });
+    if (keys.length === 0)
+      throw notFound('there are no keys', { hint: 'make one with "transit keys create"' });
     return { data: { keys } };
   },
 });

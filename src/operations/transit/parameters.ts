@@ -1,4 +1,6 @@
-import { base64, integer, keyName, text } from '../params.ts';
+import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
+import type { SignatureRequest } from '../../transit/signing.ts';
+import { base64, flag, integer, keyName, text, type ValuesOf } from '../params.ts';
 
 /** Parameters that several transit operations have, so that they read the same everywhere. */
 
@@ -35,20 +37,47 @@ export const itemKeyVersion = integer({ help: 'Key version to use; 0 for the lat
 
 export const reference = text({ help: 'Any text; it comes back with the result.' });
 
-export const hashAlgorithmHelp =
-  'Hash: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384 or sha3-512.';
+export const hashAlgorithm = text({
+  help: 'Hash: sha1, sha2-224, sha2-256 (default), sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512, or none.',
+  cli: { suggest: hashNames },
+});
 
-export const HASH_WORDS: readonly string[] = [
-  'sha1',
-  'sha2-224',
-  'sha2-256',
-  'sha2-384',
-  'sha2-512',
-  'sha3-224',
-  'sha3-256',
-  'sha3-384',
-  'sha3-512',
-];
+/** The name that old clients use for `hash_algorithm`. */
+export const oldHashAlgorithm = text({
+  help: 'Another name for hash_algorithm, which wins over it.',
+  cli: { suggest: hashNames },
+});
+
+/** How a signature is made: the same for sign and verify. */
+export const signatureParameters = {
+  hash_algorithm: hashAlgorithm,
+  algorithm: oldHashAlgorithm,
+  prehashed: flag({ help: 'The input is the hash already (binary, base64).', default: false }),
+  signature_algorithm: text({
+    help: 'RSA: pss or pkcs1v15.',
+    default: '',
+    cli: { suggest: () => ['pss', 'pkcs1v15'] },
+  }),
+  marshaling_algorithm: text({
+    help: 'How an ECDSA signature is written: asn1 or jws.',
+    default: 'asn1',
+    cli: { suggest: () => ['asn1', 'jws'] },
+  }),
+  salt_length: text({
+    help: 'RSA-PSS: auto, hash, or a number of bytes.',
+    default: 'auto',
+    cli: { suggest: () => ['auto', 'hash'] },
+  }),
+};
+
+/** What the engine is told about the signature. An empty hash name counts as none given. */
+export const signatureRequest = (values: ValuesOf<typeof signatureParameters>): SignatureRequest => ({
+  hashAlgorithm: values.hash_algorithm || (values.algorithm ?? DEFAULT_HASH),
+  prehashed: values.prehashed,
+  signatureAlgorithm: values.signature_algorithm,
+  marshalingAlgorithm: values.marshaling_algorithm,
+  saltLength: values.salt_length,
+});
 
 export const partialFailureCode = integer({
   help: 'HTTP status to answer with when some items fail and others do not; default 400.',

@@ -1,6 +1,6 @@
 import { operation } from '../operation.ts';
 import { flag } from '../params.ts';
-import { describedKey, keyTable } from './key-data.ts';
+import { keyData, keyTable } from './key-data.ts';
 import { existingKey } from './parameters.ts';
 
 export const declaration = operation({
@@ -14,6 +14,6 @@ export const declaration = operation({
   cli: { table: keyTable },
   async run({ core, mount }, values) {
     const transit = await core.transit(mount);
-    return { data: describedKey(await transit.rotateKey(values.name, values.force)) };
+    return { data: keyData(await transit.rotateKey(values.name, { force: values.force })) };
   },
 });

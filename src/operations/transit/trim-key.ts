@@ -1,6 +1,6 @@
 import { operation } from '../operation.ts';
 import { integer } from '../params.ts';
-import { describedKey, keyTable } from './key-data.ts';
+import { keyData, keyTable } from './key-data.ts';
 import { existingKey } from './parameters.ts';
 
 export const declaration = operation({
@@ -21,6 +21,6 @@ export const declaration = operation({
   },
   async run({ core, mount }, values) {
     const transit = await core.transit(mount);
-    return { data: describedKey(await transit.trimKey(values.name, values.min_available_version)) };
+    return { data: keyData(await transit.trimKey(values.name, values.min_available_version)) };
   },
 });

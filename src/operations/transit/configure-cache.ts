@@ -1,0 +1,24 @@
+import { operation } from '../operation.ts';
+import { integer } from '../params.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST cache-config',
+  capability: 'update',
+  params: {
+    size: integer({
+      help: 'Entries to keep in memory, at least 10; 0 for no limit. Servers take it up at their next reload.',
+      default: 0,
+      cli: { metavar: 'N' },
+    }),
+  },
+  cli: {
+    result: { member: 'size', as: 'text' },
+    withoutParam: { param: 'size', run: 'read-cache-config' },
+  },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    const { cacheSize } = await transit.changeSettings({ cacheSize: values.size });
+    return { data: { size: cacheSize } };
+  },
+});

@@ -1,0 +1,59 @@
+import { operation } from '../operation.ts';
+import { choice, integer } from '../params.ts';
+import { type EncryptedData, encrypted } from './encrypted.ts';
+import { associatedData, context, existingKey, keyVersion, nonce } from './parameters.ts';
+
+interface DataKeyData extends EncryptedData {
+  readonly plaintext?: string;
+}
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST datakey/:type/:name',
+  capability: 'update',
+  params: {
+    type: choice(['plaintext', 'wrapped'], {
+      help: 'With plaintext the key comes in the clear, too; wrapped gives only its ciphertext.',
+      required: true,
+      cli: { positional: true },
+      unknown: () => "Invalid path, must be 'plaintext' or 'wrapped'",
+    }),
+    name: existingKey,
+    bits: integer({
+      help: 'Length of the data key: 128, 256 or 512 bits.',
+      default: 256,
+      cli: { metavar: 'BITS', suggest: () => ['128', '256', '512'] },
+    }),
+    context,
+    key_version: keyVersion,
+    nonce,
+    associated_data: associatedData,
+  },
+  cli: {
+    lines: (data: DataKeyData) =>
+      data.plaintext === undefined ? [data.ciphertext] : [data.plaintext, data.ciphertext],
+    examples: [
+      [
+        'coffer transit datakey plaintext orders -o json',
+        'a key to encrypt with, and its ciphertext to keep',
+      ],
+      ['coffer transit datakey wrapped orders', 'only the ciphertext'],
+    ],
+  },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    const made = await transit.dataKey(values.name, {
+      withPlaintext: values.type === 'plaintext',
+      bits: values.bits,
+      keyVersion: values.key_version,
+      ...(values.context === undefined ? {} : { context: values.context }),
+      ...(values.nonce === undefined ? {} : { nonce: values.nonce }),
+      ...(values.associated_data === undefined ? {} : { associatedData: values.associated_data }),
+    });
+    const data: DataKeyData = {
+      ...encrypted(made),
+      ...(made.plaintext === undefined ? {} : { plaintext: made.plaintext }),
+    };
+    return { data };
+  },
+});

@@ -1,0 +1,70 @@
+import { encodeBase64 } from '../../base64.ts';
+import { wipe } from '../../bytes.ts';
+import { onlyValue } from '../../transit/batch.ts';
+import { type Outcome, operation } from '../operation.ts';
+import { batch, text } from '../params.ts';
+import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
+import { associatedData, context, existingKey, nonce, partialFailureCode, reference } from './parameters.ts';
+
+const ciphertext = text({ help: 'What encrypt answered.' });
+
+const itemFields = { ciphertext, context, nonce, associated_data: associatedData, reference };
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST decrypt/:name',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    ciphertext,
+    context,
+    nonce,
+    associated_data: associatedData,
+    batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
+    partial_failure_response_code: partialFailureCode,
+  },
+  cli: {
+    input: { param: 'ciphertext', as: 'text' },
+    result: { member: 'plaintext', as: 'base64' },
+    examples: [
+      ['coffer transit decrypt orders service:v1:…', 'the ciphertext as an argument'],
+      ['coffer transit decrypt orders --in card.enc --out card.txt', 'from a file to a file'],
+    ],
+  },
+  async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<PlaintextData, PlaintextData>>> {
+    const transit = await core.transit(mount);
+    if (values.batch_input === undefined) {
+      return { data: plaintext(onlyValue(await transit.decrypt(values.name, [decryptItem(values)]))) };
+    }
+    const results = await transit.decrypt(values.name, engineItems(values.batch_input, decryptItem));
+    return {
+      data: { batch_results: resultLines(values.batch_input, results, plaintext, { plaintext: '' }) },
+      ...failedItems(results, values.partial_failure_response_code),
+    };
+  },
+});
+
+interface PlaintextData {
+  readonly plaintext: string;
+}
+
+interface ItemValues {
+  readonly ciphertext?: string;
+  readonly context?: string;
+  readonly nonce?: string;
+  readonly associated_data?: string;
+}
+
+/** An item of decrypt or rewrap as the engine takes it. */
+export const decryptItem = (values: ItemValues) => ({
+  ...(values.ciphertext === undefined ? {} : { ciphertext: values.ciphertext }),
+  ...(values.context === undefined ? {} : { context: values.context }),
+  ...(values.nonce === undefined ? {} : { nonce: values.nonce }),
+  ...(values.associated_data === undefined ? {} : { associatedData: values.associated_data }),
+});
+
+function plaintext(bytes: Buffer): PlaintextData {
+  const printed = encodeBase64(bytes);
+  wipe(bytes);
+  return { plaintext: printed };
+}

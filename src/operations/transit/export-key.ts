@@ -1,0 +1,52 @@
+import { exportKinds } from '../../transit/export.ts';
+import { operation } from '../operation.ts';
+import { text } from '../params.ts';
+import { existingKey } from './parameters.ts';
+
+interface ExportData {
+  readonly name: string;
+  readonly type: string;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'GET export/:key_type/:name(/:version)',
+  capability: 'read',
+  params: {
+    key_type: text({
+      help: 'What to take out: encryption-key, signing-key, hmac-key, public-key or certificate-chain.',
+      required: true,
+      cli: { suggest: exportKinds },
+    }),
+    name: existingKey,
+    version: text({
+      help: 'A version number, or latest; without it every version that may be used.',
+      default: '',
+      cli: { metavar: 'N' },
+    }),
+    format: text({
+      help: 'How it is printed: raw, der or pem; without it the usual form of the key type.',
+      default: '',
+      cli: { suggest: () => ['raw', 'der', 'pem'] },
+    }),
+  },
+  cli: {
+    lines: (data: ExportData) => Object.values(data.keys),
+    table: (data: ExportData) => ({ head: ['version', data.type], rows: Object.entries(data.keys) }),
+    examples: [
+      ['coffer transit keys export releases --key-type public-key --version latest', 'to give away'],
+      ['coffer transit keys export orders --key-type encryption-key -o json', 'every version, as JSON'],
+    ],
+  },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    const { key, printed } = await transit.exportKey(values.name, {
+      kind: values.key_type,
+      version: values.version,
+      format: values.format,
+    });
+    const data: ExportData = { name: key.document.name, type: key.type.name, keys: printed };
+    return { data };
+  },
+});

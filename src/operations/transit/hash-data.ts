@@ -1,0 +1,31 @@
+import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
+import { operation } from '../operation.ts';
+import { base64, text } from '../params.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST hash(/:algorithm)',
+  capability: 'update',
+  params: {
+    input: base64({ help: 'What to hash, base64.' }),
+    algorithm: text({
+      help: 'Hash: sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384 or sha3-512.',
+      default: DEFAULT_HASH,
+      cli: { suggest: hashNames },
+    }),
+    format: text({
+      help: 'How the hash is printed: hex or base64.',
+      default: 'hex',
+      cli: { suggest: () => ['hex', 'base64'] },
+    }),
+  },
+  cli: {
+    input: { param: 'input', as: 'bytes' },
+    result: { member: 'sum', as: 'text' },
+    examples: [['coffer transit hash --in backup.tar --algorithm sha3-256', 'the hash of a file']],
+  },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    return { data: { sum: transit.hash(values.input, values.algorithm, values.format) } };
+  },
+});

@@ -1,0 +1,48 @@
+import { onlyValue } from '../../transit/batch.ts';
+import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
+import { type Outcome, operation } from '../operation.ts';
+import { base64, batch, text } from '../params.ts';
+import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
+import { existingKey, keyVersion, reference } from './parameters.ts';
+
+const input = base64({ help: 'What to authenticate, base64; may be empty.' });
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST hmac/:name(/:algorithm)',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    input,
+    algorithm: text({
+      help: 'Hash: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384 or sha3-512.',
+      default: DEFAULT_HASH,
+      cli: { suggest: hashNames },
+    }),
+    key_version: keyVersion,
+    batch_input: batch({ input, reference }, { help: 'Many inputs at once; the one above is then ignored.' }),
+  },
+  cli: {
+    input: { param: 'input', as: 'bytes' },
+    result: { member: 'hmac', as: 'text' },
+    examples: [["printf 'order 17' | coffer transit hmac orders", 'any key type makes HMACs']],
+  },
+  async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<HmacData, HmacData>>> {
+    const transit = await core.transit(mount);
+    const options = { algorithm: values.algorithm, keyVersion: values.key_version };
+    if (values.batch_input === undefined) {
+      return { data: answer(onlyValue(await transit.hmac(values.name, [hmacItem(values)], options))) };
+    }
+    const results = await transit.hmac(values.name, engineItems(values.batch_input, hmacItem), options);
+    return { data: { batch_results: resultLines(values.batch_input, results, answer) } };
+  },
+});
+
+const hmacItem = (values: { readonly input?: string }) =>
+  values.input === undefined ? {} : { input: values.input };
+
+interface HmacData {
+  readonly hmac: string;
+}
+
+const answer = (hmac: string): HmacData => ({ hmac });

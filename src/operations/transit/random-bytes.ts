@@ -1,0 +1,34 @@
+import { operation } from '../operation.ts';
+import { integer, text } from '../params.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: ['POST random(/:bytes)', 'POST random/:source/:bytes'],
+  capability: 'update',
+  params: {
+    bytes: integer({
+      help: 'How many bytes, 1 to 131072.',
+      default: 32,
+      cli: { positional: true, metavar: 'BYTES' },
+    }),
+    format: text({
+      help: 'How they are printed: base64 or hex.',
+      default: 'base64',
+      cli: { suggest: () => ['base64', 'hex'] },
+    }),
+    source: text({
+      help: 'Understood for clients of peers: platform, seal or all.',
+      default: 'platform',
+      cli: { hidden: true },
+    }),
+  },
+  cli: {
+    result: { member: 'random_bytes', as: 'text' },
+    examples: [['coffer transit random 16 --format hex', '128 random bits']],
+  },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    const { text: randomBytes, warnings } = transit.randomBytes(values);
+    return { data: { random_bytes: randomBytes }, warnings };
+  },
+});

@@ -1,0 +1,13 @@
+import { operation } from '../operation.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'GET cache-config',
+  capability: 'read',
+  params: {},
+  cli: { result: { member: 'size', as: 'text' } },
+  async run({ core, mount }) {
+    const transit = await core.transit(mount);
+    return { data: { size: (await transit.readSettings()).cacheSize } };
+  },
+});

@@ -1,0 +1,22 @@
+import { operation } from '../operation.ts';
+import { base64 } from '../params.ts';
+import { keyData, keyTable } from './key-data.ts';
+import { existingKey } from './parameters.ts';
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'GET keys/:name',
+  capability: 'read',
+  params: {
+    name: existingKey,
+    context: base64({
+      help: 'Derivation context, base64: shows the public keys of this context, for a derived key that signs.',
+      cli: { textTwin: true, metavar: 'B64' },
+    }),
+  },
+  cli: { table: keyTable },
+  async run({ core, mount }, values) {
+    const transit = await core.transit(mount);
+    return { data: keyData(await transit.readKey(values.name), values.context) };
+  },
+});

@@ -1,0 +1,62 @@
+import { onlyValue } from '../../transit/batch.ts';
+import { type Outcome, operation } from '../operation.ts';
+import { batch, text } from '../params.ts';
+import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
+import { decryptItem } from './decrypt.ts';
+import { type EncryptedData, encrypted } from './encrypted.ts';
+import {
+  associatedData,
+  context,
+  existingKey,
+  itemKeyVersion,
+  keyVersion,
+  nonce,
+  reference,
+} from './parameters.ts';
+
+const ciphertext = text({ help: 'What encrypt answered, of whatever version.' });
+
+const itemFields = {
+  ciphertext,
+  context,
+  key_version: itemKeyVersion,
+  nonce,
+  associated_data: associatedData,
+  reference,
+};
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST rewrap/:name',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    ciphertext,
+    context,
+    key_version: keyVersion,
+    nonce,
+    associated_data: associatedData,
+    batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
+  },
+  cli: {
+    input: { param: 'ciphertext', as: 'text' },
+    result: { member: 'ciphertext', as: 'text' },
+    examples: [
+      ['coffer transit rewrap orders service:v1:…', 'the same plaintext under the latest key version'],
+      ['coffer transit rewrap orders --batch old.ndjson --out new.ndjson', 'a whole column of a database'],
+    ],
+  },
+  async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
+    const transit = await core.transit(mount);
+    if (values.batch_input === undefined) {
+      return { data: encrypted(onlyValue(await transit.rewrap(values.name, [rewrapItem(values)]))) };
+    }
+    const results = await transit.rewrap(values.name, engineItems(values.batch_input, rewrapItem));
+    return { data: { batch_results: resultLines(values.batch_input, results, encrypted) } };
+  },
+});
+
+const rewrapItem = (values: Parameters<typeof decryptItem>[0] & { readonly key_version?: number }) => ({
+  ...decryptItem(values),
+  ...(values.key_version === undefined ? {} : { keyVersion: values.key_version }),
+});

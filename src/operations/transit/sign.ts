@@ -1,0 +1,88 @@
+import { onlyValue } from '../../transit/batch.ts';
+import type { Signed } from '../../transit/signing.ts';
+import { type Outcome, operation } from '../operation.ts';
+import { base64, batch } from '../params.ts';
+import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
+import {
+  context,
+  existingKey,
+  keyVersion,
+  reference,
+  signatureParameters,
+  signatureRequest,
+} from './parameters.ts';
+
+const input = base64({ help: 'What to sign, base64; may be empty.' });
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST sign/:name(/:hash_algorithm)',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    input,
+    context,
+    key_version: keyVersion,
+    ...signatureParameters,
+    batch_input: batch(
+      { input, context, reference },
+      { help: 'Many inputs at once; input and context above are then ignored.' },
+    ),
+  },
+  cli: {
+    input: { param: 'input', as: 'bytes' },
+    result: { member: 'signature', as: 'text' },
+    examples: [
+      ['coffer transit sign releases --in coffer-1.0.tar.gz', 'a file'],
+      [
+        'coffer transit sign jwt --marshaling-algorithm jws --hash-algorithm sha2-256',
+        'as JSON Web Signatures are',
+      ],
+    ],
+  },
+  async run(
+    { core, mount },
+    values,
+  ): Promise<
+    Outcome<
+      SingleOrBatch<
+        SignedData & { readonly public_key?: string },
+        SignedData & { readonly publickey?: string }
+      >
+    >
+  > {
+    const transit = await core.transit(mount);
+    const request = { ...signatureRequest(values), keyVersion: values.key_version };
+    if (values.batch_input === undefined) {
+      // Without input the empty message is signed, as with peers.
+      const item = signItem({ ...values, input: values.input ?? '' });
+      const signed = onlyValue(await transit.sign(values.name, [item], request));
+      return { data: { ...answer(signed), ...publicKey('public_key', signed) } };
+    }
+    const results = await transit.sign(values.name, engineItems(values.batch_input, signItem), request);
+    const line = (signed: Signed) => ({ ...answer(signed), ...publicKey('publickey', signed) });
+    return { data: { batch_results: resultLines(values.batch_input, results, line, { key_version: 0 }) } };
+  },
+});
+
+const signItem = (values: { readonly input?: string; readonly context?: string }) => ({
+  ...(values.input === undefined ? {} : { input: values.input }),
+  ...(values.context === undefined ? {} : { context: values.context }),
+});
+
+interface SignedData {
+  readonly signature: string;
+  readonly key_version: number;
+}
+
+const answer = ({ signature, keyVersion: version }: Signed): SignedData => ({
+  signature,
+  key_version: version,
+});
+
+/** The two names are those of peers: one for a single signature, another in a batch. */
+const publicKey = <N extends string>(
+  name: N,
+  { publicKey: shown }: Signed,
+): { readonly [K in N]?: string } =>
+  shown === undefined ? {} : ({ [name]: shown } as { readonly [K in N]?: string });

@@ -1,0 +1,74 @@
+import { onlyValue } from '../../transit/batch.ts';
+import { type Outcome, operation } from '../operation.ts';
+import { base64, batch, text } from '../params.ts';
+import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
+import { context, existingKey, reference, signatureParameters, signatureRequest } from './parameters.ts';
+
+const input = base64({ help: 'What was signed or authenticated, base64; may be empty.' });
+const signature = text({ help: 'What sign answered.' });
+const hmac = text({ help: 'What hmac answered.' });
+
+interface Verdict {
+  readonly valid: boolean;
+}
+
+export const declaration = operation({
+  api: 'vault',
+  route: 'POST verify/:name(/:hash_algorithm)',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    input,
+    signature,
+    hmac,
+    context,
+    ...signatureParameters,
+    batch_input: batch(
+      { input, context, signature, hmac, reference },
+      { help: 'Many at once, all with signature or all with hmac; those above are then ignored.' },
+    ),
+  },
+  cli: {
+    input: { param: 'input', as: 'bytes' },
+    result: { member: 'valid', as: 'text' },
+    holds: (data: Verdict) => data.valid,
+    examples: [
+      [
+        'coffer transit verify releases --in coffer-1.0.tar.gz --signature "$signature"',
+        'exit code 5: not valid',
+      ],
+      ['printf \'order 17\' | coffer transit verify orders --hmac "$hmac"', 'an HMAC'],
+    ],
+  },
+  async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<Verdict, Verdict>>> {
+    const transit = await core.transit(mount);
+    const request = signatureRequest(values);
+    if (values.batch_input === undefined) {
+      // Without input it is the empty message that is verified, as with peers.
+      const item = verifyItem({ ...values, input: values.input ?? '' });
+      const valid = onlyValue(await transit.verify(values.name, [item], request, { single: true }));
+      return { data: verdict(valid) };
+    }
+    const items = engineItems(values.batch_input, verifyItem);
+    const results = await transit.verify(values.name, items, request, { single: false });
+    return {
+      data: { batch_results: resultLines(values.batch_input, results, verdict, { valid: false }) },
+    };
+  },
+});
+
+interface ItemValues {
+  readonly input?: string;
+  readonly context?: string;
+  readonly signature?: string;
+  readonly hmac?: string;
+}
+
+const verifyItem = (values: ItemValues) => ({
+  ...(values.input === undefined ? {} : { input: values.input }),
+  ...(values.context === undefined ? {} : { context: values.context }),
+  ...(values.signature === undefined ? {} : { signature: values.signature }),
+  ...(values.hmac === undefined ? {} : { hmac: values.hmac }),
+});
+
+const verdict = (valid: boolean): Verdict => ({ valid });
