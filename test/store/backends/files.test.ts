@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
+import { createFiles } from '../../../src/store/backends/create-files.ts';
+import { FilesBackend } from '../../../src/store/backends/files.ts';
+import { printJournal } from '../../../src/store/backends/journal.ts';
+import { describeBackend } from '../../contracts/store-backend.ts';
+import { temporaryDirectory } from '../temporary-store.ts';
+
+async function* none(): AsyncGenerator<Blob> {}
+
+describeBackend('a directory of files', async (content) => {
+  const directory = join(temporaryDirectory(), 'store');
+  await createFiles(directory, content);
+  return { backend: new FilesBackend(directory), reopen: () => new FilesBackend(directory) };
+});
+
+const document = (name: string): BlobRef => ({ area: 'documents', name });
+const put = (name: string, text: string): Change => ({ ref: document(name), bytes: Buffer.from(text) });
+
+async function newBackend(options = {}): Promise<{ directory: string; backend: FilesBackend }> {
+  const directory = join(temporaryDirectory(), 'store');
+  await createFiles(directory, {
+    header: Buffer.from('header'),
+    version: { generation: 1, revision: 0 },
+    blobs: none(),
+  });
+  return { directory, backend: new FilesBackend(directory, options) };
+}
+
+describe('a store directory', () => {
+  it('is private: directories 0700, files 0600, whatever the umask', async () => {
+    const umask = process.umask(0);
+    try {
+      const { directory, backend } = await newBackend();
+      await backend.exclusive((session) => session.commit([put('aa', 'one'), put('bb', 'two')]));
+      await backend.exclusive((session) => session.commit([put('cc', 'three')]));
+      const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
+      for (const entry of entries) {
+        const mode = statSync(join(entry.parentPath, entry.name)).mode & 0o777;
+        expect([entry.name, mode]).toEqual([entry.name, entry.isDirectory() ? 0o700 : 0o600]);
+      }
+      expect(statSync(directory).mode & 0o777).toBe(0o700);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  it('holds no other files than the format names, and the lock stays empty', async () => {
+    const { directory, backend } = await newBackend();
+    await backend.exclusive(async (session) => {
+      await session.commit([put('aa', 'one'), put('bb', 'two')]);
+      expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
+      expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-1']);
+    });
+    expect(statSync(join(directory, 'lock')).size).toBe(0);
+    expect(statSync(join(directory, 'state', 'clean-1-1')).size).toBe(0);
+  });
+
+  it('gives up waiting for a lock that another session holds, and says which', async () => {
+    const { directory, backend } = await newBackend();
+    const impatient = new FilesBackend(directory, { lockWaitMs: 150 });
+    await backend.exclusive(async () => {
+      await expect(impatient.exclusive(async () => 'in')).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringMatching(/lock is held by another process, waited for \d+ s$/),
+      });
+    });
+    expect(await impatient.exclusive(async () => 'in')).toBe('in');
+  });
+
+  it('gives up on a session that waits for itself', async () => {
+    const { backend } = await newBackend({ lockWaitMs: 150 });
+    await backend.exclusive(async () => {
+      await expect(backend.exclusive(async () => 'in')).rejects.toMatchObject({ kind: 'unavailable' });
+    });
+    expect(await backend.exclusive(async () => 'in')).toBe('in');
+  });
+
+  it('names a lock file that something else has written to', async () => {
+    const { directory, backend } = await newBackend();
+    writeFileSync(join(directory, 'lock'), 'y'.repeat(5000));
+    await expect(backend.exclusive(async () => 'in')).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: `${join(directory, 'lock')} is damaged: it must be empty`,
+    });
+  });
+
+  it('makes a lock file that has gone missing again, private as before', async () => {
+    const { directory, backend } = await newBackend();
+    rmSync(join(directory, 'lock'));
+    expect(await backend.exclusive(async () => 'in')).toBe('in');
+    expect(statSync(join(directory, 'lock')).mode & 0o777).toBe(0o600);
+  });
+
+  it('puts back a state file that has gone missing, above any revision used before', async () => {
+    const { directory, backend } = await newBackend();
+    await backend.exclusive((session) => session.commit([put('aa', 'one')]));
+    rmSync(join(directory, 'state', 'clean-1-1'));
+    await expect(backend.state()).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: expect.stringContaining('the file that names the present state is missing'),
+    });
+    await backend.exclusive(async () => undefined);
+    expect((await backend.state()).revision).toBeGreaterThan(1);
+    expect(await backend.read(1, document('aa'))).toEqual(Buffer.from('one'));
+  });
+});
+
+describe('recovery of a store directory', () => {
+  /** What a process leaves that is killed after its commit was decided. */
+  function leaveDecidedCommit(directory: string, revision: number, staged: Record<string, string>): string {
+    const commit = join(directory, 'state', 'commit');
+    mkdirSync(commit, { mode: 0o700 });
+    const changes = Object.entries(staged).map(([name, text]) => ({ name, bytes: Buffer.from(text) }));
+    for (const { name, bytes } of changes)
+      writeFileSync(join(commit, `documents-${name}`), bytes, { mode: 0o600 });
+    const entries = changes.map(({ name, bytes }) => ({ ref: document(name), sha256: sha256(bytes) }));
+    const journal = printJournal({ from: { generation: 1, revision }, entries });
+    writeFileSync(join(commit, 'journal'), journal, { mode: 0o600 });
+    return commit;
+  }
+
+  it('finishes a decided commit, also when part of it was applied already', async () => {
+    const { directory, backend } = await newBackend();
+    const commit = leaveDecidedCommit(directory, 0, { aa: 'one', bb: 'two' });
+    const documents = join(directory, 'generation-1', 'documents');
+    writeFileSync(join(documents, 'aa'), readFileSync(join(commit, 'documents-aa')), { mode: 0o600 });
+    rmSync(join(commit, 'documents-aa'));
+    becomeDirty(directory, 0);
+    expect(await backend.exclusive(async ({ version }) => version.revision)).toBe(1);
+    expect(readFileSync(join(documents, 'aa'), 'utf8')).toBe('one');
+    expect(readFileSync(join(documents, 'bb'), 'utf8')).toBe('two');
+    expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-1']);
+  });
+
+  it('never replays a commit beside a clean state', async () => {
+    const { directory, backend } = await newBackend();
+    await backend.exclusive((session) => session.commit([put('aa', 'present')]));
+    leaveDecidedCommit(directory, 0, { aa: 'stale' });
+    await backend.exclusive((session) => session.commit([put('bb', 'two')]));
+    expect(await backend.read(1, document('aa'))).toEqual(Buffer.from('present'));
+    expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-2']);
+  });
+
+  it('refuses a commit that belongs to another state', async () => {
+    const { directory, backend } = await newBackend();
+    leaveDecidedCommit(directory, 5, { aa: 'other' });
+    becomeDirty(directory, 0);
+    await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: `${join(directory, 'state', 'commit', 'journal')} is of another state of the store`,
+    });
+  });
+
+  it('names a damaged journal, at whichever byte it is damaged', async () => {
+    const { directory, backend } = await newBackend();
+    const path = join(leaveDecidedCommit(directory, 0, { aa: 'one' }), 'journal');
+    becomeDirty(directory, 0);
+    const intact = readFileSync(path);
+    for (let i = 0; i < intact.length; i++) {
+      const flipped = Buffer.from(intact);
+      flipped.writeUInt8(flipped.readUInt8(i) ^ 1, i);
+      writeFileSync(path, flipped);
+      await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
+        kind: 'corrupt',
+        message: `${path} is damaged`,
+      });
+    }
+    writeFileSync(path, intact);
+    expect(await backend.exclusive(async ({ version }) => version.revision)).toBe(1);
+  });
+
+  it('never writes outside the store, whatever a journal says', async () => {
+    const { directory, backend } = await newBackend();
+    const commit = join(directory, 'state', 'commit');
+    for (const name of ['../../../coffer.json', '/etc/passwd', 'AA', '', 'aa/bb']) {
+      mkdirSync(commit, { mode: 0o700, recursive: true });
+      const journal = printJournal({
+        from: { generation: 1, revision: 0 },
+        entries: [{ ref: document(name), sha256: undefined }],
+      });
+      writeFileSync(join(commit, 'journal'), journal, { mode: 0o600 });
+      becomeDirty(directory, 0);
+      await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({ kind: 'corrupt' });
+      expect(readFileSync(join(directory, 'coffer.json'), 'utf8')).toBe('header');
+    }
+  });
+
+  it('clears away what was prepared but not decided', async () => {
+    const { directory, backend } = await newBackend();
+    mkdirSync(join(directory, 'state', 'commit.new'));
+    writeFileSync(join(directory, 'state', 'commit.new', 'documents-aa'), 'half');
+    writeFileSync(join(directory, 'state', 'blob.new'), 'half');
+    mkdirSync(join(directory, 'generation-2', 'documents'), { recursive: true });
+    becomeDirty(directory, 0);
+    await backend.exclusive(async () => undefined);
+    expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-1']);
+    expect(readdirSync(directory)).not.toContain('generation-2');
+    expect(await backend.names(1, 'documents')).toEqual([]);
+  });
+});
+
+describe('making a store directory', () => {
+  const content = { header: Buffer.from('header'), version: { generation: 1, revision: 0 } };
+
+  it('refuses a directory that holds a store, or anything else', async () => {
+    const { directory } = await newBackend();
+    await expect(createFiles(directory, { ...content, blobs: none() })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: `there is a store in ${directory} already`,
+    });
+    const other = temporaryDirectory();
+    writeFileSync(join(other, 'letter.txt'), 'mine');
+    await expect(createFiles(other, { ...content, blobs: none() })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: `${other} is not empty`,
+    });
+    expect(readdirSync(other)).toEqual(['letter.txt']);
+  });
+
+  it('begins again where a killed one left off', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'coffer.json.new'), 'half');
+    writeFileSync(join(directory, 'lock'), '');
+    mkdirSync(join(directory, 'generation-1', 'documents'), { recursive: true });
+    mkdirSync(join(directory, 'state'));
+    await createFiles(directory, { ...content, blobs: none() });
+    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
+  });
+
+  it('leaves nothing when it fails', async () => {
+    const directory = join(temporaryDirectory(), 'store');
+    const failing = createFiles(directory, {
+      ...content,
+      blobs: (async function* () {
+        yield { ref: document('aa'), bytes: Buffer.from('one') };
+        throw new Error('on purpose');
+      })(),
+    });
+    await expect(failing).rejects.toThrow('on purpose');
+    expect(() => statSync(directory)).toThrow('ENOENT');
+  });
+
+  it('makes one store when two begin at once', async () => {
+    const directory = join(temporaryDirectory(), 'store');
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3].map(() => createFiles(directory, { ...content, blobs: none() })),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
+  });
+});
+
+function becomeDirty(directory: string, revision: number): void {
+  const state = join(directory, 'state');
+  for (const name of readdirSync(state)) if (/^(clean|dirty)-/.test(name)) rmSync(join(state, name));
+  writeFileSync(join(state, `dirty-1-${revision}`), '', { mode: 0o600 });
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { DocumentCache } from '../../src/store/document-cache.ts';
+import type { Identity } from '../../src/store/root-key.ts';
+
+const document = (id: string): Identity => ({ space: 'document', collection: 'c', id });
+const file = (value: unknown, size = 1000) => ({ fingerprint: Buffer.from('print'), value, size });
+const version = (revision: number) => ({ generation: 1, revision });
+
+function cacheAt(revision: number, maxBytes = 1e6): DocumentCache {
+  const cache = new DocumentCache(maxBytes);
+  cache.moveTo(version(revision), true);
+  return cache;
+}
+
+describe('the cache of opened documents', () => {
+  it('keeps what belongs to its version only', () => {
+    const cache = cacheAt(1);
+    cache.add(version(1), document('a'), file('A'));
+    cache.add(version(2), document('b'), file('B'));
+    expect(cache.current(document('a'))?.value).toBe('A');
+    expect(cache.current(document('b'))).toBeUndefined();
+  });
+
+  it('counts everything as stale, but remembers it, when somebody else commits', () => {
+    const cache = cacheAt(1);
+    cache.add(version(1), document('a'), file('A'));
+    cache.moveTo(version(2), false);
+    expect(cache.current(document('a'))).toBeUndefined();
+    expect(cache.lastSeen(document('a'))?.value).toBe('A');
+    cache.add(version(2), document('a'), file('A'));
+    expect(cache.current(document('a'))?.value).toBe('A');
+  });
+
+  it('keeps what a commit of our own did not touch', () => {
+    const cache = cacheAt(1);
+    for (const id of ['a', 'b', 'c']) cache.add(version(1), document(id), file(id));
+    cache.advance(version(1), version(2), [
+      [document('b'), file('new')],
+      [document('c'), undefined],
+    ]);
+    expect(cache.isAt(version(2))).toBe(true);
+    expect(cache.current(document('a'))?.value).toBe('a');
+    expect(cache.current(document('b'))?.value).toBe('new');
+    expect(cache.lastSeen(document('c'))).toBeUndefined();
+  });
+
+  it('is not turned back by a reader that comes late, but by somebody who knows', () => {
+    const cache = cacheAt(5);
+    cache.moveTo(version(4), false);
+    expect(cache.isAt(version(5))).toBe(true);
+    cache.moveTo(version(4), true);
+    expect(cache.isAt(version(4))).toBe(true);
+  });
+
+  it('drops the least recently used beyond its bound', () => {
+    const cache = cacheAt(1, 4000);
+    for (const id of ['a', 'b', 'c']) cache.add(version(1), document(id), file(id));
+    cache.current(document('a'));
+    cache.add(version(1), document('d'), file('d'));
+    expect(cache.current(document('b'))).toBeUndefined();
+    expect(['a', 'c', 'd'].map((id) => cache.current(document(id))?.value)).toEqual(['a', 'c', 'd']);
+  });
+
+  it('keeps nothing when its bound is nothing', () => {
+    const cache = cacheAt(1, 0);
+    cache.add(version(1), document('a'), file('A'));
+    expect(cache.current(document('a'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { initStore } from '../../src/store/init.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { SealedStore } from '../../src/store/sealed-store.ts';
+import type { Credential } from '../../src/store/slots/credential.ts';
+
+/** A master key for tests: the bytes 0, 1, 2, … 31. */
+export const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
+
+export const rawCredential = (key: Uint8Array = KEY): Credential => ({
+  kind: 'raw',
+  source: 'the test key',
+  reveal: () => Uint8Array.from(key),
+});
+
+/** A new directory, deleted after the test. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-store-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Makes a store that `KEY` opens, and returns its directory. */
+export async function newStoreDirectory(key: Uint8Array = KEY): Promise<string> {
+  const directory = join(temporaryDirectory(), 'store');
+  await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(key) }] });
+  return directory;
+}
+
+export const openWithKey = async (directory: string, key: Uint8Array = KEY): Promise<SealedStore> =>
+  openStore({ directory, credentials: [rawCredential(key)], lockWaitMs: 20_000 });
