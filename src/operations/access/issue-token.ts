@@ -7,7 +7,6 @@ import { type TokenAuth, tokenAuth } from './token-answers.ts';
 export const tokenParams = {
   policies: texts({
     help: 'Policies of the token; without any it gets those of its creator.',
-    default: [],
     cli: { flag: 'policy', metavar: 'P', refersTo: 'policy' },
   }),
   ttl: duration({
@@ -48,7 +47,7 @@ export async function issueToken(
   const orphanByPath = path === 'auth/token/create-orphan';
   const issued = await tokens.create(
     {
-      policies: values.policies,
+      policies: values.policies ?? [],
       noDefaultPolicy: values.no_default_policy,
       ttl: values.ttl || values.lease || 0,
       explicitMaxTtl: values.explicit_max_ttl ?? 0,

@@ -2,7 +2,7 @@ import type { TokenRecord } from '../../access/token.ts';
 import { operation } from '../operation.ts';
 import { type TokenDetails, tokenDetails } from './token-answers.ts';
 
-interface TokenList {
+export interface TokenList {
   /** Accessors, the oldest token first. */
   readonly keys: readonly string[];
   /** Beyond what peers tell: what each token is. */

@@ -1,7 +1,7 @@
 import type { Table } from '../operation.ts';
 import { type OrganizationResource, shortTime } from './documents.ts';
 
-interface Organizations {
+export interface Organizations {
   readonly data: readonly OrganizationResource[];
 }
 

@@ -2,7 +2,7 @@ import { type ListDocument, pageSummary } from '../json-api-pages.ts';
 import type { Table } from '../operation.ts';
 import { shortTime, type TagResource } from './documents.ts';
 
-interface Tags {
+export interface Tags {
   readonly data: readonly TagResource[];
 }
 

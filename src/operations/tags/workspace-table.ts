@@ -2,7 +2,7 @@ import { type ListDocument, pageSummary } from '../json-api-pages.ts';
 import type { Table } from '../operation.ts';
 import { shortTime, type WorkspaceResource } from './documents.ts';
 
-interface Workspaces {
+export interface Workspaces {
   readonly data: readonly WorkspaceResource[];
 }
 

@@ -2,7 +2,7 @@ import { wrappingHashNames } from '../../transit/transport/wrapping.ts';
 import { operation } from '../operation.ts';
 import { keyName, text } from '../params.ts';
 
-interface TransferData {
+export interface TransferData {
   readonly name: string;
   readonly type: string;
   readonly keys: Readonly<Record<string, string>>;

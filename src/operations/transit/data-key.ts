@@ -3,7 +3,7 @@ import { choice, integer } from '../params.ts';
 import { type EncryptedData, encrypted } from './encrypted.ts';
 import { associatedData, context, existingKey, keyVersion, nonce } from './parameters.ts';
 
-interface DataKeyData extends EncryptedData {
+export interface DataKeyData extends EncryptedData {
   readonly plaintext?: string;
 }
 

@@ -44,7 +44,7 @@ export const declaration = operation({
   },
 });
 
-interface PlaintextData {
+export interface PlaintextData {
   readonly plaintext: string;
 }
 

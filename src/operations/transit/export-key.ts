@@ -3,7 +3,7 @@ import { operation } from '../operation.ts';
 import { text } from '../params.ts';
 import { existingKey } from './parameters.ts';
 
-interface ExportData {
+export interface ExportData {
   readonly name: string;
   readonly type: string;
   readonly keys: Readonly<Record<string, string>>;

@@ -41,7 +41,7 @@ export const declaration = operation({
 const hmacItem = (values: { readonly input?: string }) =>
   values.input === undefined ? {} : { input: values.input };
 
-interface HmacData {
+export interface HmacData {
   readonly hmac: string;
 }
 

@@ -70,7 +70,7 @@ const signItem = (values: { readonly input?: string; readonly context?: string }
   ...(values.context === undefined ? {} : { context: values.context }),
 });
 
-interface SignedData {
+export interface SignedData {
   readonly signature: string;
   readonly key_version: number;
 }

@@ -8,7 +8,7 @@ const input = base64({ help: 'What was signed or authenticated, base64; may be e
 const signature = text({ help: 'What sign answered.' });
 const hmac = text({ help: 'What hmac answered.' });
 
-interface Verdict {
+export interface Verdict {
   readonly valid: boolean;
 }
 
