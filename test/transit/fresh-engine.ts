@@ -1,14 +1,22 @@
 import { systemRandom } from '../../src/random.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { type Engine, engineOf } from '../../src/transit/engine.ts';
+import { type Engine, type EngineOptions, engineOf } from '../../src/transit/engine.ts';
 import type { Dialect } from '../../src/transit/mounts.ts';
+import { Transit } from '../../src/transit/transit.ts';
 
 /** 2026-03-01T08:00:00.5Z */
 export const FIXED_TIME_MS = 1_772_352_000_500;
 
-/** A transit engine on a store of its own, in memory, whose clock stands still. */
-export async function freshEngine(dialect: Dialect = 'service'): Promise<Engine> {
+async function options(dialect: Dialect): Promise<EngineOptions> {
   const clock = { now: () => FIXED_TIME_MS };
   const mount = { path: 'transit', dialect, description: '', accessor: 'transit_00000000', uuid: 'test' };
-  return engineOf({ store: await memoryStore({ clock }), clock, random: systemRandom, mount });
+  return { store: await memoryStore({ clock }), clock, random: systemRandom, mount };
 }
+
+/** A transit engine on a store of its own, in memory, whose clock stands still. */
+export const freshEngine = async (dialect: Dialect = 'service'): Promise<Engine> =>
+  engineOf(await options(dialect));
+
+/** The same behind its face. */
+export const freshTransit = async (dialect: Dialect = 'service'): Promise<Transit> =>
+  new Transit(await options(dialect));

@@ -31,7 +31,7 @@ export const declaration = operation({
     }),
   },
   cli: {
-    input: { param: 'ciphertext', as: 'text' },
+    input: { param: 'ciphertext', as: 'text', optional: true },
     resolve: wrapLocally,
     done: (values) => `Imported key ${values['name']}.`,
     examples: [

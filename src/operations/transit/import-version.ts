@@ -17,7 +17,7 @@ export const declaration = operation({
     }),
   },
   cli: {
-    input: { param: 'ciphertext', as: 'text' },
+    input: { param: 'ciphertext', as: 'text', optional: true },
     resolve: wrapLocally,
     done: (values) => `Imported a version of key ${values['name']}.`,
     examples: [

@@ -1,0 +1,394 @@
+import {
+  constants,
+  createCipheriv,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  publicEncrypt,
+  sign,
+} from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Engine } from '../../../src/transit/engine.ts';
+import { findKey } from '../../../src/transit/key-collection.ts';
+import { keyTypeNames } from '../../../src/transit/key-types/index.ts';
+import type { Transit } from '../../../src/transit/transit.ts';
+import type { NewImport } from '../../../src/transit/transport/import-key.ts';
+import { rejectionOf } from '../../reference/thrown.ts';
+import { freshTransit } from '../fresh-engine.ts';
+
+const message = Buffer.from('the quick brown fox');
+const base64Message = message.toString('base64');
+
+let transit: Transit;
+let engine: Engine;
+let wrappingKey: KeyObject;
+
+beforeAll(async () => {
+  transit = await freshTransit();
+  engine = transit.engine;
+  wrappingKey = createPublicKey(await transit.wrappingPublicKey());
+});
+
+/** What a client does: PKCS#11 CKM_RSA_AES_KEY_WRAP, made of OpenSSL's own parts. */
+function wrapped(target: Uint8Array, oaepHash = 'sha256', under = wrappingKey): string {
+  const ephemeral = Buffer.alloc(32, 0x5a);
+  const padding = constants.RSA_PKCS1_OAEP_PADDING;
+  const cipher = createCipheriv('id-aes256-wrap-pad', ephemeral, Buffer.from('a65959a6', 'hex'));
+  return Buffer.concat([
+    publicEncrypt({ key: under, padding, oaepHash }, ephemeral),
+    cipher.update(target),
+    cipher.final(),
+  ]).toString('base64');
+}
+
+const pkcs8 = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'pkcs8' });
+const pem = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
+
+const settings: NewImport = {
+  type: 'aes256-gcm96',
+  hashFunction: 'SHA256',
+  allowRotation: false,
+  derived: false,
+  exportable: true,
+  allowPlaintextBackup: false,
+  autoRotatePeriodSeconds: 0,
+};
+
+const verifies = async (name: string, signature: Buffer, version = 1): Promise<unknown> => {
+  const item = { input: base64Message, signature: `service:v${version}:${signature.toString('base64')}` };
+  const request = {
+    hashAlgorithm: 'sha2-256',
+    prehashed: false,
+    signatureAlgorithm: 'pkcs1v15',
+    marshalingAlgorithm: 'asn1',
+    saltLength: 'auto',
+  };
+  const [result] = await transit.verify(name, [item], request, { single: true });
+  return result !== undefined && 'value' in result ? result.value : result?.error;
+};
+
+describe('the wrapping key', () => {
+  it('is an RSA key of 4096 bits that stays the same, and in no list', async () => {
+    expect(wrappingKey.asymmetricKeyDetails?.modulusLength).toBe(4096);
+    const again = await transit.wrappingPublicKey();
+    expect(again).toBe(pem(wrappingKey));
+    expect(again.endsWith('-----END PUBLIC KEY-----\n')).toBe(true);
+    expect((await transit.listKeys()).filter((name) => name.includes('import'))).toEqual([]);
+  });
+});
+
+describe('importing a key', () => {
+  it.each([
+    ['aes128-gcm96', 16],
+    ['aes256-gcm96', 32],
+    ['chacha20-poly1305', 32],
+    ['xchacha20-poly1305', 32],
+    ['hmac', 48],
+  ])('takes raw bytes for %s', async (type, bytes) => {
+    const secret = Buffer.alloc(bytes, 9);
+    const key = await transit.importKey(`raw-${type}`, { ...settings, type, ciphertext: wrapped(secret) });
+    expect(key.document).toMatchObject({
+      type,
+      imported: true,
+      allowImportedKeyRotation: false,
+      latestVersion: 1,
+      keyBytes: type === 'hmac' ? bytes : 0,
+      versions: { 1: { secret: secret.toString('base64') } },
+    });
+  });
+
+  it.each(['SHA1', 'sha224', 'SHA256', 'Sha384', 'SHA512'])('unwraps with %s', async (hashFunction) => {
+    const ciphertext = wrapped(Buffer.alloc(32, 1), hashFunction.toLowerCase());
+    const key = await transit.importKey(`hash-${hashFunction}`, { ...settings, hashFunction, ciphertext });
+    expect(key.document.imported).toBe(true);
+  });
+
+  const pairs = {
+    'rsa-2048': generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    'ecdsa-p256': generateKeyPairSync('ec', { namedCurve: 'prime256v1' }),
+    'ecdsa-p384': generateKeyPairSync('ec', { namedCurve: 'secp384r1' }),
+    'ecdsa-p521': generateKeyPairSync('ec', { namedCurve: 'secp521r1' }),
+    ed25519: generateKeyPairSync('ed25519'),
+    'ml-dsa-44': generateKeyPairSync('ml-dsa-44' as never) as { privateKey: KeyObject; publicKey: KeyObject },
+    'slh-dsa-sha2-128f': generateKeyPairSync('slh-dsa-sha2-128f' as never) as {
+      privateKey: KeyObject;
+      publicKey: KeyObject;
+    },
+  };
+  const hashed = (type: string): string | null => (/rsa|ecdsa/.test(type) ? 'sha256' : null);
+
+  it.each(Object.entries(pairs))(
+    'takes %s as private and as public key, both of which verify',
+    async (type, pair) => {
+      const signature = sign(hashed(type), message, pair.privateKey);
+      const { privateKey } = pair;
+      await transit.importKey(`${type}-private`, {
+        ...settings,
+        type: type.toUpperCase(),
+        ciphertext: wrapped(pkcs8(privateKey)),
+      });
+      await transit.importKey(`${type}-public`, {
+        ...settings,
+        type,
+        publicKey: pem(createPublicKey(privateKey)),
+      });
+      expect(await verifies(`${type}-private`, signature)).toBe(true);
+      expect(await verifies(`${type}-public`, signature)).toBe(true);
+      expect((await findKey(engine, `${type}-public`))?.version(1)?.hasSecret).toBe(false);
+    },
+  );
+
+  it('takes the wrapped key when a public key is given as well, as peers do', async () => {
+    const { privateKey, publicKey } = pairs.ed25519;
+    const key = await transit.importKey('both', {
+      ...settings,
+      type: 'ed25519',
+      ciphertext: wrapped(pkcs8(privateKey)),
+      publicKey: pem(publicKey),
+    });
+    expect(key.version(1)?.hasSecret).toBe(true);
+  });
+
+  it('lets a derived ed25519 key be imported with its private part only', async () => {
+    const { privateKey, publicKey } = pairs.ed25519;
+    const derived = { ...settings, type: 'ed25519', derived: true };
+    const key = await transit.importKey('derived', { ...derived, ciphertext: wrapped(pkcs8(privateKey)) });
+    expect(key.document).toMatchObject({ derived: true, kdf: 1, convergentEncryption: false });
+    expect(
+      await rejectionOf(transit.importKey('derived-public', { ...derived, publicKey: pem(publicKey) })),
+    ).toMatchObject({
+      kind: 'invalid',
+      message: expect.stringMatching(
+        /^error importing key: unable to import only public key for derived Ed25519 key/,
+      ),
+    });
+  });
+
+  it.each<[string, Partial<NewImport>]>([
+    ['allow_rotation must be set to true if auto-rotation is enabled', { autoRotatePeriodSeconds: 60 }],
+    ['unknown key type: rsa-1024', { type: 'rsa-1024' }],
+    ['unknown hash function: MD5', { hashFunction: 'MD5', ciphertext: 'AAAA' }],
+    ['illegal base64 data at input byte 4', { ciphertext: 'AAAA?' }],
+    ['provided ciphertext is too short', { ciphertext: Buffer.alloc(512).toString('base64') }],
+    ['crypto/rsa: decryption error', { ciphertext: Buffer.alloc(552, 7).toString('base64') }],
+    ['provided type does not support public_key import', {}],
+    ['provided type does not support public_key import', { publicKey: pem(pairs.ed25519.publicKey) }],
+    ['error importing key: error parsing public key: not in PEM format', { type: 'ed25519' }],
+    [
+      'error importing key: error parsing public key: not in PEM format',
+      { type: 'ed25519', publicKey: 'ssh-ed25519 AAAA' },
+    ],
+    [
+      'error importing key: invalid curve: expected P-256, got P-384',
+      { type: 'ecdsa-p256', publicKey: pem(pairs['ecdsa-p384'].publicKey) },
+    ],
+    [
+      'error importing key: invalid key size: expected 512 bytes, got 256 bytes',
+      { type: 'rsa-4096', publicKey: pem(pairs['rsa-2048'].publicKey) },
+    ],
+    [
+      'key derivation and convergent encryption not supported for keys of type hmac',
+      { type: 'hmac', derived: true },
+    ],
+  ])('refuses with "%s"', async (message_, change) => {
+    const attempt = transit.importKey('refused', { ...settings, ...change });
+    expect(await rejectionOf(attempt)).toMatchObject({ message: message_ });
+    expect(await findKey(engine, 'refused')).toBeUndefined();
+  });
+
+  it.each<[string, string, () => Uint8Array]>([
+    [
+      'error importing key: invalid key size 31 bytes for key type aes256-gcm96',
+      'aes256-gcm96',
+      () => Buffer.alloc(31),
+    ],
+    ['error importing key: invalid key size 31 bytes for key type hmac', 'hmac', () => Buffer.alloc(31)],
+    [
+      'error importing key: error parsing asymmetric key: not a PKCS#8 private key',
+      'ed25519',
+      () => Buffer.alloc(32),
+    ],
+    [
+      'error importing key: invalid key type: expected ed25519, got ec',
+      'ed25519',
+      () => pkcs8(pairs['ecdsa-p256'].privateKey),
+    ],
+    [
+      'error importing key: invalid key type: expected ml-dsa-65, got ml-dsa-44',
+      'ml-dsa-65',
+      () => pkcs8(pairs['ml-dsa-44'].privateKey),
+    ],
+  ])('refuses with "%s" for type %s', async (refusal, type, target) => {
+    const attempt = transit.importKey('refused', { ...settings, type, ciphertext: wrapped(target()) });
+    expect(await rejectionOf(attempt)).toMatchObject({ kind: 'invalid', message: refusal });
+  });
+
+  it('refuses a name that is taken, and leaves the key alone', async () => {
+    const before = await transit.importKey('taken', {
+      ...settings,
+      ciphertext: wrapped(Buffer.alloc(32, 1)),
+    });
+    const attempt = transit.importKey('taken', { ...settings, ciphertext: wrapped(Buffer.alloc(32, 2)) });
+    expect(await rejectionOf(attempt)).toMatchObject({
+      kind: 'conflict',
+      message:
+        'the import path cannot be used with an existing key; use import-version to rotate an existing imported key',
+    });
+    expect((await findKey(engine, 'taken'))?.document).toEqual(before.document);
+  });
+
+  it('knows how to take every type that there is', () => {
+    const taken = new Set([
+      ...Object.keys(pairs),
+      'aes128-gcm96',
+      'aes256-gcm96',
+      'chacha20-poly1305',
+      'xchacha20-poly1305',
+      'hmac',
+    ]);
+    const others = keyTypeNames().filter((name) => !taken.has(name));
+    expect(others.every((name) => /^(rsa|ml-dsa|slh-dsa)-/.test(name))).toBe(true);
+  });
+});
+
+describe('importing a version', () => {
+  const pair = generateKeyPairSync('ed25519');
+  const next = generateKeyPairSync('ed25519');
+  const hashFunction = 'SHA256';
+  const importPublic = (name: string) =>
+    transit.importKey(name, { ...settings, type: 'ed25519', publicKey: pem(pair.publicKey) });
+
+  it('adds a version, whose key counts from then on', async () => {
+    await importPublic('grown');
+    const key = await transit.importVersion('grown', {
+      hashFunction,
+      ciphertext: wrapped(pkcs8(next.privateKey)),
+    });
+    expect(key.document).toMatchObject({ latestVersion: 2, imported: true });
+    expect(await verifies('grown', sign(null, message, pair.privateKey), 1)).toBe(true);
+    expect(await verifies('grown', sign(null, message, next.privateKey), 2)).toBe(true);
+    expect(await verifies('grown', sign(null, message, next.privateKey), 1)).toBe(false);
+  });
+
+  it('completes the latest version when the private key is its own', async () => {
+    const before = await importPublic('completed');
+    const key = await transit.importVersion('completed', {
+      hashFunction,
+      ciphertext: wrapped(pkcs8(pair.privateKey)),
+    });
+    expect(key.document.latestVersion).toBe(1);
+    expect(key.version(1)?.hasSecret).toBe(true);
+    expect(key.document.versions['1']?.hmacKey).toBe(before.document.versions['1']?.hmacKey);
+  });
+
+  it('completes an older version that is named', async () => {
+    await importPublic('named');
+    await transit.importVersion('named', { hashFunction, publicKey: pem(next.publicKey) });
+    const ciphertext = wrapped(pkcs8(pair.privateKey));
+    const key = await transit.importVersion('named', { hashFunction, ciphertext, version: 1 });
+    expect([key.version(1)?.hasSecret, key.version(2)?.hasSecret]).toEqual([true, false]);
+    const refusals: [string, object][] = [
+      ['no such key version', { version: 3, ciphertext }],
+      ['no such key version', { version: 0, ciphertext }],
+      ['private key imported, key version cannot be updated', { version: 1, ciphertext }],
+      ['cannot import key, key pair does not match', { version: 2, ciphertext }],
+      [
+        'cannot add a public key to a key version that already has a public key set',
+        { version: 2, publicKey: pem(pair.publicKey) },
+      ],
+    ];
+    for (const [refusal, incoming] of refusals) {
+      const attempt = transit.importVersion('named', { hashFunction, ...incoming });
+      expect(await rejectionOf(attempt)).toMatchObject({ message: refusal });
+    }
+  });
+
+  it('is for imported keys that were not rotated here', async () => {
+    const incoming = { hashFunction, ciphertext: wrapped(Buffer.alloc(32, 3)) };
+    expect(await rejectionOf(transit.importVersion('nobody', incoming))).toMatchObject({
+      kind: 'not-found',
+      message: 'no key found with name nobody; to import a new key, use the import/ endpoint',
+    });
+    const free = { ...settings, allowRotation: true, ciphertext: wrapped(Buffer.alloc(32, 4)) };
+    await transit.importKey('rotated', free);
+    expect((await transit.rotateKey('rotated')).document.imported).toBe(false);
+    expect(await rejectionOf(transit.importVersion('rotated', incoming))).toMatchObject({
+      kind: 'conflict',
+      message: 'the import_version endpoint can only be used with an imported key',
+    });
+  });
+
+  it('cannot complete a symmetric version', async () => {
+    await transit.importKey('symmetric', { ...settings, ciphertext: wrapped(Buffer.alloc(32, 5)) });
+    const attempt = transit.importVersion('symmetric', {
+      hashFunction,
+      ciphertext: wrapped(Buffer.alloc(32, 6)),
+      version: 1,
+    });
+    expect(await rejectionOf(attempt)).toMatchObject({
+      kind: 'unsupported',
+      message: 'provided type does not support importing key versions',
+    });
+  });
+});
+
+describe('transferring a key to another server', () => {
+  it('gives what the other server imports', async () => {
+    const other = await freshTransit();
+    await transit.importKey('other-server', {
+      ...settings,
+      type: 'rsa-4096',
+      publicKey: await other.wrappingPublicKey(),
+    });
+    await transit.importKey('travelling', { ...settings, ciphertext: wrapped(Buffer.alloc(32, 8)) });
+    await transit.importVersion('travelling', {
+      hashFunction: 'SHA256',
+      ciphertext: wrapped(Buffer.alloc(32, 9)),
+    });
+    const { key, wrapped: out } = await transit.transferKey({
+      destination: 'other-server',
+      source: 'travelling',
+      version: '',
+      hash: 'SHA384',
+    });
+    expect(key.document.name).toBe('travelling');
+    expect(Object.keys(out)).toEqual(['1', '2']);
+    const arrived = await other.importKey('arrived', {
+      ...settings,
+      hashFunction: 'SHA384',
+      ciphertext: out['2'] ?? '',
+    });
+    expect(arrived.document.versions['1']?.secret).toBe(Buffer.alloc(32, 9).toString('base64'));
+  });
+
+  it.each([
+    ['no such destination key to export to', { destination: 'nobody' }],
+    ['no such source key for export', { source: 'nobody' }],
+    ['unsupported key type in use; must be a rsa key', { destination: 'raw-aes256-gcm96' }],
+    ['unsupported key type in use; must be a rsa key', { destination: 'ed25519-public' }],
+    ['unknown hash function: crc32', { hash: 'crc32' }],
+    ['invalid key version', { version: 'x' }],
+    ['version does not exist or cannot be found', { version: '9' }],
+    ['version for export is below minimum decryption version', { version: '0' }],
+    ['version 1 does not contain a private part', { source: 'ed25519-public' }],
+  ])('is refused with "%s"', async (refusal, change) => {
+    const request = {
+      destination: 'other-server',
+      source: 'travelling',
+      version: '',
+      hash: 'SHA256',
+      ...change,
+    };
+    expect(await rejectionOf(transit.transferKey(request))).toMatchObject({ message: refusal });
+  });
+
+  it('is refused for a key that is not exportable', async () => {
+    const ciphertext = wrapped(Buffer.alloc(32, 1));
+    await transit.importKey('kept', { ...settings, exportable: false, ciphertext });
+    const request = { destination: 'other-server', source: 'kept', version: '', hash: 'SHA256' };
+    expect(await rejectionOf(transit.transferKey(request))).toMatchObject({
+      kind: 'conflict',
+      message: 'key is not exportable',
+    });
+  });
+});
