@@ -76,7 +76,7 @@ export function checkTyped(
     const label = spec.labelOf?.(name) ?? name;
     const value = raw[name];
     if (value === undefined) {
-      if (param.presence === 'required') throw invalid(`${label} is missing`, { hint: param.help });
+      if (param.presence === 'required') throw missing(label, param);
       continue;
     }
     // A name is turned into an identifier first.
@@ -85,15 +85,31 @@ export function checkTyped(
   }
 }
 
+function missing(label: string, { help, cli }: Param<unknown>): CofferError {
+  const meaning = `${help.charAt(0).toLowerCase()}${help.slice(1).replace(/\.$/, '')}`;
+  const otherwise = cli.environment === undefined ? '' : `; or set ${cli.environment}`;
+  return invalid(`${label} is missing`, { hint: meaning + otherwise });
+}
+
 function checkValue(param: Param<unknown>, value: unknown, label: string): void {
-  // On the wire an empty number is zero; on a command line it is a variable that was not set.
-  if (value === '' && param.schema.type === 'integer') throw wrong(label, value, 'give a whole number');
+  if (param.schema.type === 'integer') checkInteger(param, String(value), label);
   try {
     param.parse(value, label);
   } catch (error) {
     if (!(error instanceof CofferError) || error.hint === undefined) throw error;
     throw wrong(label, value, error.hint);
   }
+}
+
+/**
+ * Stricter than the wire, where an empty number is zero and some numbers out of range count as not given: on
+ * a command line that is a variable that was not set, or a slip.
+ */
+function checkInteger({ schema: { minimum, maximum } }: Param<unknown>, text: string, label: string): void {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isSafeInteger(value)) throw wrong(label, text, 'give a whole number');
+  if (minimum !== undefined && value < minimum) throw wrong(label, text, `give at least ${minimum}`);
+  if (maximum !== undefined && value > maximum) throw wrong(label, text, `give at most ${maximum}`);
 }
 
 const wrong = (label: string, value: unknown, hint: string): CofferError =>

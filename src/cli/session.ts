@@ -1,4 +1,4 @@
-import type { Command, OptionValue } from './command.ts';
+import type { OptionValue } from './command.ts';
 import type { Prompts } from './prompt.ts';
 import type { Runner } from './runner.ts';
 import { type Environment, resolveSettings, type Settings } from './settings.ts';
@@ -10,6 +10,7 @@ export class Session {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly prompts: Prompts;
+  readonly #open: (session: Session) => Promise<Runner>;
   #runner: Promise<Runner> | undefined;
 
   constructor(
@@ -17,11 +18,13 @@ export class Session {
     environment: Environment,
     everywhere: ReadonlyMap<string, OptionValue>,
     prompts: Prompts,
+    open: (session: Session) => Promise<Runner> = openRunner,
   ) {
     this.streams = streams;
     this.environment = environment;
     this.settings = resolveSettings(everywhere, environment);
     this.prompts = prompts;
+    this.#open = open;
   }
 
   /** Colour on standard output. */
@@ -50,17 +53,8 @@ export class Session {
 
   /** The local store, unlocked when it is first needed, or the server that the settings name. */
   runner(): Promise<Runner> {
-    this.#runner ??= this.#open();
+    this.#runner ??= this.#open(this);
     return this.#runner;
-  }
-
-  async #open(): Promise<Runner> {
-    if (this.settings.address === undefined) {
-      const { openLocal } = await import('./runner-local.ts');
-      return openLocal(this);
-    }
-    const { openRemote } = await import('./runner-remote.ts');
-    return openRemote(this, this.settings.address);
   }
 
   /** Forgets keys and closes connections. */
@@ -70,4 +64,12 @@ export class Session {
   }
 }
 
-export type { Command };
+async function openRunner(session: Session): Promise<Runner> {
+  const { address } = session.settings;
+  if (address === undefined) {
+    const { openLocal } = await import('./runner-local.ts');
+    return openLocal(session);
+  }
+  const { openRemote } = await import('./runner-remote.ts');
+  return openRemote(session, address);
+}
