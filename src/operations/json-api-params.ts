@@ -82,7 +82,13 @@ function lenientCount(spec: {
 }): Defaulted<number> {
   return {
     help: spec.help,
-    schema: { type: 'integer', description: spec.help, default: spec.fallback },
+    schema: {
+      type: 'integer',
+      minimum: 1,
+      maximum: spec.maximum,
+      description: spec.help,
+      default: spec.fallback,
+    },
     presence: 'default',
     defaultValue: spec.fallback,
     cli: spec.cli,
