@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { Readable } from 'node:stream';
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { answerClientErrors } from './client-errors.ts';
 import { errorBody } from './data-envelope.ts';
 import { DOCUMENT_PREFIX } from './document-api.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { errorDocument } from './json-api.ts';
+import { sendAnswer } from './send-answer.ts';
 
 export interface HttpServerOptions {
   /** PEM texts. */
@@ -26,8 +26,6 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const TIMEOUT_CHECK_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Larger answers are handed over in slices, so that encrypting them for TLS never holds others up. */
-const SLICE_BYTES = 1 << 20;
 /** How often a closing server looks for connections that have become idle. */
 const CLOSE_CHECK_MS = 20;
 
@@ -84,8 +82,9 @@ export class HttpServer {
       remoteAddress: raw.socket.remoteAddress ?? '',
       origin: this.origin,
     });
-    if (this.#isClosing) reply.header('connection', 'close');
-    await send(reply, answer);
+    // The framework would add a charset to media types that have none.
+    reply.hijack();
+    sendAnswer(reply.raw, answer, this.#isClosing);
   }
 
   /** Stops taking connections, finishes the requests that have begun, and closes the connections. */
@@ -126,31 +125,6 @@ function hideFromFramework(request: IncomingMessage): void {
   request.headers['content-type'] = undefined;
 }
 
-async function send(reply: FastifyReply, answer: Answer): Promise<void> {
-  const { status, contentType, headers, body } = answer;
-  reply.code(status);
-  if (contentType !== undefined) reply.header('content-type', contentType);
-  if (headers !== undefined) reply.headers(headers);
-  const pieces = typeof body === 'string' && body.length > SLICE_BYTES ? [Buffer.from(body)] : body;
-  if (typeof pieces === 'string' || pieces === undefined) {
-    await reply.send(pieces);
-    return;
-  }
-  reply.header(
-    'content-length',
-    pieces.reduce((sum, piece) => sum + piece.length, 0),
-  );
-  await reply.send(Readable.from(slicesOf(pieces)));
-}
-
-function* slicesOf(pieces: readonly Buffer[]): Generator<Buffer> {
-  for (const piece of pieces) {
-    for (let start = 0; start < piece.length; start += SLICE_BYTES) {
-      yield piece.subarray(start, start + SLICE_BYTES);
-    }
-  }
-}
-
 const FRAMEWORK_TEXTS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'http: request body too large',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as Content-Length says',
@@ -163,7 +137,8 @@ function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply:
   const text = FRAMEWORK_TEXTS[error.code] ?? 'internal error';
   const isDocument = request.raw.url?.startsWith(DOCUMENT_PREFIX) === true;
   const answer = isDocument ? errorDocument(status, { detail: text }) : errorBody(status, [text]);
-  // The rest of a body that is too large is read and dropped: closing now would lose the answer on its way.
-  reply.removeHeader('connection');
-  void send(reply, answer);
+  // The connection stays open while the rest of a body that is too large is read and dropped: closing it now would
+  // lose the answer on its way.
+  reply.hijack();
+  sendAnswer(reply.raw, answer, false);
 }

@@ -1,0 +1,184 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type Agent, request } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { type ServeOptions, type Serving, serve } from '../../src/http/serve.ts';
+import { declaration as createToken } from '../../src/operations/access/token-create.ts';
+import { openCore } from '../../src/operations/core.ts';
+import { owner } from '../../src/operations/operation.ts';
+import { parseValues } from '../../src/operations/params.ts';
+import { declaration as writePolicy } from '../../src/operations/sys/policies-write.ts';
+import { initStore } from '../../src/store/init.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Credential } from '../../src/store/slots/credential.ts';
+
+/** The master key of the stores that these tests make. */
+const KEY = Uint8Array.from({ length: 32 }, (_, index) => index);
+export const MASTER_KEY = Buffer.from(KEY).toString('base64');
+
+const credential = (): Credential => ({
+  kind: 'raw',
+  source: 'the test key',
+  reveal: () => Uint8Array.from(KEY),
+});
+
+/** A program that becomes a worker of the server under test. */
+export const WORKER_COMMAND = [fileURLToPath(new URL('worker-program.ts', import.meta.url))];
+
+export interface TestServer extends Serving {
+  readonly directory: string;
+  /** A token that may do everything. */
+  readonly token: string;
+  /** The first address. */
+  readonly address: string;
+  readonly log: readonly string[];
+}
+
+/** A directory that is gone after the test (or after all of them, when made outside of one). */
+export function temporaryDirectory(forgetAfter: (clean: () => void) => void = onTestFinished): string {
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-http-'));
+  forgetAfter(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A server over a fresh store, closed after the test. */
+export async function startServer(
+  options: Partial<ServeOptions> = {},
+  finished: (clean: () => Promise<void> | void) => void = onTestFinished,
+): Promise<TestServer> {
+  const directory = options.directory ?? join(temporaryDirectory(finished), 'store');
+  const isNew = options.directory === undefined;
+  if (isNew) await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+  const log: string[] = [];
+  const token = isNew ? await rootToken(directory) : '';
+  const serving = await serve({
+    directory,
+    credentials: [credential()],
+    listen: ['127.0.0.1:0'],
+    workerCommand: WORKER_COMMAND,
+    log: (line) => log.push(line),
+    ...options,
+  });
+  finished(() => serving.close());
+  return { ...serving, directory, token, log, address: serving.addresses[0] ?? '' };
+}
+
+/** What a command run beside the server does. */
+export async function locally<T>(
+  directory: string,
+  run: (call: { core: ReturnType<typeof openCore>; caller: typeof owner; mount: string }) => Promise<T>,
+): Promise<T> {
+  const store = await openStore({ directory, credentials: [credential()] });
+  try {
+    return await run({ core: openCore(store), caller: owner, mount: 'transit' });
+  } finally {
+    store.close();
+  }
+}
+
+async function rootToken(directory: string): Promise<string> {
+  return issueToken(directory, {});
+}
+
+/** A token made by the owner; without policies it may do everything. */
+export async function issueToken(directory: string, raw: Readonly<Record<string, unknown>>): Promise<string> {
+  return locally(directory, async (call) => {
+    const outcome = await createToken.run(call, parseValues(createToken.params, raw).values);
+    return (outcome.auth as { client_token: string }).client_token;
+  });
+}
+
+/** Writes a policy in Vault's form, as the owner. */
+export async function setPolicy(directory: string, name: string, policy: string): Promise<void> {
+  await locally(directory, (call) =>
+    writePolicy.run(call, parseValues(writePolicy.params, { name, policy }).values),
+  );
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The body as JSON; undefined when it is empty. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly json: any;
+}
+
+export interface SendOptions {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON, a text or bytes as they are. */
+  readonly body?: unknown;
+  readonly ca?: string;
+  readonly agent?: Agent;
+}
+
+/** Sends one request; the address may be that of a Unix socket. */
+export function send(
+  address: string,
+  method: string,
+  path: string,
+  options: SendOptions = {},
+): Promise<Reply> {
+  const { token, headers = {}, body, ca, agent } = options;
+  const bytes =
+    body === undefined || typeof body === 'string' || body instanceof Uint8Array
+      ? body
+      : JSON.stringify(body);
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const isSecure = address.startsWith('https:');
+  const target = address.startsWith('unix:')
+    ? { socketPath: address.slice('unix:'.length), path }
+    : { ...urlParts(address), path, ...(ca === undefined ? {} : { ca }) };
+  const sent = (isSecure ? secureRequest : request)(
+    {
+      ...target,
+      method,
+      headers: { ...(token === undefined ? {} : { 'x-service-token': token }), ...headers },
+      ...(agent === undefined ? {} : { agent }),
+    },
+    (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const isJson = /json/.test(answer.headers['content-type'] ?? '') && text !== '';
+        resolve({
+          status: answer.statusCode ?? 0,
+          headers: answer.headers,
+          text,
+          json: isJson ? JSON.parse(text) : undefined,
+        });
+      });
+    },
+  );
+  sent.on('error', reject);
+  sent.end(bytes);
+  return promise;
+}
+
+function urlParts(address: string): { readonly host: string; readonly port: string } {
+  const { hostname, port } = new URL(address);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port };
+}
+
+/** A self-signed certificate for localhost and 127.0.0.1, made with the machine's openssl. */
+export function selfSigned(directory: string): { certificateFile: string; keyFile: string; pem: string } {
+  const certificateFile = join(directory, 'cert.pem');
+  const keyFile = join(directory, 'key.pem');
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...['-keyout', keyFile, '-out', certificateFile, '-subj', '/CN=localhost'],
+      ...['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
+    ],
+    { stdio: 'ignore' },
+  );
+  return { certificateFile, keyFile, pem: readFileSync(certificateFile, 'utf8') };
+}
