@@ -130,11 +130,6 @@ export class Access {
     return identity.acl.allows(path, capability, parameters);
   }
 
-  /** The capabilities on a path, sorted: `['root']` for root, `['deny']` for none. */
-  capabilities(identity: TokenIdentity, path: string): readonly string[] {
-    return identity.acl.capabilities(path);
-  }
-
   /** Whether any rule grants something on a mount or below it. @param mount with its final slash. */
   reaches(identity: TokenIdentity, mount: string): boolean {
     return identity.acl.reaches(mount);

@@ -51,10 +51,10 @@ export class AuditLog {
 
   /**
    * Appends a line. Resolves once it is written.
-   * @throws `unavailable` naming the file: the request must then fail.
+   * @throws `unavailable`: the request must then fail.
    */
   append(line: string): Promise<void> {
-    if (this.#closed) return Promise.reject(unavailable(`audit log ${this.#path} is closed`));
+    if (this.#closed) return Promise.reject(cannotWrite(new Error('it is closed')));
     this.#next ??= { lines: [], written: Promise.withResolvers<void>() };
     this.#next.lines.push(line);
     this.#writer ??= this.#write();
@@ -82,7 +82,7 @@ export class AuditLog {
         await this.#append(batch.lines);
         batch.written.resolve();
       } catch (error) {
-        batch.written.reject(cannot('write', this.#path, error));
+        batch.written.reject(cannotWrite(error));
       }
     }
     this.#writer = undefined;
@@ -145,7 +145,7 @@ async function openLog(path: string): Promise<OpenedLog> {
     return { file, identity, torn: await endsWithinLine(file, identity) };
   } catch (error) {
     await file?.close();
-    throw cannot('open', path, error);
+    throw cannotOpen(path, error);
   }
 }
 
@@ -156,10 +156,17 @@ async function endsWithinLine(file: FileHandle, { size }: Stats): Promise<boolea
   return last[0] !== NEWLINE;
 }
 
-function cannot(what: string, path: string, cause: unknown): CofferError {
+function cannotOpen(path: string, cause: unknown): CofferError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return unavailable(`cannot ${what} the audit log ${path}: ${reason}`, {
-    hint: 'make room or mend the permissions; requests are refused until records can be written',
+  return unavailable(`cannot open the audit log ${path}: ${reason}`, {
+    hint: 'mend the path or its permissions',
     cause,
   });
 }
+
+/** Callers of a server see this text, so the file and the reason are only in the cause. */
+const cannotWrite = (cause: unknown): CofferError =>
+  unavailable('the audit log can not be written', {
+    hint: 'nothing is answered until it can: make room, or mend its permissions',
+    cause,
+  });

@@ -75,7 +75,7 @@ export class AuditRecorder {
 
   /** `hmac-sha256:` and the keyed hash in hex of a value, to look for it in the trail. */
   hash(value: string): string {
-    return `hmac-sha256:${keyedHash(this.#key, value, 'hex')}`;
+    return `hmac-sha256:${keyedHash(this.#key, value)}`;
   }
 
   #line(type: string, request: AuditedRequest, rest: string): string {

@@ -59,12 +59,10 @@ function sameValue(rule: RuleValue, given: unknown): boolean {
   return text !== undefined && globMatches(String(rule), text);
 }
 
-/** Objects that stand for a number (kept exact by the JSON parser) print it. */
 function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
     return String(value);
-  if (typeof value === 'object' && value !== null && 'isLosslessNumber' in value) return String(value);
   return undefined;
 }
 

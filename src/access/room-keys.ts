@@ -62,6 +62,6 @@ function freshKey(random: Random): string {
   return text;
 }
 
-/** The keyed hash (HMAC-SHA-256) of a text, in the given encoding. */
-export const keyedHash = (key: KeyObject, text: string, encoding: 'hex' | 'base64url'): string =>
-  createHmac('sha256', key).update(text).digest(encoding);
+/** The keyed hash (HMAC-SHA-256) of a text, in hex. */
+export const keyedHash = (key: KeyObject, text: string): string =>
+  createHmac('sha256', key).update(text).digest('hex');

@@ -39,7 +39,7 @@ export interface TokenRecord {
 export const TOKEN_PREFIX = 'cfr.';
 const SECRET_BYTES = 32;
 const MAX_TOKEN_LENGTH = 1024;
-const ACCESSOR_LENGTH = 32;
+const ACCESSOR_LENGTH = 40;
 
 /** A fresh token text: 256 random bits. */
 export function freshTokenText(random: Random): string {
@@ -53,11 +53,11 @@ export function freshTokenText(random: Random): string {
 export const couldBeToken = (text: string): boolean => text.length > 0 && text.length <= MAX_TOKEN_LENGTH;
 
 /**
- * The handle of a token: 192 bits of its keyed hash, base64url. It names the token's document and may be
- * shown and logged; only who has both the token and the store's key can compute it.
+ * The handle of a token: 160 bits of its keyed hash, in hex, which no shell and no command line misreads. It names the
+ * token's document and may be shown and logged; only who has both the token and the store's key can compute it.
  */
 export const accessorOf = (key: KeyObject, text: string): string =>
-  keyedHash(key, text, 'base64url').slice(0, ACCESSOR_LENGTH);
+  keyedHash(key, text).slice(0, ACCESSOR_LENGTH);
 
 export const isExpired = (token: Token, nowMs: number): boolean =>
   token.expiresMs !== undefined && token.expiresMs <= nowMs;

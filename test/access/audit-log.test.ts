@@ -14,6 +14,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
+/** What callers of a server see; the file is only in the cause. */
+const NOT_WRITTEN = ['unavailable', 'the audit log can not be written'];
+
 const linesOf = async (file: string): Promise<string[]> =>
   (await readFile(file, 'utf8')).split('\n').slice(0, -1);
 
@@ -60,7 +63,7 @@ describe('the audit log', () => {
     await log.close();
     await waiting;
     expect(await linesOf(path)).toEqual(['last']);
-    expect(await failureOf(() => log.append('late'))).toEqual(['unavailable', `audit log ${path} is closed`]);
+    expect(await failureOf(() => log.append('late'))).toEqual(NOT_WRITTEN);
   });
 
   it('goes on in a new file when it is told that the old one was moved', async () => {
@@ -121,10 +124,7 @@ describe('a log that can not be written fails the request', () => {
     const log = await AuditLog.open('/dev/full');
     for (let i = 0; i < 3; i++) {
       const failure = await failureOf(() => log.append('line'));
-      expect(failure).toEqual([
-        'unavailable',
-        expect.stringContaining('cannot write the audit log /dev/full: ENOSPC'),
-      ]);
+      expect(failure).toEqual(NOT_WRITTEN);
     }
     await log.close();
   });
@@ -138,7 +138,7 @@ describe('a log that can not be written fails the request', () => {
     const refused = await failureOf(() => log.append('lost'));
     // Root may write anywhere.
     if (process.getuid?.() !== 0) {
-      expect(refused).toEqual(['unavailable', expect.stringContaining(`cannot open the audit log ${path}`)]);
+      expect(refused).toEqual(NOT_WRITTEN);
     }
     await chmod(directory, 0o700);
     await log.append('found');
