@@ -10,8 +10,9 @@ import { CofferError } from './errors.ts';
  * text, newlines included).
  */
 export function decodeBase64(text: string, field?: string): Buffer {
-  // The common case first: one regular expression and Node's decoder, without a loop in JavaScript.
-  if (text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return Buffer.from(text, 'base64');
+  // The common case first: Node's decoder, and a look at whether it left anything out.
+  const bytes = Buffer.from(text, 'base64');
+  if (isTakenWhole(text, bytes.length)) return bytes;
   const bad = firstIllegalByte(text);
   if (bad !== undefined) {
     throw new CofferError('invalid', `illegal base64 data at input byte ${bad}`, {
@@ -20,6 +21,21 @@ export function decodeBase64(text: string, field?: string): Buffer {
     });
   }
   return Buffer.from(text.replace(/[\r\n]/g, ''), 'base64');
+}
+
+/**
+ * Whether a decoder that skips what it doesn't know took every character of `text`, and all were of the standard
+ * alphabet: it knows the URL alphabet too, and takes characters above U+00FF for their low byte.
+ * Much faster than a regular expression on long texts.
+ */
+function isTakenWhole(text: string, decodedBytes: number): boolean {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return (
+    decodedBytes === (text.length / 4) * 3 - padding &&
+    !text.includes('-') &&
+    !text.includes('_') &&
+    Buffer.byteLength(text) === text.length
+  );
 }
 
 const isNewline = (code: number): boolean => code === 0x0a || code === 0x0d;

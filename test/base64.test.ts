@@ -39,6 +39,10 @@ describe('decodeBase64', () => {
     ['AAAAA', 4],
     ['AAAAAAA', 4],
     ['Zg', 0],
+    ['AA-A', 2],
+    ['AA_A', 2],
+    // Node's decoder looks at the low byte of U+0141 alone, which is that of "A".
+    ['AA\u0141A', 2],
   ])('refuses %j at byte %i', (text, position) => {
     expect(() => decodeBase64(text, 'plaintext')).toThrowError(
       expect.objectContaining({
