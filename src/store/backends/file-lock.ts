@@ -69,31 +69,41 @@ export class FileLock {
     }
   }
 
+  /** @returns how to let go again. */
   async #acquire(start: number): Promise<() => void> {
-    for (;;) {
-      const database = this.#tryOnce();
-      if (database !== undefined) return () => database.close();
-      const waited = performance.now() - start;
-      if (waited > this.#waitMs) throw this.#timeout(start);
-      const longest = Math.max(1, LONGEST_PAUSE_MS - waited / PATIENCE_MS);
-      await sleep(1 + Math.random() * (longest - 1));
+    const database = this.#open();
+    try {
+      while (!this.#tryBegin(database)) {
+        const waited = performance.now() - start;
+        if (waited > this.#waitMs) throw this.#timeout(start);
+        const longest = Math.max(1, LONGEST_PAUSE_MS - waited / PATIENCE_MS);
+        await sleep(1 + Math.random() * (longest - 1));
+      }
+    } catch (error) {
+      database.close();
+      throw error;
     }
+    return () => database.close();
   }
 
-  /** The open database while its lock is held, undefined when someone else has it. */
-  #tryOnce(): DatabaseSync | undefined {
+  #open(): DatabaseSync {
     this.#ensureFile();
     // Loaded here because only writers need it.
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-    let database: DatabaseSync | undefined;
     try {
-      database = new DatabaseSync(this.#path, { timeout: 0 });
+      return new DatabaseSync(this.#path, { timeout: 0 });
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  #tryBegin(database: DatabaseSync): boolean {
+    try {
       // The roll-back journal in memory, or else SQLite makes a file for it.
       database.exec('PRAGMA journal_mode=MEMORY; BEGIN IMMEDIATE');
-      return database;
+      return true;
     } catch (error) {
-      database?.close();
-      if (resultCode(error) === SQLITE_BUSY) return undefined;
+      if (resultCode(error) === SQLITE_BUSY) return false;
       throw this.#explain(error);
     }
   }
