@@ -1,4 +1,5 @@
 import { CofferError, invalid } from '../errors.ts';
+import { KEY_NAME } from '../transit/key-name.ts';
 
 /** The part of JSON Schema that parameters need; goes into the OpenAPI document as it is. */
 export interface Schema {
@@ -140,8 +141,6 @@ export function choice<const W extends string, const S extends Spec<W>>(
     return word;
   });
 }
-
-const KEY_NAME = /^\w(?:[\w.-]*\w)?$/;
 
 /** The name of a named key: letters, digits, `_`; inside also `-` and `.`. */
 export function keyName<const S extends Spec<string>>(spec: S): Declared<string, S> {

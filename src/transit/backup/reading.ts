@@ -22,7 +22,7 @@ export function readBackupDocument(json: string): BackupDocument {
 
 function readPolicy(fields: GoFields): BackupPolicy {
   const entries = fields.entries('keys').map(([version, value]) => {
-    return [version, GoFields.of(value, `policy.keys.${version.slice(0, 20)}`)] as const;
+    return [version, GoFields.of(value, `policy.keys.${shownVersion(version)}`)] as const;
   });
   return {
     name: fields.text('name'),
@@ -54,6 +54,9 @@ function readPolicy(fields: GoFields): BackupPolicy {
     openBaoLayout: fields.has('soft_deleted') || entries.some(([, entry]) => entry.has('external_key_ref')),
   };
 }
+
+/** Member names of a hostile document are not for terminals. */
+const shownVersion = (name: string): string => (/^\d{1,15}$/.test(name) ? name : '?');
 
 function readEntry(fields: GoFields): BackupEntry {
   return {
