@@ -1,0 +1,55 @@
+/** A process of its own that changes a pool, for tests that kill it or run several: `pool-worker.ts DIRECTORY WORK ID`. */
+import { systemClock } from '../../src/clock.ts';
+import { systemRandom } from '../../src/random.ts';
+import { openStore } from '../../src/store/open.ts';
+import { Tags } from '../../src/tags/tags.ts';
+
+export const KEY = Buffer.alloc(32, 7);
+export const ORGANIZATION = 'acme';
+/** What the cycle of changes goes through; each step is one line of output once it is acknowledged. */
+export const TAGS_IN_CYCLE = 10;
+export const ATTACHED_IN_CYCLE = 3;
+export const TAGGINGS = 25;
+
+export async function openTags(directory: string): Promise<Tags> {
+  const store = await openStore({
+    directory,
+    credentials: [{ kind: 'raw', source: 'the key of the test', reveal: () => Buffer.from(KEY) }],
+  });
+  return new Tags({ store, clock: systemClock, random: systemRandom });
+}
+
+const everything = { page: { number: 1, size: 100 } };
+const acknowledge = (): boolean => process.stdout.write('.');
+
+/** Creates tags, attaches some of them to every workspace, one bulk call each, deletes them all at once, and again. */
+async function cycle(tags: Tags): Promise<never> {
+  const workspaces = (await tags.workspaces.list(ORGANIZATION, everything)).items.map(({ id }) => id);
+  process.stdout.write('ready\n');
+  for (;;) {
+    const names = Array.from({ length: TAGS_IN_CYCLE }, (_, i) => ({ name: `t${i}` }));
+    const ids = (await tags.pool.create(ORGANIZATION, names)).map(({ id }) => id);
+    acknowledge();
+    for (const id of ids.slice(0, ATTACHED_IN_CYCLE)) {
+      await tags.pool.attach(id, workspaces);
+      acknowledge();
+    }
+    await tags.pool.delete(ORGANIZATION, ids);
+    acknowledge();
+  }
+}
+
+/** Tags one workspace with names of its own and with names that other workers use at the same time. */
+async function tagOne(tags: Tags, id: string): Promise<void> {
+  const workspace = { organization: ORGANIZATION, name: `w${id}` };
+  for (let i = 0; i < TAGGINGS; i++) {
+    await tags.workspaces.tag(workspace, [{ name: `own-${id}-${i}` }, { name: `shared-${i}` }]);
+  }
+  await tags.workspaces.untag(workspace, [{ name: 'shared-0' }]);
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [, , directory = '', work, id = ''] = process.argv;
+  const tags = await openTags(directory);
+  await (work === 'cycle' ? cycle(tags) : tagOne(tags, id));
+}
