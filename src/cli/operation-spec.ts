@@ -130,7 +130,8 @@ function meaningsOf(name: string, param: Param<unknown>): [flag: string, meaning
 
 const isFlag = (param: Param<unknown>): boolean => param.schema.type === 'boolean';
 
-function optionsOf(name: string, param: Param<unknown>): readonly OptionSpec[] {
+/** The flags of one parameter. */
+export function optionsOf(name: string, param: Param<unknown>): readonly OptionSpec[] {
   const flag = flagOf(name, param);
   if (isFlag(param)) return flagOptions(flag, param);
   const metavar = metavarOf(name, param);

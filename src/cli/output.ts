@@ -78,14 +78,18 @@ const plainRows = (rows: Table['rows']): readonly string[] => rows.map((row) => 
  */
 function forTerminal(bytes: Buffer): string {
   const text = bytes.toString('utf8');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  if (!Buffer.from(text).equals(bytes) || /[\x00-\x08\x0e-\x1f\x7f-\x9f]/.test(text)) {
-    throw new CofferError('invalid', 'the result is binary, and is not written to a terminal', {
-      hint: 'use --out FILE, a pipe, --base64, or -o raw',
-    });
-  }
+  if (!Buffer.from(text).equals(bytes) || !isPlainText(text)) throw binaryRefused();
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
+
+/** No control characters but white space. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+export const isPlainText = (text: string): boolean => !/[\x00-\x08\x0e-\x1f\x7f-\x9f]/.test(text);
+
+export const binaryRefused = (): CofferError =>
+  new CofferError('invalid', 'the result is binary, and is not written to a terminal', {
+    hint: 'use --out FILE, a pipe, --base64, or -o raw',
+  });
 
 const memberOf = (data: unknown, member: string): unknown =>
   typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>)[member] : undefined;

@@ -23,6 +23,8 @@ export interface Settings {
   readonly address: string | undefined;
   readonly token: TokenSource;
   readonly mount: string;
+  /** The mount was named, on the command line or in the environment. */
+  readonly mountNamed: boolean;
   readonly organization: string | undefined;
   /** Undefined: a table on a terminal, raw otherwise. */
   readonly format: Format | undefined;
@@ -44,11 +46,13 @@ export function resolveSettings(
   // A store named on the command line is meant more than a server named in the environment.
   const address =
     textOption(everywhere, 'address') ?? (store === undefined ? fromEnvironment('COFFER_ADDR') : undefined);
+  const mount = textOption(everywhere, 'mount') ?? fromEnvironment('COFFER_MOUNT');
   return {
     storeDirectory: store ?? fromEnvironment('COFFER_STORE') ?? defaultDirectory(environment),
     address,
     token: tokenSource(everywhere, environment),
-    mount: trimSlashes(textOption(everywhere, 'mount') ?? fromEnvironment('COFFER_MOUNT') ?? DEFAULT_MOUNT),
+    mount: trimSlashes(mount ?? DEFAULT_MOUNT),
+    mountNamed: mount !== undefined,
     organization: textOption(everywhere, 'org') ?? fromEnvironment('COFFER_ORG'),
     format: formatOf(textOption(everywhere, 'output')),
     quiet: everywhere.has('quiet'),

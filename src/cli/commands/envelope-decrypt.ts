@@ -1,53 +1,58 @@
-import { invalid } from '../../errors.ts';
 import { decryptEnvelope } from '../../transit/envelope/decrypt.ts';
-import type { ByteRange } from '../../transit/envelope/window.ts';
-import { type Command, type Given, textOption } from '../command.ts';
-import { dataKeysOf, streamOptions, withStreams } from '../envelope-streams.ts';
-import { DONE } from '../exit-codes.ts';
+import { decryptRange } from '../../transit/envelope/range.ts';
+import type { Command } from '../command.ts';
+import { dataKeysOf } from '../envelope/data-keys.ts';
+import { decryptedNames, jobsOf } from '../envelope/jobs.ts';
+import {
+  contextOf,
+  contextOptions,
+  expectedKey,
+  inOption,
+  rangeOf,
+  rangeOptions,
+  severalOptions,
+} from '../envelope/options.ts';
+import { transferAll } from '../envelope/transfer.ts';
+import { outOption } from '../operation-spec.ts';
 
 export const command: Command = {
-  arguments: [
-    { metavar: 'NAME', help: 'The named key that it was encrypted with.', required: true, offers: 'key' },
-  ],
-  options: [
-    ...streamOptions,
-    { flag: 'offset', takes: 'value', metavar: 'BYTES', help: 'Leave out so many bytes at the start.' },
-    { flag: 'length', takes: 'value', metavar: 'BYTES', help: 'Write so many bytes at most.' },
-  ],
+  arguments: [expectedKey],
+  options: [inOption, outOption, ...severalOptions, ...rangeOptions, ...contextOptions],
   details:
-    'Nothing is written that was not authenticated. With --out the file appears only when everything was; a pipe gets the ' +
-    'true beginning, and the exit code tells whether it was all.',
+    'Nothing is written that was not authenticated. With --out the file appears only when everything was; a pipe gets a true ' +
+    'beginning of the data, and only exit code 0 says that it was all. With --offset or --length only the needed part of a ' +
+    'file is read, so whether the rest was changed is not seen.',
   examples: [
-    ['coffer transit envelope decrypt orders --in dump.sql.coffer --out dump.sql', 'A file'],
-    ['coffer transit envelope decrypt orders < shop.coffer | psql shop', 'A stream'],
+    [
+      'coffer transit envelope decrypt --in dump.sql.coffer --out dump.sql',
+      'A file; its header names the key',
+    ],
+    ['coffer transit envelope decrypt orders < shop.coffer | psql shop', 'A stream, and only under this key'],
+    [
+      'coffer transit envelope decrypt --in disk.coffer --offset 1048576 --length 512',
+      'A part of a large file',
+    ],
   ],
-  async run(session, { arguments: [name = ''], options }) {
+  async run(session, { arguments: [name], options }) {
     const range = rangeOf(options);
-    const runner = await session.runner();
-    await withStreams(session, options, ({ source, sink, onProgress }) =>
-      decryptEnvelope({
-        keys: dataKeysOf(runner),
-        source,
-        sink,
-        name,
-        onProgress,
-        ...(range === undefined ? {} : { range }),
-      }),
-    );
-    return DONE;
+    const jobs = jobsOf(options, decryptedNames, session.settings.yes);
+    const keys = await dataKeysOf(session, contextOf(options));
+    const expected = name === undefined ? {} : { name };
+    return transferAll({
+      session,
+      options,
+      jobs,
+      mayBeText: true,
+      done: 'Decrypted',
+      async transfer({ source, file, sink, onProgress }) {
+        const common = { keys, sink, onProgress, ...expected };
+        const header =
+          range !== undefined && file !== undefined
+            ? await decryptRange({ ...common, file, range })
+            : await decryptEnvelope({ ...common, source, ...(range === undefined ? {} : { range }) });
+        const { mount, keyVersion, metadata } = header;
+        return { mount, name: header.name, key_version: keyVersion, metadata };
+      },
+    });
   },
 };
-
-function rangeOf(options: Given['options']): ByteRange | undefined {
-  const offset = byteCount(options, 'offset');
-  const length = byteCount(options, 'length');
-  if (offset === undefined && length === undefined) return undefined;
-  return { offset: offset ?? 0, ...(length === undefined ? {} : { length }) };
-}
-
-function byteCount(options: Given['options'], flag: string): number | undefined {
-  const text = textOption(options, flag);
-  if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give a number of bytes' });
-}

@@ -1,30 +1,145 @@
-import { describe, readHeader, requireName } from '../../transit/envelope/envelope.ts';
+import type { Table } from '../../operations/operation.ts';
+import {
+  describe,
+  type EnvelopeDescription,
+  openHeader,
+  readHeader,
+  requireName,
+} from '../../transit/envelope/envelope.ts';
+import type { ByteSource, DataKeys, RandomAccessSource } from '../../transit/envelope/ports.ts';
+import { decryptRange, payloadOf } from '../../transit/envelope/range.ts';
 import { type Command, textOption } from '../command.ts';
-import { inOption, inputPath } from '../envelope-streams.ts';
+import { dataKeysOf } from '../envelope/data-keys.ts';
+import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
+import { contextOf, contextOptions, expectedKey, inOption } from '../envelope/options.ts';
 import { DONE } from '../exit-codes.ts';
 import { openInFile } from '../in-file.ts';
 import { announceStandardInput } from '../input.ts';
-import { OUT, outOption } from '../operation-spec.ts';
+import { IN, OUT, outOption } from '../operation-spec.ts';
 import { printResult } from '../output.ts';
+import type { Session } from '../session.ts';
+
+const VERIFY = 'verify';
 
 export const command: Command = {
-  arguments: [
-    { metavar: 'NAME', help: 'Fail when it was encrypted with another key.', required: false, offers: 'key' },
+  arguments: [expectedKey],
+  options: [
+    inOption,
+    outOption,
+    { flag: VERIFY, takes: 'nothing', help: 'Authenticate what is shown; needs the key.' },
+    ...contextOptions,
   ],
-  options: [inOption, outOption],
-  details: 'Needs no key; so nothing of what it shows is authenticated.',
-  examples: [['coffer transit envelope header --in dump.sql.coffer', 'Which key opens this file?']],
+  details:
+    'Without --verify no key is needed, and nothing of what is shown is authenticated. With it, the header is, and of a file ' +
+    'also the end, hence the size; the data are not read.',
+  examples: [
+    ['coffer transit envelope header --in dump.sql.coffer', 'Which key opens this file?'],
+    [
+      'coffer transit envelope header --in backups --verify -o json',
+      'Everything below a directory, for a script',
+    ],
+  ],
   async run(session, { arguments: [name], options }) {
-    const from = inputPath(options);
-    const file = from === undefined ? undefined : openInFile(from, 'in');
-    if (file === undefined) announceStandardInput(session);
-    try {
-      const header = await readHeader(file ?? session.streams.in);
-      requireName(header, name);
-      await printResult(session, describe(header), {}, { file: textOption(options, OUT), keepBase64: true });
-    } finally {
-      file?.close();
-    }
+    const inputs = inputsOf(options, decryptedNames.isMeant);
+    const keys = options.has(VERIFY) ? await dataKeysOf(session, contextOf(options)) : undefined;
+    const headers: Header[] = [];
+    for (const input of inputs) headers.push(await headerOf(session, input, name, keys));
+    const one = headers.length === 1;
+    const data = one ? headers[0] : { files: headers };
+    const shape = one ? {} : { table: () => tableOf(headers) };
+    await printResult(session, data, shape, { file: textOption(options, OUT), keepBase64: true });
     return DONE;
   },
 };
+
+interface Header {
+  readonly in: string;
+  readonly format: number;
+  readonly algorithm: string;
+  readonly mount: string;
+  readonly name: string;
+  /** Null for a wrapped data key of an unknown form. */
+  readonly key_version: number | null;
+  readonly ciphertext: string;
+  readonly chunk_size: number;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Bytes of plaintext; null when it comes through a pipe. */
+  readonly size: number | null;
+  readonly verified: boolean;
+}
+
+async function headerOf(
+  session: Session,
+  { path }: InputFile,
+  name: string | undefined,
+  keys: DataKeys | undefined,
+): Promise<Header> {
+  const file = path === undefined ? undefined : openInFile(path, IN);
+  if (file === undefined) announceStandardInput(session);
+  try {
+    const bytes = file?.bytes;
+    const found =
+      keys !== undefined && file !== undefined && bytes !== undefined
+        ? await verifiedFile({ ...file, size: bytes }, name, keys)
+        : await readFrom(file ?? session.streams.in, bytes, name, keys);
+    return headerJson(path ?? '-', found, keys !== undefined);
+  } finally {
+    file?.close();
+  }
+}
+
+interface Found extends EnvelopeDescription {
+  readonly size: number | undefined;
+}
+
+/** Asks for nothing of the data, but an empty range proves the end of the file as well. */
+const verifiedFile = (file: RandomAccessSource, name: string | undefined, keys: DataKeys): Promise<Found> =>
+  decryptRange({
+    file,
+    keys,
+    range: { offset: 0, length: 0 },
+    sink: { write: () => Promise.resolve() },
+    ...(name === undefined ? {} : { name }),
+  });
+
+async function readFrom(
+  source: ByteSource,
+  bytes: number | undefined,
+  name: string | undefined,
+  keys: DataKeys | undefined,
+): Promise<Found> {
+  const header = await readHeader(source);
+  requireName(header, name);
+  if (keys !== undefined) await openHeader(header, keys, name);
+  const size =
+    bytes === undefined ? undefined : payloadOf(bytes - header.payload, header.sealed.chunkBytes).size;
+  return { ...describe(header), size };
+}
+
+const headerJson = (path: string, found: Found, verified: boolean): Header => ({
+  in: path,
+  format: found.format,
+  algorithm: found.algorithm,
+  mount: found.mount,
+  name: found.name,
+  key_version: found.keyVersion ?? null,
+  ciphertext: found.wrapped,
+  chunk_size: found.chunkBytes,
+  metadata: found.metadata,
+  size: found.size ?? null,
+  verified,
+});
+
+const tableOf = (headers: readonly Header[]): Table => ({
+  head: ['File', 'Mount', 'Key', 'Version', 'Size', 'Metadata'],
+  rows: headers.map((header) => [
+    header.in,
+    header.mount,
+    header.name,
+    String(header.key_version ?? ''),
+    String(header.size ?? ''),
+    Object.entries(header.metadata)
+      .map((pair) => pair.join('='))
+      .join(' '),
+  ]),
+});

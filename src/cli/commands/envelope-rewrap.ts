@@ -1,62 +1,59 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { invalid } from '../../errors.ts';
-import type { RewritableFile } from '../../transit/envelope/ports.ts';
+import type { DataKeys } from '../../transit/envelope/ports.ts';
 import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
-import type { Command } from '../command.ts';
-import { dataKeysOf } from '../envelope-streams.ts';
-import { DONE } from '../exit-codes.ts';
+import { type Command, textsOption } from '../command.ts';
+import { dataKeysOf } from '../envelope/data-keys.ts';
+import { decryptedNames, inputsOf } from '../envelope/jobs.ts';
+import { contextOf, contextOptions, expectedKey, inOption } from '../envelope/options.ts';
+import { openRewritable } from '../envelope/rewritable-file.ts';
+import { forEachFile } from '../envelope/several.ts';
+import { IN } from '../operation-spec.ts';
+import { jsonText } from '../output.ts';
 
 export const command: Command = {
-  arguments: [
-    { metavar: 'NAME', help: 'The named key that it was encrypted with.', required: true, offers: 'key' },
-    {
-      metavar: 'FILE',
-      help: 'The encrypted file; its header is rewritten in place.',
-      required: true,
-      offers: 'file',
-    },
+  arguments: [expectedKey],
+  options: [
+    { ...inOption, help: 'Files to rewrap; of a directory, every *.coffer below it.' },
+    ...contextOptions,
   ],
-  options: [],
-  details: 'Takes the same short time for every size. Neither the data nor the data key are seen.',
+  details:
+    'Moves files to the latest version of their key by rewriting their headers in place: as fast for a terabyte as for a ' +
+    'byte. Neither the data nor the data key are seen. A header whose rewriting was cut short is repaired.',
   examples: [
-    ['coffer transit envelope rewrap orders dump.sql.coffer', 'After "coffer transit keys rotate orders"'],
+    ['coffer transit envelope rewrap --in dump.sql.coffer', 'After "coffer transit keys rotate orders"'],
+    [
+      'coffer transit envelope rewrap orders --in backups',
+      'Every file below a directory, if it is under this key',
+    ],
   ],
-  async run(session, { arguments: [name = '', path = ''] }) {
-    const runner = await session.runner();
-    const { file, close } = openForRewriting(path);
-    try {
-      const { from, to } = await rewrapEnvelope({ keys: dataKeysOf(runner), file, name });
-      session.remark(from === to ? `Already at version ${to}.` : `Moved from version ${from} to ${to}.`);
-    } finally {
-      close();
+  async run(session, { arguments: [name], options }) {
+    if (textsOption(options, IN).length === 0) {
+      throw invalid('there is no file to rewrap', { field: IN, hint: 'name the files with --in' });
     }
-    return DONE;
+    const files = inputsOf(options, decryptedNames.isMeant).map(({ path }) => ({ from: fileOf(path) }));
+    const keys = await dataKeysOf(session, contextOf(options));
+    const { results, exitCode } = await forEachFile(session, files, ({ from }) => rewrap(from, keys, name));
+    if (session.settings.format === 'json') {
+      session.streams.out.write(jsonText({ files: results }, session.streams.out.isTerminal));
+    } else {
+      for (const result of results)
+        session.remark(`${result.in}: from version ${result.from} to ${result.to}.`);
+    }
+    return exitCode;
   },
 };
 
-function openForRewriting(path: string): { readonly file: RewritableFile; close(): void } {
-  const descriptor = open(path);
-  return {
-    file: {
-      size: fstatSync(descriptor).size,
-      readAt: async (position, into) => readSync(descriptor, into, 0, into.length, position),
-      async writeAt(position, bytes) {
-        let written = 0;
-        while (written < bytes.length) {
-          written += writeSync(descriptor, bytes, written, bytes.length - written, position + written);
-        }
-      },
-      flush: async () => fsyncSync(descriptor),
-    },
-    close: () => closeSync(descriptor),
-  };
+function fileOf(path: string | undefined): string {
+  if (path !== undefined) return path;
+  throw invalid('standard input cannot be rewritten in place', { field: IN, hint: 'name a file' });
 }
 
-function open(path: string): number {
+async function rewrap(path: string, keys: DataKeys, name: string | undefined) {
+  const file = openRewritable(path);
   try {
-    return openSync(path, 'r+');
-  } catch (error) {
-    const code = String((error as { readonly code?: unknown }).code);
-    throw invalid(`can't open ${path} for writing: ${code}`, { field: 'FILE', cause: error });
+    const { from, to } = await rewrapEnvelope({ keys, file, ...(name === undefined ? {} : { name }) });
+    return { in: path, from, to };
+  } finally {
+    file.close();
   }
 }

@@ -1,5 +1,5 @@
 import { decryption } from './chunk-cipher.ts';
-import { openHeader, readHeader } from './envelope.ts';
+import { describe, type EnvelopeDescription, openHeader, readHeader } from './envelope.ts';
 import type { ByteSink, ByteSource, DataKeys, OnProgress } from './ports.ts';
 import { pump } from './pump.ts';
 import { type ByteRange, Window } from './window.ts';
@@ -18,10 +18,11 @@ export interface Decryption {
 
 /**
  * Decrypts an envelope from its beginning to its end.
+ * @returns its header, which is authentic now.
  * @throws `corrupt` or `denied` when any byte of it was changed, left out, moved or added, `invalid` when the range begins
  * behind the end, and whatever the named key answers.
  */
-export async function decryptEnvelope(request: Decryption): Promise<void> {
+export async function decryptEnvelope(request: Decryption): Promise<EnvelopeDescription> {
   const { keys, source, sink, name, range = { offset: 0 }, onProgress } = request;
   const header = await readHeader(source);
   const fileKeys = await openHeader(header, keys, name);
@@ -29,4 +30,5 @@ export async function decryptEnvelope(request: Decryption): Promise<void> {
   const window = new Window(sink, range, 0);
   await pump(source, window, decryption(fileKeys.payload, header.sealed.chunkBytes), onProgress);
   window.requireReached();
+  return describe(header);
 }

@@ -104,7 +104,6 @@ export async function openHeader(header: EnvelopeHeader, keys: DataKeys, name?: 
 export function requireName({ sealed }: EnvelopeHeader, name: string | undefined): void {
   if (name === undefined || name === sealed.name) return;
   throw denied(`the envelope is encrypted under key "${sealed.name}", not "${name}"`, {
-    field: 'name',
     hint: 'leave the name out to use the one in the header',
   });
 }

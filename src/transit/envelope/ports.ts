@@ -7,6 +7,11 @@ export interface ByteSource {
    * @returns how many there are, at least 1; 0 at the end.
    */
   read(into: Uint8Array): Promise<number>;
+  /**
+   * A read may wait for somebody else, as on a pipe. Then nothing is read ahead: an error can end the process at once, and
+   * does not have to wait for bytes that nobody wants any more.
+   */
+  readonly mayStall?: boolean;
 }
 
 /** Bytes at known places, e.g. a regular file. */

@@ -58,14 +58,14 @@ export async function pump(
   }
 }
 
-/** Reads into one buffer while the other is worked on; the rest of a piece moves in front of the next. */
+/** Reads into one buffer while the other is worked on, if the source is a prompt one; the rest of a piece moves in front of the next. */
 class ReadAhead {
   readonly #source: ByteSource;
   /** Room for the rest of the piece before, at the start of both buffers. */
   readonly #room: number;
   readonly #buffers: readonly [Buffer, Buffer];
   #turn = 0;
-  #pending: Promise<number>;
+  #pending: Promise<number> | undefined;
   /** How many bytes the next piece begins with that were part of the one before. */
   kept = 0;
 
@@ -73,7 +73,7 @@ class ReadAhead {
     this.#source = source;
     this.#room = room;
     this.#buffers = [Buffer.allocUnsafeSlow(room + READ_BYTES), Buffer.allocUnsafeSlow(room + READ_BYTES)];
-    this.#pending = this.#read();
+    this.#readAhead();
   }
 
   get #buffer(): Buffer {
@@ -81,19 +81,24 @@ class ReadAhead {
   }
 
   #read(): Promise<number> {
-    const pending = this.#source.read(this.#buffer.subarray(this.#room));
+    return this.#source.read(this.#buffer.subarray(this.#room));
+  }
+
+  #readAhead(): void {
+    if (this.#source.mayStall) return;
+    this.#pending = this.#read();
     // A failure is met when the piece is asked for; until then nobody listens.
-    pending.catch(() => {});
-    return pending;
+    this.#pending.catch(() => {});
   }
 
   /** The kept bytes and those after them; undefined at the end. Valid until the call after the next. */
   async next(): Promise<Buffer | undefined> {
-    const bytes = await this.#pending;
+    const bytes = await (this.#pending ?? this.#read());
+    this.#pending = undefined;
     if (bytes === 0) return undefined;
     const window = this.#buffer.subarray(this.#room - this.kept, this.#room + bytes);
     this.#turn++;
-    this.#pending = this.#read();
+    this.#readAhead();
     return window;
   }
 

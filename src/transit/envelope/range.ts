@@ -1,6 +1,6 @@
 import { decryption, TAG_BYTES } from './chunk-cipher.ts';
-import { openHeader, readHeader } from './envelope.ts';
-import type { ByteSink, ByteSource, DataKeys, OnProgress, RandomAccessSource } from './ports.ts';
+import { describe, type EnvelopeDescription, openHeader, readHeader } from './envelope.ts';
+import type { ByteSink, DataKeys, OnProgress, RandomAccessSource } from './ports.ts';
 import { type ChunkStage, pump } from './pump.ts';
 import { truncated } from './refusals.ts';
 import { sequential } from './sequential.ts';
@@ -42,35 +42,58 @@ export function payloadOf(bytes: number, chunkBytes: number): Payload {
 /**
  * Decrypts a part of an envelope without reading the rest: the header, the last chunk (which proves the size) and the
  * chunks that the range touches. Whether others were changed stays unknown. A range that reaches behind the end is cut off.
+ * @returns the header and the bytes of plaintext in the whole file, both authentic now.
  * @throws `invalid` when the range begins behind the end; `corrupt` or `denied` when anything that was read is not
  * authentic.
  */
-export async function decryptRange(request: RangeDecryption): Promise<void> {
+export async function decryptRange(
+  request: RangeDecryption,
+): Promise<EnvelopeDescription & { readonly size: number }> {
   const { keys, file, sink, range, name, onProgress } = request;
   const header = await readHeader(sequential(file));
-  const payload = payloadOf(file.size - header.payload, header.sealed.chunkBytes);
+  const { chunkBytes } = header.sealed;
+  const payload = payloadOf(file.size - header.payload, chunkBytes);
   const fileKeys = await openHeader(header, keys, name);
-  const stage = decryption(fileKeys.payload, header.sealed.chunkBytes);
-  const part = (first: number, after: number): ByteSource =>
-    sequential(file, header.payload + first * payload.stride, header.payload + after * payload.stride);
-
+  const chunks = new Chunks(file, header.payload, payload, decryption(fileKeys.payload, chunkBytes));
   // Only the last chunk tells where the end is, so it is opened before a size is believed or anything is written.
-  const last = payload.chunks - 1;
-  await pump(part(last, last + 1), nowhere, startingAt(stage, last, true));
+  await chunks.decrypt(payload.chunks - 1, payload.chunks, nowhere);
   requireInside(range, payload.size);
-
   const end = Math.min(payload.size, endOf(range));
-  if (range.offset >= end) return;
-  const first = Math.floor(range.offset / stage.outputBytes);
-  const after = Math.ceil(end / stage.outputBytes);
-  const window = new Window(sink, range, first * stage.outputBytes);
-  await pump(part(first, after), window, startingAt(stage, first, after === payload.chunks), onProgress);
+  if (range.offset < end) {
+    const first = Math.floor(range.offset / chunkBytes);
+    const window = new Window(sink, range, first * chunkBytes);
+    await chunks.decrypt(first, Math.ceil(end / chunkBytes), window, onProgress);
+  }
+  return { ...describe(header), size: payload.size };
 }
 
 const nowhere: ByteSink = { write: () => Promise.resolve() };
 
-/** The stage for a stream that begins with chunk `first` and may end before the last one. */
-const startingAt = (stage: ChunkStage, first: number, endsPayload: boolean): ChunkStage => ({
-  ...stage,
-  transform: (chunk, index, final, out) => stage.transform(chunk, first + index, final && endsPayload, out),
-});
+/** The chunks of a file, any run of them at a time. */
+class Chunks {
+  readonly #file: RandomAccessSource;
+  readonly #position: number;
+  readonly #payload: Payload;
+  readonly #stage: ChunkStage;
+
+  /** @param position Where the first chunk begins. */
+  constructor(file: RandomAccessSource, position: number, payload: Payload, stage: ChunkStage) {
+    this.#file = file;
+    this.#position = position;
+    this.#payload = payload;
+    this.#stage = stage;
+  }
+
+  /** Decrypts the chunks from `first` up to the one before `after`. */
+  decrypt(first: number, after: number, sink: ByteSink, onProgress?: OnProgress): Promise<void> {
+    const { stride, chunks } = this.#payload;
+    const positionOf = (index: number): number => this.#position + index * stride;
+    const source = sequential(this.#file, positionOf(first), positionOf(after));
+    const stage: ChunkStage = {
+      ...this.#stage,
+      transform: (chunk, index, final, out) =>
+        this.#stage.transform(chunk, first + index, final && after === chunks, out),
+    };
+    return pump(source, sink, stage, onProgress);
+  }
+}

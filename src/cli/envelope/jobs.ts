@@ -1,0 +1,136 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { conflict, invalid } from '../../errors.ts';
+import { type Given, textOption, textsOption } from '../command.ts';
+import { IN, OUT } from '../operation-spec.ts';
+import { refuseSameFile } from '../out-file.ts';
+import { FORCE, OUT_DIR } from './options.ts';
+
+/** The ending of encrypted files. */
+export const ENDING = '.coffer';
+const STANDARD = '-';
+
+/** Something to read. */
+export interface InputFile {
+  /** Undefined for standard input. */
+  readonly path: string | undefined;
+  /** What it is called below the directory that was named, or its own name. */
+  readonly name: string;
+}
+
+/** What is read from where, and where the result goes. */
+export interface Job {
+  /** Undefined for standard input. */
+  readonly from: string | undefined;
+  /** Undefined for standard output. */
+  readonly to: string | undefined;
+}
+
+/** How a command treats names of files. */
+export interface Naming {
+  /** Whether a file found in a directory is meant at all. */
+  isMeant(name: string): boolean;
+  /** What the result is called. @throws `invalid` when that can't be told. */
+  resultOf(name: string): string;
+}
+
+export const encryptedNames: Naming = {
+  isMeant: (name) => !name.endsWith(ENDING),
+  resultOf: (name) => `${name}${ENDING}`,
+};
+
+export const decryptedNames: Naming = {
+  isMeant: (name) => name.endsWith(ENDING),
+  resultOf(name) {
+    if (name.endsWith(ENDING) && basename(name) !== ENDING) return name.slice(0, -ENDING.length);
+    throw invalid(`the name ${name} does not end in ${ENDING}, so what is the result to be called?`, {
+      field: IN,
+      hint: 'decrypt it alone, with --out FILE',
+    });
+  },
+};
+
+/**
+ * The files that `--in` names, directories searched; standard input when it names none.
+ * @throws `invalid` when one is missing, or a directory has none.
+ */
+export function inputsOf(options: Given['options'], isMeant: Naming['isMeant']): readonly InputFile[] {
+  const named = textsOption(options, IN);
+  if (named.length === 0) return [{ path: undefined, name: STANDARD }];
+  return named.flatMap((path) => {
+    if (path === STANDARD) return [{ path: undefined, name: STANDARD }];
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return filesBelow(path, isMeant);
+    return [{ path, name: basename(path) }];
+  });
+}
+
+/** Regular files only: a link could lead out of the directory, a pipe could wait for ever. */
+function filesBelow(directory: string, isMeant: Naming['isMeant']): readonly InputFile[] {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && isMeant(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  if (files.length === 0) throw invalid(`there is nothing to do in ${directory}`, { field: IN });
+  return files.map((path) => ({ path, name: relative(directory, path) }));
+}
+
+/**
+ * Decides before anything is done where each result goes: `--out` for one, else `--out-dir`, else beside each of
+ * several inputs, else standard output.
+ * @param replace Results may replace files that exist.
+ * @throws `invalid` when two results would have one name, `conflict` when one exists already.
+ */
+export function jobsOf(options: Given['options'], naming: Naming, replace: boolean): readonly Job[] {
+  const inputs = inputsOf(options, naming.isMeant);
+  const named = textsOption(options, IN);
+  const directory = textOption(options, OUT_DIR);
+  const several =
+    inputs.length > 1 || named.some((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
+  const out = textOption(options, OUT);
+  if (!several && directory === undefined) {
+    const from = inputs[0]?.path;
+    const to = out === STANDARD ? undefined : out;
+    refuseSameFile(from, to);
+    return [{ from, to }];
+  }
+  if (out !== undefined)
+    throw invalid('several results do not go into one file', { field: OUT, hint: 'use --out-dir' });
+  const jobs = inputs.map((input) => jobOf(input, directory, naming));
+  requireFree(jobs, replace || options.has(FORCE));
+  return jobs;
+}
+
+function jobOf(
+  { path, name }: InputFile,
+  directory: string | undefined,
+  naming: Naming,
+): Job & { to: string } {
+  if (path === undefined) {
+    throw invalid('standard input has no name that its result could have', {
+      field: IN,
+      hint: 'use --out FILE',
+    });
+  }
+  const result = naming.resultOf(name);
+  return {
+    from: path,
+    to: directory === undefined ? join(dirname(path), basename(result)) : join(directory, result),
+  };
+}
+
+function requireFree(
+  jobs: readonly { readonly from: string | undefined; readonly to: string }[],
+  replace: boolean,
+): void {
+  const taken = new Map<string, string | undefined>();
+  for (const { from, to } of jobs) {
+    const place = resolve(to);
+    if (taken.has(place))
+      throw invalid(`${taken.get(place)} and ${from} would both become ${to}`, { field: IN });
+    taken.set(place, from);
+    if (!replace && existsSync(to)) {
+      throw conflict(`${to} exists already`, { hint: 'say --force to replace it' });
+    }
+    refuseSameFile(from, to);
+  }
+}

@@ -1,0 +1,71 @@
+import { utf8 } from '../../bytes.ts';
+import { invalid } from '../../errors.ts';
+import { context } from '../../operations/transit/parameters.ts';
+import type { ByteRange } from '../../transit/envelope/window.ts';
+import { type ArgumentSpec, type Given, type OptionSpec, textOption } from '../command.ts';
+import { IN, optionsOf } from '../operation-spec.ts';
+
+/** Options that several envelope commands have. */
+
+type Options = Given['options'];
+
+export const OUT_DIR = 'out-dir';
+export const FORCE = 'force';
+
+export const inOption: OptionSpec = {
+  flag: IN,
+  takes: 'values',
+  metavar: 'FILE',
+  help: 'Files to read; of a directory, every file below it.',
+  fallback: 'standard input',
+  offers: 'file',
+};
+
+export const severalOptions: readonly OptionSpec[] = [
+  {
+    flag: OUT_DIR,
+    takes: 'value',
+    metavar: 'DIR',
+    help: 'Put the results there, one file each.',
+    fallback: 'for several files, beside each one',
+    offers: 'directory',
+    excludes: ['out'],
+  },
+  { flag: FORCE, takes: 'nothing', help: 'Replace results that exist already.' },
+];
+
+/** The named key where the header tells it, too. */
+export const expectedKey: ArgumentSpec = {
+  metavar: 'NAME',
+  help: 'Fail unless this is the named key in the header.',
+  required: false,
+  offers: 'key',
+};
+
+export const contextOptions: readonly OptionSpec[] = optionsOf('context', context);
+
+/** The derivation context, base64. */
+export function contextOf(options: Options): string | undefined {
+  const text = textOption(options, 'context-text');
+  return text === undefined ? textOption(options, 'context') : utf8(text).toString('base64');
+}
+
+export const rangeOptions: readonly OptionSpec[] = [
+  { flag: 'offset', takes: 'value', metavar: 'BYTES', help: 'Leave out so many bytes at the beginning.' },
+  { flag: 'length', takes: 'value', metavar: 'BYTES', help: 'Write so many bytes at most.' },
+];
+
+/** The part that is wanted, or undefined for all. @throws `invalid` for what is no number of bytes. */
+export function rangeOf(options: Options): ByteRange | undefined {
+  const offset = byteCount(options, 'offset');
+  const length = byteCount(options, 'length');
+  if (offset === undefined && length === undefined) return undefined;
+  return { offset: offset ?? 0, ...(length === undefined ? {} : { length }) };
+}
+
+function byteCount(options: Options, flag: string): number | undefined {
+  const text = textOption(options, flag);
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give a number of bytes' });
+}

@@ -1,0 +1,163 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { invalid } from '../../errors.ts';
+import type { ByteSink, ByteSource, OnProgress } from '../../transit/envelope/ports.ts';
+import { type Given, textOption } from '../command.ts';
+import { type InFile, openInFile } from '../in-file.ts';
+import { announceStandardInput } from '../input.ts';
+import { IN, OUT } from '../operation-spec.ts';
+import { openOutFile } from '../out-file.ts';
+import { binaryRefused, jsonText } from '../output.ts';
+import type { Session } from '../session.ts';
+import type { Job } from './jobs.ts';
+import { OUT_DIR } from './options.ts';
+import { screen } from './screen.ts';
+import { forEachFile } from './several.ts';
+import { sizeText, TransferProgress } from './transfer-progress.ts';
+
+/** Both ends of one job, opened. */
+export interface Ends {
+  readonly source: ByteSource;
+  /** The same as a file of known size, for reading parts of it; undefined for a pipe. */
+  readonly file: (InFile & { readonly size: number }) | undefined;
+  readonly sink: ByteSink;
+  readonly onProgress: OnProgress;
+}
+
+/** Takes one input to one output. @returns what is worth telling about it. */
+export type Transfer = (ends: Ends) => Promise<Readonly<Record<string, unknown>>>;
+
+export interface TransferRequest {
+  readonly session: Session;
+  readonly options: Given['options'];
+  readonly jobs: readonly Job[];
+  /** Whether the result may be text, and be shown on a terminal then. */
+  readonly mayBeText: boolean;
+  /** What was done, for people: `Encrypted`. */
+  readonly done: string;
+  readonly transfer: Transfer;
+}
+
+/** Runs all jobs. @returns the exit code. */
+export async function transferAll(request: TransferRequest): Promise<number> {
+  const { session, jobs } = request;
+  refuseMixedOutput(request);
+  const besideOutput = jobs.some(({ to }) => to === undefined);
+  const progress = new TransferProgress(session, totalBytes(session, jobs), besideOutput);
+  const run = (job: Job): Promise<JobResult> => runJob(request, job, progress);
+  try {
+    const { results, exitCode } = await forEachFile(session, jobs, run, () => progress.end());
+    progress.end();
+    report(request, results);
+    return exitCode;
+  } finally {
+    progress.end();
+  }
+}
+
+/** @throws `invalid` when the data and a report about them would both go to standard output. */
+function refuseMixedOutput({ session, jobs }: TransferRequest): void {
+  if (session.settings.format !== 'json' || jobs.every(({ to }) => to !== undefined)) return;
+  throw invalid('standard output is for the data, and cannot take a JSON document, too', {
+    field: 'output',
+    hint: 'use --out FILE, or leave -o json out',
+  });
+}
+
+function totalBytes(session: Session, jobs: readonly Job[]): number | undefined {
+  let total = 0;
+  for (const { from } of jobs) {
+    const bytes = from === undefined ? session.streams.in.bytes : sizeOf(from);
+    if (bytes === undefined) return undefined;
+    total += bytes;
+  }
+  return total;
+}
+
+function sizeOf(path: string): number | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() ? stat.size : undefined;
+}
+
+interface JobResult extends Readonly<Record<string, unknown>> {
+  readonly in: string;
+  readonly out: string;
+  readonly bytes_read: number;
+  readonly bytes_written: number;
+}
+
+async function runJob(request: TransferRequest, job: Job, progress: TransferProgress): Promise<JobResult> {
+  const { session } = request;
+  const file = job.from === undefined ? undefined : openInFile(job.from, IN);
+  const counts = { read: 0, written: 0 };
+  try {
+    if (file === undefined) announceStandardInput(session);
+    const input = file ?? session.streams.in;
+    const told = await writing(request, job, counts, (sink) =>
+      request.transfer({
+        source: { read: (into) => input.read(into), mayStall: input.bytes === undefined },
+        file: file?.bytes === undefined ? undefined : { ...file, size: file.bytes },
+        sink,
+        onProgress(bytes) {
+          counts.read += bytes;
+          progress.add(bytes);
+        },
+      }),
+    );
+    return {
+      in: job.from ?? '-',
+      out: job.to ?? '-',
+      bytes_read: counts.read,
+      bytes_written: counts.written,
+      ...told,
+    };
+  } finally {
+    file?.close();
+  }
+}
+
+/** Opens the output, and lets a file appear only when all of it was written. */
+async function writing<T>(
+  request: TransferRequest,
+  { to }: Job,
+  counts: { written: number },
+  work: (sink: ByteSink) => Promise<T>,
+): Promise<T> {
+  const counted = (sink: ByteSink): ByteSink => ({
+    async write(bytes) {
+      await sink.write(bytes);
+      counts.written += bytes.length;
+    },
+  });
+  if (to === undefined) return work(counted(standardSink(request)));
+  if (request.options.has(OUT_DIR)) mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  const out = openOutFile(to);
+  try {
+    const result = await work(counted({ write: (bytes) => out.writeLater(bytes) }));
+    await out.commitLater();
+    return result;
+  } finally {
+    out.abort();
+  }
+}
+
+function standardSink({ session, options, mayBeText }: TransferRequest): ByteSink {
+  const { out } = session.streams;
+  const asItIs = !out.isTerminal || session.settings.format === 'raw' || textOption(options, OUT) === '-';
+  if (asItIs) return { write: (bytes) => out.writeLater(bytes) };
+  if (!mayBeText) throw binaryRefused();
+  return screen(out);
+}
+
+function report({ session, done }: TransferRequest, results: readonly JobResult[]): void {
+  if (session.settings.format === 'json') {
+    session.streams.out.write(jsonText({ files: results }, session.streams.out.isTerminal));
+    return;
+  }
+  const bytes = results.reduce((sum, result) => sum + result.bytes_read, 0);
+  const [only] = results;
+  const what = results.length === 1 && only !== undefined ? nameOf(only.in) : `${results.length} files`;
+  session.remark(`${done} ${what}, ${sizeText(bytes)}.`);
+}
+
+const nameOf = (path: string): string => (path === '-' ? 'standard input' : path);
