@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sealed } from '../errors.ts';
-import type { Backend, Version } from './backends/backend.ts';
+import type { Backend, State, Version } from './backends/backend.ts';
 import { DocumentCache } from './document-cache.ts';
 import { DocumentTransaction } from './document-transaction.ts';
 import { DocumentView } from './document-view.ts';
@@ -26,6 +26,8 @@ export class SealedStore implements Store {
   readonly keyring: Keyring;
   readonly #cache: DocumentCache;
   #closed = false;
+  /** What `revision` saw last, until control goes back to the event loop. */
+  #seen: State | undefined;
 
   constructor(backend: Backend, keyring: Keyring, options: SealedStoreOptions = {}) {
     this.id = keyring.storeId;
@@ -37,7 +39,7 @@ export class SealedStore implements Store {
   async read<T>(read: (view: View) => T | Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < OPTIMISTIC_ATTEMPTS; attempt++) {
       this.refuseClosed();
-      const state = await this.backend.state();
+      const state = (attempt === 0 ? this.#seen : undefined) ?? (await this.backend.state());
       const reader = await this.#reader(state, state.settled ? 'settled' : 'unsettled');
       const outcome = await outcomeOf(() => read(new DocumentView(reader)));
       if (await this.#counts(reader)) return outcome();
@@ -61,6 +63,7 @@ export class SealedStore implements Store {
         await this.keyring.root(this.backend, from.generation),
       );
       if (changes.length > 0) this.#cache.advance(from, await session.commit(changes), files);
+      this.#seen = undefined;
       return result;
     });
   }
@@ -69,7 +72,10 @@ export class SealedStore implements Store {
     for (;;) {
       this.refuseClosed();
       const state = await this.backend.state();
-      if (state.settled) return printVersion(state);
+      if (state.settled) {
+        this.#remember(state);
+        return printVersion(state);
+      }
       // Somebody is committing, or was killed while committing: then the next session puts it right.
       await this.backend.exclusive(async () => undefined);
     }
@@ -84,6 +90,19 @@ export class SealedStore implements Store {
   /** @throws `sealed` once the store was closed. */
   refuseClosed(): void {
     if (this.#closed) throw sealed('the store is sealed', { hint: 'it was closed; unlock it again' });
+  }
+
+  /**
+   * Spares the reads that follow a look at the revision at once (a server looks once for each request) their own look:
+   * whoever asked for the revision began before it was seen, so what it saw is fresh enough for them.
+   */
+  #remember(state: State): void {
+    if (this.#seen === undefined) {
+      setImmediate(() => {
+        this.#seen = undefined;
+      });
+    }
+    this.#seen = state;
   }
 
   async #reader(version: Version, trust: ReaderScope['trust']): Promise<FileReader> {

@@ -1,0 +1,114 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import { rekey } from '../../src/store/rekey.ts';
+import type { SealedStore } from '../../src/store/sealed-store.ts';
+import { addSlot, removeSlot } from '../../src/store/slots/administration.ts';
+import { KEY, newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
+
+const NEW_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
+const at = (id: string) => ({ collection: 'things', id });
+const get = (store: SealedStore, id: string) => store.read((view) => view.get(at(id)));
+
+async function filledStore(documents: number): Promise<{ directory: string; store: SealedStore }> {
+  const directory = await newStoreDirectory();
+  const store = await openWithKey(directory);
+  await store.transact((tx) => {
+    for (let i = 0; i < documents; i++) tx.put(at(`id${i}`), { i });
+  });
+  return { directory, store };
+}
+
+describe('rekey', () => {
+  it('seals everything again under other names, and every secret still opens it', async () => {
+    const { directory, store } = await filledStore(600);
+    await addSlot(store, { kind: 'passphrase', passphrase: 'correct horse' });
+    const before = readdirSync(join(directory, 'generation-1', 'documents'));
+    const progress: [number, number][] = [];
+    const files = await rekey(store, { onProgress: (done, total) => progress.push([done, total]) });
+    expect(files).toBe(before.length);
+    expect(progress.at(-1)).toEqual([files, files]);
+    const after = readdirSync(join(directory, 'generation-2', 'documents'));
+    expect(after).toHaveLength(before.length);
+    expect(after.filter((name) => before.includes(name))).toEqual([]);
+    expect(readdirSync(directory)).not.toContain('generation-1');
+    for (const credential of [
+      rawCredential(),
+      { kind: 'passphrase', source: 'the passphrase', reveal: () => 'correct horse' } as const,
+    ]) {
+      const opened = await openStore({ directory, credentials: [credential] });
+      expect(await get(opened, 'id599')).toEqual({ i: 599 });
+      expect(await opened.read((view) => view.list('things'))).toHaveLength(600);
+    }
+  });
+
+  it('is followed by stores that were open before', async () => {
+    const { directory, store } = await filledStore(3);
+    const other = await openWithKey(directory);
+    expect(await get(other, 'id1')).toEqual({ i: 1 });
+    const revision = await other.revision();
+    await rekey(store);
+    expect(await other.revision()).not.toBe(revision);
+    expect(await get(other, 'id1')).toEqual({ i: 1 });
+    await other.transact((tx) => tx.put(at('new'), { i: 9 }));
+    expect(await get(store, 'new')).toEqual({ i: 9 });
+  });
+
+  it('shuts out an open store whose slot was removed', async () => {
+    const { directory, store } = await filledStore(1);
+    await addSlot(store, { kind: 'raw', key: Uint8Array.from(NEW_KEY) });
+    const other = await openWithKey(directory, NEW_KEY);
+    await removeSlot(other, store.keyring.slotId);
+    await rekey(other);
+    await expect(get(store, 'id0')).rejects.toMatchObject({
+      kind: 'sealed',
+      hint: 'the slot that unlocked it was removed; unlock it with another',
+    });
+    expect(await get(other, 'id0')).toEqual({ i: 0 });
+  });
+
+  it('lets readers read and makes writers wait', async () => {
+    const { directory, store } = await filledStore(300);
+    const reader = await openWithKey(directory);
+    const writer = await openWithKey(directory);
+    let done = false;
+    const work = rekey(store).then(() => {
+      done = true;
+    });
+    const written = writer.transact((tx) => {
+      expect(done).toBe(true);
+      tx.put(at('late'), {});
+    });
+    let reads = 0;
+    while (!done) {
+      expect(await get(reader, `id${reads % 300}`)).toEqual({ i: reads % 300 });
+      reads++;
+      await new Promise(setImmediate);
+    }
+    await work;
+    await written;
+    expect(reads).toBeGreaterThan(5);
+    expect(await get(reader, 'late')).toEqual({});
+  });
+
+  it('changes nothing when a document is damaged, and names it', async () => {
+    const { directory, store } = await filledStore(5);
+    const documents = join(directory, 'generation-1', 'documents');
+    const path = join(documents, readdirSync(documents).sort()[3] ?? '');
+    writeFileSync(path, 'damaged');
+    await expect(rekey(store)).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: expect.stringContaining(`${path} is damaged`),
+    });
+    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
+    expect((await store.backend.state()).generation).toBe(1);
+  });
+
+  it('can be repeated', async () => {
+    const { directory, store } = await filledStore(2);
+    for (let i = 0; i < 3; i++) await rekey(store);
+    expect((await store.backend.state()).generation).toBe(4);
+    expect(await get(await openWithKey(directory), 'id1')).toEqual({ i: 1 });
+  });
+});
