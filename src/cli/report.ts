@@ -31,10 +31,15 @@ export function reportError(
     return FAILED;
   }
   const label =
-    known.field === undefined ? undefined : (invocation?.command.labelOf?.(known.field) ?? known.field);
+    known.field === undefined || isPointer(known.field)
+      ? undefined
+      : (invocation?.command.labelOf?.(known.field) ?? known.field);
   streams.err.write(`${errorLine(known.message, labelled(label), known.hint)}\n`);
   return exitCodeOf[known.kind];
 }
+
+/** A place in a request document tells nothing to whoever typed a command; the hint quotes the value. */
+const isPointer = (field: string): boolean => field.startsWith('/');
 
 /** Names of the command line's own options are written as people type them. */
 const OWN_OPTIONS = new Set([
