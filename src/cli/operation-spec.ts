@@ -79,8 +79,14 @@ function labelOf(operation: Operation, positional: readonly string[], field: str
   return positional.includes(field) ? metavarOf(field, param) : `--${flagOf(field, param)}`;
 }
 
-const metavarOf = (name: string, param: Param<unknown>): string =>
-  param.cli.metavar ?? flagOf(name, param).replaceAll('-', '_').toUpperCase();
+/** A short word: a long one pushes every description of the help page to the right. */
+function metavarOf(name: string, param: Param<unknown>): string {
+  if (param.cli.metavar !== undefined) return param.cli.metavar;
+  if (param.cli.positional) return name.toUpperCase();
+  if (param.schema.type === 'integer') return 'N';
+  if (param.schema.format === 'byte') return 'B64';
+  return flagOf(name, param).replace(/^.*-/, '').toUpperCase();
+}
 
 const choicesOf = (param: Param<unknown>): Pick<OptionSpec, 'choices'> => {
   const choices = param.schema.enum ?? param.cli.suggest?.();
@@ -104,12 +110,14 @@ function argumentOf(name: string, param: Param<unknown>): ArgumentSpec {
 function inputArgument(params: Params, shape: Shape): readonly ArgumentSpec[] {
   if (shape.input === undefined) return [];
   const param = params[shape.input.param];
-  const source = shape.input.fromFile ? 'A file; "-"' : 'Text; "-"';
+  // The API takes base64; here it is the bytes themselves.
+  const meaning = shape.input.as === 'bytes' ? param?.help.replace(', base64', '') : param?.help;
+  const source = shape.input.fromFile ? 'A file; "-"' : 'A text; "-"';
   const otherwise = shape.input.optional ? '' : ' or nothing';
   return [
     {
       metavar: param?.cli.metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'),
-      help: `${param?.help ?? ''} ${source}${otherwise} reads standard input.`.trim(),
+      help: `${meaning ?? ''} ${source}${otherwise} reads standard input.`.trim(),
       required: false,
       ...(shape.input.fromFile ? { offers: 'file' } : {}),
     },

@@ -52,7 +52,7 @@ function hasTerminalDevice(): boolean {
   }
 }
 
-type Inquirer = typeof import('@inquirer/prompts');
+type Questions = typeof import('./views/questions.ts');
 interface PromptContext {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
@@ -60,12 +60,12 @@ interface PromptContext {
 
 async function ask<T>(
   onDevice: boolean,
-  question: (inquirer: Inquirer, context: PromptContext) => Promise<T>,
+  question: (questions: Questions, context: PromptContext) => Promise<T>,
 ): Promise<T> {
-  const inquirer = await import('@inquirer/prompts');
+  const questions = await import('./views/questions.ts');
   const device = onDevice ? terminalDevice() : undefined;
   try {
-    return await question(inquirer, {
+    return await question(questions, {
       input: device ?? process.stdin,
       output: process.stderr,
     });

@@ -3,6 +3,9 @@ import type { Command, Help, Option } from 'commander';
 /** Options under this heading belong to every command; they are explained on the first page alone. */
 export const EVERYWHERE_HEADING = 'Options of every command:';
 
+/** A longer term gets a line of its own. */
+const MAX_TERM = 30;
+
 /** Lays out `--help`: what the command takes first, what is the same everywhere last and short. */
 export function helpPage(command: Command, helper: Help): string {
   const isEverywhere = (option: Option): boolean => option.helpGroupHeading === EVERYWHERE_HEADING;
@@ -15,8 +18,8 @@ export function helpPage(command: Command, helper: Help): string {
     term: (item: T) => string,
     text: (item: T) => string,
   ) => {
-    const width = Math.max(0, ...items.map((item) => term(item).length));
-    const lines = items.map((item) => helper.formatItem(term(item), width, text(item), helper));
+    const width = Math.min(MAX_TERM, Math.max(0, ...items.map((item) => term(item).length)));
+    const lines = items.map((item) => listItem(term(item), width, text(item), helper));
     return lines.length === 0 ? [] : [heading, ...lines, ''];
   };
   const optionList = (heading: string, items: readonly Option[]) =>
@@ -46,6 +49,11 @@ export function helpPage(command: Command, helper: Help): string {
     ...optionList('Options:', own),
     ...(command.parent === null ? optionList(EVERYWHERE_HEADING, shared) : everywhereLine(shared, helper)),
   ].join('\n');
+}
+
+function listItem(term: string, width: number, text: string, helper: Help): string {
+  if (term.length <= width) return helper.formatItem(term, width, text, helper);
+  return `  ${term}\n${helper.formatItem('', width, text, helper)}`;
 }
 
 function everywhereLine(options: readonly Option[], helper: Help): string[] {
