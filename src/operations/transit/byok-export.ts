@@ -29,7 +29,7 @@ export const declaration = operation({
       cli: { metavar: 'N' },
     }),
     hash: text({
-      help: 'Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384 or SHA512.',
+      help: 'Hash of RSA-OAEP.',
       default: 'SHA256',
       cli: { suggest: () => wrappingHashNames },
     }),

@@ -12,7 +12,7 @@ export const incomingKey = {
     cli: { metavar: 'PEM' },
   }),
   hash_function: text({
-    help: 'Hash of RSA-OAEP: SHA1, SHA224, SHA256, SHA384 or SHA512.',
+    help: 'Hash of RSA-OAEP.',
     default: 'SHA256',
     cli: { metavar: 'HASH', suggest: () => ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'] },
   }),
