@@ -40,6 +40,7 @@ interface Progress {
   readonly match: Match;
   readonly mount: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  readonly revision: string;
 }
 
 /** An answer with what the audit trail is to know of it. */
@@ -92,7 +93,9 @@ export class DataApi {
     }
     if (served === undefined) return errorBody(503, ['Vault is sealed']);
     const parameters = readParameters(request, exchange);
-    const mount = absolute === 'unsupported-path' ? await served.mountOf(request.path) : undefined;
+    // Asked for once: what the store held when the request had come in is what it is answered from.
+    const revision = await served.core.store.revision();
+    const mount = absolute === 'unsupported-path' ? await served.mountOf(request.path, revision) : undefined;
     const match =
       mount === undefined
         ? absolute
@@ -104,6 +107,7 @@ export class DataApi {
       match,
       mount: mount?.path ?? '',
       parameters,
+      revision,
     };
     return this.#answerToken(progress, served);
   }
@@ -126,9 +130,9 @@ export class DataApi {
   }
 
   async #answerToken(progress: Progress, served: ServedCore): Promise<Answer> {
-    const { exchange, request } = progress;
+    const { exchange, request, revision } = progress;
     const token = tokenOf(exchange);
-    const identity = token === undefined ? undefined : await served.access.authenticate(token);
+    const identity = token === undefined ? undefined : await served.access.authenticate(token, revision);
     let audited = auditedRequest(progress, token, identity);
     let result: Result;
     try {

@@ -27,11 +27,10 @@ export class ServedCore {
   }
 
   /**
-   * The mount that a path lies under, as of now: a change by another process shows in the store's revision.
-   * Mounts never lie in one another, so there is at most one.
+   * The mount that a path lies under. Mounts never lie in one another, so there is at most one.
+   * @param revision of the store, asked for since the request came in.
    */
-  async mountOf(path: string): Promise<Mount | undefined> {
-    const revision = await this.core.store.revision();
+  async mountOf(path: string, revision: string): Promise<Mount | undefined> {
     if (revision !== this.#revision) {
       const mounts = await this.core.mounts.list();
       this.#mounts = new Map(mounts.map((mount) => [mount.path, mount]));

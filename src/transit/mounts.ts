@@ -32,10 +32,12 @@ const RESERVED_FIRST_SEGMENTS = new Set(['sys', 'auth', 'identity', 'cubbyhole']
 export class Mounts {
   readonly #store: Store;
   readonly #random: Random;
+  readonly #default: readonly Mount[];
 
   constructor(store: Store, random: Random) {
     this.#store = store;
     this.#random = random;
+    this.#default = [defaultMount(store.id)];
   }
 
   /** Every mount, sorted by path. */
@@ -114,7 +116,7 @@ export class Mounts {
 
   async #table(view: View): Promise<readonly Mount[]> {
     const table = await view.get<MountTable>(TABLE);
-    return table?.mounts ?? [defaultMount(this.#store.id)];
+    return table?.mounts ?? this.#default;
   }
 }
 
