@@ -36,7 +36,7 @@ export function versionToWriteWith(
 export function versionForHmac(key: NamedKey, requested: number): KeyVersion {
   const { latestVersion, minEncryptionVersion } = key.document;
   if (requested === LATEST || requested === latestVersion) return requireVersion(key, latestVersion);
-  if (requested < minEncryptionVersion) {
+  if (minEncryptionVersion > 0 && requested < minEncryptionVersion) {
     throw refusal(
       'cannot generate HMAC: version is too old (disallowed by policy)',
       `min_encryption_version of this key is ${minEncryptionVersion}`,

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { configureKey, type KeyConfiguration } from '../../src/transit/configuration.ts';
+import { findKey } from '../../src/transit/key-collection.ts';
+import type { NamedKeyDocument } from '../../src/transit/named-key.ts';
+import { rejectionOf } from '../reference/thrown.ts';
+import { freshEngine } from './fresh-engine.ts';
+import { KEY_32, knownKey, knownVersion, storeKey } from './known-key.ts';
+
+const five = knownKey(
+  'aes256-gcm96',
+  Array.from({ length: 5 }, () => knownVersion(KEY_32)),
+  { exportable: false },
+);
+const trimmed: NamedKeyDocument = {
+  ...five,
+  minAvailableVersion: 3,
+  minDecryptionVersion: 3,
+  minEncryptionVersion: 4,
+};
+
+/** @returns the result of the change, and the key as it is afterwards. */
+async function configure(document: NamedKeyDocument, change: KeyConfiguration) {
+  const engine = await freshEngine();
+  await storeKey(engine, document);
+  const outcome = await configureKey(engine, 'known', change).then(
+    ({ warnings }) => ({ warnings }),
+    (error: unknown) => ({ error }),
+  );
+  return { ...outcome, after: (await findKey(engine, 'known'))?.document };
+}
+
+describe('configuring a key', () => {
+  it('changes what is given and nothing else', async () => {
+    const { after } = await configure(five, { minDecryptionVersion: 2 });
+    expect(after).toEqual({ ...five, minDecryptionVersion: 2 });
+  });
+
+  it('moves both minima up and down', async () => {
+    const up = await configure(five, { minDecryptionVersion: 4, minEncryptionVersion: 5 });
+    expect(up.after).toMatchObject({ minDecryptionVersion: 4, minEncryptionVersion: 5 });
+    const down = await configure(up.after ?? five, { minDecryptionVersion: 1, minEncryptionVersion: 0 });
+    expect(down.after).toEqual(five);
+  });
+
+  it('turns 0 as the oldest version to decrypt into 1, and says so', async () => {
+    const { warnings, after } = await configure(five, { minDecryptionVersion: 0 });
+    expect(warnings).toEqual([
+      'since Vault 0.3 (prior to the OpenBao fork), transit key numbering starts at 1; forcing minimum to 1',
+    ]);
+    expect(after?.minDecryptionVersion).toBe(1);
+  });
+
+  it('allows and forbids deletion', async () => {
+    const { after } = await configure(five, { deletionAllowed: true });
+    expect(after?.deletionAllowed).toBe(true);
+    expect((await configure(after ?? five, { deletionAllowed: false })).after?.deletionAllowed).toBe(false);
+  });
+
+  it.each(['exportable', 'allowPlaintextBackup'] as const)('never takes %s back', async (setting) => {
+    const { after } = await configure(five, { [setting]: true });
+    expect(after?.[setting]).toBe(true);
+    expect(await configure(after ?? five, { [setting]: false })).toEqual({ warnings: [], after });
+  });
+
+  it('sets and clears the period of rotation', async () => {
+    const { after } = await configure(five, { autoRotatePeriodSeconds: 3600 });
+    expect(after?.autoRotatePeriodSeconds).toBe(3600);
+    const cleared = await configure(after ?? five, { autoRotatePeriodSeconds: 0 });
+    expect(cleared.after?.autoRotatePeriodSeconds).toBe(0);
+  });
+
+  it.each([
+    [five, { minDecryptionVersion: -1 }, 'min decryption version cannot be negative'],
+    [five, { minDecryptionVersion: 6 }, 'cannot set min decryption version of 6, latest key version is 5'],
+    [five, { minEncryptionVersion: -1 }, 'min encryption version cannot be negative'],
+    [five, { minEncryptionVersion: 6 }, 'cannot set min encryption version of 6, latest key version is 5'],
+    [
+      five,
+      { minDecryptionVersion: 3, minEncryptionVersion: 2 },
+      'cannot set min encryption/decryption values; min encryption version of 2 must be greater than or equal to min decryption version of 3',
+    ],
+    [
+      trimmed,
+      { minDecryptionVersion: 5 },
+      'cannot set min encryption/decryption values; min encryption version of 4 must be greater than or equal to min decryption version of 5',
+    ],
+    [five, { autoRotatePeriodSeconds: 3599 }, 'auto rotate period must be 0 to disable or at least an hour'],
+    [
+      trimmed,
+      { minEncryptionVersion: 0 },
+      'min encryption version should not be less than min available version',
+    ],
+    [
+      trimmed,
+      { minDecryptionVersion: 2 },
+      'min decryption version should not be less then min available version',
+    ],
+  ] satisfies [NamedKeyDocument, KeyConfiguration, string][])(
+    'refuses a change that does not fit, and then changes nothing',
+    async (document, change, message) => {
+      const { error, after } = (await configure(document, {
+        deletionAllowed: true,
+        ...change,
+      })) as { error?: unknown; after?: NamedKeyDocument };
+      expect(error).toMatchObject({ kind: 'invalid', message });
+      expect(after).toEqual(document);
+    },
+  );
+
+  it('keeps the order of the minima, whatever is asked', async () => {
+    const version = fc.option(fc.integer({ min: -1, max: 7 }), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ minDecryptionVersion: version, minEncryptionVersion: version }), {
+          maxLength: 4,
+        }),
+        async (changes) => {
+          let document: NamedKeyDocument = trimmed;
+          for (const change of changes) {
+            const given = Object.fromEntries(
+              Object.entries(change).filter(([, value]) => value !== undefined),
+            );
+            document = (await configure(document, given)).after ?? document;
+          }
+          const { minAvailableVersion, minDecryptionVersion, minEncryptionVersion, latestVersion } = document;
+          expect(minAvailableVersion).toBeLessThanOrEqual(minDecryptionVersion);
+          expect(minDecryptionVersion).toBeLessThanOrEqual(minEncryptionVersion);
+          expect(minEncryptionVersion).toBeLessThanOrEqual(latestVersion);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('refuses a name that no key has', async () => {
+    expect(await rejectionOf(configureKey(await freshEngine(), 'nobody', {}))).toMatchObject({
+      kind: 'not-found',
+      message: 'no existing key named nobody could be found',
+    });
+  });
+});

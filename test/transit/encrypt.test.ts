@@ -1,0 +1,411 @@
+import { describe, expect, it } from 'vitest';
+import { onlyValue, valueOrThrow } from '../../src/transit/batch.ts';
+import { decrypt } from '../../src/transit/decrypt.ts';
+import { type EncryptItem, type EncryptOptions, encrypt } from '../../src/transit/encrypt.ts';
+import type { Engine } from '../../src/transit/engine.ts';
+import { findKey } from '../../src/transit/key-collection.ts';
+import { changeSettings } from '../../src/transit/mount-settings.ts';
+import type { NamedKeyDocument } from '../../src/transit/named-key.ts';
+import { rejectionOf } from '../reference/thrown.ts';
+import { freshEngine } from './fresh-engine.ts';
+import {
+  KEY_16,
+  KEY_32,
+  knownKey,
+  knownVersion,
+  MY_CONTEXT,
+  QUICK_FOX,
+  QUICK_FOX_BASE64,
+  storeKey,
+} from './known-key.ts';
+
+const BY_THE_WAY: EncryptOptions = {
+  type: 'aes256-gcm96',
+  convergentEncryption: false,
+  mayCreate: true,
+  mayUpdate: true,
+};
+
+async function engineWith(document: NamedKeyDocument): Promise<Engine> {
+  const engine = await freshEngine('vault');
+  await storeKey(engine, document);
+  return engine;
+}
+
+const encryptOne = async (engine: Engine, item: EncryptItem): Promise<string> =>
+  onlyValue(await encrypt(engine, 'known', [item], BY_THE_WAY)).ciphertext;
+
+/** Ciphertexts that Python's `cryptography` made of the same key, context and plaintext. */
+const convergent = { derived: true, convergentEncryption: true };
+const VECTORS: readonly (readonly [string, NamedKeyDocument, Omit<EncryptItem, 'plaintext'>, string])[] = [
+  [
+    'convergent version 3, AES-256',
+    knownKey('aes256-gcm96', [knownVersion(KEY_32, { convergentVersion: 3 })], {
+      ...convergent,
+      kdf: 1,
+      convergentVersion: -1,
+    }),
+    { context: MY_CONTEXT },
+    'vault:v1:Fe9pARQ9J9e6i2jrGaJTydaXAJt0vwHdtUw9TzJ/vzYX8+0tfmR33z9fVXcJLl0=',
+  ],
+  [
+    'convergent version 3, ChaCha20',
+    knownKey('chacha20-poly1305', [knownVersion(KEY_32, { convergentVersion: 3 })], {
+      ...convergent,
+      kdf: 1,
+      convergentVersion: -1,
+    }),
+    { context: MY_CONTEXT },
+    'vault:v1:Fe9pARQ9J9e6i2jrBdlaJDLPL0hNA4exOrpDeRNtGpwOa79ijbLVUSc9+YNbFy4=',
+  ],
+  [
+    'convergent version 3, AES-128',
+    knownKey('aes128-gcm96', [knownVersion(KEY_16, { convergentVersion: 3 })], {
+      ...convergent,
+      kdf: 1,
+      convergentVersion: -1,
+    }),
+    { context: MY_CONTEXT },
+    'vault:v1:XbIdmyYHaIMeGpK4WIXZTMk+/y1k1am3AvL1b3FCMkibw+pz4mJbb0FXdFwGoQA=',
+  ],
+  [
+    'convergent version 2',
+    knownKey('aes256-gcm96', [knownVersion(KEY_32)], { ...convergent, kdf: 1, convergentVersion: 2 }),
+    { context: MY_CONTEXT },
+    'vault:v1:HIjntUqlFwJPd7TT2FZ5TR7UugiHQcaN4fYgrLAPSKW41vUWDwVuO82e7O/pAC0=',
+  ],
+  [
+    'convergent version 3 in a key of version 2',
+    knownKey('aes256-gcm96', [knownVersion(KEY_32, { convergentVersion: 3 })], {
+      ...convergent,
+      kdf: 1,
+      convergentVersion: 2,
+    }),
+    { context: MY_CONTEXT },
+    'vault:v1:Fe9pARQ9J9e6i2jrGaJTydaXAJt0vwHdtUw9TzJ/vzYX8+0tfmR33z9fVXcJLl0=',
+  ],
+  ...[0, 1].map(
+    (convergentVersion): readonly [string, NamedKeyDocument, Omit<EncryptItem, 'plaintext'>, string] => [
+      `convergent version 1, recorded as ${convergentVersion}`,
+      knownKey('aes256-gcm96', [knownVersion(KEY_32)], { ...convergent, kdf: 0, convergentVersion }),
+      { context: MY_CONTEXT, nonce: 'AAECAwQFBgcICQoL' },
+      'vault:v1:IlMiVYR4YC2hPTufhbgUjaFsUCHuMnej2o/w5oMwwF2LWxM=',
+    ],
+  ),
+];
+
+describe('convergent encryption', () => {
+  it.each(VECTORS)(
+    '%s gives what another implementation gives, both ways',
+    async (_, document, item, expected) => {
+      const engine = await engineWith(document);
+      expect(await encryptOne(engine, { plaintext: QUICK_FOX_BASE64, ...item })).toBe(expected);
+      const decrypted = onlyValue(await decrypt(engine, 'known', [{ ciphertext: expected, ...item }]));
+      expect(decrypted.toString()).toBe(QUICK_FOX.toString());
+    },
+  );
+
+  it('gives other ciphertexts for other contexts and plaintexts', async () => {
+    const [, document] = VECTORS[0] ?? [];
+    if (document === undefined) throw new Error('no vector');
+    const engine = await engineWith(document);
+    const texts = await Promise.all([
+      encryptOne(engine, { plaintext: 'AAAA', context: 'AAAA' }),
+      encryptOne(engine, { plaintext: 'AAAA', context: 'AAAB' }),
+      encryptOne(engine, { plaintext: 'AAAB', context: 'AAAA' }),
+      encryptOne(engine, { plaintext: 'AAAA', context: 'AAAA' }),
+    ]);
+    expect(new Set(texts).size).toBe(3);
+  });
+
+  it('refuses associated data, which would give two tags under one nonce', async () => {
+    const [, document] = VECTORS[0] ?? [];
+    if (document === undefined) throw new Error('no vector');
+    const engine = await engineWith(document);
+    const item = { plaintext: 'AAAA', context: 'AAAA', associatedData: 'YWFk' };
+    expect(await rejectionOf(encryptOne(engine, item))).toMatchObject({
+      kind: 'unsupported',
+      field: 'associated_data',
+      message: 'associated_data is not supported with convergent encryption',
+    });
+  });
+});
+
+describe('decrypting ciphertexts of another implementation', () => {
+  it.each([
+    ['with nothing beside', undefined, 'oKGio6SlpqeoqaqrknAZDTS+a9wJReWhaA2u/hbDIelh227cvtxj0qcEAMk/H8M='],
+    ['with associated data', 'YWFk', 'oKGio6SlpqeoqaqrknAZDTS+a9wJReWhaA2u/hbDIY0cK471515mxZWNAsZTQ08='],
+  ])('%s', async (_, associatedData, payload) => {
+    const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
+    for (const prefix of ['vault', 'service']) {
+      const item = { ciphertext: `${prefix}:v1:${payload}`, ...(associatedData && { associatedData }) };
+      expect(onlyValue(await decrypt(engine, 'known', [item])).toString()).toBe(QUICK_FOX.toString());
+    }
+  });
+
+  it('takes version 0, of data from before there were versions, for version 1', async () => {
+    const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
+    const ciphertext = 'vault:v0:oKGio6SlpqeoqaqrknAZDTS+a9wJReWhaA2u/hbDIelh227cvtxj0qcEAMk/H8M=';
+    expect(onlyValue(await decrypt(engine, 'known', [{ ciphertext }])).toString()).toBe(QUICK_FOX.toString());
+  });
+});
+
+describe('encryption', () => {
+  it('never gives the same ciphertext twice', async () => {
+    const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
+    const item = { plaintext: QUICK_FOX_BASE64 };
+    expect(await encryptOne(engine, item)).not.toBe(await encryptOne(engine, item));
+  });
+
+  it('uses the latest version, or the one that is asked for', async () => {
+    const engine = await engineWith(
+      knownKey('aes256-gcm96', [knownVersion(KEY_32), knownVersion(KEY_32), knownVersion(KEY_32)], {
+        minEncryptionVersion: 2,
+      }),
+    );
+    const versions = [0, 2, 3].map((keyVersion) => ({ plaintext: '', keyVersion }));
+    const results = await encrypt(engine, 'known', versions, BY_THE_WAY);
+    expect(results.map((result) => valueOrThrow(result).keyVersion)).toEqual([3, 2, 3]);
+    expect(results.map((result) => valueOrThrow(result).ciphertext.slice(0, 9))).toEqual([
+      'vault:v3:',
+      'vault:v2:',
+      'vault:v3:',
+    ]);
+  });
+
+  it('works through a batch in order, and fails an item alone', async () => {
+    const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
+    const results = await encrypt(
+      engine,
+      'known',
+      [
+        { plaintext: 'AAAA' },
+        { plaintext: '!' },
+        {},
+        { plaintext: '', keyVersion: 9 },
+        { plaintext: 'AAAB' },
+      ],
+      BY_THE_WAY,
+    );
+    expect(results.map((result) => ('error' in result ? result.error.message : 'encrypted'))).toEqual([
+      'encrypted',
+      'illegal base64 data at input byte 0',
+      'missing plaintext to encrypt',
+      'requested version for encryption is higher than the latest key version',
+      'encrypted',
+    ]);
+  });
+
+  it.each([
+    ['an empty batch', [], 'missing batch input to process'],
+    [
+      'contexts for some items alone',
+      [{ plaintext: '', context: 'AAAA' }, { plaintext: '' }],
+      'context should be set either in all the request blocks or in none',
+    ],
+  ])('refuses %s as a whole', async (_, items, message) => {
+    const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
+    expect(await rejectionOf(encrypt(engine, 'known', items, BY_THE_WAY))).toMatchObject({
+      kind: 'invalid',
+      field: 'batch_input',
+      message,
+    });
+  });
+
+  it.each([
+    [{ keyVersion: -1 }, 'key_version', 'requested version for encryption is negative'],
+    [
+      { keyVersion: 4 },
+      'key_version',
+      'requested version for encryption is higher than the latest key version',
+    ],
+    [
+      { keyVersion: 2 },
+      'key_version',
+      'requested version for encryption is less than the minimum encryption key version',
+    ],
+    [{ context: '?' }, 'context', 'illegal base64 data at input byte 0'],
+    [{ nonce: 'AAECAwQFBgcICQoL' }, 'nonce', 'provided nonce not allowed for this key'],
+    [
+      { associatedData: 'foobar' },
+      'associated_data',
+      'unable to get associated_data/additional_data from factory[0]: illegal base64 data at input byte 4',
+    ],
+  ])('refuses %j', async (item, field, message) => {
+    const engine = await engineWith(
+      knownKey('aes256-gcm96', [knownVersion(KEY_32), knownVersion(KEY_32), knownVersion(KEY_32)], {
+        minEncryptionVersion: 3,
+      }),
+    );
+    expect(await rejectionOf(encryptOne(engine, { plaintext: 'AAAA', ...item }))).toMatchObject({
+      kind: 'invalid',
+      field,
+      message,
+    });
+  });
+
+  it('refuses a version below min_decryption_version as one that is not there', async () => {
+    const versions = [knownVersion(KEY_32), knownVersion(KEY_32)];
+    const engine = await engineWith(knownKey('aes256-gcm96', versions, { minDecryptionVersion: 2 }));
+    expect(await rejectionOf(encryptOne(engine, { plaintext: '', keyVersion: 1 }))).toMatchObject({
+      kind: 'invalid',
+      message: 'no such key version',
+    });
+  });
+
+  it.each([undefined, '', '\n'])('refuses the context %j for a derived key', async (context) => {
+    const engine = await engineWith(
+      knownKey('aes256-gcm96', [knownVersion(KEY_32)], { derived: true, kdf: 1 }),
+    );
+    const item = { plaintext: '', ...(context === undefined ? {} : { context }) };
+    expect(await rejectionOf(encryptOne(engine, item))).toMatchObject({
+      kind: 'invalid',
+      field: 'context',
+      message:
+        "missing 'context' for key derivation; the key was created using a derived key, which means additional, per-request information must be included in order to perform operations with the key",
+    });
+  });
+
+  it.each([undefined, '', 'AAAA', 'AAECAwQFBgcICQoLDA=='])(
+    'refuses the nonce %j for a convergent key of version 1',
+    async (nonce) => {
+      const document = knownKey('aes256-gcm96', [knownVersion(KEY_32)], {
+        ...convergent,
+        convergentVersion: 1,
+      });
+      const engine = await engineWith(document);
+      const item = { plaintext: '', context: MY_CONTEXT, ...(nonce === undefined ? {} : { nonce }) };
+      expect(await rejectionOf(encryptOne(engine, item))).toMatchObject({
+        kind: 'invalid',
+        field: 'nonce',
+        message: 'base64-decoded nonce must be 12 bytes long when using convergent encryption with this key',
+      });
+    },
+  );
+
+  it('refuses a soft-deleted key', async () => {
+    const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)], { softDeleted: true }));
+    expect(await rejectionOf(encryptOne(engine, { plaintext: '' }))).toMatchObject({
+      kind: 'conflict',
+      message: 'refusing to use soft-deleted key',
+    });
+  });
+
+  it('refuses a derivation function that does not fit the type', async () => {
+    const document = knownKey('aes128-gcm96', [knownVersion(KEY_16)], { derived: true, kdf: 0 });
+    const engine = await engineWith(document);
+    expect(await rejectionOf(encryptOne(engine, { plaintext: '', context: 'AAAA' }))).toMatchObject({
+      kind: 'corrupt',
+      message: 'could not derive enc key, length not correct',
+    });
+  });
+
+  it('lets other work have its turn during a large batch', async () => {
+    const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
+    const items = Array.from({ length: 30_000 }, () => ({ plaintext: QUICK_FOX_BASE64 }));
+    let longest = 0;
+    let last = performance.now();
+    const ticker = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    await encrypt(engine, 'known', items, BY_THE_WAY);
+    clearInterval(ticker);
+    expect(longest).toBeLessThan(50);
+  });
+});
+
+describe('encryption with a key that does not exist', () => {
+  it('creates it, derived exactly when a context is given', async () => {
+    const engine = await freshEngine();
+    await encrypt(engine, 'plain', [{ plaintext: '' }], BY_THE_WAY);
+    await encrypt(engine, 'derived', [{ plaintext: '', context: 'AAAA' }], {
+      ...BY_THE_WAY,
+      type: 'chacha20-poly1305',
+    });
+    const convergentToo = { ...BY_THE_WAY, convergentEncryption: true };
+    await encrypt(engine, 'convergent', [{ plaintext: '', context: 'AAAA' }], convergentToo);
+    const made = async (name: string) => (await findKey(engine, name))?.document;
+    expect(await made('plain')).toMatchObject({ type: 'aes256-gcm96', derived: false, exportable: false });
+    expect(await made('derived')).toMatchObject({ type: 'chacha20-poly1305', derived: true, kdf: 1 });
+    expect(await made('convergent')).toMatchObject({
+      derived: true,
+      convergentEncryption: true,
+      convergentVersion: -1,
+      versions: { 1: { convergentVersion: 3 } },
+    });
+  });
+
+  it('gives a ciphertext that the created key decrypts', async () => {
+    const engine = await freshEngine();
+    const ciphertext = await encryptOne(engine, { plaintext: QUICK_FOX_BASE64 });
+    expect(ciphertext).toMatch(/^service:v1:/);
+    expect(onlyValue(await decrypt(engine, 'known', [{ ciphertext }])).toString()).toBe(
+      'the quick brown fox',
+    );
+  });
+
+  it('creates one key when many callers do so at once', async () => {
+    const engine = await freshEngine();
+    const ciphertexts = await Promise.all(
+      Array.from({ length: 8 }, () => encryptOne(engine, { plaintext: QUICK_FOX_BASE64 })),
+    );
+    const results = await decrypt(
+      engine,
+      'known',
+      ciphertexts.map((ciphertext) => ({ ciphertext })),
+    );
+    expect(results.map((result) => valueOrThrow(result).toString())).toEqual(
+      Array(8).fill(QUICK_FOX.toString()),
+    );
+  });
+
+  it('creates nothing when no item could be encrypted', async () => {
+    const engine = await freshEngine();
+    const results = await encrypt(engine, 'known', [{ plaintext: '?' }, {}], BY_THE_WAY);
+    expect(results.every((result) => 'error' in result)).toBe(true);
+    expect(await findKey(engine, 'known')).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'a caller who may not create',
+      { mayCreate: false },
+      { kind: 'not-found', message: 'encryption key not found' },
+    ],
+    ['an unknown type', { type: 'aes512' }, { kind: 'invalid', message: 'unknown key type aes512' }],
+    [
+      'a type that takes a decision',
+      { type: 'ecdsa-p256' },
+      { kind: 'unsupported', message: 'key type ecdsa-p256 not supported for this operation' },
+    ],
+    [
+      'convergent encryption without a context',
+      { convergentEncryption: true },
+      {
+        kind: 'invalid',
+        message: 'convergent encryption requires derivation to be enabled, so context is required',
+      },
+    ],
+  ])('is refused for %s, before the items are looked at', async (_, options, refusal) => {
+    const engine = await freshEngine();
+    const attempt = encrypt(engine, 'known', [{ plaintext: '?' }], { ...BY_THE_WAY, ...options });
+    expect(await rejectionOf(attempt)).toMatchObject(refusal);
+    expect(await findKey(engine, 'known')).toBeUndefined();
+  });
+
+  it('is refused where that was turned off', async () => {
+    const engine = await freshEngine();
+    await changeSettings(engine, { disableUpsert: true });
+    expect(await rejectionOf(encryptOne(engine, { plaintext: '' }))).toMatchObject({
+      kind: 'not-found',
+      message: 'encryption key not found',
+    });
+  });
+
+  it('does not let a caller use a key that appeared, when all it may do is create', async () => {
+    const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
+    const attempt = encrypt(engine, 'known', [{ plaintext: '' }], { ...BY_THE_WAY, mayUpdate: false });
+    expect(await rejectionOf(attempt)).toMatchObject({ kind: 'denied', message: 'permission denied' });
+  });
+});
