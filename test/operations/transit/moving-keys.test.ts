@@ -1,0 +1,195 @@
+import { constants, createCipheriv, createPrivateKey, generateKeyPairSync, publicEncrypt } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { catalogue, isEntry } from '../../../src/operations/catalogue.ts';
+import { type Core, type Operation, owner, type Target } from '../../../src/operations/operation.ts';
+import { parseValues } from '../../../src/operations/params.ts';
+import type { Transit } from '../../../src/transit/transit.ts';
+import { goBackup, goDocument, goEntry } from '../../reference/go-backup.ts';
+import { rejectionOf } from '../../reference/thrown.ts';
+import { freshTransit } from '../../transit/fresh-engine.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+let transit: Transit;
+beforeAll(async () => {
+  transit = await freshTransit();
+});
+
+async function declarationOf(word: string): Promise<Operation> {
+  const node = (catalogue.transit as Record<string, unknown>)[word];
+  if (typeof node !== 'object' || node === null || !isEntry(node as never))
+    return expect.fail(`no operation ${word}`);
+  return (await (node as { load(): Promise<{ declaration: Operation }> }).load()).declaration;
+}
+
+/** Runs an operation on raw values, as every edge does. */
+async function ask(word: string, raw: Raw = {}): Promise<unknown> {
+  const declaration = await declarationOf(word);
+  const core = { transit: async () => transit } as unknown as Core;
+  const { values } = parseValues(declaration.params, raw);
+  return (await declaration.run({ core, caller: owner, mount: 'transit' }, values)).data;
+}
+
+const key = Buffer.alloc(32, 1).toString('base64');
+const backup = goBackup(goDocument([goEntry({ key })]));
+
+describe('backup and restore', () => {
+  it('answer a text, and nothing', async () => {
+    expect(await ask('restore', { backup, name: 'restored' })).toBeUndefined();
+    expect(await ask('backup', { name: 'restored' })).toEqual({
+      backup: expect.stringMatching(/^eyJwb2xpY3kiOnsi/),
+    });
+  });
+
+  it('take an empty name for none, as a path without its last part gives it', async () => {
+    await ask('restore', { backup, name: '' });
+    expect((await transit.readKey('orders')).document.latestVersion).toBe(1);
+  });
+
+  it('replace a key only when force says so, in any spelling of true', async () => {
+    expect(await rejectionOf(ask('restore', { backup, force: false }))).toMatchObject({ kind: 'conflict' });
+    await ask('restore', { backup, force: 'true' });
+  });
+
+  it.each([{}, { backup: '' }, { backup: null }])('refuse %j', async (raw) => {
+    expect(await rejectionOf(ask('restore', raw))).toMatchObject({ message: "'backup' must be supplied" });
+  });
+});
+
+/** Wraps as a client does. */
+async function wrapped(target: Uint8Array): Promise<string> {
+  const { public_key: publicKey } = (await ask('wrapping-key')) as { public_key: string };
+  const ephemeral = Buffer.alloc(32, 3);
+  const cipher = createCipheriv('id-aes256-wrap-pad', ephemeral, Buffer.from('a65959a6', 'hex'));
+  const padding = constants.RSA_PKCS1_OAEP_PADDING;
+  const block = publicEncrypt({ key: publicKey, padding, oaepHash: 'sha1' }, ephemeral);
+  return Buffer.concat([block, cipher.update(target), cipher.final()]).toString('base64');
+}
+
+describe('import', () => {
+  it('hands every setting on', async () => {
+    const ciphertext = await wrapped(Buffer.alloc(32, 2));
+    await ask('import', {
+      name: 'configured',
+      type: 'CHACHA20-POLY1305',
+      ciphertext,
+      hash_function: 'sha1',
+      allow_rotation: true,
+      derived: true,
+      exportable: true,
+      allow_plaintext_backup: true,
+      auto_rotate_period: '90m',
+    });
+    expect((await transit.readKey('configured')).document).toMatchObject({
+      type: 'chacha20-poly1305',
+      imported: true,
+      allowImportedKeyRotation: true,
+      derived: true,
+      exportable: true,
+      allowPlaintextBackup: true,
+      autoRotatePeriodSeconds: 5400,
+    });
+  });
+
+  it.each([true, false, null])(
+    'refuses convergent_encryption when it is there at all (%j)',
+    async (convergent) => {
+      const attempt = ask('import', { name: 'convergent', convergent_encryption: convergent });
+      expect(await rejectionOf(attempt)).toMatchObject({
+        kind: 'invalid',
+        message: 'import cannot be used on keys with convergent encryption enabled',
+      });
+    },
+  );
+
+  it('adds and completes versions', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    await ask('import', { name: 'grown', type: 'ed25519', public_key: pem });
+    const ciphertext = await wrapped(privateKey.export({ format: 'der', type: 'pkcs8' }));
+    await ask('import-version', { name: 'grown', public_key: pem });
+    await ask('import-version', { name: 'grown', ciphertext, hash_function: 'SHA1', version: 1 });
+    const grown = await transit.readKey('grown');
+    expect([grown.version(1)?.hasSecret, grown.version(2)?.hasSecret]).toEqual([true, false]);
+  });
+
+  it('gives on what byok-export wrapped', async () => {
+    const { public_key: publicKey } = (await ask('wrapping-key')) as { public_key: string };
+    await ask('import', { name: 'here', type: 'rsa-4096', public_key: publicKey });
+    const request = { destination: 'here', source: 'configured', version: 'latest', hash: 'SHA512' };
+    const data = await ask('byok-export', request);
+    expect(data).toEqual({ name: 'configured', type: 'chacha20-poly1305', keys: { 1: expect.any(String) } });
+    const { keys } = data as { keys: Record<string, string> };
+    await ask('import', { name: 'copied', ciphertext: keys['1'], hash_function: 'SHA512', exportable: true });
+    const { printed } = await transit.exportKey('copied', {
+      kind: 'encryption-key',
+      version: '',
+      format: '',
+    });
+    expect(printed).toEqual({ 1: Buffer.alloc(32, 2).toString('base64') });
+  });
+});
+
+describe('import on a command line', () => {
+  const target: Target = { run: async (path) => ask(path.replace('transit ', '')) };
+  const resolved = async (raw: Raw): Promise<Raw> =>
+    (await (await declarationOf('import')).cli?.resolve?.(raw, target)) ?? raw;
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+  it('wraps a private key in PEM, and nothing of it is sent as it is', async () => {
+    const pem = pair.privateKey.export({ format: 'pem', type: 'sec1' }).toString();
+    const raw = await resolved({ name: 'wrapped', type: 'ecdsa-p256', exportable: true, ciphertext: pem });
+    expect(Object.keys(raw)).toEqual(['name', 'type', 'exportable', 'ciphertext']);
+    expect(Buffer.from(String(raw['ciphertext']), 'base64').length).toBeGreaterThan(512);
+    await ask('import', raw);
+    const { printed } = await transit.exportKey('wrapped', {
+      kind: 'signing-key',
+      version: '',
+      format: 'pem',
+    });
+    expect(createPrivateKey(printed['1'] ?? '').equals(pair.privateKey)).toBe(true);
+  });
+
+  it('wraps a symmetric key in base64 with the hash that was asked for', async () => {
+    const raw = await resolved({ name: 'symmetric', ciphertext: `${key}\n`, hash_function: 'sha384' });
+    await ask('import', raw);
+    expect((await transit.readKey('symmetric')).document.versions['1']?.secret).toBe(key);
+  });
+
+  it('puts a public key where it belongs', async () => {
+    const pem = pair.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    expect(await resolved({ name: 'public', ciphertext: pem })).toEqual({ name: 'public', public_key: pem });
+  });
+
+  it.each([{}, { ciphertext: '' }, { ciphertext: Buffer.alloc(552).toString('base64') }])(
+    'leaves alone what is wrapped, or not there',
+    async (raw) => {
+      expect(await resolved(raw)).toBe(raw);
+    },
+  );
+
+  it('refuses a private key that it cannot read, without an echo of it', async () => {
+    const pem = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n';
+    const error = await rejectionOf(resolved({ ciphertext: pem }));
+    expect(error).toMatchObject({
+      kind: 'invalid',
+      message: 'the private key cannot be read',
+      field: 'ciphertext',
+    });
+    expect(JSON.stringify(error)).not.toContain('c2VjcmV0');
+  });
+});
+
+describe('the defaults for keys', () => {
+  it('let encryption create keys until told otherwise; leaving the word out says so again', async () => {
+    expect(await ask('read-key-defaults')).toEqual({ disable_upsert: false });
+    expect(await ask('key-defaults', { disable_upsert: true })).toEqual({ disable_upsert: true });
+    expect(await ask('read-key-defaults')).toEqual({ disable_upsert: true });
+    const options = { type: 'aes256-gcm96', convergentEncryption: false, mayCreate: true, mayUpdate: true };
+    expect(await rejectionOf(transit.encrypt('unheard-of', [{ plaintext: '' }], options))).toMatchObject({
+      message: 'encryption key not found',
+    });
+    expect(await ask('key-defaults')).toEqual({ disable_upsert: false });
+    await transit.encrypt('unheard-of', [{ plaintext: '' }], options);
+  });
+});
