@@ -113,10 +113,3 @@ export async function allPages<R>(
     },
   };
 }
-
-/** `Page 2 of 5, 87 tags`, for the line below a table. */
-export function pageSummary({ meta: { pagination } }: ListDocument<unknown>, noun: string): string {
-  const total = pagination['total-count'];
-  const things = total === 1 ? noun : `${noun}s`;
-  return `Page ${pagination['current-page']} of ${pagination['total-pages']}, ${total} ${things}`;
-}

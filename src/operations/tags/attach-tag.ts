@@ -1,6 +1,8 @@
-import { identifiers, tagId } from '../json-api-params.ts';
+import { carriers } from '../json-api-linkage.ts';
+import { tagId } from '../json-api-params.ts';
 import { operation } from '../operation.ts';
 import { idsFor } from './by-name.ts';
+import { countedIn } from './wording.ts';
 
 export const declaration = operation({
   api: 'json-api',
@@ -8,13 +10,11 @@ export const declaration = operation({
   capability: 'update',
   params: {
     tag_id: tagId,
-    data: identifiers('workspaces', {
-      help: 'The workspaces: their identifiers, on the command line also their names.',
-      cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace' },
-    }),
+    data: carriers,
   },
   cli: {
     resolve: idsFor({ tag_id: 'tag', data: 'ws' }),
+    done: ({ data }) => `Put the tag on ${countedIn(data, 'workspace')}.`,
     examples: [
       [
         'coffer tags attach env:prod --workspace billing --workspace web --org acme',

@@ -1,4 +1,5 @@
-import { organizationName, tagNames } from '../json-api-params.ts';
+import { tagNames } from '../json-api-linkage.ts';
+import { organizationName } from '../json-api-params.ts';
 import { operation } from '../operation.ts';
 import { tagResource } from './documents.ts';
 import { tagLines, tagTable } from './tag-table.ts';

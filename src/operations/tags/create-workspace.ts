@@ -1,4 +1,5 @@
-import { attribute, organizationName, tagsRelationship } from '../json-api-params.ts';
+import { tagsRelationship } from '../json-api-linkage.ts';
+import { attribute, organizationName } from '../json-api-params.ts';
 import { operation } from '../operation.ts';
 import { workspaceResource } from './documents.ts';
 import { workspaceLines, workspaceTable } from './workspace-table.ts';

@@ -1,6 +1,7 @@
 import type { ListDocument } from '../json-api-pages.ts';
 import { operation, type Target } from '../operation.ts';
 import { text } from '../params.ts';
+import { counted } from './wording.ts';
 
 export const declaration = operation({
   api: 'json-api',
@@ -17,7 +18,8 @@ export const declaration = operation({
     async confirm({ organization_name }, target) {
       const workspaces = await totalOf('workspaces list', organization_name, target);
       const tags = await totalOf('tags list', organization_name, target);
-      return `Delete organization ${organization_name} with its ${workspaces} workspaces and ${tags} tags?`;
+      const all = `${counted(workspaces, 'workspace')} and ${counted(tags, 'tag')}`;
+      return `Delete organization ${organization_name} with its ${all}?`;
     },
     done: ({ organization_name }) => `Deleted organization ${organization_name}.`,
   },

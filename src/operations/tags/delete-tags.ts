@@ -1,7 +1,9 @@
-import { identifiers, organizationName } from '../json-api-params.ts';
+import { identifiers } from '../json-api-linkage.ts';
+import { organizationName } from '../json-api-params.ts';
 import { operation, type Target } from '../operation.ts';
 import { idsFor } from './by-name.ts';
 import type { ResourceDocument, TagResource } from './documents.ts';
+import { counted, countedIn } from './wording.ts';
 
 export const declaration = operation({
   api: 'json-api',
@@ -17,7 +19,7 @@ export const declaration = operation({
   cli: {
     resolve: idsFor({ data: 'tag' }),
     confirm: ({ data }, target) => question(idsIn(data), target),
-    done: ({ data }) => `Deleted ${count(idsIn(data).length, 'tag')}.`,
+    done: ({ data }) => `Deleted ${countedIn(data, 'tag')}.`,
     examples: [['coffer tags delete env:old --org acme', 'also takes it off every workspace']],
   },
   async run({ core }, { organization_name, data }) {
@@ -29,21 +31,23 @@ export const declaration = operation({
 
 const idsIn = (data: unknown): readonly string[] => (Array.isArray(data) ? data.map(String) : []);
 
-/** Says which tags go and, of each, how many workspaces lose it; of many only the sum. */
+/** More than these are not told one by one. */
+const MAX_NAMED = 5;
+
+/** Says which tags go, and how many workspaces lose each of them; of many only how often they are carried in all. */
 async function question(ids: readonly string[], target: Target): Promise<string> {
   const tags: TagResource['attributes'][] = [];
   for (const id of ids) {
     const { data } = (await target.run('tags show', { tag_id: id })) as ResourceDocument<TagResource>;
     tags.push(data.attributes);
   }
-  const [only] = tags;
-  if (tags.length === 1 && only !== undefined) {
-    const carriers = only['instance-count'];
-    const losing = `${count(carriers, 'workspace')} ${carriers === 1 ? 'loses' : 'lose'} it`;
-    return `Delete tag ${only.name}? ${losing}.`;
+  if (tags.length > MAX_NAMED) {
+    const instances = tags.reduce((sum, tag) => sum + tag['instance-count'], 0);
+    return `Delete ${tags.length} tags, which workspaces carry ${counted(instances, 'time')} in all?`;
   }
-  const instances = tags.reduce((sum, tag) => sum + tag['instance-count'], 0);
-  return `Delete ${tags.length} tags? Workspaces carry them ${count(instances, 'time')} in all, and lose them.`;
+  const losses = tags.map(({ name, 'instance-count': carriers }) => `${loss(carriers)} ${name}`);
+  return `Delete ${counted(tags.length, 'tag')}? ${losses.join(', ')}.`;
 }
 
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+const loss = (carriers: number): string =>
+  `${counted(carriers, 'workspace')} ${carriers === 1 ? 'loses' : 'lose'}`;

@@ -1,6 +1,7 @@
 import { operation } from '../operation.ts';
 import type { ResourceDocument, WorkspaceResource } from './documents.ts';
 import { whichWorkspace, workspaceByName, workspaceMeant, workspaceRoutes } from './which-workspace.ts';
+import { counted } from './wording.ts';
 
 export const declaration = operation({
   api: 'json-api',
@@ -12,8 +13,8 @@ export const declaration = operation({
     resolve: workspaceByName,
     async confirm(values, target) {
       const { data } = (await target.run('workspaces show', values)) as ResourceDocument<WorkspaceResource>;
-      const tags = data.attributes['tag-names'].length;
-      return `Delete workspace ${data.attributes.name}? It carries ${tags} ${tags === 1 ? 'tag' : 'tags'}.`;
+      const { name, 'tag-names': tags } = data.attributes;
+      return `Delete workspace ${name}? It carries ${counted(tags.length, 'tag')}.`;
     },
     done: ({ workspace_id, workspace_name }) => `Deleted workspace ${workspace_name ?? workspace_id}.`,
   },

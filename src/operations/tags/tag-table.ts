@@ -1,6 +1,7 @@
-import { type ListDocument, pageSummary } from '../json-api-pages.ts';
+import type { ListDocument } from '../json-api-pages.ts';
 import type { Table } from '../operation.ts';
 import { shortTime, type TagResource } from './documents.ts';
+import { pageSummary } from './wording.ts';
 
 export interface Tags {
   readonly data: readonly TagResource[];

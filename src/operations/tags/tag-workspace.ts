@@ -1,6 +1,8 @@
-import { tagReferences, workspaceId } from '../json-api-params.ts';
+import { tagReferences } from '../json-api-linkage.ts';
+import { workspaceId } from '../json-api-params.ts';
 import { operation } from '../operation.ts';
 import { idsFor } from './by-name.ts';
+import { countedIn } from './wording.ts';
 
 export const declaration = operation({
   api: 'json-api',
@@ -15,6 +17,7 @@ export const declaration = operation({
   },
   cli: {
     resolve: idsFor({ workspace_id: 'ws' }),
+    done: ({ data }) => `Put ${countedIn(data, 'tag')} on the workspace.`,
     examples: [
       ['coffer workspaces tag billing env:prod team:core --org acme', 'makes the tags that are missing'],
     ],

@@ -1,6 +1,8 @@
-import { tagReferences, workspaceId } from '../json-api-params.ts';
+import { tagReferences } from '../json-api-linkage.ts';
+import { workspaceId } from '../json-api-params.ts';
 import { operation } from '../operation.ts';
 import { idsFor } from './by-name.ts';
+import { countedIn } from './wording.ts';
 
 export const declaration = operation({
   api: 'json-api',
@@ -15,6 +17,7 @@ export const declaration = operation({
   },
   cli: {
     resolve: idsFor({ workspace_id: 'ws' }),
+    done: ({ data }) => `Took ${countedIn(data, 'tag')} off the workspace.`,
     examples: [['coffer workspaces untag billing env:test --org acme', 'the tag stays in the pool']],
   },
   async run({ core }, { workspace_id, data }) {

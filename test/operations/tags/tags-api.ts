@@ -1,7 +1,7 @@
-import { type Branch, catalogue, isEntry } from '../../../src/operations/catalogue.ts';
+import { type Branch, catalogue, type Entry, isEntry } from '../../../src/operations/catalogue.ts';
 import { openCore } from '../../../src/operations/core.ts';
 import { readDocument } from '../../../src/operations/json-api-request.ts';
-import { type Caller, type Outcome, owner } from '../../../src/operations/operation.ts';
+import { type Caller, type Operation, type Outcome, owner } from '../../../src/operations/operation.ts';
 import { parseValues } from '../../../src/operations/params.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 
@@ -9,7 +9,10 @@ export const BASE_URL = 'https://tags.example';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Runs operations of the tags API as a server does, without the server: path and query as texts, the body as parsed JSON. */
+/**
+ * Runs operations of the tags API as a server does, without the server: path and query as texts, the body as parsed JSON.
+ * `data` among the values is taken as from a command line.
+ */
 export class TagsApi {
   readonly #core: ReturnType<typeof openCore>;
 
@@ -28,8 +31,11 @@ export class TagsApi {
     body?: unknown,
     caller: Caller = owner,
   ): Promise<Outcome<unknown>> {
-    const { declaration } = await entryAt(path).load();
-    const raw = { ...values, ...readDocument(declaration, body) };
+    const declaration = await declarationOf(path);
+    const raw = {
+      ...values,
+      ...(body === undefined && 'data' in values ? {} : readDocument(declaration, body)),
+    };
     const parsed = parseValues(declaration.params, raw).values;
     return declaration.run({ core: this.#core, caller, mount: 'transit', baseUrl: BASE_URL }, parsed);
   }
@@ -91,7 +97,11 @@ export const named = (name: string) => ({ type: 'tags', attributes: { name } });
 export const tag = (id: string) => ({ type: 'tags', id });
 export const workspace = (id: string) => ({ type: 'workspaces', id });
 
-function entryAt(path: string) {
+export async function declarationOf(path: string): Promise<Operation> {
+  return (await entryAt(path).load()).declaration;
+}
+
+function entryAt(path: string): Entry<Operation> {
   let node: Branch[string] = catalogue;
   for (const word of path.split(' ')) {
     const next: Branch[string] | undefined = isEntry(node) ? undefined : node[word];

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { allPages, type ListDocument, listDocument } from '../../src/operations/json-api-pages.ts';
+import { errorSource, printDocument, readDocument } from '../../src/operations/json-api-request.ts';
+import { parseValues } from '../../src/operations/params.ts';
+import { declaration as attachTag } from '../../src/operations/tags/attach-tag.ts';
+import { declaration as createTags } from '../../src/operations/tags/create-tags.ts';
+import { declaration as createWorkspace } from '../../src/operations/tags/create-workspace.ts';
+import { declaration as listTags } from '../../src/operations/tags/list-tags.ts';
+import { declaration as tagWorkspace } from '../../src/operations/tags/tag-workspace.ts';
+import { refusal } from '../refusal.ts';
+
+const page = (total: number, number: number, size: number) =>
+  listDocument({ items: [], total, number, size }, 'http://h/api/v2/x');
+
+describe('pagination', () => {
+  it.each([
+    [0, 1, 20, { prev: null, next: null, pages: 1 }],
+    [1, 1, 20, { prev: null, next: null, pages: 1 }],
+    [20, 1, 20, { prev: null, next: null, pages: 1 }],
+    [21, 1, 20, { prev: null, next: 2, pages: 2 }],
+    [21, 2, 20, { prev: 1, next: null, pages: 2 }],
+    [50, 2, 20, { prev: 1, next: 3, pages: 3 }],
+    [50, 4, 20, { prev: 3, next: null, pages: 3 }],
+    [50, 999, 20, { prev: 3, next: null, pages: 3 }],
+  ])(
+    'of %d items at page %d of size %d leads on until the end',
+    (total, number, size, { prev, next, pages }) => {
+      expect(page(total, number, size).meta.pagination).toEqual({
+        'current-page': number,
+        'page-size': size,
+        'prev-page': prev,
+        'next-page': next,
+        'total-pages': pages,
+        'total-count': total,
+      });
+    },
+  );
+
+  it('links with encoded brackets, and null at the ends', () => {
+    const link = (number: number) => `http://h/api/v2/x?page%5Bnumber%5D=${number}&page%5Bsize%5D=20`;
+    expect(page(50, 2, 20).links).toEqual({
+      self: link(2),
+      first: link(1),
+      prev: link(1),
+      next: link(3),
+      last: link(3),
+    });
+    expect(page(5, 1, 20).links).toMatchObject({ prev: null, next: null });
+  });
+
+  it('is gathered page by page into one document', async () => {
+    const all = Array.from({ length: 7 }, (_, i) => i);
+    const asked: number[] = [];
+    const fetch = async (number: number, size: number): Promise<ListDocument<number>> => {
+      asked.push(number);
+      const items = all.slice((number - 1) * size, number * size);
+      return listDocument({ items, total: all.length, number, size }, '/x');
+    };
+    const document = await allPages(fetch, 3);
+    expect(asked).toEqual([1, 2, 3]);
+    expect(document.data).toEqual(all);
+    expect(document.meta.pagination).toEqual({
+      'current-page': 1,
+      'page-size': 7,
+      'prev-page': null,
+      'next-page': null,
+      'total-pages': 1,
+      'total-count': 7,
+    });
+  });
+});
+
+describe('a request document', () => {
+  it('is read into values and printed from them', () => {
+    const body = {
+      data: {
+        type: 'workspaces',
+        attributes: { name: 'w', description: null },
+        relationships: {
+          tags: {
+            data: [
+              { type: 'tags', attributes: { name: 'a' } },
+              { type: 'tags', id: 'tag-1' },
+            ],
+          },
+        },
+      },
+    };
+    const raw = { organization_name: 'acme', ...readDocument(createWorkspace, body) };
+    expect(parseValues(createWorkspace.params, raw).values).toEqual({
+      organization_name: 'acme',
+      name: 'w',
+      description: null,
+      tags: [{ name: 'a', field: '/data/relationships/tags/data/0/attributes/name' }, { id: 'tag-1' }],
+    });
+    expect(printDocument(createWorkspace, raw)).toEqual(body);
+  });
+
+  it('is printed from what a command line gives', () => {
+    expect(printDocument(attachTag, { tag_id: 't', data: ['ws-1', 'ws-2', 'ws-1'] })).toEqual({
+      data: [
+        { type: 'workspaces', id: 'ws-1' },
+        { type: 'workspaces', id: 'ws-2' },
+      ],
+    });
+    expect(printDocument(createTags, { organization_name: 'o', data: ['a'] })).toEqual({
+      data: [{ type: 'tags', attributes: { name: 'a' } }],
+    });
+    const id = 'tag-Kx7mPq2RtVw9YzBn';
+    expect(printDocument(tagWorkspace, { workspace_id: 'w', data: ['a', id] })).toEqual({
+      data: [
+        { type: 'tags', attributes: { name: 'a' } },
+        { type: 'tags', id },
+      ],
+    });
+    expect(printDocument(createWorkspace, { organization_name: 'o', name: 'w' })).toEqual({
+      data: { type: 'workspaces', attributes: { name: 'w' } },
+    });
+  });
+
+  it('is absent where none is declared', () => {
+    expect(printDocument(listTags, { organization_name: 'o' })).toBeUndefined();
+    expect(readDocument(listTags, { data: 'whatever' })).toEqual({});
+  });
+
+  it('must have data', () => {
+    for (const body of [undefined, null, {}, [], { data: null }, 'text']) {
+      expect(refusal(() => readDocument(attachTag, body))).toEqual({
+        kind: 'invalid',
+        message: 'data is missing',
+        field: '/data',
+      });
+    }
+  });
+});
+
+describe('the source of an error', () => {
+  it('is a pointer into the body, the name of a query parameter, or nothing for the path', () => {
+    expect(errorSource(createWorkspace, '/data/type')).toEqual({ pointer: '/data/type' });
+    expect(errorSource(createWorkspace, 'name')).toEqual({ pointer: '/data/attributes/name' });
+    expect(errorSource(createWorkspace, 'tags')).toEqual({ pointer: '/data/relationships/tags' });
+    expect(errorSource(attachTag, 'data')).toEqual({ pointer: '/data' });
+    expect(errorSource(listTags, 'q')).toEqual({ parameter: 'q' });
+    expect(errorSource(listTags, 'organization_name')).toBeUndefined();
+    expect(errorSource(listTags, 'unknown')).toBeUndefined();
+  });
+});

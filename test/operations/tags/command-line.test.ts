@@ -1,0 +1,153 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Target } from '../../../src/operations/operation.ts';
+import { refused } from '../../refusal.ts';
+import { declarationOf, type TagData, TagsApi } from './tags-api.ts';
+
+let api: TagsApi;
+let target: Target;
+let ids: Readonly<Record<string, string>> = {};
+
+beforeEach(async () => {
+  api = await TagsApi.open();
+  const [web = '', billing = ''] = await api.organization('acme', ['web', 'billing']);
+  const [a = '', b = ''] = await api.tags('acme', 'a', 'b');
+  await api.send('tags attach', { tag_id: a, data: [web, billing] });
+  await api.send('tags attach', { tag_id: b, data: [web] });
+  ids = { web, billing, a, b };
+  target = { run: (path, values) => api.ask(path, values), organization: 'acme' };
+});
+
+const shape = async (path: string) => (await declarationOf(path)).cli ?? {};
+const resolve = async (path: string, raw: object, where = target) =>
+  (await shape(path)).resolve?.({ ...raw }, where) ?? raw;
+
+describe('names on the command line', () => {
+  it('become identifiers, for tags and workspaces, one or several', async () => {
+    const { web, billing, a, b } = ids;
+    expect(await resolve('tags attach', { tag_id: 'A', data: ['web', billing] })).toEqual({
+      tag_id: a,
+      data: [web, billing],
+    });
+    expect(await resolve('tags delete', { organization_name: 'acme', data: ['b', a] })).toEqual({
+      organization_name: 'acme',
+      data: [b, a],
+    });
+    expect(await resolve('tags of', { workspace_id: 'web' })).toEqual({ workspace_id: web });
+  });
+
+  it('stand beside the organization where the API takes names itself', async () => {
+    expect(await resolve('workspaces show', { workspace_id: 'web' })).toEqual({
+      workspace_name: 'web',
+      organization_name: 'acme',
+    });
+    expect(await resolve('workspaces show', { workspace_id: ids['web'] })).toEqual({
+      workspace_id: ids['web'],
+    });
+  });
+
+  it('of nobody are not found', async () => {
+    expect(await refused(resolve('tags attach', { tag_id: 'nobody', data: ['web'] }))).toMatchObject({
+      kind: 'not-found',
+      message: 'tag "nobody" not found',
+    });
+    expect(await refused(resolve('tags attach', { tag_id: 'a', data: ['nobody'] }))).toMatchObject({
+      kind: 'not-found',
+      message: 'workspace "nobody" not found',
+    });
+  });
+
+  it('need an organization, which identifiers do not', async () => {
+    const nowhere: Target = { run: target.run };
+    expect(await refused(resolve('tags attach', { tag_id: 'a', data: ['web'] }, nowhere))).toMatchObject({
+      kind: 'invalid',
+      field: '--org',
+    });
+    const raw = { tag_id: ids['a'], data: [ids['web']] };
+    expect(await resolve('tags attach', raw, nowhere)).toEqual(raw);
+  });
+
+  it('leave an identifier of anything else to the exclude filter, which then leaves out nothing', async () => {
+    const raw = { 'filter[exclude][taggable][id]': ids['a'] };
+    expect(await resolve('tags list', raw)).toEqual(raw);
+  });
+});
+
+describe('the question before a deletion', () => {
+  const question = async (path: string, values: object) =>
+    (await shape(path)).confirm?.({ ...values }, target);
+
+  it('says how many workspaces lose the tag', async () => {
+    expect(await question('tags delete', { data: [ids['a']] })).toBe('Delete 1 tag? 2 workspaces lose a.');
+    expect(await question('tags delete', { data: [ids['a'], ids['b']] })).toBe(
+      'Delete 2 tags? 2 workspaces lose a, 1 workspace loses b.',
+    );
+  });
+
+  it('sums up when there are many tags', async () => {
+    const more = await api.tags('acme', 'c', 'd', 'e', 'f');
+    expect(await question('tags delete', { data: [ids['a'], ids['b'], ...more] })).toBe(
+      'Delete 6 tags, which workspaces carry 3 times in all?',
+    );
+  });
+
+  it('says what a workspace carries, and what an organization has', async () => {
+    expect(await question('workspaces delete', { workspace_id: ids['web'] })).toBe(
+      'Delete workspace web? It carries 2 tags.',
+    );
+    expect(await question('orgs delete', { organization_name: 'acme' })).toBe(
+      'Delete organization acme with its 2 workspaces and 2 tags?',
+    );
+  });
+});
+
+describe('what is shown', () => {
+  it('is a table with names, instances, times and identifiers, and says which page of how many', async () => {
+    const document = await api.ask<{ data: TagData[] }>('tags list', { organization_name: 'acme' });
+    const { table, lines } = await shape('tags list');
+    expect(table?.(document)).toEqual({
+      head: ['Name', 'Instances', 'Created', 'Id'],
+      rows: [
+        ['a', '2', expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/), ids['a']],
+        ['b', '1', expect.stringMatching(/Z$/), ids['b']],
+      ],
+      summary: 'Page 1 of 1, 2 tags',
+    });
+    expect(lines?.(document)).toEqual(['a', 'b']);
+  });
+
+  it('has the tags of each workspace, and one name a line', async () => {
+    const document = await api.ask('workspaces list', { organization_name: 'acme' });
+    const { table, lines } = await shape('workspaces list');
+    expect(table?.(document)).toMatchObject({
+      head: ['Name', 'Tags', 'Created', 'Id'],
+      rows: [
+        ['billing', 'a', expect.anything(), ids['billing']],
+        ['web', 'a b', expect.anything(), ids['web']],
+      ],
+      summary: 'Page 1 of 1, 2 workspaces',
+    });
+    expect(lines?.(document)).toEqual(['billing', 'web']);
+  });
+
+  it('names organizations by their names', async () => {
+    const document = await api.ask('orgs list');
+    const { table, lines } = await shape('orgs list');
+    expect(table?.(document)).toMatchObject({
+      head: ['Name', 'Email', 'Created', 'Id'],
+      rows: [['acme', 'ops@acme.example', expect.anything(), expect.stringMatching(/^org-/)]],
+    });
+    expect(lines?.(document)).toEqual(['acme']);
+  });
+
+  it.each([
+    ['tags attach', { data: ['x', 'y'] }, 'Put the tag on 2 workspaces.'],
+    ['tags detach', { data: ['x'] }, 'Took the tag off 1 workspace.'],
+    ['tags delete', { data: ['x'] }, 'Deleted 1 tag.'],
+    ['workspaces tag', { data: ['x', 'y'] }, 'Put 2 tags on the workspace.'],
+    ['workspaces untag', { data: ['x'] }, 'Took 1 tag off the workspace.'],
+    ['workspaces delete', { workspace_name: 'web' }, 'Deleted workspace web.'],
+    ['orgs delete', { organization_name: 'acme' }, 'Deleted organization acme.'],
+  ])('for %s is a remark', async (path, values, remark) => {
+    expect((await shape(path)).done?.(values)).toBe(remark);
+  });
+});
