@@ -90,12 +90,16 @@ export async function restoreStore({
   directory: string;
 }): Promise<BackupSummary> {
   const records = readBackupFile(from);
-  const version = parseInfo(await nextOf(records, 'info', from), from);
-  const header = await nextOf(records, 'header', from);
-  const { id } = parseHeader(header, from);
-  const counted = { files: 0, bytes: 0 };
-  await createFiles(directory, { header, version, blobs: blobsOf(records, counted, from) });
-  return { id, ...counted };
+  try {
+    const version = parseInfo(await nextOf(records, 'info', from), from);
+    const header = await nextOf(records, 'header', from);
+    const { id } = parseHeader(header, from);
+    const counted = { files: 0, bytes: 0 };
+    await createFiles(directory, { header, version, blobs: blobsOf(records, counted, from) });
+    return { id, ...counted };
+  } finally {
+    await records.return(undefined);
+  }
 }
 
 async function* blobsOf(

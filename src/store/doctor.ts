@@ -5,11 +5,12 @@ import { readConsistently } from './consistent-read.ts';
 import { readHeader } from './header.ts';
 import { checkIndexes } from './index-check.ts';
 import type { Keyring } from './keyring.ts';
+import type { RootKey } from './root-key.ts';
 import type { Credential } from './slots/credential.ts';
-import { compareSlots, openSlotList, readSlotFiles } from './slots/slot-list.ts';
+import { compareSlots, openSlotList, readSlotFiles, SLOT_LIST } from './slots/slot-list.ts';
 import { unlock } from './slots/unlock.ts';
 import { type Finding, findingOf } from './status.ts';
-import { type Progress, surveyFiles } from './survey.ts';
+import { type Progress, type Survey, surveyFiles } from './survey.ts';
 
 export interface ExamineOptions {
   readonly directory: string;
@@ -78,18 +79,31 @@ async function examineVersion(
   }
   const root = await keyring.root(backend, version.generation);
   const survey = await surveyFiles(backend, root, onProgress);
-  const slots = await unlessCorrupt(() => openSlotList(backend, root), backend.location, []);
-  const problems = slots === undefined ? [] : await compareSlots(backend, root, slots);
   return {
     checked: ownFiles + survey.checked,
     unlocked: true,
     findings: [
       ...strays,
-      ...problems.map(({ file, problem }) => findingOf(file, problem)),
       ...survey.findings,
+      ...(await slotFindings(backend, root, survey)),
       ...checkIndexes(backend, root, survey),
     ],
   };
+}
+
+/** What is wrong with the slots, but for a damaged list of them, which the survey has found already. */
+async function slotFindings(backend: Backend, root: RootKey, survey: Survey): Promise<Finding[]> {
+  const list = root.refOf(SLOT_LIST);
+  if (survey.damaged.has(list.name)) return [];
+  const missing: Finding[] = [];
+  const listed = await unlessCorrupt(
+    () => openSlotList(backend, root),
+    backend.locate(root.generation, list),
+    missing,
+  );
+  if (listed === undefined) return missing;
+  const problems = await compareSlots(backend, root, listed);
+  return problems.map(({ file, problem }) => findingOf(file, problem));
 }
 
 /** Undefined, and a finding, when the store is damaged. */

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CofferError, corrupt, unavailable } from '../../errors.ts';
@@ -87,7 +87,7 @@ export class FileLock {
   }
 
   #open(): DatabaseSync {
-    this.#ensureFile();
+    this.#ensureWritable();
     // Loaded here because only writers need it.
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     try {
@@ -108,9 +108,20 @@ export class FileLock {
     }
   }
 
-  /** SQLite would create the file with wider permissions than ours. */
-  #ensureFile(): void {
-    if (existsSync(this.#path)) return;
+  /**
+   * SQLite would create a missing file with wider permissions than ours, and would take a file that it can't write
+   * as well, but then without locking anything.
+   */
+  #ensureWritable(): void {
+    try {
+      accessSync(this.#path, constants.R_OK | constants.W_OK);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw diskError(error, 'write', this.#path);
+      this.#create();
+    }
+  }
+
+  #create(): void {
     try {
       closeSync(openSync(this.#path, 'wx', FILE_MODE));
     } catch (error) {
@@ -124,11 +135,6 @@ export class FileLock {
         cause: error,
         hint: `stop every Coffer that uses this store, then run "truncate -s 0 ${this.#path}"`,
       });
-    }
-    try {
-      accessSync(this.#path, constants.R_OK | constants.W_OK);
-    } catch (reason) {
-      return diskError(reason, 'write', this.#path);
     }
     return unavailable(`cannot lock ${this.#path}`, { cause: error });
   }

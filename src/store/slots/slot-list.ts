@@ -16,7 +16,7 @@ export interface ListedSlot extends SlotIdentity {
  * The sealed list of a store's slots. Slot files can be written by whoever can write to the disk; what is in this list
  * was written by somebody who had the root key. Only slots that agree with it are trusted with a root key.
  */
-const LIST: Identity = { space: 'slots', collection: '', id: 'list' };
+export const SLOT_LIST: Identity = { space: 'slots', collection: '', id: 'list' };
 
 interface PrintedSlot extends Omit<SlotSummary, 'id'> {
   readonly id: string;
@@ -30,12 +30,12 @@ export function sealSlotList(root: RootKey, slots: readonly ListedSlot[]): Blob 
     publicKey: publicKey.toString('base64'),
     pairingKey: pairingKey.toString('base64'),
   }));
-  return root.seal(LIST, JSON.stringify({ slots: printed }));
+  return root.seal(SLOT_LIST, JSON.stringify({ slots: printed }));
 }
 
 /** @throws `corrupt` when it is damaged or missing. */
 export async function openSlotList(backend: Backend, root: RootKey): Promise<ListedSlot[]> {
-  const ref = root.refOf(LIST);
+  const ref = root.refOf(SLOT_LIST);
   const file = backend.locate(root.generation, ref);
   const bytes = await backend.read(root.generation, ref);
   if (bytes === undefined) {

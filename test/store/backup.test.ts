@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { backupStore, restoreStore } from '../../src/store/backup.ts';
+import { examineStore } from '../../src/store/doctor.ts';
+import { rekey } from '../../src/store/rekey.ts';
+import type { SealedStore } from '../../src/store/sealed-store.ts';
+import type { Counter } from './processes/child.ts';
+import { childProcesses } from './processes/child-process.ts';
+import { newStoreDirectory, openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';
+
+const start = childProcesses();
+const at = (id: string) => ({ collection: 'things', id });
+
+async function filledStore(documents = 20): Promise<{ directory: string; store: SealedStore }> {
+  const directory = await newStoreDirectory();
+  const store = await openWithKey(directory);
+  await store.transact((tx) => {
+    for (let i = 0; i < documents; i++) tx.put(at(`id${i}`), { i, text: 'x'.repeat(i * 50) });
+  });
+  return { directory, store };
+}
+
+describe('a backup', () => {
+  it('brings the whole store back, elsewhere, opened by the same secrets', async () => {
+    const { directory, store } = await filledStore();
+    await rekey(store);
+    const to = join(temporaryDirectory(), 'backup');
+    const summary = await backupStore({ directory, to });
+    expect(summary).toEqual({ id: store.id, files: 24, bytes: statSync(to).size });
+    expect(statSync(to).mode & 0o777).toBe(0o600);
+    const restored = join(temporaryDirectory(), 'restored');
+    expect(await restoreStore({ from: to, directory: restored })).toMatchObject({ id: store.id, files: 24 });
+    const copy = await openWithKey(restored);
+    expect(copy.id).toBe(store.id);
+    expect(await copy.revision()).toBe(await store.revision());
+    const all = (from: SealedStore) =>
+      from.read(async (view) => Promise.all((await view.list('things')).map((id) => view.get(at(id)))));
+    expect(await all(copy)).toEqual(await all(store));
+    expect(await examineStore({ directory: restored, credentials: [rawCredential()] })).toMatchObject({
+      findings: [],
+      unlocked: true,
+    });
+    await copy.transact((tx) => tx.put(at('new'), {}));
+    expect(await store.read((view) => view.get(at('new')))).toBeUndefined();
+  });
+
+  it('is of one moment, while other processes write', async () => {
+    const { directory } = await filledStore(300);
+    const writers = [start(directory, 'everything', 'a'), start(directory, 'everything', 'b')];
+    await Promise.all([writers[0]?.said('created a-2'), writers[1]?.said('created b-2')]);
+    const folder = temporaryDirectory();
+    for (let i = 0; i < 4; i++) {
+      const to = join(folder, `backup${i}`);
+      const restored = join(folder, `restored${i}`);
+      await backupStore({ directory, to });
+      await restoreStore({ from: to, directory: restored });
+      const copy = await openWithKey(restored);
+      const count = (id: string) =>
+        copy.read(async (view) => (await view.get<Counter>({ collection: 'counters', id }))?.n);
+      expect(await count('left')).toBeGreaterThan(0);
+      expect(await count('left')).toBe(await count('right'));
+      const { findings } = await examineStore({ directory: restored, credentials: [rawCredential()] });
+      expect(findings).toEqual([]);
+    }
+    for (const writer of writers) writer.process.kill('SIGKILL');
+    await Promise.all(writers.map(({ ended }) => ended));
+  });
+
+  it('is refused where something is already', async () => {
+    const { directory } = await filledStore();
+    const folder = temporaryDirectory();
+    const to = join(folder, 'backup');
+    await backupStore({ directory, to });
+    const first = readFileSync(to);
+    await expect(backupStore({ directory, to })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: `${to} exists already`,
+    });
+    expect(readFileSync(to)).toEqual(first);
+    await expect(restoreStore({ from: to, directory })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: `there is a store in ${directory} already`,
+    });
+    await expect(restoreStore({ from: to, directory: folder })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: `${folder} is not empty`,
+    });
+  });
+
+  it('leaves nothing where it cannot be written', async () => {
+    const { directory } = await filledStore();
+    const folder = temporaryDirectory();
+    await expect(backupStore({ directory, to: join(folder, 'no', 'backup') })).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('that was damaged anywhere is refused, and nothing is made of it', async () => {
+    const { directory } = await filledStore(2);
+    const folder = temporaryDirectory();
+    const from = join(folder, 'backup');
+    await backupStore({ directory, to: from });
+    const intact = readFileSync(from);
+    const target = join(folder, 'restored');
+    const attempt = async (bytes: Uint8Array) => {
+      writeFileSync(from, bytes);
+      await expect(restoreStore({ from, directory: target })).rejects.toMatchObject({
+        kind: 'corrupt',
+        message: expect.stringContaining(from),
+      });
+      expect(existsSync(target)).toBe(false);
+    };
+    for (let i = 0; i < intact.length; i += 5) {
+      const flipped = Buffer.from(intact);
+      flipped.writeUInt8(flipped.readUInt8(i) ^ (1 << (i % 8)), i);
+      await attempt(flipped);
+    }
+    for (const length of [0, 8, 9, 100, intact.length - 33, intact.length - 1])
+      await attempt(intact.subarray(0, length));
+    await attempt(Buffer.concat([intact, Buffer.alloc(1)]));
+    writeFileSync(from, intact);
+    await restoreStore({ from, directory: target });
+  });
+
+  it('is told apart from other files, and from a backup of a newer format', async () => {
+    const folder = temporaryDirectory();
+    const from = join(folder, 'file');
+    const restore = () => restoreStore({ from, directory: join(folder, 'restored') });
+    writeFileSync(from, 'a letter to somebody');
+    await expect(restore()).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: `${from} is no backup of a store`,
+    });
+    writeFileSync(from, 'COFFERBK\x02 and more');
+    await expect(restore()).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: `${from} was made by a newer Coffer (format 2), or is damaged`,
+    });
+    await expect(restoreStore({ from: join(folder, 'nowhere'), directory: folder })).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: `cannot read ${join(folder, 'nowhere')}: ENOENT`,
+    });
+  });
+});
