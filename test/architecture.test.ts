@@ -105,7 +105,9 @@ describe('the architecture', () => {
   });
 
   it('names key types only in the room of key types', () => {
-    const literal = new RegExp(`['"\`](?:${keyTypeNames().join('|')})['"\`]`);
+    // `hmac` is also an operation, and a member of requests and answers.
+    const names = keyTypeNames().filter((name) => name !== 'hmac');
+    const literal = new RegExp(`['"\`](?:${names.join('|')})['"\`]`);
     const wrong = files
       .filter((file) => !file.path.startsWith('transit/key-types/'))
       .filter((file) => literal.test(withoutComments(file.text)))
