@@ -28,7 +28,7 @@ type Call<P extends Params, D> = [Batch<D>] extends [never]
     ? (input?: Input<P>) => Promise<D>
     : (input: Input<P>) => Promise<D>
   : {
-      (input: Input<P> & { readonly batch_input: readonly object[] }): Promise<Batch<D>>;
+      (input: Input<P> & { readonly batch_input: unknown }): Promise<Batch<D>>;
       (input: Omit<Input<P>, 'batch_input'>): Promise<Single<D>>;
     };
 

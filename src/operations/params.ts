@@ -72,10 +72,13 @@ export type ValuesOf<P extends Params> = {
   readonly [K in Exclude<keyof P, OptionalNames<P>>]: ValueOf<P[K]>;
 } & { readonly [K in OptionalNames<P>]?: ValueOf<P[K]> };
 
+/** What a caller gives for one parameter: of a batch, the items as they are before parsing. */
+type GivenOf<P> = P extends { readonly fields: infer F extends Params } ? readonly InputOf<F>[] : ValueOf<P>;
+
 /** What a caller of the library gives: parameters with a default may be left out. */
 export type InputOf<P extends Params> = {
-  readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? K : never]: ValueOf<P[K]>;
-} & { readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? never : K]?: ValueOf<P[K]> };
+  readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? K : never]: GivenOf<P[K]>;
+} & { readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? never : K]?: GivenOf<P[K]> };
 
 interface Spec<T> {
   readonly help: string;

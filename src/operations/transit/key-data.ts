@@ -128,11 +128,12 @@ export function keyTable(data: KeyData): Table {
     name,
     typeof value === 'object' ? `version ${value.version} at ${value.time}` : String(value),
   ]);
-  const versions = Object.entries(keys).map(([version, made]) => [
-    `version ${version}`,
-    typeof made === 'number'
-      ? new Date(made * 1000).toISOString()
-      : [made.creation_time, made.public_key.trimEnd()].filter((line) => line !== '').join('\n'),
-  ]);
+  const versions = Object.entries(keys).flatMap(([version, made]) => versionRows(`version ${version}`, made));
   return { head: ['setting', 'value'], rows: [...rows, ...versions] };
+}
+
+function versionRows(label: string, made: VersionData): string[][] {
+  if (typeof made === 'number') return [[label, new Date(made * 1000).toISOString()]];
+  const publicKey = made.public_key.trimEnd();
+  return [[label, made.creation_time], ...(publicKey === '' ? [] : [[`${label} public key`, publicKey]])];
 }

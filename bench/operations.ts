@@ -1,0 +1,202 @@
+/**
+ * One operation of the engine against a bare loop of the same `node:crypto` call on the same bytes, item by item in batches as
+ * a busy program sends them. Inputs are 1 KiB, decoded and keyed beforehand for the bare loop.
+ */
+import {
+  constants,
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+  type KeyPairKeyObjectResult,
+  randomBytes,
+  sign,
+  verify,
+} from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../src/library.ts';
+import { initStore } from '../src/store/init.ts';
+import { compareLoops, type Row } from './measure.ts';
+
+const INPUT_BYTES = 1024;
+const LIMIT = 1.5;
+const plaintext = randomBytes(INPUT_BYTES);
+const input = plaintext.toString('base64');
+
+type Coffer = Awaited<ReturnType<typeof openStore>>;
+
+/** How many items one batch has: slow signatures get few. */
+const FAST = 1000;
+const SLOW = 20;
+
+interface SigningCase {
+  readonly type: string;
+  readonly items: number;
+  pair(): KeyPairKeyObjectResult;
+  /** What `node:crypto` takes beside the key. */
+  readonly digest: string | null;
+  readonly options?: { readonly padding: number; readonly saltLength: number };
+}
+
+const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_MAX_SIGN };
+const rsa = (modulusLength: number): SigningCase => ({
+  type: `rsa-${modulusLength}`,
+  items: SLOW,
+  pair: () => generateKeyPairSync('rsa', { modulusLength }),
+  digest: 'sha256',
+  options: pss,
+});
+const ecdsa = (type: string, namedCurve: string, items: number): SigningCase => ({
+  type,
+  items,
+  pair: () => generateKeyPairSync('ec', { namedCurve }),
+  digest: 'sha256',
+});
+
+const SIGNING: readonly SigningCase[] = [
+  { type: 'ed25519', items: 200, pair: () => generateKeyPairSync('ed25519'), digest: null },
+  ecdsa('ecdsa-p256', 'prime256v1', 200),
+  ecdsa('ecdsa-p384', 'secp384r1', SLOW),
+  ecdsa('ecdsa-p521', 'secp521r1', SLOW),
+  rsa(2048),
+  rsa(3072),
+  rsa(4096),
+  { type: 'ml-dsa-44', items: SLOW, pair: () => generateKeyPairSync('ml-dsa-44'), digest: null },
+  { type: 'ml-dsa-65', items: SLOW, pair: () => generateKeyPairSync('ml-dsa-65'), digest: null },
+  { type: 'ml-dsa-87', items: SLOW, pair: () => generateKeyPairSync('ml-dsa-87'), digest: null },
+];
+
+export async function run(): Promise<readonly Row[]> {
+  const directory = join(mkdtempSync(join(tmpdir(), 'coffer-bench-')), 'store');
+  const masterKey = randomBytes(32);
+  await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(masterKey) }] });
+  const coffer = await openStore({ directory, masterKey });
+  try {
+    const rows = [...(await symmetricRows(coffer)), ...(await digestRows(coffer))];
+    for (const signing of SIGNING) rows.push(...(await signatureRows(coffer, signing)));
+    return rows;
+  } finally {
+    coffer.close();
+    rmSync(join(directory, '..'), { recursive: true, force: true });
+  }
+}
+
+const repeat = <T>(times: number, item: T): T[] => Array.from({ length: times }, () => item);
+
+const loop = (times: number, work: () => unknown) => () => {
+  for (let i = 0; i < times; i++) work();
+};
+
+async function row(operation: string, items: number, ours: () => unknown, bare: () => unknown): Promise<Row> {
+  const measured = await compareLoops(ours, loop(items, bare));
+  return {
+    operation,
+    floorName: 'node:crypto',
+    limit: LIMIT,
+    ours: measured.ours / items,
+    floor: measured.floor / items,
+    ratio: measured.ratio,
+  };
+}
+
+const AEADS = [
+  ['aes128-gcm96', 'aes-128-gcm', 16],
+  ['aes256-gcm96', 'aes-256-gcm', 32],
+  ['chacha20-poly1305', 'chacha20-poly1305', 32],
+] as const;
+
+async function symmetricRows(coffer: Coffer): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [type, cipherName, keyBytes] of AEADS) {
+    await coffer.transit.keys.create({ name: type, type });
+    const key = createSecretKey(randomBytes(keyBytes));
+    const batch = { name: type, batch_input: repeat(FAST, { plaintext: input }) };
+    const [first] = (await coffer.transit.encrypt(batch)).batch_results;
+    const ciphertext = first !== undefined && 'ciphertext' in first ? first.ciphertext : '';
+    const sealed = sealBare(cipherName, key);
+    rows.push(
+      await row(
+        `encrypt ${type}`,
+        FAST,
+        () => coffer.transit.encrypt(batch),
+        () => sealBare(cipherName, key),
+      ),
+      await row(
+        `decrypt ${type}`,
+        FAST,
+        () => coffer.transit.decrypt({ name: type, batch_input: repeat(FAST, { ciphertext }) }),
+        () => openBare(cipherName, key, sealed),
+      ),
+    );
+  }
+  return rows;
+}
+
+function sealBare(cipherName: string, key: KeyObject): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv(cipherName as 'aes-256-gcm', key, nonce, { authTagLength: 16 });
+  return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+function openBare(cipherName: string, key: KeyObject, sealed: Buffer): Buffer {
+  const options = { authTagLength: 16 };
+  const decipher = createDecipheriv(cipherName as 'aes-256-gcm', key, sealed.subarray(0, 12), options);
+  decipher.setAuthTag(sealed.subarray(-16));
+  return Buffer.concat([decipher.update(sealed.subarray(12, -16)), decipher.final()]);
+}
+
+async function digestRows(coffer: Coffer): Promise<Row[]> {
+  await coffer.transit.keys.create({ name: 'mac' });
+  const key = createSecretKey(randomBytes(32));
+  const batch = { name: 'mac', batch_input: repeat(FAST, { input }) };
+  const long = randomBytes(64 * INPUT_BYTES);
+  const longInput = long.toString('base64');
+  return [
+    await row(
+      'hmac sha2-256',
+      FAST,
+      () => coffer.transit.hmac(batch),
+      () => createHmac('sha256', key).update(plaintext).digest('base64'),
+    ),
+    await row(
+      'hash sha2-256 of 64 KiB',
+      1,
+      () => coffer.transit.hash({ input: longInput }),
+      () => hash('sha256', long, 'hex'),
+    ),
+  ];
+}
+
+async function signatureRows(
+  coffer: Coffer,
+  { type, items, pair, digest, options }: SigningCase,
+): Promise<Row[]> {
+  await coffer.transit.keys.create({ name: type, type });
+  const { privateKey, publicKey } = pair();
+  const bare = sign(digest, plaintext, { key: privateKey, ...options });
+  const batch = { name: type, batch_input: repeat(items, { input }) };
+  const [first] = (await coffer.transit.sign(batch)).batch_results;
+  const signature = first !== undefined && 'signature' in first ? first.signature : '';
+  return [
+    await row(
+      `sign ${type}`,
+      items,
+      () => coffer.transit.sign(batch),
+      () => sign(digest, plaintext, { key: privateKey, ...options }),
+    ),
+    await row(
+      `verify ${type}`,
+      items,
+      () => coffer.transit.verify({ name: type, batch_input: repeat(items, { input, signature }) }),
+      () => verify(digest, plaintext, { key: publicKey, ...verifyOptions(options) }, bare),
+    ),
+  ];
+}
+
+const verifyOptions = (options: SigningCase['options']) =>
+  options === undefined ? {} : { ...options, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
