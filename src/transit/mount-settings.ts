@@ -20,7 +20,7 @@ export async function readSettings(engine: Engine): Promise<MountSettings> {
 }
 
 /** @throws `invalid` for a cache size that is neither 0 nor at least 10. */
-export function changeSettings(engine: Engine, change: Partial<MountSettings>): Promise<MountSettings> {
+export async function changeSettings(engine: Engine, change: Partial<MountSettings>): Promise<MountSettings> {
   const { cacheSize } = change;
   if (cacheSize !== undefined && cacheSize !== 0 && cacheSize < SMALLEST_CACHE) {
     throw invalid('size must be 0 or a value greater or equal to 10', {
