@@ -1,9 +1,9 @@
 import { invalid } from '../errors.ts';
-import type { Command, Invocation, OptionValue } from './command.ts';
-import { everywhereBeside } from './everywhere.ts';
+import type { Command, Invocation, OptionSpec, OptionValue } from './command.ts';
+import { everywhereBeside, everywhereOptions } from './everywhere.ts';
 
 /**
- * What both parsers come to: the command's own options apart from those that every command has.
+ * What both parsers come to: the command's own options, and those that every command has.
  * @param before options that stood before the command's name
  * @param after options that stood after it
  * @throws `invalid` when two exclude each other.
@@ -19,11 +19,15 @@ export function invocation(
   const everywhere = new Map(before);
   const options = new Map<string, OptionValue>();
   for (const [flag, value] of after) {
-    const own = command.options.some((option) => option.flag === flag);
-    (own ? options : everywhere).set(flag, value);
+    if (hasFlag(command.options, flag)) options.set(flag, value);
+    // A command that declares one of these itself means the same by it.
+    if (hasFlag(everywhereOptions, flag)) everywhere.set(flag, value);
   }
   return { path, command, given: { arguments: words, options }, everywhere };
 }
+
+const hasFlag = (options: readonly OptionSpec[], flag: string): boolean =>
+  options.some((option) => option.flag === flag);
 
 function refuseExclusions(
   command: Command,

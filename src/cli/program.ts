@@ -174,7 +174,8 @@ function withNotes(
   help: string,
   spec: { readonly choices?: readonly string[]; readonly fallback?: string },
 ): string {
-  const choices = spec.choices === undefined ? [] : [`One of: ${spec.choices.join(', ')}.`];
+  const said = spec.choices?.every((choice) => help.includes(choice)) ?? true;
+  const choices = said ? [] : [`One of: ${spec.choices?.join(', ')}.`];
   const fallback = spec.fallback === undefined ? [] : [`Default: ${spec.fallback}.`];
   return [help, ...choices, ...fallback].join(' ');
 }

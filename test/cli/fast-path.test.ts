@@ -145,9 +145,9 @@ describe('parseQuickly', () => {
     });
   });
 
-  it('lets a flag of the command win over one that every command has', async () => {
+  it('lets what stands after the command win over what stands before it', async () => {
     const outcome = await quickly(['--org', 'outer', 'tags', 'list', '--org', 'inner']);
-    expect(outcome).toMatchObject({ options: [['org', 'inner']], everywhere: [['org', 'outer']] });
+    expect(outcome).toMatchObject({ options: [['org', 'inner']], everywhere: [['org', 'inner']] });
   });
 
   it.each([

@@ -1,0 +1,4 @@
+import { local } from './harness.ts';
+import { describeCommands } from './suites/index.ts';
+
+describeCommands(local);

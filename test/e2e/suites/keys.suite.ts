@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { Suite } from './index.ts';
+
+/** The ten key types of the specification, and what each can do. */
+const TYPES: readonly (readonly [type: string, encrypts: boolean, signs: boolean])[] = [
+  ['aes128-gcm96', true, false],
+  ['aes256-gcm96', true, false],
+  ['chacha20-poly1305', true, false],
+  ['ed25519', false, true],
+  ['ecdsa-p256', false, true],
+  ['ecdsa-p384', false, true],
+  ['ecdsa-p521', false, true],
+  ['rsa-2048', true, true],
+  ['rsa-3072', true, true],
+  ['rsa-4096', true, true],
+];
+
+export const keysSuite: Suite = (here) => {
+  it.each(TYPES)('creates a key of type %s and tells what it can do', (type, encrypts, signs) => {
+    const name = `type-${type}`;
+    here().ok(`transit keys create ${name} --type ${type}`);
+    expect(here().json(`transit keys read ${name}`)).toMatchObject({
+      name,
+      type,
+      derived: false,
+      exportable: false,
+      deletion_allowed: false,
+      supports_encryption: encrypts,
+      supports_decryption: encrypts,
+      supports_signing: signs,
+    });
+  });
+
+  it('makes aes256-gcm96 keys unless told otherwise, and lists names in order', () => {
+    here().ok('transit keys create zeta');
+    here().ok('transit keys create alpha');
+    expect(here().json('transit keys read zeta')).toMatchObject({ type: 'aes256-gcm96' });
+    const names = here().ok('transit keys list').split('\n');
+    expect(names).toEqual([...names].sort());
+    expect(names).toEqual(expect.arrayContaining(['alpha', 'zeta']));
+    expect(here().json('transit keys list')).toEqual({ keys: names });
+  });
+
+  it('shows the public key of each version of an asymmetric key', () => {
+    here().ok('transit keys create pair --type ecdsa-p256');
+    here().ok('transit keys rotate pair --force');
+    const { keys } = here().json('transit keys read pair') as {
+      keys: Record<string, { public_key: string }>;
+    };
+    expect(Object.keys(keys)).toEqual(['1', '2']);
+    for (const { public_key } of Object.values(keys)) expect(public_key).toContain('BEGIN PUBLIC KEY');
+  });
+
+  it('shows the creation time of each version of a symmetric key as Unix seconds', () => {
+    here().ok('transit keys create timed');
+    const { keys } = here().json('transit keys read timed') as { keys: Record<string, number> };
+    expect(Math.abs((keys['1'] ?? 0) - Date.now() / 1000)).toBeLessThan(60);
+  });
+
+  it('creates derived and convergent keys, and refuses convergent without derived', () => {
+    here().ok('transit keys create conv --derived --convergent-encryption');
+    expect(here().json('transit keys read conv')).toMatchObject({
+      derived: true,
+      convergent_encryption: true,
+    });
+    here().refused('transit keys create wrong --convergent-encryption', 2);
+    expect(here().run('transit keys read wrong').exitCode).toBe(3);
+  });
+
+  it('rotates keys that encrypt; a signing key only with --force, and says so', () => {
+    here().ok('transit keys create turning');
+    here().ok('transit keys rotate turning');
+    here().ok('transit keys rotate turning');
+    expect(here().json('transit keys read turning')).toMatchObject({ latest_version: 3 });
+    here().ok('transit keys create signer --type ed25519');
+    expect(here().run('transit keys rotate signer').stderr).toContain('--force');
+    expect(here().json('transit keys read signer')).toMatchObject({ latest_version: 1 });
+    here().ok('transit keys rotate signer --force');
+    expect(here().json('transit keys read signer')).toMatchObject({ latest_version: 2 });
+  });
+
+  it('configures all five settings; two of them can only be switched on', () => {
+    here().ok('transit keys create set');
+    here().ok('transit keys rotate set');
+    here().ok(
+      'transit keys config set --min-decryption-version 2 --min-encryption-version 2 --deletion-allowed --exportable --allow-plaintext-backup',
+    );
+    const settings = {
+      min_decryption_version: 2,
+      min_encryption_version: 2,
+      deletion_allowed: true,
+      exportable: true,
+      allow_plaintext_backup: true,
+    };
+    expect(here().json('transit keys read set')).toMatchObject(settings);
+    here().ok('transit keys config set --no-deletion-allowed');
+    expect(here().json('transit keys read set')).toMatchObject({ ...settings, deletion_allowed: false });
+    here().refused('transit keys config set --min-decryption-version 9', 2);
+    expect(here().json('transit keys read set')).toMatchObject({ ...settings, deletion_allowed: false });
+  });
+
+  it('trims only below both minimums, for good', () => {
+    here().ok('transit keys create trimmed');
+    const old = here().ok('transit encrypt trimmed secret');
+    here().ok('transit keys rotate trimmed');
+    here().refused('transit keys trim trimmed --min-available-version 2 --yes', 2);
+    here().ok('transit keys config trimmed --min-decryption-version 2 --min-encryption-version 2');
+    here().ok('transit keys trim trimmed --min-available-version 2 --yes');
+    const { keys } = here().json('transit keys read trimmed') as { keys: object };
+    expect(Object.keys(keys)).toEqual(['2']);
+    here().refused(`transit decrypt trimmed ${old}`, 2);
+  });
+
+  it('deletes a key only when that was allowed, and only with a yes', () => {
+    here().ok('transit keys create doomed');
+    expect(here().refused('transit keys delete doomed', 2)).toContain('--yes');
+    expect(here().refused('transit keys delete doomed --yes', 1)).toContain('deletion');
+    here().ok('transit keys config doomed --deletion-allowed');
+    expect(here().ok('transit keys delete doomed --yes')).toBe('');
+    expect(here().refused('transit keys read doomed', 3)).toContain('doomed');
+  });
+
+  describe('bad input', () => {
+    it.each([
+      ['an unknown type', 'transit keys create bad --type rot13', 2, '--type'],
+      ['a name with illegal characters', ['transit', 'keys', 'create', 'a b'], 2, 'a b'],
+      ['a name with a slash', 'transit keys create a/b', 2, 'a/b'],
+      ['no name', 'transit keys create', 2, 'NAME'],
+      ['an option that there is not', 'transit keys create bad --drived', 2, '--derived'],
+      ['a command that there is not', 'transit keys crate bad', 2, 'create'],
+      [
+        'a number that is none',
+        'transit keys trim bad --min-available-version two --yes',
+        2,
+        '--min-available-version',
+      ],
+      [
+        'two flags that exclude each other',
+        'transit keys config bad --deletion-allowed --no-deletion-allowed',
+        2,
+        '--no-deletion-allowed',
+      ],
+      ['a key that there is not', 'transit keys read nothing-here', 3, 'nothing-here'],
+      ['a rotation of a key that there is not', 'transit keys rotate nothing-here', 3, 'nothing-here'],
+      ['a mount that there is not', 'transit keys list --mount elsewhere', 3, 'elsewhere'],
+    ])('refuses %s', (_, line, exitCode, named) => {
+      expect(here().refused(line, exitCode)).toContain(named);
+    });
+
+    it('leaves nothing behind', () => {
+      const names = here().ok('transit keys list').split('\n');
+      expect(names.filter((name) => ['bad', 'a b', 'a/b', 'wrong'].includes(name))).toEqual([]);
+    });
+  });
+};

@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Suite } from './index.ts';
+
+export const mountsAndAccessSuite: Suite = (here) => {
+  it('gives each mount its own keys and its own dialect', () => {
+    here().ok('mounts add teams/payments --dialect vault');
+    expect(here().ok('mounts list').split('\n')).toEqual(['teams/payments/', 'transit/']);
+    expect(here().ok('transit encrypt shared x --mount teams/payments')).toMatch(/^vault:v1:/);
+    expect(here().ok('transit encrypt shared x')).toMatch(/^service:v1:/);
+    const ciphertext = here().ok('transit encrypt shared x');
+    here().refused(`transit decrypt shared ${ciphertext} --mount teams/payments`, 2);
+    expect(here().with({ COFFER_MOUNT: 'teams/payments' }).ok('transit keys list')).toBe('shared');
+  });
+
+  it('removes a mount with every key in it, after a yes', () => {
+    expect(here().refused('mounts remove teams/payments', 2)).toContain('--yes');
+    here().ok('mounts remove teams/payments --yes');
+    here().refused('transit keys list --mount teams/payments', 3);
+    expect(here().ok('transit keys list')).toBe('shared');
+  });
+
+  it('writes, reads, lists and deletes policies', () => {
+    writeFileSync(here().file('clerk.hcl'), 'path "transit/encrypt/*" {\n  capabilities = ["update"]\n}\n');
+    here().ok('policy write clerk clerk.hcl');
+    expect(here().ok('policy list').split('\n')).toContain('clerk');
+    expect(here().ok('policy read clerk')).toContain('transit/encrypt/*');
+    here().ok('policy write piped -', { input: '{"path":{"transit/keys":{"capabilities":["list"]}}}' });
+    expect(here().ok('policy read piped')).toContain('transit/keys');
+    here().ok('policy delete clerk --yes');
+    here().refused('policy read clerk', 3);
+  });
+
+  it('issues tokens, shows and lists them, and revokes them', () => {
+    here().ok('policy write reader -', { input: '{"path":{"transit/keys":{"capabilities":["list"]}}}' });
+    const token = here().ok('token create --policy reader --ttl 1h --display-name tests');
+    expect(token).toMatch(/^\S{20,}$/);
+    const shown = here().json(['token', 'lookup', token]) as Record<string, unknown>;
+    expect(shown).toMatchObject({ policies: expect.arrayContaining(['reader']) });
+    const accessor = String(shown['accessor']);
+    expect(here().ok('token list').split('\n')).toContain(accessor);
+    here().ok(['token', 'revoke', token, '--yes']);
+    expect(here().ok('token list').split('\n')).not.toContain(accessor);
+  });
+
+  describe('bad input', () => {
+    it.each([
+      ['a mount path that is taken', 'mounts add transit', 1],
+      ['a reserved mount path', 'mounts add sys/keys', 2],
+      ['a dialect that there is not', 'mounts add other --dialect klingon', 2],
+      ['a policy that there is not', 'policy read nowhere', 3],
+      ['a duration that is none', 'token create --ttl soon', 2],
+    ])('refuses %s', (_, line, exitCode) => {
+      here().refused(line, exitCode);
+    });
+
+    it('refuses a policy that does not parse, and keeps the old one', () => {
+      here().refused('policy write reader -', 2, { input: 'path {' });
+      expect(here().ok('policy read reader')).toContain('transit/keys');
+    });
+  });
+};

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { Suite } from './index.ts';
+
+interface Resource {
+  readonly id: string;
+  readonly type: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export const tagsSuite: Suite = (here) => {
+  const acme = (line: string | readonly string[], more: readonly string[] = []) =>
+    here().ok([...(typeof line === 'string' ? line.split(' ') : line), ...more, '--org', 'acme']);
+  const document = (line: string): { data: Resource[]; meta: { pagination: Record<string, number> } } =>
+    JSON.parse(acme(line, ['-o', 'json']));
+  const count = (name: string): unknown =>
+    document('tags list --all').data.find((tag) => tag.attributes['name'] === name)?.attributes[
+      'instance-count'
+    ];
+
+  it('makes organizations, workspaces and tags', () => {
+    here().ok('orgs create acme');
+    expect(here().ok('orgs list').split('\n')).toContain('acme');
+    acme('workspaces create billing-prod');
+    acme('workspaces create billing-test');
+    expect(acme('workspaces list').split('\n').sort()).toEqual(['billing-prod', 'billing-test']);
+    acme('tags create env:prod team:billing unused');
+    expect(acme('tags list').split('\n').sort()).toEqual(['env:prod', 'team:billing', 'unused']);
+  });
+
+  it('prints the JSON:API document with -o json', () => {
+    const { data, meta } = document('tags list');
+    expect(data[0]).toMatchObject({
+      id: expect.stringMatching(/^tag-[A-Za-z0-9]{16}$/),
+      type: 'tags',
+      attributes: {
+        name: 'env:prod',
+        'instance-count': 0,
+        'created-at': expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      },
+      relationships: { organization: { data: { id: 'acme', type: 'organizations' } } },
+    });
+    expect(meta.pagination).toMatchObject({ 'current-page': 1, 'page-size': 20, 'total-count': 3 });
+  });
+
+  it('attaches and detaches by name or identifier, and counts once what is attached twice', () => {
+    acme('tags attach team:billing --workspace billing-prod --workspace billing-test');
+    acme('tags attach team:billing --workspace billing-prod');
+    expect(count('team:billing')).toBe(2);
+    const [tag] = document('tags list env:prod').data;
+    const [workspace] = document('workspaces list billing-prod').data;
+    here().ok(['tags', 'attach', tag?.id ?? '', '--workspace', workspace?.id ?? '']);
+    expect(count('env:prod')).toBe(1);
+    expect(acme('tags of billing-prod').split('\n').sort()).toEqual(['env:prod', 'team:billing']);
+    acme('tags detach team:billing --workspace billing-prod billing-test');
+    expect(count('team:billing')).toBe(0);
+    expect(acme('tags of billing-prod')).toBe('env:prod');
+  });
+
+  it('finds tags by a part of their name, in pages, and without those of a workspace', () => {
+    expect(acme('tags list nv:pr')).toBe('env:prod');
+    expect(acme('tags list nothing-like-it')).toBe('');
+    expect(acme('tags list --page-size 2').split('\n')).toHaveLength(2);
+    expect(acme('tags list --page 2 --page-size 2').split('\n')).toHaveLength(1);
+    expect(acme('tags list --all').split('\n')).toHaveLength(3);
+    const [workspace] = document('workspaces list billing-prod').data;
+    expect(acme(`tags list --exclude-taggable ${workspace?.id}`).split('\n')).not.toContain('env:prod');
+  });
+
+  it('gathers every page with --all', () => {
+    here().ok('orgs create crowded');
+    const names = Array.from({ length: 230 }, (_, index) => `t${String(index).padStart(3, '0')}`);
+    here().ok(['tags', 'create', ...names, '--org', 'crowded', '-q']);
+    expect(here().ok('tags list --all --org crowded').split('\n')).toEqual(names);
+    expect(here().ok('tags list --org crowded').split('\n')).toHaveLength(20);
+  });
+
+  it('deletes tags from the pool and off every workspace, all or none', () => {
+    expect(here().refused('tags delete env:prod --org acme', 2)).toContain('--yes');
+    expect(here().refused('tags delete env:prod nowhere --yes --org acme', 3)).toContain('nowhere');
+    expect(count('env:prod')).toBe(1);
+    expect(acme('tags delete env:prod unused --yes')).toBe('');
+    expect(acme('tags list')).toBe('team:billing');
+    expect(acme('tags of billing-prod')).toBe('');
+  });
+
+  it('corrects the counts when a workspace is deleted', () => {
+    acme('tags attach team:billing --workspace billing-prod billing-test');
+    acme('workspaces delete billing-test --yes');
+    expect(count('team:billing')).toBe(1);
+  });
+
+  it('deletes an organization with its pool', () => {
+    here().ok('orgs delete crowded --yes');
+    here().refused('tags list --org crowded', 3);
+    expect(here().ok('orgs list').split('\n')).toEqual(['acme']);
+  });
+
+  it('takes the organization from the environment', () => {
+    expect(here().with({ COFFER_ORG: 'acme' }).ok('tags list')).toBe('team:billing');
+    expect(here().refused('tags list', 2)).toContain('--org');
+  });
+
+  describe('bad input', () => {
+    it.each([
+      ['an organization that there is not', 'tags list --org nowhere', 3, 'nowhere'],
+      ['a tag that there is not', 'tags attach nowhere --workspace billing-prod --org acme', 3, 'nowhere'],
+      [
+        'a workspace that there is not',
+        'tags attach team:billing --workspace nowhere --org acme',
+        3,
+        'nowhere',
+      ],
+      ['an identifier that there is not', 'tags of ws-AAAAAAAAAAAAAAAA --org acme', 3, 'ws-AAAAAAAAAAAAAAAA'],
+      ['page 0', 'tags list --page 0 --org acme', 2, '--page'],
+      ['a negative page', 'tags list --page -1 --org acme', 2, '--page'],
+      ['an absurd page size', 'tags list --page-size 100000000000000000000 --org acme', 2, '--page-size'],
+      ['an organization whose name is no name', 'orgs create ..', 2, '..'],
+      ['a name that is taken', 'orgs create acme', 2, 'acme'],
+      ['no tag at all', 'tags create --org acme', 2, 'NAME'],
+      ['no workspace at all', 'tags attach team:billing --org acme', 2, '--workspace'],
+    ])('refuses %s', (_, line, exitCode, named) => {
+      expect(here().refused(line, exitCode)).toContain(named);
+    });
+
+    it('refuses empty, oversized and illegal tag names', () => {
+      for (const name of ['', 'x'.repeat(300), 'a\tb']) {
+        here().refused(['tags', 'create', name, '--org', 'acme'], 2);
+      }
+      expect(acme('tags list')).toBe('team:billing');
+    });
+  });
+};
