@@ -38,6 +38,7 @@ export function openInFile(path: string, field: string): InFile {
         input.read(into).catch((error: unknown) => {
           throw failure(error);
         }),
+      readNow: (into) => input.readNow(into),
       readAt: (position, into) =>
         readFully(descriptor, position, into).catch((error: unknown) => {
           throw failure(error);

@@ -14,6 +14,8 @@ export interface Input {
    * @returns how many were put at the start of `into`; 0 at the end.
    */
   read(into: Uint8Array): Promise<number>;
+  /** As `read`, but nothing else is done meanwhile: several times cheaper on a pipe. */
+  readNow(into: Uint8Array): number;
   /** The size of what is read when it is a regular file; undefined for a pipe, a terminal or a device. */
   readonly bytes: number | undefined;
 }
@@ -25,7 +27,10 @@ export interface Output {
   readonly columns: number;
   /** @throws ClosedPipe when the reader has gone. */
   write(data: string | Uint8Array): void;
-  /** As `write`, while other work goes on; `data` must not change meanwhile. */
+  /**
+   * As `write`, while other work goes on; `data` must not change meanwhile. To a pipe it is written at once, because that is
+   * several times cheaper and whoever reads the pipe is at work anyway.
+   */
   writeLater(data: Uint8Array): Promise<void>;
 }
 
@@ -61,7 +66,8 @@ export function inputFrom(descriptor: number): Input {
       const pieces: Buffer[] = [];
       let total = 0;
       for (;;) {
-        const piece = readSome(descriptor, Buffer.allocUnsafe(chunkBytes(descriptor)));
+        const buffer = Buffer.allocUnsafe(chunkBytes(descriptor));
+        const piece = buffer.subarray(0, readNow(descriptor, buffer));
         if (piece.length === 0) break;
         total += piece.length;
         if (total > maxBytes) throw tooLarge(maxBytes);
@@ -70,6 +76,7 @@ export function inputFrom(descriptor: number): Input {
       return Buffer.concat(pieces, total);
     },
     read: (into) => readLater(descriptor, into),
+    readNow: (into) => readNow(descriptor, into),
     get bytes() {
       const stat = fstatSync(descriptor);
       return stat.isFile() ? stat.size : undefined;
@@ -83,6 +90,7 @@ const tooLarge = (maxBytes: number): CofferError =>
   });
 
 function outputTo(descriptor: number): Output {
+  let isRegular: boolean | undefined;
   return {
     get isTerminal() {
       return isTerminal(descriptor);
@@ -94,7 +102,11 @@ function outputTo(descriptor: number): Output {
     write(data) {
       writeWhole(descriptor, typeof data === 'string' ? Buffer.from(data) : data);
     },
-    writeLater: (data) => writeWholeLater(descriptor, data),
+    async writeLater(data) {
+      isRegular ??= fstatSync(descriptor).isFile();
+      if (isRegular) await writeWholeLater(descriptor, data);
+      else writeWhole(descriptor, data);
+    },
   };
 }
 
@@ -111,12 +123,12 @@ function isTerminal(descriptor: number): boolean {
 const chunkBytes = (descriptor: number): number =>
   fstatSync(descriptor).isFile() ? FILE_CHUNK_BYTES : PIPE_CHUNK_BYTES;
 
-function readSome(descriptor: number, buffer: Buffer): Buffer {
+function readNow(descriptor: number, into: Uint8Array): number {
   for (;;) {
     try {
-      return buffer.subarray(0, readSync(descriptor, buffer));
+      return readSync(descriptor, into);
     } catch (error) {
-      if (!shouldRetry(error)) return buffer.subarray(0, 0);
+      if (!shouldRetry(error)) return 0;
       pause();
     }
   }

@@ -9,6 +9,7 @@ import { IN, OUT } from '../operation-spec.ts';
 import { openOutFile } from '../out-file.ts';
 import { binaryRefused, jsonText } from '../output.ts';
 import type { Session } from '../session.ts';
+import type { Input } from '../streams.ts';
 import type { Job } from './jobs.ts';
 import { OUT_DIR } from './options.ts';
 import { screen } from './screen.ts';
@@ -95,7 +96,7 @@ async function runJob(request: TransferRequest, job: Job, progress: TransferProg
     const input = file ?? session.streams.in;
     const told = await writing(request, job, counts, (sink) =>
       request.transfer({
-        source: { read: (into) => input.read(into), mayStall: input.bytes === undefined },
+        source: sourceOf(input, job),
         file: file?.bytes === undefined ? undefined : { ...file, size: file.bytes },
         sink,
         onProgress(bytes) {
@@ -114,6 +115,16 @@ async function runJob(request: TransferRequest, job: Job, progress: TransferProg
   } finally {
     file?.close();
   }
+}
+
+/**
+ * From pipe to pipe nothing is gained by doing other work while waiting, and blocking calls cost far less. With an output
+ * file, signals must be served at any time, because an unfinished file has to go.
+ */
+function sourceOf(input: Input, { to }: Job): ByteSource {
+  const mayStall = input.bytes === undefined;
+  if (!mayStall || to !== undefined) return { mayStall, read: (into) => input.read(into) };
+  return { mayStall, read: async (into) => input.readNow(into) };
 }
 
 /** Opens the output, and lets a file appear only when all of it was written. */
