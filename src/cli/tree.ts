@@ -55,6 +55,11 @@ const envelope = group('transit envelope', {
 });
 
 const servingCommands: Readonly<Record<string, Node>> = {
+  serve: own('Offer the store over HTTP', () => import('./commands/serve.ts')),
+  'serve-worker': {
+    ...own('A further process of a server', () => import('./commands/serve-worker.ts')),
+    hidden: true,
+  },
   help: own('Show help for a command or a topic', () => import('./commands/help.ts')),
   completion: own('Print the completion script of a shell', () => import('./commands/completion.ts')),
   complete: {

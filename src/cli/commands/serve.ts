@@ -1,0 +1,146 @@
+import { invalid } from '../../errors.ts';
+import { type ServeOptions, type Serving, serve } from '../../http/serve.ts';
+import { type Command, type Given, type OptionSpec, textOption, textsOption } from '../command.ts';
+import { dialectOf, dialectOption } from '../dialect-option.ts';
+import { DONE } from '../exit-codes.ts';
+import { refuseRemote } from '../refuse-remote.ts';
+import type { Session } from '../session.ts';
+import { credentialsFor } from '../unlock.ts';
+import { SERVE_WORKER } from './serve-worker.ts';
+
+const DEFAULT_LISTEN = '127.0.0.1:8200';
+
+const options: readonly OptionSpec[] = [
+  {
+    flag: 'listen',
+    takes: 'values',
+    metavar: 'HOST:PORT',
+    help: 'Address to listen on; port 0 takes a free one.',
+    fallback: `${DEFAULT_LISTEN}, without --socket`,
+  },
+  { flag: 'socket', takes: 'value', metavar: 'PATH', help: 'Unix socket to listen on.', offers: 'file' },
+  { flag: 'tls-cert', takes: 'value', metavar: 'FILE', help: 'Certificate chain, PEM.', offers: 'file' },
+  {
+    flag: 'tls-key',
+    takes: 'value',
+    metavar: 'FILE',
+    help: 'Private key of the certificate, PEM.',
+    offers: 'file',
+  },
+  {
+    flag: 'allow-insecure-listen',
+    takes: 'nothing',
+    help: 'Allow plain HTTP on an address that others on the network reach.',
+  },
+  { flag: 'workers', takes: 'value', metavar: 'N', help: 'Processes that answer requests.', fallback: '1' },
+  {
+    flag: 'max-request-size',
+    takes: 'value',
+    metavar: 'BYTES',
+    help: 'Largest request.',
+    fallback: '32 MiB',
+  },
+  dialectOption,
+  {
+    flag: 'audit-log',
+    takes: 'value',
+    metavar: 'FILE',
+    help: 'File that gets one JSON line for every request, before it is answered.',
+    offers: 'file',
+  },
+];
+
+export const command: Command = {
+  arguments: [],
+  options,
+  details:
+    'Prints each address it listens on. SIGINT and SIGTERM finish what is in flight and end it; SIGHUP takes up a new ' +
+    'certificate and a fresh audit file. Without a secret at hand it starts sealed, until sys/unseal.',
+  examples: [
+    ['coffer serve', `On ${DEFAULT_LISTEN}, for programs on this machine`],
+    ['coffer serve --socket /run/coffer.sock', 'On a Unix socket alone'],
+    [
+      'coffer serve --listen 0.0.0.0:8200 --tls-cert cert.pem --tls-key key.pem --workers 2',
+      'For the network',
+    ],
+  ],
+  labelOf: (field) => LABELS[field],
+  async run(session, { options: given }) {
+    refuseRemote(session);
+    const serving = await serve(serveOptions(session, given));
+    for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
+    if (serving.sealed) session.warn('the store is sealed until somebody unseals it (sys/unseal)');
+    await untilToldToStop(session, serving);
+    return DONE;
+  },
+};
+
+/** Fields of the server's errors, as flags. */
+const LABELS: Readonly<Record<string, string>> = {
+  listen: '--listen',
+  socket: '--socket',
+  workers: '--workers',
+  tls: '--tls-cert',
+  audit: '--audit-log',
+};
+
+function serveOptions(session: Session, given: Given['options']): ServeOptions {
+  const socket = textOption(given, 'socket');
+  const listen = textsOption(given, 'listen');
+  const workers = wholeNumber(given, 'workers');
+  const maxRequestBytes = wholeNumber(given, 'max-request-size');
+  const dialect = dialectOf(given);
+  const auditFile = textOption(given, 'audit-log');
+  return {
+    directory: session.settings.storeDirectory,
+    credentials: credentialsFor(session),
+    listen: listen.length === 0 && socket === undefined ? [DEFAULT_LISTEN] : listen,
+    ...(socket === undefined ? {} : { socket }),
+    ...tlsFiles(given),
+    ...(given.has('allow-insecure-listen') ? { allowInsecureListen: true } : {}),
+    ...(workers === undefined ? {} : { workers }),
+    ...(maxRequestBytes === undefined ? {} : { maxRequestBytes }),
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(auditFile === undefined ? {} : { auditFile }),
+    workerCommand: [...programAfterNode(), SERVE_WORKER],
+    log: (line) => session.streams.err.write(`${line}\n`),
+  };
+}
+
+function tlsFiles(given: Given['options']): Pick<ServeOptions, 'tls'> {
+  const certificateFile = textOption(given, 'tls-cert');
+  const keyFile = textOption(given, 'tls-key');
+  if (certificateFile === undefined && keyFile === undefined) return {};
+  if (certificateFile === undefined || keyFile === undefined) {
+    throw invalid('--tls-cert and --tls-key go together', { hint: 'give both' });
+  }
+  return { tls: { certificateFile, keyFile } };
+}
+
+function wholeNumber(given: Given['options'], flag: string): number | undefined {
+  const text = textOption(given, flag);
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give a whole number from 1' });
+}
+
+/** How this program is started again: a single executable is the program, Node needs to be told the file. */
+function programAfterNode(): readonly string[] {
+  const [, file] = process.argv;
+  return process.getBuiltinModule('node:sea').isSea() || file === undefined ? [] : [file];
+}
+
+/** A first signal ends the server in order; a second one at once, as if nobody had listened. */
+function untilToldToStop(session: Session, serving: Serving): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const reload = (): void => void serving.reload().catch((error: Error) => session.fail(error.message));
+    const stop = (): void => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
+      process.off('SIGHUP', reload);
+      serving.close().then(resolve, reject);
+    };
+    process.once('SIGINT', stop);
+    process.once('SIGTERM', stop);
+    process.on('SIGHUP', reload);
+  });
+}
