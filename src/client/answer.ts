@@ -1,6 +1,7 @@
 import { CofferError, type ErrorKind, unavailable } from '../errors.ts';
 import type { Operation, Outcome } from '../operations/operation.ts';
 import { isObject } from '../operations/params.ts';
+import { routesOf } from '../operations/route.ts';
 import type { WireAnswer } from './http-transport.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -20,6 +21,7 @@ export function readAnswer(operation: Operation, answer: WireAnswer): Outcome<un
   }
   if (operation.bare && isSuccess) return { data: members };
   if (isSuccess || isBatch(members)) return dataOutcome(status, members);
+  if (isListOfNothing(operation, answer, members)) return { data: { keys: [] }, nothingListed: true };
   throw dataError(status, members);
 }
 
@@ -39,6 +41,13 @@ function readBody({ status, body }: WireAnswer): Members {
 /** A batch in which items failed is answered with an error's status and the whole result. */
 const isBatch = ({ data, errors }: Members): boolean =>
   errors === undefined && isObject(data) && Array.isArray(data['batch_results']);
+
+/** Peers answer a list of nothing with 404 and without a text, which a missing mount has. */
+const isListOfNothing = (operation: Operation, { status }: WireAnswer, { errors }: Members): boolean =>
+  status === 404 &&
+  routesOf(operation).some(({ method }) => method === 'LIST') &&
+  Array.isArray(errors) &&
+  errors.length === 0;
 
 function dataOutcome(status: number, { data, warnings, auth }: Members): Outcome<unknown> {
   return {

@@ -15,6 +15,7 @@ export const NO_STORE = { 'cache-control': 'no-store' } as const;
  */
 export function envelope(requestId: string, outcome: Outcome<unknown>, notes: readonly string[]): Answer {
   const { data, auth, topLevel, failedItems } = outcome;
+  if (outcome.nothingListed) return errorBody(404, []);
   if (data === undefined && auth === undefined && (outcome.warnings ?? []).length === 0) {
     return { status: 204, contentType: JSON_TYPE, headers: NO_STORE };
   }

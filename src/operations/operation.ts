@@ -81,6 +81,8 @@ export interface Outcome<D> {
   readonly warnings?: readonly string[];
   /** A new resource was made (201 in the JSON:API). */
   readonly created?: true;
+  /** A list of nothing. Peers answer it as a thing that is not there; commands and programs get the empty list. */
+  readonly nothingListed?: true;
   /** Items of a batch failed: answer with this status, and with the whole result in the body. */
   readonly failedItems?: { readonly statusCode: number };
   /** The result of operations that issue tokens: the `auth` object of the envelope, where `data` is null. */

@@ -1,4 +1,3 @@
-import { notFound } from '../../errors.ts';
 import { operation } from '../operation.ts';
 import { integer, text } from '../params.ts';
 
@@ -17,9 +16,6 @@ export const declaration = operation({
       ...(values.after === undefined ? {} : { after: values.after }),
       ...(values.limit > 0 ? { limit: values.limit } : {}),
     });
-    // Peers answer a list of nothing as something that is not there.
-    if (keys.length === 0)
-      throw notFound('there are no keys', { hint: 'make one with "transit keys create"' });
-    return { data: { keys } };
+    return keys.length === 0 ? { data: { keys }, nothingListed: true } : { data: { keys } };
   },
 });
