@@ -57,7 +57,7 @@ export class DocumentCache {
     if (!this.isAt(from)) return;
     this.#version = to;
     for (const [identity, file] of changed) {
-      const key = keyOf(identity);
+      const key = identityKey(identity);
       this.#drop(key);
       if (file !== undefined) this.#insert(key, file);
     }
@@ -65,7 +65,7 @@ export class DocumentCache {
 
   /** The file as it is in the present version, or undefined when that isn't known. */
   current(identity: Identity): CachedFile | undefined {
-    const key = keyOf(identity);
+    const key = identityKey(identity);
     const entry = this.#entries.get(key);
     if (entry?.epoch !== this.#epoch) return undefined;
     this.#entries.delete(key);
@@ -75,13 +75,13 @@ export class DocumentCache {
 
   /** The file as it was when last seen, current or not. */
   lastSeen(identity: Identity): CachedFile | undefined {
-    return this.#entries.get(keyOf(identity));
+    return this.#entries.get(identityKey(identity));
   }
 
   /** Remembers what was found in `version`. */
   add(version: Version, identity: Identity, file: CachedFile): void {
     if (!this.isAt(version)) return;
-    const key = keyOf(identity);
+    const key = identityKey(identity);
     const entry = this.#entries.get(key);
     if (entry !== undefined && entry.value === file.value) {
       entry.epoch = this.#epoch;
@@ -115,5 +115,5 @@ export class DocumentCache {
 }
 
 /** No two identities give the same text, whatever characters they hold. */
-const keyOf = ({ space, collection, id }: Identity): string =>
+export const identityKey = ({ space, collection, id }: Identity): string =>
   `${space}/${collection.length}/${collection}${id}`;

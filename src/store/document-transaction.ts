@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { invalid } from '../errors.ts';
 import type { Change } from './backends/backend.ts';
 import { changeIds, type IdChanges, type IndexWriter } from './collection-index.ts';
@@ -6,6 +7,9 @@ import { DocumentView, identityOf } from './document-view.ts';
 import { type FileReader, parseFrozen } from './file-reader.ts';
 import { fingerprint, type Identity, type RootKey } from './root-key.ts';
 import type { DocumentRef, ListOptions, Transaction } from './store.ts';
+
+/** A large transaction lets others have a turn of the event loop after so many documents. */
+const BREATHER = 256;
 
 interface Write {
   readonly identity: Identity;
@@ -88,6 +92,7 @@ export class DocumentTransaction implements Transaction {
         if (json === undefined) removed.add(id);
         else if (!existed) added.add(id);
         if (existed || json !== undefined) sealed.add(identity, json, value);
+        if (sealed.changes.length % BREATHER === 0) await turn();
       }
       if (added.size + removed.size > 0) await index.change(collection, { added, removed });
     }

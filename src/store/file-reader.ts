@@ -1,7 +1,7 @@
 import { corrupt } from '../errors.ts';
 import type { Backend, Version } from './backends/backend.ts';
 import type { IndexReader } from './collection-index.ts';
-import type { CachedFile, DocumentCache } from './document-cache.ts';
+import { type CachedFile, type DocumentCache, identityKey } from './document-cache.ts';
 import { fingerprint, type Identity, type RootKey } from './root-key.ts';
 
 /** Where a reader reads, and how far it may trust what it finds. */
@@ -25,7 +25,7 @@ export class VersionGone extends Error {}
 export class FileReader implements IndexReader {
   readonly #scope: ReaderScope;
   /** Not yet known to belong to the version; only this reader sees them. */
-  readonly #unconfirmed: { identity: Identity; file: CachedFile }[] = [];
+  readonly #unconfirmed = new Map<string, { identity: Identity; file: CachedFile }>();
   /** Set when the result of whoever used this reader is worth nothing. */
   versionGone = false;
 
@@ -39,23 +39,30 @@ export class FileReader implements IndexReader {
 
   /** Whether the result counts only if the store is still at this version. */
   get needsConfirmation(): boolean {
-    return this.#unconfirmed.length > 0;
+    return this.#unconfirmed.size > 0;
+  }
+
+  /** Whether all that it showed was known to belong to its version. */
+  get isSpotless(): boolean {
+    return !this.versionGone && this.#unconfirmed.size === 0;
   }
 
   /** To be called once the store is known to be still at this version. */
   confirm(): void {
-    for (const { identity, file } of this.#unconfirmed) this.#scope.cache.add(this.version, identity, file);
+    for (const { identity, file } of this.#unconfirmed.values()) {
+      this.#scope.cache.add(this.version, identity, file);
+    }
   }
 
   async load(identity: Identity): Promise<unknown> {
     const { cache, trust, version } = this.#scope;
     if (!cache.isAt(version)) return this.#giveUp();
-    const known = cache.current(identity) ?? this.#unconfirmedFile(identity);
+    const known = cache.current(identity) ?? this.#unconfirmed.get(identityKey(identity))?.file;
     if (known !== undefined) return known.value;
     if (trust === 'unsettled') return this.#giveUp();
     const file = await this.#read(identity);
     if (trust === 'locked') cache.add(version, identity, file);
-    else this.#unconfirmed.push({ identity, file });
+    else this.#unconfirmed.set(identityKey(identity), { identity, file });
     return file.value;
   }
 
@@ -89,10 +96,6 @@ export class FileReader implements IndexReader {
     return { fingerprint: fingerprint(bytes), value: parseFrozen(json), size: bytes.length };
   }
 
-  #unconfirmedFile(identity: Identity): CachedFile | undefined {
-    return this.#unconfirmed.find(({ identity: other }) => sameIdentity(identity, other))?.file;
-  }
-
   #giveUp(): never {
     this.versionGone = true;
     throw new VersionGone();
@@ -109,6 +112,3 @@ function freeze(value: unknown): unknown {
   for (const part of Object.values(value)) freeze(part);
   return Object.freeze(value);
 }
-
-const sameIdentity = (a: Identity, b: Identity): boolean =>
-  a.id === b.id && a.collection === b.collection && a.space === b.space;
