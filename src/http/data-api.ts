@@ -94,8 +94,8 @@ export class DataApi {
     if (served === undefined) return errorBody(503, ['Vault is sealed']);
     const parameters = readParameters(request, exchange);
     // Asked for once: what the store held when the request had come in is what it is answered from.
-    const revision = await served.core.store.revision();
-    const mount = absolute === 'unsupported-path' ? await served.mountOf(request.path, revision) : undefined;
+    const revision = await served.revision();
+    const mount = absolute === 'unsupported-path' ? served.mountOf(request.path) : undefined;
     const match =
       mount === undefined
         ? absolute

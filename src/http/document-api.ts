@@ -80,7 +80,8 @@ export class DocumentApi {
     const served = this.#served();
     if (served === undefined) return SEALED;
     const token = tokenOf(exchange);
-    const identity = token === undefined ? undefined : await served.access.authenticate(token);
+    const identity =
+      token === undefined ? undefined : await served.access.authenticate(token, await served.revision());
     const method = METHODS[exchange.method];
     const audited: AuditedRequest = {
       id: randomUUID(),

@@ -3,18 +3,22 @@ import type { AuditLog } from '../access/audit-log.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
 import type { Core } from '../operations/operation.ts';
 import type { Mount } from '../transit/mounts.ts';
+import type { Transit } from '../transit/transit.ts';
 
 /** The core of an unsealed server, with what every request needs of it at hand. */
 export class ServedCore {
   readonly core: Core;
   readonly access: Access;
+  /** By mount path, as of the revision. */
+  readonly #engines = new Map<string, Promise<Transit>>();
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditLog | undefined;
+  #looking: Promise<string> | undefined;
   #revision: string | undefined;
   #mounts: ReadonlyMap<string, Mount> = new Map();
 
   private constructor(core: Core, access: Access, recorder?: AuditRecorder, auditLog?: AuditLog) {
-    this.core = core;
+    this.core = { ...core, transit: (mount) => this.#transit(core, mount) };
     this.access = access;
     this.#recorder = recorder;
     this.#auditLog = auditLog;
@@ -27,15 +31,32 @@ export class ServedCore {
   }
 
   /**
-   * The mount that a path lies under. Mounts never lie in one another, so there is at most one.
-   * @param revision of the store, asked for since the request came in.
+   * The store's revision as of now, with what depends on it taken up. All requests that came in by this turn of the
+   * event loop share one look at the store; the look comes after the last of them, so it is fresh for each.
    */
-  async mountOf(path: string, revision: string): Promise<Mount | undefined> {
-    if (revision !== this.#revision) {
-      const mounts = await this.core.mounts.list();
-      this.#mounts = new Map(mounts.map((mount) => [mount.path, mount]));
-      this.#revision = revision;
-    }
+  revision(): Promise<string> {
+    this.#looking ??= this.#look();
+    return this.#looking;
+  }
+
+  async #look(): Promise<string> {
+    await new Promise((resolve) => setImmediate(resolve));
+    // Whoever comes from here on may know of changes that this look misses.
+    this.#looking = undefined;
+    const revision = await this.core.store.revision();
+    if (revision !== this.#revision) await this.#moveTo(revision);
+    return revision;
+  }
+
+  async #moveTo(revision: string): Promise<void> {
+    const mounts = await this.core.mounts.list();
+    this.#mounts = new Map(mounts.map((mount) => [mount.path, mount]));
+    this.#engines.clear();
+    this.#revision = revision;
+  }
+
+  /** The mount that a path lies under. Mounts never lie in one another, so there is at most one. */
+  mountOf(path: string): Mount | undefined {
     for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
       const mount = this.#mounts.get(path.slice(0, slash));
       if (mount !== undefined) return mount;
@@ -43,8 +64,15 @@ export class ServedCore {
     return undefined;
   }
 
-  get isAudited(): boolean {
-    return this.#auditLog !== undefined;
+  /** While the store does not change, a mount's engine stays the same; every request has asked for the revision. */
+  #transit(core: Core, mount: string): Promise<Transit> {
+    let engine = this.#engines.get(mount);
+    if (engine === undefined) {
+      engine = core.transit(mount);
+      this.#engines.set(mount, engine);
+      engine.catch(() => this.#engines.delete(mount));
+    }
+    return engine;
   }
 
   /** Written before an operation runs that changes something. @throws `unavailable`: then it must not run. */

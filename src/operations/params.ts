@@ -219,14 +219,21 @@ export interface BatchItem<V> {
   readonly problem?: CofferError;
 }
 
-/** `batch_input`: an array of objects, each parsed on its own by `fields`. Unknown members are ignored. */
+/**
+ * `batch_input`: an array of objects, each parsed on its own by `fields`. Unknown members are ignored.
+ * `null` is no batch, so that the call is about one value, as with peers.
+ */
 export function batch<const F extends Params, const S extends Omit<Spec<never>, 'required' | 'default'>>(
   fields: F,
   spec: S,
-): Param<readonly BatchItem<ValuesOf<F>>[]> & { readonly presence: 'optional'; readonly fields: F } {
+): Param<readonly BatchItem<ValuesOf<F>>[] | undefined> & {
+  readonly presence: 'optional';
+  readonly fields: F;
+} {
   const properties = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.schema]));
   const schema: Schema = { type: 'array', items: { type: 'object', properties } };
-  const parse = (value: unknown, field: string): readonly BatchItem<ValuesOf<F>>[] => {
+  const parse = (value: unknown, field: string): readonly BatchItem<ValuesOf<F>>[] | undefined => {
+    if (value === null) return undefined;
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
     return items.map((item, index) => {
       if (!isObject(item)) throw wrongType(`${field}[${index}]`, 'an object');
@@ -234,7 +241,7 @@ export function batch<const F extends Params, const S extends Omit<Spec<never>, 
     });
   };
   return {
-    ...declare<readonly BatchItem<ValuesOf<F>>[], Spec<never>>(spec, schema, parse),
+    ...declare<readonly BatchItem<ValuesOf<F>>[] | undefined, Spec<never>>(spec, schema, parse),
     presence: 'optional',
     fields,
   };
@@ -269,17 +276,23 @@ export interface Parsed<P extends Params> {
  */
 export function parseValues<P extends Params>(params: P, raw: Readonly<Record<string, unknown>>): Parsed<P> {
   const values: Record<string, unknown> = {};
-  for (const [name, param] of Object.entries(params)) {
+  for (const name in params) {
+    const param = params[name];
+    if (param === undefined) continue;
     if (Object.hasOwn(raw, name) && raw[name] !== undefined) values[name] = param.parse(raw[name], name);
     else if (param.presence === 'default') values[name] = param.defaultValue;
     else if (param.presence === 'required') {
       throw invalid(`missing ${name}`, { field: name, hint: param.help });
     }
   }
-  const unrecognized = Object.keys(raw)
-    .filter((name) => !Object.hasOwn(params, name))
-    .sort();
-  return { values: values as ValuesOf<P>, unrecognized };
+  return { values: values as ValuesOf<P>, unrecognized: unrecognizedIn(params, raw) };
+}
+
+const NONE: readonly string[] = [];
+
+function unrecognizedIn(params: Params, raw: Readonly<Record<string, unknown>>): readonly string[] {
+  const names = Object.keys(raw).filter((name) => !Object.hasOwn(params, name));
+  return names.length === 0 ? NONE : names.sort();
 }
 
 /** The kebab-case flag of a parameter, without dashes. */
