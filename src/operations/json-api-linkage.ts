@@ -3,7 +3,7 @@ import { parseIdentifier } from '../tags/identifiers.ts';
 import type { NamedTag, TagReference } from '../tags/tag-reference.ts';
 import { type CliParam, isObject, type Param, type Schema } from './params.ts';
 
-/** Parameters that are lists of resource identifiers: in documents objects, on a command line bare texts. */
+/** Parameters that are lists of resource identifiers: in documents objects with a type, on a command line bare texts. */
 
 type Required<T> = Param<T> & { readonly presence: 'required' };
 type Optional<T> = Param<T> & { readonly presence: 'optional' };
@@ -93,10 +93,17 @@ export const tagNames = (spec: DocumentSpec): Required<readonly NamedTag[]> => (
 
 function namedTag(item: unknown, at: string): NamedTag {
   const field = `${at}/attributes/name`;
+  if (isReference(item) && 'name' in item) return { name: item.name, field };
   const name = typeof item === 'string' ? item : nameOf(resourceOf(item, 'tags', at), at);
   if (name === undefined) throw malformed('a name is needed', field);
   return { name, field };
 }
+
+/** What programs give: `{ id }` or `{ name }`, where a document has a resource identifier with its type. */
+const isReference = (item: unknown): item is TagReference =>
+  isObject(item) &&
+  !Object.hasOwn(item, 'type') &&
+  (typeof item['id'] === 'string' || typeof item['name'] === 'string');
 
 const printNamed = ({ name }: NamedTag) => ({ type: 'tags', attributes: { name } });
 
@@ -121,6 +128,7 @@ function referenceOf(item: unknown, at: string): TagReference {
   if (typeof item === 'string') {
     return parseIdentifier('tag', item) === undefined ? { name: item, field } : { id: item };
   }
+  if (isReference(item)) return 'id' in item ? { id: item.id } : { name: item.name, field };
   const resource = resourceOf(item, 'tags', at);
   if (resource['id'] !== undefined && resource['id'] !== null && resource['id'] !== '') {
     return { id: idOf(resource, at) };

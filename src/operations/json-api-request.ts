@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts';
 import type { Operation } from './operation.ts';
-import { isObject, type Params, parseValues } from './params.ts';
+import { isObject, type Param, type Params, parseValues } from './params.ts';
 import { pathParams, routesOf } from './route.ts';
 
 type Declared = Pick<Operation, 'params' | 'resource'>;
@@ -20,7 +20,7 @@ export function readDocument(operation: Declared, body: unknown): Raw {
   if (whole === undefined && operation.resource === undefined) return {};
   const data = isObject(body) ? body['data'] : undefined;
   if (data === undefined || data === null) throw invalid('data is missing', { field: '/data' });
-  if (whole !== undefined) return { [whole[0]]: linkageOf(data, '/data') };
+  if (whole !== undefined) return { [whole[0]]: linkageOf(whole[1], data, '/data') };
   if (!isObject(data)) throw invalid('must be a resource object', { field: '/data' });
   if (data['type'] !== operation.resource) {
     throw invalid(`type must be "${operation.resource}"`, { field: '/data/type' });
@@ -40,23 +40,28 @@ function attributesOf(params: Params, data: Raw): Raw {
 function relationshipsOf(params: Params, data: Raw): Raw {
   const relationships = objectIn(data, 'relationships', '/data/relationships');
   return Object.fromEntries(
-    withDocument(params, 'relationships').flatMap(([name]) => {
+    withDocument(params, 'relationships').flatMap(([name, param]) => {
       if (!Object.hasOwn(relationships, name)) return [];
       const pointer = `/data/relationships/${name}`;
       const linkage = objectIn(relationships, name, pointer)['data'];
       if (linkage === undefined) throw invalid('data is missing', { field: `${pointer}/data` });
-      return [[name, linkageOf(linkage, `${pointer}/data`)]];
+      return [[name, linkageOf(param, linkage, `${pointer}/data`)]];
     }),
   );
 }
 
-/** Bare texts stand for identifiers and names on a command line; in a document they are mistakes. */
-function linkageOf(linkage: unknown, pointer: string): unknown {
+/** Bare texts and objects without a type are what command lines and programs give; in a document they are mistakes. */
+function linkageOf({ schema }: Param<unknown>, linkage: unknown, pointer: string): unknown {
   if (typeof linkage === 'string') {
     throw invalid('must be an array of resource identifiers', { field: pointer });
   }
-  const text = Array.isArray(linkage) ? linkage.findIndex((item) => typeof item === 'string') : -1;
-  if (text !== -1) throw invalid('must be a resource identifier', { field: `${pointer}/${text}` });
+  const type = schema.items?.properties?.['type']?.enum?.[0];
+  const check = (item: unknown, field: string): void => {
+    if (!isObject(item)) throw invalid('must be a resource identifier', { field });
+    if (item['type'] !== type) throw invalid(`type must be "${type}"`, { field: `${field}/type` });
+  };
+  if (Array.isArray(linkage)) linkage.forEach((item, index) => check(item, `${pointer}/${index}`));
+  else if (isObject(linkage)) check(linkage, pointer);
   return linkage;
 }
 

@@ -13,6 +13,8 @@ interface OpenSlice<R> {
   changed: boolean;
 }
 
+const byKey = (a: RosterRecord, b: RosterRecord): number => (a.key < b.key ? -1 : 1);
+
 /** The records of a roster within one transaction. Nothing is written before `save`. */
 export class EditSlices<R extends RosterRecord> {
   readonly #tx: Transaction;
@@ -73,7 +75,7 @@ export class EditSlices<R extends RosterRecord> {
       if (!changed) continue;
       const ref = sliceRef(this.#shape, index);
       if (records.size === 0) this.#tx.delete(ref);
-      else this.#tx.put(ref, { records: [...records.values()] } satisfies Slice<R>);
+      else this.#tx.put(ref, { records: [...records.values()].sort(byKey) } satisfies Slice<R>);
     }
   }
 

@@ -1,6 +1,6 @@
 import { foldCase, MAX_NAME_LENGTH } from './names.ts';
 import type { Named, Roster } from './roster.ts';
-import { keyAt, type Leaf, namesOf, type RosterRecord } from './roster-format.ts';
+import { firstNotBefore, keyAt, type Leaf, namesOf, type RosterRecord } from './roster-format.ts';
 import { Trigrams } from './trigrams.ts';
 
 /** So many searches over the same names pay for an index; a command makes one, and a pool may change before the next. */
@@ -57,14 +57,7 @@ export class NameSearch {
   }
 
   #leafAt(place: number): number {
-    let low = 0;
-    let high = this.#starts.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((this.#starts[middle] ?? 0) <= place) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return firstNotBefore(this.#starts.length, (leaf) => (this.#starts[leaf] ?? 0) <= place) - 1;
   }
 
   #look(query: string): Uint32Array {

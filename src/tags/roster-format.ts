@@ -43,6 +43,7 @@ export interface Leaf {
 }
 
 export interface Slice<R extends RosterRecord> {
+  /** In the order of their keys. */
   readonly records: readonly R[];
 }
 
@@ -77,24 +78,27 @@ export function sliceOf(key: string, slices: number): number {
 }
 
 /** The place of the leaf that has or would have `name`. */
-export function leafOf(leaves: readonly LeafEntry[], name: string): number {
-  let low = 0;
-  let high = leaves.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((leaves[middle]?.from ?? '') <= name) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+export function leafOf(leaves: readonly Pick<LeafEntry, 'from'>[], name: string): number {
+  return Math.max(0, firstNotBefore(leaves.length, (place) => (leaves[place]?.from ?? '') <= name) - 1);
 }
 
 /** The place of `name` among sorted names, or of the first one after it. */
-export function placeOf(names: readonly string[], name: string): number {
+export const placeOf = (names: readonly string[], name: string): number =>
+  firstNotBefore(names.length, (place) => (names[place] ?? '') < name);
+
+/** The record with a key. */
+export function recordIn<R extends RosterRecord>({ records }: Slice<R>, key: string): R | undefined {
+  const record = records[firstNotBefore(records.length, (place) => (records[place]?.key ?? '') < key)];
+  return record?.key === key ? record : undefined;
+}
+
+/** The first of `count` sorted things that is not `before` what is looked for. */
+export function firstNotBefore(count: number, before: (place: number) => boolean): number {
   let low = 0;
-  let high = names.length;
+  let high = count;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((names[middle] ?? '') < name) low = middle + 1;
+    if (before(middle)) low = middle + 1;
     else high = middle;
   }
   return low;

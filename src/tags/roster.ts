@@ -11,6 +11,7 @@ import {
   placeOf,
   type RosterRecord,
   type RosterShape,
+  recordIn,
   type Slice,
   sliceOf,
   sliceRef,
@@ -61,7 +62,7 @@ export class Roster<R extends RosterRecord> {
 
   async get(key: string): Promise<R | undefined> {
     const slice = await this.#slice(sliceOf(key, this.#directory.slices));
-    return slice?.records.find((record) => record.key === key);
+    return slice && recordIn(slice, key);
   }
 
   /** The records of those keys that have one, in the order of the keys. */

@@ -30,20 +30,46 @@ export class Trigrams {
   }
 
   /**
-   * The places, ascending, of all names that can contain `query` (three letters or more): those that have the rarest
-   * trigram in it.
+   * The places, ascending, of all names that can contain `query` (three letters or more), and of few that don't. To look
+   * at a name costs a hundred times as much as to step over a place, so lists are intersected while that pays.
    */
   candidates(query: string): Uint32Array {
-    let rarest: Uint32Array | undefined;
+    const lists = this.#listsOf(query).sort((a, b) => a.length - b.length);
+    let [candidates = new Uint32Array(0)] = lists;
+    for (const list of lists.slice(1)) {
+      if (candidates.length <= FEW || list.length > candidates.length * MUCH_LONGER) break;
+      candidates = intersection(candidates, list);
+    }
+    return candidates;
+  }
+
+  /** The places of each trigram in a query; none when it has a letter that no name has. */
+  #listsOf(query: string): Uint32Array[] {
+    const lists: Uint32Array[] = [];
     for (let at = 0; at + 3 <= query.length; at++) {
       const [first, second, third] = [codeAt(query, at), codeAt(query, at + 1), codeAt(query, at + 2)];
-      if (first === UNKNOWN || second === UNKNOWN || third === UNKNOWN) return new Uint32Array(0);
+      if (first === UNKNOWN || second === UNKNOWN || third === UNKNOWN) return [];
       const trigram = (first * LETTER_COUNT + second) * LETTER_COUNT + third;
-      const places = this.#places.subarray(this.#starts[trigram], this.#starts[trigram + 1]);
-      if (rarest === undefined || places.length < rarest.length) rarest = places;
+      lists.push(this.#places.subarray(this.#starts[trigram], this.#starts[trigram + 1]));
     }
-    return rarest ?? new Uint32Array(0);
+    return lists;
   }
+}
+
+/** So few names are looked at one by one. */
+const FEW = 8;
+const MUCH_LONGER = 4;
+
+function intersection(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const both = new Uint32Array(Math.min(a.length, b.length));
+  let count = 0;
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const [inA, inB] = [a[i] ?? 0, b[j] ?? 0];
+    if (inA === inB) both[count++] = inA;
+    if (inA <= inB) i++;
+    if (inB <= inA) j++;
+  }
+  return both.subarray(0, count);
 }
 
 interface FoundTrigrams {

@@ -118,6 +118,33 @@ describe('a request document', () => {
     });
   });
 
+  it('is printed from what a program gives', () => {
+    const values = { organization_name: 'o', name: 'w', tags: [{ name: 'a' }, { id: 'tag-1' }] };
+    expect(printDocument(createWorkspace, values)).toMatchObject({
+      data: {
+        relationships: {
+          tags: {
+            data: [
+              { type: 'tags', attributes: { name: 'a' } },
+              { type: 'tags', id: 'tag-1' },
+            ],
+          },
+        },
+      },
+    });
+    expect(printDocument(createTags, { organization_name: 'o', data: [{ name: 'a' }] })).toEqual({
+      data: [{ type: 'tags', attributes: { name: 'a' } }],
+    });
+  });
+
+  it('must give each identifier its type, which a program may leave out', () => {
+    expect(refusal(() => readDocument(tagWorkspace, { data: [{ id: 'tag-1' }] }))).toEqual({
+      kind: 'invalid',
+      message: 'type must be "tags"',
+      field: '/data/0/type',
+    });
+  });
+
   it('is absent where none is declared', () => {
     expect(printDocument(listTags, { organization_name: 'o' })).toBeUndefined();
     expect(readDocument(listTags, { data: 'whatever' })).toEqual({});
