@@ -68,7 +68,8 @@ export class KeyCipher {
     if (!this.#key.encrypts) throw notSupported('encryption', type.name);
     const version = versionToWriteWith(this.#key, request.keyVersion, 'encryption');
     if (type.publicKeyEncryption !== undefined) {
-      refuseSurroundings(request, type.name, place);
+      refuseAssociatedData(request, type.name, place);
+      nonceToEncryptWith(0, request);
       return this.#print(version, [type.publicKeyEncryption.encrypt(version.material, request.plaintext)]);
     }
     const aead = requireAead(type.aead);
@@ -100,7 +101,7 @@ export class KeyCipher {
     const sealed = decodePayload(payload, CIPHERTEXT, 'invalid ciphertext: could not decode base64');
     const version = requireVersion(this.#key, number);
     if (type.publicKeyEncryption !== undefined) {
-      refuseSurroundings(request, type.name, place);
+      refuseAssociatedData(request, type.name, place);
       if (!version.hasSecret) throw noPrivateCounterpart();
       return type.publicKeyEncryption.decrypt(version.material, sealed);
     }
@@ -202,13 +203,12 @@ function associatedDataToSeal(way: ConvergentVersion, surroundings: Surroundings
   });
 }
 
-function refuseSurroundings(
-  { associatedData, nonce }: Surroundings,
+function refuseAssociatedData(
+  { associatedData }: Surroundings,
   typeName: string,
   place: number | undefined,
 ): void {
   if (isGiven(associatedData)) throw associatedDataRefused(typeName, place);
-  nonceToEncryptWith(0, { nonce });
 }
 
 export const associatedDataRefused = (typeName: string, place: number | undefined): CofferError => {

@@ -180,12 +180,16 @@ describe('a batch', () => {
       [{ plaintext: 'YQ==', other: 1 }, { plaintext: {}, key_version: 2 }, {}],
       'batch_input',
     );
-    expect(parsed[0]).toEqual({ values: { plaintext: 'YQ==' } });
-    expect(parsed[1]).toMatchObject({
+    expect(parsed?.[0]).toEqual({ values: { plaintext: 'YQ==' } });
+    expect(parsed?.[1]).toMatchObject({
       values: { key_version: 2 },
       problem: { kind: 'invalid', field: 'batch_input[1].plaintext' },
     });
-    expect(parsed[2]).toEqual({ values: {} });
+    expect(parsed?.[2]).toEqual({ values: {} });
+  });
+
+  it('is none when it is null', () => {
+    expect(items.parse(null, 'batch_input')).toBeUndefined();
   });
 
   it('refuses items that are no objects', () => {

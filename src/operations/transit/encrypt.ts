@@ -73,11 +73,10 @@ export const declaration = operation({
       mayUpdate: caller.may(path, 'update'),
     };
     if (values.batch_input === undefined) {
-      return {
-        data: encrypted(onlyValue(await transit.encrypt(values.name, [encryptItem(values)], options))),
-      };
+      const item = encryptItem(values, values.key_version);
+      return { data: encrypted(onlyValue(await transit.encrypt(values.name, [item], options))) };
     }
-    const items = engineItems(values.batch_input, encryptItem);
+    const items = engineItems(values.batch_input, (item) => encryptItem(item, values.key_version));
     const results = await transit.encrypt(values.name, items, options);
     return {
       data: { batch_results: resultLines(values.batch_input, results, encrypted) },
@@ -94,10 +93,11 @@ interface ItemValues {
   readonly associated_data?: string;
 }
 
-const encryptItem = (values: ItemValues) => ({
+/** @param keyVersion for an item that does not say. */
+const encryptItem = (values: ItemValues, keyVersion: number) => ({
   ...(values.plaintext === undefined ? {} : { plaintext: values.plaintext }),
   ...(values.context === undefined ? {} : { context: values.context }),
-  ...(values.key_version === undefined ? {} : { keyVersion: values.key_version }),
+  keyVersion: values.key_version ?? keyVersion,
   ...(values.nonce === undefined ? {} : { nonce: values.nonce }),
   ...(values.associated_data === undefined ? {} : { associatedData: values.associated_data }),
 });

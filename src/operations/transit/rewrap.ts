@@ -49,14 +49,19 @@ export const declaration = operation({
   async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
     const transit = await core.transit(mount);
     if (values.batch_input === undefined) {
-      return { data: encrypted(onlyValue(await transit.rewrap(values.name, [rewrapItem(values)]))) };
+      const item = rewrapItem(values, values.key_version);
+      return { data: encrypted(onlyValue(await transit.rewrap(values.name, [item]))) };
     }
-    const results = await transit.rewrap(values.name, engineItems(values.batch_input, rewrapItem));
+    const items = engineItems(values.batch_input, (item) => rewrapItem(item, values.key_version));
+    const results = await transit.rewrap(values.name, items);
     return { data: { batch_results: resultLines(values.batch_input, results, encrypted) } };
   },
 });
 
-const rewrapItem = (values: Parameters<typeof decryptItem>[0] & { readonly key_version?: number }) => ({
+type ItemValues = Parameters<typeof decryptItem>[0] & { readonly key_version?: number };
+
+/** @param keyVersion for an item that does not say. */
+const rewrapItem = (values: ItemValues, keyVersion: number) => ({
   ...decryptItem(values),
-  ...(values.key_version === undefined ? {} : { keyVersion: values.key_version }),
+  keyVersion: values.key_version ?? keyVersion,
 });
