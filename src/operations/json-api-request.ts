@@ -60,8 +60,10 @@ function linkageOf({ schema }: Param<unknown>, linkage: unknown, pointer: string
     if (!isObject(item)) throw invalid('must be a resource identifier', { field });
     if (item['type'] !== type) throw invalid(`type must be "${type}"`, { field: `${field}/type` });
   };
-  if (Array.isArray(linkage)) linkage.forEach((item, index) => check(item, `${pointer}/${index}`));
-  else if (isObject(linkage)) check(linkage, pointer);
+  if (isObject(linkage)) check(linkage, pointer);
+  for (const [index, item] of (Array.isArray(linkage) ? linkage : []).entries()) {
+    check(item, `${pointer}/${index}`);
+  }
   return linkage;
 }
 
