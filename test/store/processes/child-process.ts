@@ -12,8 +12,10 @@ export interface Child {
   readonly process: ChildProcess;
   /** Every line so far. */
   readonly lines: string[];
-  /** Resolves with the first line that is this one. */
+  /** Resolves once it has written this line. */
   said(line: string): Promise<void>;
+  /** Resolves once it has written so many lines. */
+  saidLines(count: number): Promise<void>;
   /** Resolves with the exit code, or the signal's name. */
   readonly ended: Promise<number | string>;
 }
@@ -40,20 +42,31 @@ export function childProcesses(): (directory: string, work: string, ...parameter
 function start(parameters: readonly string[]): Child {
   const process_ = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines: string[] = [];
-  const waiting: { line: string; resolve: () => void }[] = [];
+  const waiting = new Set<() => void>();
   const reader = createInterface({ input: process_.stdout });
   reader.on('line', (line) => {
     lines.push(line);
-    for (const waiter of waiting) if (waiter.line === line) waiter.resolve();
+    for (const look of waiting) look();
   });
   const ended = Promise.all([once(process_, 'exit'), once(reader, 'close')]).then(
     ([[code, signal]]) => (code ?? signal) as number | string,
   );
-  const said = async (line: string): Promise<void> => {
-    if (lines.includes(line)) return;
-    const heard = new Promise<void>((resolve) => waiting.push({ line, resolve }));
-    await Promise.race([heard, ended]);
-    if (!lines.includes(line)) throw new Error(`the child ended (${await ended}) before it said "${line}"`);
+  const until = async (heard: () => boolean, what: string): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (heard()) resolve();
+    };
+    waiting.add(look);
+    look();
+    await Promise.race([promise, ended]);
+    waiting.delete(look);
+    if (!heard()) throw new Error(`the child ended (${await ended}) before it said ${what}`);
   };
-  return { process: process_, lines, said, ended };
+  return {
+    process: process_,
+    lines,
+    said: (line) => until(() => lines.includes(line), `"${line}"`),
+    saidLines: (count) => until(() => lines.length >= count, `${count} lines`),
+    ended,
+  };
 }
