@@ -10,9 +10,8 @@ import { CofferError } from './errors.ts';
  * text, newlines included).
  */
 export function decodeBase64(text: string, field?: string): Buffer {
-  // The common case first: Node's decoder, and a look at whether it left anything out.
-  const bytes = Buffer.from(text, 'base64');
-  if (isTakenWhole(text, bytes.length)) return bytes;
+  const bytes = decodedOneLine(text);
+  if (bytes !== undefined) return bytes;
   const bad = firstIllegalByte(text);
   if (bad !== undefined) {
     throw new CofferError('invalid', `illegal base64 data at input byte ${bad}`, {
@@ -23,19 +22,20 @@ export function decodeBase64(text: string, field?: string): Buffer {
   return Buffer.from(text.replace(/[\r\n]/g, ''), 'base64');
 }
 
+/** Node's decoder takes these for the character of their low byte. Costs nothing where a string has one byte a character. */
+const WIDE = /[\u0100-\uffff]/;
+const hasUrlAlphabet = (text: string): boolean => text.includes('-') || text.includes('_');
+
 /**
- * Whether a decoder that skips what it doesn't know took every character of `text`, and all were of the standard
- * alphabet: it knows the URL alphabet too, and takes characters above U+00FF for their low byte.
- * Much faster than a regular expression on long texts.
+ * The common case: one line, nothing wrong. Node's decoder skips what it does not know, so text of which it makes as
+ * many bytes as the length says had nothing to skip. Many times faster than looking at each character here.
  */
-function isTakenWhole(text: string, decodedBytes: number): boolean {
+function decodedOneLine(text: string): Buffer | undefined {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  return (
-    decodedBytes === (text.length / 4) * 3 - padding &&
-    !text.includes('-') &&
-    !text.includes('_') &&
-    Buffer.byteLength(text) === text.length
-  );
+  const byteCount = (text.length / 4) * 3 - padding;
+  if (text.length % 4 !== 0 || hasUrlAlphabet(text) || WIDE.test(text)) return undefined;
+  const bytes = Buffer.allocUnsafe(byteCount);
+  return bytes.write(text, 'base64') === byteCount ? bytes : undefined;
 }
 
 const isNewline = (code: number): boolean => code === 0x0a || code === 0x0d;
