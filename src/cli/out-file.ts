@@ -49,17 +49,18 @@ function temporaryFile(path: string, target: string): OutFile {
     open = false;
     closeSync(descriptor);
     signals.stop();
-    syncDirectory(dirname(target));
   };
   return {
     ...writer(path, descriptor),
     commit() {
       withPlainErrors(path, () => fsyncSync(descriptor));
       appear();
+      syncDirectory(dirname(target));
     },
     async commitLater() {
       await withPlainErrorsLater(path, () => fsyncLater(descriptor));
       appear();
+      await syncDirectoryLater(dirname(target));
     },
     abort() {
       drop();
@@ -103,11 +104,22 @@ function removeOnSignal(drop: () => void): { stop(): void } {
   return { stop };
 }
 
+/** The name of a file is durable once its directory is. */
 function syncDirectory(path: string): void {
   if (process.platform === 'win32') return;
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function syncDirectoryLater(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(path, 'r');
+  try {
+    await fsyncLater(descriptor);
   } finally {
     closeSync(descriptor);
   }

@@ -122,8 +122,9 @@ async function runJob(request: TransferRequest, job: Job, progress: TransferProg
  * file, signals must be served at any time, because an unfinished file has to go.
  */
 function sourceOf(input: Input, { to }: Job): ByteSource {
-  const mayStall = input.bytes === undefined;
-  if (!mayStall || to !== undefined) return { mayStall, read: (into) => input.read(into) };
+  const expectedBytes = input.bytes;
+  const mayStall = expectedBytes === undefined;
+  if (!mayStall || to !== undefined) return { mayStall, expectedBytes, read: (into) => input.read(into) };
   return { mayStall, read: async (into) => input.readNow(into) };
 }
 

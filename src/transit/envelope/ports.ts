@@ -12,6 +12,8 @@ export interface ByteSource {
    * does not have to wait for bytes that nobody wants any more.
    */
   readonly mayStall?: boolean;
+  /** About how many bytes there are, when that is known: so little memory is taken for a small file. */
+  readonly expectedBytes?: number | undefined;
 }
 
 /** Bytes at known places, e.g. a regular file. */

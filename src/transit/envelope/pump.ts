@@ -16,7 +16,8 @@ export interface ChunkStage {
 }
 
 /** Large enough that system calls do not count, small enough for the processor's cache. */
-const READ_BYTES = 1024 * 1024;
+const MAX_READ_BYTES = 1024 * 1024;
+const MIN_READ_BYTES = 4096;
 
 /**
  * Takes a stream of unknown length through a stage, chunk by chunk, in constant memory: while one piece is worked on, the
@@ -29,8 +30,12 @@ export async function pump(
   stage: ChunkStage,
   onProgress?: OnProgress,
 ): Promise<void> {
-  const input = new ReadAhead(source, stage.inputBytes);
-  const output = new WriteBehind(sink, (Math.ceil(READ_BYTES / stage.inputBytes) + 1) * stage.outputBytes);
+  const readBytes = Math.max(
+    MIN_READ_BYTES,
+    Math.min(MAX_READ_BYTES, source.expectedBytes ?? MAX_READ_BYTES),
+  );
+  const input = new ReadAhead(source, stage.inputBytes, readBytes);
+  const output = new WriteBehind(sink, (Math.ceil(readBytes / stage.inputBytes) + 1) * stage.outputBytes);
   let index = 0;
   try {
     for (let window = await input.next(); window !== undefined; window = await input.next()) {
@@ -52,36 +57,32 @@ export async function pump(
     await output.write(out.subarray(0, stage.transform(input.rest(), index, true, out)));
     await output.flush();
   } finally {
-    await output.settle();
+    // Whoever owns source and sink may close them now, so nothing must be under way any more.
+    await Promise.all([input.settle(), output.settle()]);
     input.wipe();
     output.wipe();
   }
 }
 
-/** Reads into one buffer while the other is worked on, if the source is a prompt one; the rest of a piece moves in front of the next. */
+/** Reads into one buffer while the other is worked on (unless that might stall); the rest of a piece moves before the next. */
 class ReadAhead {
   readonly #source: ByteSource;
   /** Room for the rest of the piece before, at the start of both buffers. */
   readonly #room: number;
-  readonly #buffers: readonly [Buffer, Buffer];
-  #turn = 0;
+  readonly #buffers: Pair;
   #pending: Promise<number> | undefined;
   /** How many bytes the next piece begins with that were part of the one before. */
   kept = 0;
 
-  constructor(source: ByteSource, room: number) {
+  constructor(source: ByteSource, room: number, readBytes: number) {
     this.#source = source;
     this.#room = room;
-    this.#buffers = [Buffer.allocUnsafeSlow(room + READ_BYTES), Buffer.allocUnsafeSlow(room + READ_BYTES)];
+    this.#buffers = new Pair(room + readBytes);
     this.#readAhead();
   }
 
-  get #buffer(): Buffer {
-    return this.#buffers[this.#turn % 2 === 0 ? 0 : 1];
-  }
-
   #read(): Promise<number> {
-    return this.#source.read(this.#buffer.subarray(this.#room));
+    return this.#source.read(this.#buffers.current.subarray(this.#room));
   }
 
   #readAhead(): void {
@@ -96,8 +97,8 @@ class ReadAhead {
     const bytes = await (this.#pending ?? this.#read());
     this.#pending = undefined;
     if (bytes === 0) return undefined;
-    const window = this.#buffer.subarray(this.#room - this.kept, this.#room + bytes);
-    this.#turn++;
+    const window = this.#buffers.current.subarray(this.#room - this.kept, this.#room + bytes);
+    this.#buffers.swap();
     this.#readAhead();
     return window;
   }
@@ -105,34 +106,38 @@ class ReadAhead {
   /** @param rest The end of the last piece, at most as long as the room. */
   keep(rest: Uint8Array): void {
     this.kept = rest.length;
-    this.#buffer.set(rest, this.#room - rest.length);
+    this.#buffers.current.set(rest, this.#room - rest.length);
   }
 
   /** What was kept last. */
   rest(): Buffer {
-    return this.#buffer.subarray(this.#room - this.kept, this.#room);
+    return this.#buffers.current.subarray(this.#room - this.kept, this.#room);
+  }
+
+  /** Waits until nothing is being read, however that ends. */
+  async settle(): Promise<void> {
+    await Promise.allSettled([this.#pending]);
   }
 
   wipe(): void {
-    wipe(...this.#buffers);
+    this.#buffers.wipe();
   }
 }
 
 /** Writes one buffer while the other is filled. */
 class WriteBehind {
   readonly #sink: ByteSink;
-  readonly #buffers: readonly [Buffer, Buffer];
-  #turn = 0;
+  readonly #buffers: Pair;
   #pending: Promise<void> = Promise.resolve();
 
   constructor(sink: ByteSink, bytes: number) {
     this.#sink = sink;
-    this.#buffers = [Buffer.allocUnsafeSlow(bytes), Buffer.allocUnsafeSlow(bytes)];
+    this.#buffers = new Pair(bytes);
   }
 
   /** The buffer that is not being written. */
   buffer(): Buffer {
-    return this.#buffers[this.#turn % 2 === 0 ? 0 : 1];
+    return this.#buffers.current;
   }
 
   /** Begins to write the start of {@link buffer} once everything before is written. */
@@ -141,7 +146,7 @@ class WriteBehind {
     await this.#pending;
     this.#pending = this.#sink.write(filled);
     this.#pending.catch(() => {});
-    this.#turn++;
+    this.#buffers.swap();
   }
 
   async flush(): Promise<void> {
@@ -154,6 +159,32 @@ class WriteBehind {
   }
 
   wipe(): void {
-    wipe(...this.#buffers);
+    this.#buffers.wipe();
+  }
+}
+
+/** Two buffers that take turns, made when they are first needed. */
+class Pair {
+  readonly #bytes: number;
+  readonly #made: Buffer[] = [];
+  #turn = 0;
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  get current(): Buffer {
+    const place = this.#turn % 2;
+    const buffer = this.#made[place] ?? Buffer.allocUnsafeSlow(this.#bytes);
+    this.#made[place] = buffer;
+    return buffer;
+  }
+
+  swap(): void {
+    this.#turn++;
+  }
+
+  wipe(): void {
+    wipe(...this.#made);
   }
 }

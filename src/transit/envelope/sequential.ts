@@ -8,6 +8,7 @@ export function sequential(
 ): ByteSource {
   let position = from;
   return {
+    expectedBytes: Math.min(to, file.size) - from,
     async read(into) {
       const bytes = await file.readAt(position, into.subarray(0, Math.max(0, to - position)));
       position += bytes;
