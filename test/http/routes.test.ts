@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { RouteTable, type ServedRoute } from '../../src/http/routes.ts';
+import { operation } from '../../src/operations/operation.ts';
+import { keyName, text } from '../../src/operations/params.ts';
+import { type Method, parseRoute, printPath } from '../../src/operations/route.ts';
+
+const served = (notation: string): ServedRoute => ({
+  name: notation,
+  summary: '',
+  route: parseRoute(notation),
+  operation: operation({
+    api: 'vault',
+    route: notation,
+    capability: 'read',
+    params: { name: keyName({ help: '' }), other: text({ help: '' }) },
+    run: async () => ({}),
+  }),
+});
+
+const table = new RouteTable(
+  [
+    'GET keys/:name',
+    'DELETE keys/:name',
+    'LIST keys',
+    'POST keys/:name/rotate',
+    'POST random(/:source)(/:bytes)',
+    'POST restore(/:name)',
+    'GET mounts/:path+',
+    'GET mounts/:path+/tune',
+  ].map(served),
+);
+
+const found = (method: Method, path: string) => {
+  const match = table.match(method, path);
+  return typeof match === 'string' ? match : [match.served.name, match.captures];
+};
+
+describe('a table of routes', () => {
+  it.each<[Method, string, unknown]>([
+    ['GET', 'keys/orders', ['GET keys/:name', { name: 'orders' }]],
+    ['DELETE', 'keys/a.b-c_d', ['DELETE keys/:name', { name: 'a.b-c_d' }]],
+    ['LIST', 'keys', ['LIST keys', {}]],
+    ['POST', 'keys/x/rotate', ['POST keys/:name/rotate', { name: 'x' }]],
+    ['POST', 'random', ['POST random(/:source)(/:bytes)', {}]],
+    ['POST', 'random/platform', ['POST random(/:source)(/:bytes)', { source: 'platform' }]],
+    ['POST', 'random/platform/32', ['POST random(/:source)(/:bytes)', { source: 'platform', bytes: '32' }]],
+    ['POST', 'restore', ['POST restore(/:name)', {}]],
+    ['POST', 'restore/a/b', ['POST restore(/:name)', { name: 'a/b' }]],
+    ['GET', 'mounts/teams/payments', ['GET mounts/:path+', { path: 'teams/payments' }]],
+    ['GET', 'mounts/teams/payments/tune', ['GET mounts/:path+/tune', { path: 'teams/payments' }]],
+  ])('leads %s %s to its operation', (method, path, expected) => {
+    expect(found(method, path)).toEqual(expected);
+  });
+
+  it.each<[Method, string, string]>([
+    ['GET', 'keys', 'unsupported-operation'],
+    ['POST', 'keys/x', 'unsupported-operation'],
+    ['GET', 'random', 'unsupported-operation'],
+    ['GET', 'keys/-x', 'unsupported-path'],
+    ['GET', 'keys/x.', 'unsupported-path'],
+    ['GET', 'keys/a b', 'unsupported-path'],
+    ['GET', 'keys/a/b', 'unsupported-path'],
+    ['GET', 'keys/x\nkeys/y', 'unsupported-path'],
+    ['GET', 'nothing', 'unsupported-path'],
+    ['GET', '', 'unsupported-path'],
+    ['GET', '__proto__', 'unsupported-path'],
+  ])('says of %s %j: %s', (method, path, expected) => {
+    expect(found(method, path)).toBe(expected);
+  });
+});
+
+describe('a route', () => {
+  it('prints paths with its values encoded', () => {
+    const values: Readonly<Record<string, string>> = { name: 'a b/ü', path: 'x/y z', source: 'all' };
+    const print = (notation: string) => printPath(parseRoute(notation), (param) => values[param]);
+    expect(print('GET keys/:name')).toBe('keys/a%20b%2F%C3%BC');
+    expect(print('GET mounts/:path+/tune')).toBe('mounts/x/y%20z/tune');
+    expect(print('POST random(/:source)(/:bytes)')).toBe('random/all');
+  });
+
+  it.each(['FETCH keys', 'keys', 'GET', 'GET keys/(x)'])('is not %j', (notation) => {
+    expect(() => parseRoute(notation)).toThrow('broken route notation');
+  });
+});
