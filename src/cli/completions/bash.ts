@@ -12,10 +12,21 @@ _coffer_offer() {
   local kind=\${1%% *} rest=\${1#* }
   case $kind in
     words) COMPREPLY=($(compgen -W "$rest" -- "$cur")) ;;
-    names) COMPREPLY=($(compgen -W "$(coffer complete "$rest" -- "\${words[@]}" "$cur" 2>/dev/null)" -- "$cur")) ;;
+    names) _coffer_names "$rest" ;;
     files) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames 2>/dev/null ;;
     directories) COMPREPLY=($(compgen -d -- "$cur")); compopt -o filenames 2>/dev/null ;;
   esac
+}
+
+# Names were chosen by others, maybe on another machine, so nothing in them may be expanded, now or when the line is
+# entered. compgen -W would run what stands in $(…).
+_coffer_names() {
+  local name quoted
+  while IFS= read -r name; do
+    [[ $name == "$cur"* ]] || continue
+    printf -v quoted %q "$name"
+    COMPREPLY+=("$quoted")
+  done < <(coffer complete "$1" -- "\${words[@]}" "$cur" 2>/dev/null)
 }
 
 _coffer() {

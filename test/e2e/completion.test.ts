@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+const committed = (shell: string): string =>
+  fileURLToPath(new URL(`../../completions/coffer.${shell}`, import.meta.url));
+const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
+
+let bare: Place;
+let here: Place;
+
+beforeAll(() => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
+  here.ok('init');
+  here.ok('transit keys create orders');
+  here.ok('transit keys create refunds');
+  here.ok('orgs create acme');
+  here.ok('tags create env:prod env:test team:billing');
+  here.ok('workspaces create billing-prod');
+});
+afterAll(() => removePlace(bare));
+
+/** What bash offers for a command line with the cursor at its end. */
+function bashOffers(line: string, place = here): string[] {
+  const script = `
+    coffer() { ${JSON.stringify(process.execPath)} ${JSON.stringify(binary)} "$@"; }
+    source ${JSON.stringify(committed('bash'))}
+    COMP_LINE=${JSON.stringify(line)} COMP_POINT=${line.length}
+    _coffer
+    printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], {
+    cwd: place.directory,
+    env: place.environment(),
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  return stdout
+    .split('\n')
+    .filter((word) => word !== '')
+    .sort();
+}
+
+describe('completion scripts', () => {
+  it.each(['bash', 'zsh', 'fish'])('for %s: what is printed is what is committed', (shell) => {
+    expect(here.run(`completion ${shell}`).stdout).toBe(readFileSync(committed(shell), 'utf8'));
+  });
+
+  it('are there for three shells only', () => {
+    expect(here.refused('completion tcsh', 2)).toContain('bash, zsh, fish');
+  });
+
+  it.each(['bash', 'zsh', 'fish'])('for %s: the shell accepts it', (shell) => {
+    if (!isInstalled(shell)) return;
+    const flag = shell === 'fish' ? '--no-execute' : '-n';
+    expect(spawnSync(shell, [flag, committed(shell)], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+  });
+
+  it.each([
+    ['the commands', 'coffer st', ['status', 'store']],
+    ['the commands of a group', 'coffer transit keys r', ['read', 'rotate']],
+    ['the options of a command', 'coffer transit keys trim orders --mi', ['--min-available-version']],
+    ['the options of every command', 'coffer transit keys trim orders --ou', ['--out', '--output']],
+    ['the words of an option', 'coffer transit keys create x --type ecdsa-p3', ['ecdsa-p384']],
+    ['the words of an option with a short form', 'coffer -o j', ['json']],
+    ['the words of an option after "="', 'coffer transit keys create x --type=ed', ['ed25519']],
+    ['the names of keys', 'coffer transit encrypt ', ['orders', 'refunds']],
+    ['the names of keys that begin so', 'coffer transit keys read re', ['refunds']],
+    [
+      'the names of keys behind an option and its value',
+      'coffer transit encrypt --context eA== o',
+      ['orders'],
+    ],
+    ['names of tags, the part after the colon alone', 'coffer tags attach env:', ['prod', 'test']],
+    ['names of workspaces for an option', 'coffer tags attach env:prod --workspace b', ['billing-prod']],
+    ['further arguments of the same kind', 'coffer tags delete env:prod team', ['team:billing']],
+    ['organizations', 'coffer tags list --org a', ['acme']],
+    ['nothing for a text', 'coffer transit encrypt orders ', []],
+  ])('for bash offer %s', (_, line, expected) => {
+    expect(bashOffers(line)).toEqual(expected);
+  });
+
+  it('run nothing that stands in a name: bash gets it quoted, and so it stays when the line is entered', () => {
+    const name = '$(>ran)';
+    writeFileSync(here.file('rules.hcl'), 'path "transit/*" { capabilities = ["read"] }');
+    here.ok(`policy write ${name} rules.hcl`);
+    expect(bashOffers('coffer policy read ')).toEqual([String.raw`\$\(\>ran\)`, 'default', 'root']);
+    expect(existsSync(here.file('ran'))).toBe(false);
+  });
+
+  it('offer no names, quickly and silently, while the store is locked', () => {
+    expect(bashOffers('coffer transit encrypt ', bare)).toEqual([]);
+    expect(bare.run('complete key --')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    const asking = bare.with({ COFFER_MASTER_KEY_COMMAND: 'touch asked' });
+    asking.run('complete key --');
+    expect(here.shell('ls asked').exitCode).not.toBe(0);
+  });
+
+  it('look into the store that the line names', () => {
+    const other = here.with({ COFFER_STORE: here.file('other') });
+    other.ok('init');
+    other.ok('transit keys create elsewhere');
+    expect(bashOffers(`coffer transit encrypt --store ${here.file('other')} `)).toEqual(['elsewhere']);
+  });
+});
