@@ -232,12 +232,13 @@ export function batch<const F extends Params, const S extends Omit<Spec<never>, 
 } {
   const properties = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.schema]));
   const schema: Schema = { type: 'array', items: { type: 'object', properties } };
+  const named = Object.entries(fields);
   const parse = (value: unknown, field: string): readonly BatchItem<ValuesOf<F>>[] | undefined => {
     if (value === null) return undefined;
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
     return items.map((item, index) => {
       if (!isObject(item)) throw wrongType(`${field}[${index}]`, 'an object');
-      return parseItem(fields, item, `${field}[${index}]`);
+      return parseItem(named, item, () => `${field}[${index}]`) as BatchItem<ValuesOf<F>>;
     });
   };
   return {
@@ -247,20 +248,35 @@ export function batch<const F extends Params, const S extends Omit<Spec<never>, 
   };
 }
 
-function parseItem<F extends Params>(fields: F, item: object, where: string): BatchItem<ValuesOf<F>> {
+/** @param where the item's place, which costs something to print and is wanted for refusals only. */
+function parseItem(
+  fields: readonly (readonly [string, Param<unknown>])[],
+  item: Readonly<Record<string, unknown>>,
+  where: () => string,
+): BatchItem<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
   let problem: CofferError | undefined;
-  for (const [name, field] of Object.entries(fields)) {
-    if (!Object.hasOwn(item, name)) continue;
+  for (const [name, field] of fields) {
+    const value = item[name];
+    if (value === undefined || !Object.hasOwn(item, name)) continue;
     try {
-      values[name] = field.parse((item as Record<string, unknown>)[name], `${where}.${name}`);
-    } catch (error) {
-      if (!(error instanceof CofferError)) throw error;
-      problem ??= error;
+      values[name] = field.parse(value, name);
+    } catch {
+      // Once more, now that it matters how the place is called.
+      problem ??= refusalOf(() => field.parse(value, `${where()}.${name}`));
     }
   }
-  const parsed = values as Partial<ValuesOf<F>>;
-  return problem === undefined ? { values: parsed } : { values: parsed, problem };
+  return problem === undefined ? { values } : { values, problem };
+}
+
+function refusalOf(attempt: () => unknown): CofferError {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof CofferError) return error;
+    throw error;
+  }
+  throw new TypeError('a value was refused and then taken');
 }
 
 export interface Parsed<P extends Params> {
