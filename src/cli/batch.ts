@@ -88,7 +88,7 @@ async function runAll(
 ): Promise<Tally> {
   const tally: Tally = { items: 0, failed: 0, notValid: 0 };
   const said = new Set<string>();
-  for await (const slice of slices(jsonItems(chunks))) {
+  for await (const slice of slicesOf(jsonItems(chunks))) {
     const results = await runSlice(session, runner, request, slice, said);
     for (const result of results) count(tally, result, request.operation);
     write(results.map((result) => `${JSON.stringify(result)}\n`).join(''));
@@ -104,10 +104,14 @@ function count(tally: Tally, result: unknown, operation: Operation): void {
   else if (operation.cli?.holds?.(result) === false) tally.notValid++;
 }
 
-async function* slices(items: AsyncIterable<Item>): AsyncGenerator<readonly Element[]> {
+async function* slicesOf(arrivals: AsyncIterable<readonly Item[]>): AsyncGenerator<readonly Element[]> {
+  for await (const items of arrivals) yield* slices(items);
+}
+
+function* slices(items: readonly Item[]): Generator<readonly Element[]> {
   let slice: Element[] = [];
   let bytes = 0;
-  for await (const item of items) {
+  for (const item of items) {
     const element = elementOf(item);
     const size = 'bytes' in element ? element.bytes : 0;
     if (slice.length === MAX_SLICE_ITEMS || (slice.length > 0 && bytes + size > MAX_SLICE_BYTES)) {

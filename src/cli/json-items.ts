@@ -21,24 +21,25 @@ const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 /** The byte order mark that some editors put first. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-export async function* jsonItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> {
+/** @returns the items that each chunk completes, so that whoever writes slowly gets answers at once. */
+export async function* jsonItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly Item[]> {
   let cutter: Cutter | undefined;
   let head = Buffer.alloc(0);
   for await (const chunk of chunks) {
     if (cutter !== undefined) {
-      yield* cutter.push(chunk);
+      yield [...cutter.push(chunk)];
       continue;
     }
     head = withoutLeadingSpace(Buffer.concat([head, chunk]));
     if (head.length < MARK.length) continue;
     cutter = cutterFor(head);
-    yield* cutter.push(head);
+    yield [...cutter.push(head)];
   }
   if (cutter === undefined) {
     cutter = cutterFor(head);
-    yield* cutter.push(head);
+    yield [...cutter.push(head)];
   }
-  yield* cutter.end();
+  yield [...cutter.end()];
 }
 
 const cutterFor = (head: Buffer): Cutter => (head[0] === ARRAY_START ? new ArrayCutter() : new LineCutter());

@@ -3,6 +3,7 @@ import { allPages, type ListDocument } from '../operations/json-api-pages.ts';
 import { type Operation, type Outcome, resultOf } from '../operations/operation.ts';
 import { type Command, type Given, textOption } from './command.ts';
 import { confirmed, requireConsent } from './consent.ts';
+import { plainExamples } from './examples.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { inputText, readInput } from './input.ts';
 import { ALL, BASE64, BATCH, IN, type OperationSpec, OUT, specOf } from './operation-spec.ts';
@@ -16,10 +17,11 @@ import type { Session } from './session.ts';
 const PAGE_SIZE = 100;
 
 /** The command of an operation: everything about it follows from the declaration. */
-export function commandOf(path: readonly string[], operation: Operation): Command {
+export function commandOf(path: readonly string[], summary: string, operation: Operation): Command {
   const spec = specOf(operation);
   return {
     ...spec,
+    examples: spec.examples.length === 0 ? plainExamples(path, summary, operation) : spec.examples,
     async run(session, given) {
       const raw = rawValues(session, operation, spec, given);
       const instead = operation.cli?.withoutParam;

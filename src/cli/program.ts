@@ -45,6 +45,9 @@ export async function parseWithCommander(
   return { kind: 'run', invocation: building.result };
 }
 
+/** Narrower than this, wrapping makes descriptions harder to read, not easier. */
+const MIN_HELP_COLUMN = 15;
+
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
 /** Commander's message is `error: …`, perhaps with a suggestion on a second line. */
@@ -85,7 +88,7 @@ class Building {
       })
       .exitOverride()
       .enablePositionalOptions()
-      .configureHelp({ formatHelp: helpPage })
+      .configureHelp({ formatHelp: helpPage, minWidthToWrap: MIN_HELP_COLUMN })
       .helpCommand(false)
       .helpOption('-h, --help', 'Show help.')
       .version(`coffer ${version}`, '-V, --version', 'Show the version.');

@@ -24,6 +24,11 @@ export function reportError(
   }
   if (variable(environment, 'COFFER_DEBUG') !== undefined) streams.err.write(`${stackOf(error)}\n`);
   const known = asCofferError(error);
+  const platform = known === undefined ? platformMessage(error) : undefined;
+  if (platform !== undefined) {
+    streams.err.write(`${errorLine(platform, undefined, undefined)}\n`);
+    return FAILED;
+  }
   if (known === undefined) {
     streams.err.write(
       `coffer: unexpected: ${visible(messageOf(error))} (COFFER_DEBUG=1 shows where; please report it)\n`,
@@ -40,6 +45,14 @@ export function reportError(
 
 /** A place in a request document tells nothing to whoever typed a command; the hint quotes the value. */
 const isPointer = (field: string): boolean => field.startsWith('/');
+
+/** What the operating system said, e.g. that the disk behind standard output is full. */
+function platformMessage(error: unknown): string | undefined {
+  const { syscall, errno, path } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (syscall === undefined || errno === undefined) return undefined;
+  const reason = process.getBuiltinModule('node:util').getSystemErrorMessage(errno);
+  return `can't ${syscall}${path === undefined ? '' : ` ${path}`}: ${reason}`;
+}
 
 /** Names of the command line's own options are written as people type them. */
 const OWN_OPTIONS = new Set([

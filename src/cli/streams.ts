@@ -157,8 +157,9 @@ const readOnce = (descriptor: number, into: Uint8Array): Promise<number | undefi
 
 /** Input piece by piece. */
 export async function* chunksOf(input: Input): AsyncGenerator<Buffer> {
+  const size = input.bytes === undefined ? PIPE_CHUNK_BYTES : FILE_CHUNK_BYTES;
   for (;;) {
-    const buffer = Buffer.allocUnsafe(PIPE_CHUNK_BYTES);
+    const buffer = Buffer.allocUnsafe(size);
     const length = await input.read(buffer);
     if (length === 0) return;
     yield buffer.subarray(0, length);

@@ -101,6 +101,6 @@ function branchOf(path: readonly string[], branch: Branch): Group['children'] {
 function leafOf(path: readonly string[], entry: Entry<Operation>): Leaf {
   return {
     summary: entry.summary,
-    load: async () => commandOf(path, (await entry.load()).declaration),
+    load: async () => commandOf(path, entry.summary, (await entry.load()).declaration),
   };
 }

@@ -9,8 +9,10 @@ async function* inPieces(text: string | Buffer, size: number): AsyncGenerator<Bu
 
 async function cut(text: string | Buffer, size = 7): Promise<string[]> {
   const found: string[] = [];
-  for await (const item of jsonItems(inPieces(text, size))) {
-    found.push('bytes' in item ? item.bytes.toString().trim() : `! ${item.problem}`);
+  for await (const items of jsonItems(inPieces(text, size))) {
+    found.push(
+      ...items.map((item) => ('bytes' in item ? item.bytes.toString().trim() : `! ${item.problem}`)),
+    );
   }
   return found;
 }

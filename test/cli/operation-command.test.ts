@@ -69,7 +69,10 @@ async function run(argv: readonly string[], setup: Setup = {}) {
   const streams = streamsDouble(setup);
   const calls: Record<string, unknown>[] = [];
   const prompts = promptsDouble(setup.answers, setup.answers !== undefined);
-  const leaf = { summary: 'Stamp', load: async () => commandOf(['stamp'], setup.operation ?? stamp) };
+  const leaf = {
+    summary: 'Stamp',
+    load: async () => commandOf(['stamp'], 'Stamp', setup.operation ?? stamp),
+  };
   const tree = { summary: '', children: { stamp: leaf } };
   const environment = setup.environment ?? {};
   const runner = {
@@ -389,7 +392,7 @@ describe('many items at once', () => {
     const input = '{"input":""}\n'.repeat(1500);
     const sizes: number[] = [];
     const streams = streamsDouble({ input });
-    const command = commandOf(['stamp'], stamp as unknown as Operation);
+    const command = commandOf(['stamp'], 'Stamp', stamp as unknown as Operation);
     const runner = {
       async run(_: Operation, raw: Readonly<Record<string, unknown>>) {
         const items = raw['batch_input'] as readonly unknown[];

@@ -19,6 +19,11 @@ export function streamsDouble({
   columns = DEFAULT_COLUMNS,
 }: StreamsSetup = {}): StreamsDouble {
   let rest = Buffer.from(input);
+  const take = (into: Uint8Array): number => {
+    const length = rest.copy(into);
+    rest = rest.subarray(length);
+    return length;
+  };
   const collected = { out: [] as Buffer[], err: [] as Buffer[] };
   const sink = (name: 'out' | 'err'): Output => ({
     isTerminal: terminals.includes(name),
@@ -35,11 +40,8 @@ export function streamsDouble({
         rest = Buffer.alloc(0);
         return all;
       },
-      async read(into) {
-        const length = rest.copy(into);
-        rest = rest.subarray(length);
-        return length;
-      },
+      read: async (into) => take(into),
+      readNow: take,
     },
     out: sink('out'),
     err: sink('err'),

@@ -1,5 +1,5 @@
 import { invalid } from '../../errors.ts';
-import type { Command } from '../command.ts';
+import { type Command, isGroup, type Node } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { topics } from '../help-topics.ts';
 import { parseWithCommander } from '../program.ts';
@@ -25,9 +25,20 @@ export const command: Command = {
       streams.out.write(topic());
       return DONE;
     }
-    const outcome = await parseWithCommander([...words, '--help'], commandTree, streams);
+    const argv = isPlace(words) ? [...words, '--help'] : words;
+    const outcome = await parseWithCommander(argv, commandTree, streams);
     if (outcome.kind === 'run') throw invalid(`there is no help on "${words.join(' ')}"`);
     streams.out.write(outcome.text);
     return DONE;
   },
 };
+
+/** Whether the words lead to a command or a group; if not, commander knows what was probably meant. */
+function isPlace(words: readonly string[]): boolean {
+  let node: Node | undefined = commandTree;
+  for (const word of words) {
+    if (node === undefined || !isGroup(node) || !Object.hasOwn(node.children, word)) return false;
+    node = node.children[word];
+  }
+  return true;
+}

@@ -18,7 +18,8 @@ export function helpPage(command: Command, helper: Help): string {
     term: (item: T) => string,
     text: (item: T) => string,
   ) => {
-    const width = Math.min(MAX_TERM, Math.max(0, ...items.map((item) => term(item).length)));
+    const widest = Math.min(MAX_TERM, Math.floor((helper.helpWidth ?? 80) / 2));
+    const width = Math.min(widest, Math.max(0, ...items.map((item) => term(item).length)));
     const lines = items.map((item) => listItem(term(item), width, text(item), helper));
     return lines.length === 0 ? [] : [heading, ...lines, ''];
   };

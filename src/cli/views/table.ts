@@ -27,17 +27,17 @@ const NO_LINES = {
   'right-mid': '',
   middle: '  ',
 } as const;
-/** Between rows there are no lines: they double the height and say nothing. */
-const NO_LINES_BETWEEN_ROWS = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' } as const;
-const MIN_COLUMN = 6;
 const PADDING = 2;
+/** In a narrow terminal columns give way, the widest first: to the first width, and only when all have, to the second. */
+const FLOORS = [16, 6] as const;
 
 /** Draws a table. It ends in a newline. */
-export function drawTable(table: Table, style: TableStyle): string {
+export function drawTable({ head, rows, summary }: Table, style: TableStyle): string {
   const chalk = new Chalk({ level: style.colour ? 1 : 0 });
-  const widths = style.boxed ? columnWidths(table, style.columns) : undefined;
+  const widths = style.boxed ? widthsFor([head, ...rows], style.columns) : undefined;
+  const fitted = (cell: string, column: number): string => wrapped(cell, widths?.[column]);
   const drawn = new CliTable({
-    head: table.head.map((title) => (style.boxed ? chalk.bold(title) : title)),
+    head: head.map((title, column) => (style.boxed ? chalk.bold(fitted(title, column)) : title)),
     // The library would colour by itself, even in a pipe.
     style: {
       head: [],
@@ -45,34 +45,54 @@ export function drawTable(table: Table, style: TableStyle): string {
       compact: true,
       ...(style.boxed ? {} : { 'padding-left': 0, 'padding-right': 0 }),
     },
-    chars: style.boxed ? NO_LINES_BETWEEN_ROWS : NO_LINES,
-    ...(widths === undefined ? {} : { colWidths: widths, wordWrap: true, wrapOnWordBoundary: false }),
+    ...(style.boxed ? {} : { chars: NO_LINES }),
   });
-  for (const row of table.rows) drawn.push([...row]);
-  const text = drawn
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
-  const summary = table.summary === undefined ? '' : `${chalk.dim(table.summary)}\n`;
-  return `${text}\n${summary}`;
+  for (const row of rows) drawn.push(row.map(fitted));
+  const lines = rows.length === 0 && !style.boxed ? [] : drawn.toString().split('\n');
+  const below = summary === undefined ? [] : [chalk.dim(summary)];
+  return [...lines, ...below].map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** Widths with which the table fits, taken from the widest columns first; undefined when it fits as it is. */
-function columnWidths(table: Table, columns: number): number[] | undefined {
-  const widths = table.head.map((title, column) =>
-    Math.max(title.length, ...table.rows.map((row) => row[column]?.length ?? 0)),
+/** Widths of the cells with which the table fits. */
+function widthsFor(rows: readonly (readonly string[])[], columns: number): readonly number[] {
+  const natural = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))),
   );
-  const lines = widths.length + 1;
-  const room = columns - lines - PADDING * widths.length;
-  let excess = widths.reduce((sum, width) => sum + width, 0) - room;
-  if (excess <= 0) return undefined;
-  while (excess > 0) {
-    const widest = widths.indexOf(Math.max(...widths));
-    const width = widths[widest] ?? 0;
-    if (width <= MIN_COLUMN) break;
-    widths[widest] = width - 1;
-    excess -= 1;
+  const widths = [...natural];
+  let excess = sum(widths) + (PADDING + 1) * widths.length + 1 - columns;
+  const widestFirst = natural
+    .map((_, column) => column)
+    .sort((a, b) => (natural[b] ?? 0) - (natural[a] ?? 0));
+  for (const floor of FLOORS) {
+    for (const column of widestFirst) {
+      const width = widths[column] ?? 0;
+      const given = Math.max(0, Math.min(excess, width - floor));
+      widths[column] = width - given;
+      excess -= given;
+    }
   }
-  return widths.map((width) => width + PADDING);
+  return widths;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** Letters of East Asian scripts and pictures take two cells of a terminal. */
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/gu;
+
+const displayWidth = (text: string): number => [...text].length + (text.match(WIDE)?.length ?? 0);
+
+/** A text in lines of at most `width` cells, cut wherever that is. */
+function wrapped(text: string, width: number | undefined): string {
+  if (width === undefined || displayWidth(text) <= width) return text;
+  const lines: string[] = [];
+  let line = '';
+  for (const letter of text) {
+    if (displayWidth(line + letter) > width) {
+      lines.push(line);
+      line = '';
+    }
+    line += letter;
+  }
+  return [...lines, line].join('\n');
 }

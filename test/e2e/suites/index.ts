@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { Place, Target } from '../harness.ts';
 import { batchSuite } from './batch.suite.ts';
 import { encryptionSuite } from './encryption.suite.ts';
+import { envelopesSuite } from './envelopes.suite.ts';
 import { keysSuite } from './keys.suite.ts';
 import { mountsAndAccessSuite } from './mounts-and-access.suite.ts';
 import { movingKeysSuite } from './moving-keys.suite.ts';
@@ -17,6 +18,7 @@ const suites: Readonly<Record<string, Suite>> = {
   'many items at once': batchSuite,
   'hash, hmac, sign, verify, random': signingSuite,
   'backup, restore, export, import': movingKeysSuite,
+  envelopes: envelopesSuite,
   'organizations, workspaces, tags': tagsSuite,
   'mounts, tokens, policies': mountsAndAccessSuite,
 };

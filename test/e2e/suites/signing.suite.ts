@@ -96,10 +96,7 @@ export const signingSuite: Suite = (here) => {
       ['an algorithm that there is not', ['sign', 'sign-rsa-2048', 'x', '--signature-algorithm', 'rot13']],
       ['an input that is not base64', ['sign', 'sign-ed25519', 'n!t', '--base64']],
       ['a key that cannot sign', ['sign', 'mac', 'x']],
-      [
-        'a digest of the wrong length',
-        ['sign', 'sign-rsa-2048', base64('short'), '--base64', '--prehashed'],
-      ],
+      ['a digest of the wrong length', ['sign', 'sign-rsa-2048', base64('short'), '--base64', '--prehashed']],
     ])('refuses %s', (_, words) => {
       here().refused(['transit', ...words], 2);
     });

@@ -1,0 +1,96 @@
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openOutFile, refuseSameFile } from '../../src/cli/out-file.ts';
+import { thrownBy } from '../reference/thrown.ts';
+
+let directory = '';
+const file = (name: string): string => join(directory, name);
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'coffer-out-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('openOutFile', () => {
+  it('shows nothing under the name before commit, and everything after', () => {
+    const out = openOutFile(file('x'));
+    out.write('one ');
+    expect(readdirSync(directory)).toEqual([expect.stringMatching(/^\.x\.[0-9a-f]+\.tmp$/)]);
+    out.write(Buffer.from('two'));
+    out.commit();
+    out.abort();
+    expect(readdirSync(directory)).toEqual(['x']);
+    expect(readFileSync(file('x'), 'utf8')).toBe('one two');
+    expect(statSync(file('x')).mode & 0o777).toBe(0o600);
+  });
+
+  it('leaves the old file and nothing else after abort', () => {
+    writeFileSync(file('x'), 'old');
+    const out = openOutFile(file('x'));
+    out.write('new');
+    out.abort();
+    expect(readdirSync(directory)).toEqual(['x']);
+    expect(readFileSync(file('x'), 'utf8')).toBe('old');
+  });
+
+  it('replaces what a link points to, not the link', () => {
+    writeFileSync(file('real'), 'old');
+    symlinkSync('real', file('link'));
+    const out = openOutFile(file('link'));
+    out.write('new');
+    out.commit();
+    expect(readFileSync(file('real'), 'utf8')).toBe('new');
+    expect(readdirSync(directory).sort()).toEqual(['link', 'real']);
+  });
+
+  it('writes to a device directly', () => {
+    const out = openOutFile('/dev/null');
+    out.write('gone');
+    out.commit();
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+
+  it.each([
+    ['a directory', () => directory, /is a directory$/],
+    ['a place in a directory that is not there', () => file('no/x'), /no such directory$/],
+    ['a place below a file', () => join(file('f'), 'x'), /part of the path is not a directory$/],
+  ])('refuses %s', (_, path, message) => {
+    writeFileSync(file('f'), '');
+    expect(thrownBy(() => openOutFile(path()))).toMatchObject({
+      kind: 'invalid',
+      field: 'out',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('says that it may not write', () => {
+    chmodSync(directory, 0o500);
+    expect(thrownBy(() => openOutFile(file('x')))).toMatchObject({ kind: 'unavailable' });
+    chmodSync(directory, 0o700);
+  });
+});
+
+describe('refuseSameFile', () => {
+  it('sees one file behind two names', () => {
+    writeFileSync(file('x'), '');
+    symlinkSync('x', file('y'));
+    expect(thrownBy(() => refuseSameFile(file('x'), file('y')))).toMatchObject({
+      kind: 'invalid',
+      message: 'input and output are the same file',
+    });
+    expect(() => refuseSameFile(file('x'), file('z'))).not.toThrow();
+    expect(() => refuseSameFile(undefined, file('x'))).not.toThrow();
+    expect(() => refuseSameFile('/dev/null', '/dev/null')).not.toThrow();
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-codes.ts';
+import { Interrupted } from '../../src/cli/prompt.ts';
+import { reportError } from '../../src/cli/report.ts';
+import { ClosedPipe } from '../../src/cli/streams.ts';
+import { CofferError, type ErrorKind, invalid } from '../../src/errors.ts';
+import { streamsDouble } from './streams.double.ts';
+
+function report(error: unknown, environment = {}): { exitCode: number; err: string } {
+  const streams = streamsDouble();
+  const exitCode = reportError(error, streams, environment, undefined);
+  return { exitCode, err: streams.written.err };
+}
+
+describe('reportError', () => {
+  it.each<[ErrorKind, number]>([
+    ['invalid', 2],
+    ['unsupported', 2],
+    ['too-large', 2],
+    ['not-found', 3],
+    ['denied', 4],
+    ['sealed', 4],
+    ['conflict', 1],
+    ['corrupt', 1],
+    ['unavailable', 1],
+  ])('gives %s the exit code %i', (kind, exitCode) => {
+    expect(report(new CofferError(kind, 'what'))).toEqual({ exitCode, err: 'coffer: what\n' });
+  });
+
+  it('knows no kind without an exit code', () => {
+    expect(Object.keys(exitCodeOf)).toHaveLength(9);
+  });
+
+  it('names the field and the remedy', () => {
+    expect(report(invalid('what is wrong', { field: 'nonce', hint: 'do this.' })).err).toBe(
+      'coffer: nonce: what is wrong (do this)\n',
+    );
+  });
+
+  it('stays on one line and shows control characters, whatever is in the texts', () => {
+    const { err } = report(invalid('a\nb\u001b[2J', { field: 'f\r', hint: 'h\u0007' }));
+    expect(err).toBe('coffer: f\\u000d: a; b\\u001b[2J (h\\u0007)\n');
+  });
+
+  it('tells a defect from a mistake, and shows where only when asked to', () => {
+    const defect = new TypeError('x is not a function');
+    expect(report(defect)).toEqual({
+      exitCode: 1,
+      err: 'coffer: unexpected: x is not a function (COFFER_DEBUG=1 shows where; please report it)\n',
+    });
+    expect(report(defect, { COFFER_DEBUG: '1' }).err).toContain('    at ');
+  });
+
+  it('passes on what the operating system says', () => {
+    const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', errno: -28, syscall: 'write' });
+    expect(report(full)).toEqual({ exitCode: 1, err: "coffer: can't write: no space left on device\n" });
+  });
+
+  it('is silent about a reader that has gone, and after Ctrl-C', () => {
+    expect(report(new ClosedPipe())).toEqual({ exitCode: 0, err: '' });
+    expect(report(new Interrupted())).toEqual({ exitCode: 130, err: '\n' });
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { defaultDirectory, type Environment, resolveSettings } from '../../src/cli/settings.ts';
+import { thrownBy } from '../reference/thrown.ts';
+
+const resolve = (options: Record<string, string | true>, environment: Environment = {}) =>
+  resolveSettings(new Map(Object.entries(options)), { HOME: '/home/ada', ...environment });
+
+describe('resolveSettings', () => {
+  it('lets an option win over the environment, and the environment over the default', () => {
+    const environment = { COFFER_STORE: '/env', COFFER_MOUNT: 'env', COFFER_ORG: 'env' };
+    expect(resolve({}, environment)).toMatchObject({
+      storeDirectory: '/env',
+      mount: 'env',
+      organization: 'env',
+    });
+    expect(resolve({ store: '/flag', mount: '/flag/', org: 'flag' }, environment)).toMatchObject({
+      storeDirectory: '/flag',
+      mount: 'flag',
+      organization: 'flag',
+    });
+    expect(resolve({})).toMatchObject({ mount: 'transit', organization: undefined, address: undefined });
+  });
+
+  it('takes an empty variable for one that is not set', () => {
+    expect(resolve({}, { COFFER_MOUNT: '', COFFER_ADDR: '', COFFER_TOKEN: '', NO_COLOR: '' })).toMatchObject({
+      mount: 'transit',
+      address: undefined,
+      token: { kind: 'none' },
+      colourAllowed: true,
+    });
+  });
+
+  it('works on the store that an option names even when the environment names a server', () => {
+    expect(resolve({ store: '/flag' }, { COFFER_ADDR: 'http://x' }).address).toBeUndefined();
+    expect(resolve({}, { COFFER_ADDR: 'http://x', COFFER_STORE: '/env' }).address).toBe('http://x');
+  });
+
+  it.each([
+    [{}, {}, { kind: 'none' }],
+    [{}, { COFFER_TOKEN: 't' }, { kind: 'text', text: 't' }],
+    [{ token: 'o' }, { COFFER_TOKEN: 't' }, { kind: 'text', text: 'o' }],
+    [{ 'token-file': 'f' }, { COFFER_TOKEN: 't' }, { kind: 'file', path: 'f' }],
+    [{ token: true as const }, { COFFER_TOKEN: 't' }, { kind: 'prompt' }],
+  ])('finds the token: %j %j', (options, environment, expected) => {
+    expect(resolve(options, environment).token).toEqual(expected);
+  });
+
+  it.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('allows no colour with %j', (environment) => {
+    expect(resolve({}, environment).colourAllowed).toBe(false);
+    expect(resolve({ 'no-color': true }).colourAllowed).toBe(false);
+    expect(resolve({}).colourAllowed).toBe(true);
+  });
+
+  it('refuses a format that there is not', () => {
+    const error = thrownBy(() => resolve({ output: 'yaml' }));
+    expect(error).toMatchObject({ kind: 'invalid', field: 'output', message: '"yaml" can\'t be right' });
+  });
+});
+
+describe('defaultDirectory', () => {
+  it.each([
+    ['linux', {}, '/home/ada/.local/share/coffer'],
+    ['linux', { XDG_DATA_HOME: '/data' }, '/data/coffer'],
+    ['darwin', {}, '/home/ada/Library/Application Support/coffer'],
+    ['darwin', { XDG_DATA_HOME: '/data' }, '/data/coffer'],
+    ['win32', { LOCALAPPDATA: '/local' }, '/local/coffer'],
+    ['win32', {}, '/home/ada/AppData/Local/coffer'],
+  ])('on %s with %j', (platform, environment, expected) => {
+    expect(defaultDirectory({ HOME: '/home/ada', ...environment }, platform)).toBe(expected);
+  });
+});

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Command, type Group, isGroup } from '../../src/cli/command.ts';
+import { parseQuickly } from '../../src/cli/fast-path.ts';
+import { parseWithCommander } from '../../src/cli/program.ts';
+import { commandTree } from '../../src/cli/tree.ts';
+import { streamsDouble } from '../cli/streams.double.ts';
+import { emptyPlace } from './harness.ts';
+
+interface Place {
+  readonly path: readonly string[];
+  readonly summary: string;
+  /** Undefined for a group. */
+  readonly command?: Command;
+}
+
+const places: Place[] = [];
+const here = emptyPlace();
+
+async function collect(group: Group, path: readonly string[]): Promise<void> {
+  places.push({ path, summary: group.summary });
+  for (const [word, node] of Object.entries(group.children)) {
+    const inner = [...path, word];
+    if (isGroup(node)) await collect(node, inner);
+    else if (node.hidden !== true)
+      places.push({ path: inner, summary: node.summary, command: await node.load() });
+  }
+}
+
+const helpOf = async (path: readonly string[]): Promise<string> => {
+  const outcome = await parseWithCommander([...path, '--help'], commandTree, streamsDouble());
+  return outcome.kind === 'print' ? outcome.text : '';
+};
+
+beforeAll(() => collect(commandTree, []));
+
+describe('coffer --help', () => {
+  it('is there for every command and group, and starts with its summary', async () => {
+    for (const { path, summary } of places) {
+      const help = (await helpOf(path)).replace(/\s+/g, ' ');
+      expect(summary, path.join(' ')).not.toBe('');
+      expect(help, path.join(' ')).toContain(`Usage: coffer ${path.join(' ')}`.trim());
+      expect(help, path.join(' ')).toContain(summary);
+    }
+  });
+
+  it('shows the arguments and options of every command, each with a text', async () => {
+    for (const { path, command } of places) {
+      if (command === undefined) continue;
+      const help = await helpOf(path);
+      for (const { flag, help: text } of command.options) {
+        expect(help, path.join(' ')).toContain(`--${flag}`);
+        expect(text, `${path.join(' ')} --${flag}`).not.toBe('');
+      }
+      for (const { metavar } of command.arguments) expect(help, path.join(' ')).toContain(metavar);
+    }
+  });
+
+  it('has two examples or more for the commands that are used most, and all examples can be typed', async () => {
+    let lines = 0;
+    for (const { path, command } of places) {
+      for (const [example] of command?.examples ?? []) {
+        for (const argv of commandLines(example)) {
+          lines++;
+          const invocation = await parseQuickly(argv, commandTree);
+          expect(invocation, example).toBeDefined();
+          if (path[0] !== 'completion') expect(invocation?.path, example).toBeDefined();
+        }
+      }
+    }
+    expect(lines).toBeGreaterThan(60);
+    for (const name of ['encrypt', 'decrypt', 'sign', 'verify']) {
+      const { command } = places.find(({ path }) => path.join(' ') === `transit ${name}`) ?? {};
+      expect(command?.examples.length, name).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  it('has an example for every command', () => {
+    const without = places.filter(({ command }) => command !== undefined && command.examples.length === 0);
+    expect(without.map(({ path }) => path.join(' '))).toEqual([]);
+  });
+
+  it('prints the same for "help COMMAND", no command at all, and a group without a command', () => {
+    expect(here.ok('help transit keys trim')).toBe(here.ok('transit keys trim --help'));
+    expect(here.ok([])).toBe(here.ok('--help'));
+    expect(here.ok('transit keys')).toBe(here.ok('transit keys --help'));
+    expect(here.ok('help')).toBe(here.ok('--help'));
+  });
+
+  it('has topics: every variable that the command reads, and every exit code', () => {
+    const environment = here.ok('help environment');
+    const sources = ['settings', 'unlock', 'slot-request', 'report'].map((name) =>
+      readFileSync(new URL(`../../src/cli/${name}.ts`, import.meta.url), 'utf8'),
+    );
+    const read = new Set(sources.join('').match(/COFFER_[A-Z_]+/g));
+    for (const name of read) expect(environment).toContain(name);
+    const codes = here.ok('help exit-codes');
+    for (const code of [0, 1, 2, 3, 4, 5]) expect(codes).toMatch(new RegExp(`^ +${code} `, 'm'));
+    expect(here.refused('help nothing-like-it', 2)).toContain('nothing-like-it');
+  });
+});
+
+/** The command lines of coffer in an example, which may be a pipeline, an assignment or a condition. */
+function commandLines(example: string): string[][] {
+  return [...example.matchAll(/(?<![\w./-])coffer ((?:"[^"]*"|'[^']*'|[^"'|;)&<>])*)/g)].map(
+    ([, line = '']) =>
+      [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+        ([, double, single, plain]) => double ?? single ?? plain ?? '',
+      ),
+  );
+}
+
+describe('coffer --version', () => {
+  it('prints the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(here.ok('--version')).toBe(`coffer ${version}`);
+    expect(here.ok('-V')).toBe(`coffer ${version}`);
+  });
+});
+
+describe('mistakes in the usage', () => {
+  it.each([
+    ['a command that there is not', 'trnsit', ['trnsit', 'transit', '--help']],
+    [
+      'a command that there is not, in a group',
+      'transit encript x',
+      ['encript', 'encrypt', 'coffer transit --help'],
+    ],
+    ['an option that there is not', 'transit encrypt x --contxt y', ['--contxt', '--context']],
+    ['an option without its value', 'transit encrypt x --context', ['--context']],
+    ['an argument too many', 'transit keys read a b', ['coffer transit keys read --help']],
+    ['an argument too few', 'transit keys read', ['NAME', 'coffer transit keys read --help']],
+    [
+      'a store and a server at once',
+      '--store a status --address http://127.0.0.1:1',
+      ['--store', '--address'],
+    ],
+    ['two tokens', 'status --token a --token-file b', ['--token', '--token-file']],
+  ])('%s: one line that says what and where to read on', (_, line, parts) => {
+    const message = here.refused(line, 2);
+    for (const part of parts) expect(message).toContain(part);
+  });
+
+  it('shows no stack, unless COFFER_DEBUG asks for it', () => {
+    const environment = { COFFER_MASTER_KEY: 'x', COFFER_DEBUG: '1' };
+    const { stderr } = here.run('init', { environment });
+    expect(stderr).toContain('    at ');
+    expect(here.run('init', { environment: { COFFER_MASTER_KEY: 'x' } }).stderr).not.toContain('    at ');
+  });
+});

@@ -1,0 +1,362 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+let bare: Place;
+let here: Place;
+
+beforeEach(() => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY });
+});
+afterEach(() => removePlace(bare));
+
+const otherKey = Buffer.alloc(32, 8).toString('base64');
+
+describe('coffer keygen', () => {
+  it('prints 32 random bytes in base64, another key each time', () => {
+    const [first, second] = [bare.ok('keygen'), bare.ok('keygen')];
+    expect(Buffer.from(first, 'base64')).toHaveLength(32);
+    expect(first).not.toBe(second);
+  });
+
+  it('writes it to a file that only the owner can read', () => {
+    expect(bare.ok('keygen --out master.key')).toBe('');
+    expect(statSync(bare.file('master.key')).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('coffer init', () => {
+  it('makes a store that only the owner can read, and tells where on standard error', () => {
+    const { exitCode, stdout, stderr } = here.run('init');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
+    expect(stderr).toBe(`Made the store ${here.file('store')}, unlocked by: raw.\n`);
+    expect(statSync(here.file('store')).mode & 0o777).toBe(0o700);
+    expect(here.ok('status -o json')).toContain('"locked":false');
+  });
+
+  it('uses the data directory of the platform when no other is named', () => {
+    const home = here.with({ COFFER_STORE: undefined, XDG_DATA_HOME: here.file('data') });
+    home.ok('init');
+    expect(existsSync(here.file('data/coffer'))).toBe(true);
+    home.ok('transit keys create orders');
+  });
+
+  it('refuses to make a store where there is one, or anything else', () => {
+    here.ok('init');
+    expect(here.refused('init', 1)).toContain('store');
+    mkdirSync(here.file('full'));
+    writeFileSync(here.file('full/x'), '');
+    here.refused('init --store full', 1);
+    expect(readdirSync(here.file('full'))).toEqual(['x']);
+  });
+
+  it('needs something that unlocks the store when nobody can be asked', () => {
+    expect(bare.refused('init', 4)).toContain('COFFER_MASTER_KEY');
+    expect(existsSync(bare.file('store'))).toBe(false);
+  });
+
+  it.each([
+    ['a master key that is none', { COFFER_MASTER_KEY: 'short' }, 'COFFER_MASTER_KEY'],
+    ['a key file that is not there', { COFFER_MASTER_KEY_FILE: '/nowhere' }, 'COFFER_MASTER_KEY_FILE'],
+  ])('refuses %s', (_, environment, named) => {
+    expect(bare.refused('init', 2, { environment })).toContain(named);
+    expect(existsSync(bare.file('store'))).toBe(false);
+  });
+
+  it('refuses impossible shares', () => {
+    for (const line of [
+      'init --shares 5',
+      'init --shares 3 --threshold 4',
+      'init --shares 1 --threshold 1',
+      'init --shares x --threshold 2',
+    ]) {
+      here.refused(line, 2);
+    }
+  });
+
+  it('makes the default mount speak the dialect that is asked for', () => {
+    here.ok('init --dialect vault');
+    expect(here.ok('transit encrypt orders x')).toMatch(/^vault:v1:/);
+  });
+});
+
+describe('ways to unlock the store', () => {
+  const made = (environment: Record<string, string>, line = 'init'): Place => {
+    const place = bare.with(environment);
+    place.ok(line);
+    place.ok('transit keys create orders');
+    return place;
+  };
+
+  it.each([
+    ['COFFER_MASTER_KEY in base64', () => ({ COFFER_MASTER_KEY: MASTER_KEY })],
+    ['COFFER_MASTER_KEY in hex', () => ({ COFFER_MASTER_KEY: '07'.repeat(32) })],
+    [
+      'COFFER_MASTER_KEY_FILE',
+      () => {
+        writeFileSync(bare.file('key'), `${MASTER_KEY}\n`);
+        return { COFFER_MASTER_KEY_FILE: bare.file('key') };
+      },
+    ],
+    ['COFFER_MASTER_KEY_COMMAND', () => ({ COFFER_MASTER_KEY_COMMAND: `echo ${MASTER_KEY}` })],
+    ['COFFER_PASSPHRASE', () => ({ COFFER_PASSPHRASE: 'correct horse battery staple' })],
+    [
+      'COFFER_PASSPHRASE_FILE',
+      () => {
+        writeFileSync(bare.file('phrase'), 'correct horse battery staple\n');
+        return { COFFER_PASSPHRASE_FILE: bare.file('phrase') };
+      },
+    ],
+  ])('%s', (_, environment) => {
+    const place = made(environment());
+    expect(place.ok('transit keys list')).toBe('orders');
+    expect(bare.refused('transit keys list', 4)).toMatch(/locked|sealed/);
+  });
+
+  it('lets the same master key come from the variable or from a file', () => {
+    made({ COFFER_MASTER_KEY: MASTER_KEY });
+    writeFileSync(bare.file('key'), MASTER_KEY);
+    expect(bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key') }).ok('transit keys list')).toBe('orders');
+  });
+
+  it('takes any file of 32 bytes or more as a key file', () => {
+    writeFileSync(bare.file('photo.jpg'), randomBytes(5000));
+    bare.ok('init --key-file photo.jpg');
+    expect(bare.with({ COFFER_MASTER_KEY_FILE: bare.file('photo.jpg') }).ok('transit keys list')).toBe('');
+    writeFileSync(bare.file('short'), 'x');
+    bare.refused('init --store other --key-file short', 2);
+  });
+
+  it('says when the key or the passphrase is the wrong one', () => {
+    made({ COFFER_MASTER_KEY: MASTER_KEY });
+    expect(bare.with({ COFFER_MASTER_KEY: otherKey }).refused('transit keys list', 4)).toContain(
+      'COFFER_MASTER_KEY',
+    );
+    bare.with({ COFFER_PASSPHRASE: 'right' }).ok('init --store phrase');
+    bare.with({ COFFER_PASSPHRASE: 'wrong' }).refused('transit keys list --store phrase', 4);
+  });
+
+  it('says when the command that should print the key fails', () => {
+    here.ok('init');
+    const line = bare.with({ COFFER_MASTER_KEY_COMMAND: 'exit 7' }).refused('transit keys list', 1);
+    expect(line).toContain('COFFER_MASTER_KEY_COMMAND');
+    expect(line).toContain('7');
+  });
+
+  it('needs as many recovery shares as was said, in any order', () => {
+    const shares = here.ok('init --shares 5 --threshold 3').split('\n');
+    expect(shares).toHaveLength(5);
+    here.ok('transit keys create orders');
+    const withShares = (...texts: (string | undefined)[]): Place => {
+      writeFileSync(bare.file('shares'), texts.join('\n'));
+      return bare.with({ COFFER_SHARES_FILE: bare.file('shares') });
+    };
+    expect(withShares(shares[4], shares[0], shares[2]).ok('transit keys list')).toBe('orders');
+    withShares(shares[4], shares[0]).refused('transit keys list', 4);
+  });
+
+  it('says that there is no store yet, and how to make one', () => {
+    expect(here.refused('transit keys list', 3)).toContain('coffer init');
+  });
+});
+
+describe('coffer slots', () => {
+  it('adds a way in, lists it, and removes it again', () => {
+    here.ok('init');
+    const fresh = here.ok('slots add --raw --label pipeline');
+    const second = bare.with({ COFFER_MASTER_KEY: fresh });
+    expect(second.ok('transit keys list')).toBe('');
+    const slots = here.json('slots list') as { id: string; kind: string; label: string }[];
+    expect(slots).toMatchObject([
+      { kind: 'raw', label: '' },
+      { kind: 'raw', label: 'pipeline' },
+    ]);
+    const id = slots[1]?.id ?? '';
+    expect(here.refused(`slots remove ${id}`, 2)).toContain('--yes');
+    here.ok(`slots remove ${id} --yes`);
+    second.refused('transit keys list', 4);
+    expect(here.refused(`slots remove ${slots[0]?.id} --yes`, 1)).toContain('last');
+    here.refused('slots remove 0000000000000000 --yes', 3);
+  });
+
+  it('adds passphrases, key files, commands and shares', () => {
+    here.ok('init');
+    writeFileSync(here.file('phrase'), 'new phrase\n');
+    here.ok('slots add --passphrase-file phrase');
+    expect(bare.with({ COFFER_PASSPHRASE: 'new phrase' }).ok('transit keys list')).toBe('');
+    here.ok('slots add --passphrase', { environment: { COFFER_NEW_PASSPHRASE: 'another' } });
+    expect(bare.with({ COFFER_PASSPHRASE: 'another' }).ok('transit keys list')).toBe('');
+    writeFileSync(here.file('key'), randomBytes(32));
+    here.ok('slots add --key-file key');
+    expect(bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key') }).ok('transit keys list')).toBe('');
+    here.ok(['slots', 'add', '--command', 'echo from a command']);
+    expect(bare.with({ COFFER_MASTER_KEY_COMMAND: 'echo from a command' }).ok('transit keys list')).toBe('');
+    expect(here.ok('slots add --shares 3 --threshold 2').split('\n')).toHaveLength(3);
+    expect(here.ok('slots list').split('\n')).toHaveLength(6);
+  });
+
+  it.each([
+    ['no way at all', 'slots add'],
+    ['two ways at once', 'slots add --raw --shares 3 --threshold 2'],
+  ])('refuses %s', (_, line) => {
+    here.ok('init');
+    here.refused(line, 2);
+    expect(here.ok('slots list').split('\n')).toHaveLength(1);
+  });
+});
+
+describe('coffer status', () => {
+  it('tells what is known of a locked store, and counts in an unlocked one', () => {
+    here.ok('init');
+    here.ok('transit keys create orders');
+    here.ok('orgs create acme');
+    expect(bare.json('status')).toMatchObject({
+      directory: here.file('store'),
+      format: 1,
+      locked: true,
+      slots: [{ kind: 'raw' }],
+    });
+    expect(here.json('status')).toMatchObject({ locked: false, mounts: 1, keys: 1, organizations: 1 });
+    expect(here.ok('status')).toContain('state\tunlocked');
+  });
+});
+
+describe('the whole store', () => {
+  it('is sealed again under a new root key; every way in keeps working', () => {
+    here.ok('init');
+    const ciphertext = here.ok('transit encrypt orders secret');
+    const fresh = here.ok('slots add --raw');
+    const before = readdirSync(here.file('store'), { recursive: true });
+    expect(here.ok('rekey')).toBe('');
+    expect(here.ok(`transit decrypt orders ${ciphertext}`)).toBe('secret');
+    expect(bare.with({ COFFER_MASTER_KEY: fresh }).ok(`transit decrypt orders ${ciphertext}`)).toBe('secret');
+    expect(here.ok('doctor')).toBe('');
+    expect(before).not.toEqual([]);
+  });
+
+  it('is backed up to one file while it is used, and brought back elsewhere', () => {
+    here.ok('init');
+    const ciphertext = here.ok('transit encrypt orders secret');
+    expect(here.ok('store backup copy.coffer')).toBe('');
+    expect(statSync(here.file('copy.coffer')).mode & 0o777).toBe(0o600);
+    expect(here.ok('store restore copy.coffer --store restored')).toBe('');
+    expect(here.ok(`transit decrypt orders ${ciphertext} --store restored`)).toBe('secret');
+    here.refused('store backup copy.coffer', 1);
+    here.refused('store restore copy.coffer --store restored', 1);
+    expect(here.run('store restore nowhere --store other').exitCode).not.toBe(0);
+  });
+
+  it('hides names: nothing in it can be found by grep', () => {
+    here.ok('init');
+    here.ok('transit encrypt secretkeyname x --context-text secretcontext');
+    here.ok('orgs create secretorganization');
+    here.ok('tags create secrettag --org secretorganization');
+    const found = here.shell('grep -rE "secret(keyname|context|organization|tag)" store');
+    expect(found).toMatchObject({ stdout: '', exitCode: 1 });
+  });
+
+  it('is checked by doctor, which names what is damaged; other commands go on', () => {
+    here.ok('init');
+    here.ok('transit keys create one');
+    here.ok('transit keys create two');
+    expect(here.run('doctor')).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+      stderr: expect.stringContaining('all is well'),
+    });
+    const names = ['one', 'two'].map((name) => damagedBy(name));
+    expect(names[0]).not.toBe(names[1]);
+  });
+
+  /** Flips a bit in each file in turn until the key can't be read any more, and checks what is said then. */
+  function damagedBy(name: string): string {
+    const files = readdirSync(here.file('store'), { recursive: true, encoding: 'utf8' })
+      .map((file) => here.file(`store/${file}`))
+      .filter((file) => statSync(file).isFile());
+    for (const file of files) {
+      const original = readFileSync(file);
+      const broken = Buffer.from(original);
+      const middle = Math.floor(broken.length / 2);
+      if (broken.length === 0) continue;
+      broken[middle] = (broken[middle] ?? 0) ^ 1;
+      writeFileSync(file, broken);
+      const other = name === 'one' ? 'two' : 'one';
+      const onlyThis =
+        here.run(`transit encrypt ${name} x --no-create`).exitCode !== 0 &&
+        here.run(`transit encrypt ${other} x --no-create`).exitCode === 0;
+      if (onlyThis) {
+        const line = here.refused(`transit encrypt ${name} x --no-create`, 1);
+        expect(line).toContain(file);
+        const doctor = here.run('doctor -o json');
+        expect(doctor.exitCode).toBe(1);
+        expect(JSON.parse(doctor.stdout).findings.map((finding: { file: string }) => finding.file)).toEqual([
+          file,
+        ]);
+      }
+      writeFileSync(file, original);
+      if (onlyThis) return file;
+    }
+    throw new Error(`no file was needed for the key ${name} alone`);
+  }
+});
+
+describe('a place that can not be used', () => {
+  it('refuses a store that others can write', () => {
+    here.ok('init');
+    chmodSync(here.file('store'), 0o777);
+    expect(here.refused('transit keys list', 1)).toContain(here.file('store'));
+  });
+
+  it('refuses a store of a newer format, and says so', () => {
+    here.ok('init');
+    const header = readdirSync(here.file('store')).find((name) => /json|header|store/i.test(name));
+    expect(header).toBeDefined();
+  });
+
+  it.skipIf(process.getuid?.() === 0)('says that a directory is read-only', () => {
+    here.ok('init');
+    chmodSync(here.file('store'), 0o500);
+    here.refused('transit keys create orders', 1);
+    chmodSync(here.file('store'), 0o700);
+  });
+
+  it('says that the disk is full, and writes nothing half', () => {
+    here.ok('init');
+    const ciphertext = here.ok('transit encrypt orders x');
+    if (!existsSync('/dev/full')) return;
+    const { exitCode, stderr } = here.shell(`coffer transit decrypt orders ${ciphertext} > /dev/full`);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^coffer: can't write: no space left on device\n$/);
+  });
+});
+
+describe('commands for the files of a store', () => {
+  it.each(['init', 'slots list', 'rekey', 'doctor', 'store backup x', 'serve'])(
+    '%s refuses a server',
+    (line) => {
+      expect(here.refused(`${line} --address http://127.0.0.1:1`, 2)).toContain('--address');
+    },
+  );
+});
+
+it('runs in a shell loop without leaving processes or files behind', () => {
+  here.ok('init');
+  const before = readdirSync(here.directory);
+  const { stdout } = here.shell(
+    'for i in 1 2 3; do printf "$i" | coffer transit encrypt orders | coffer transit decrypt orders; done',
+  );
+  expect(stdout).toBe('123');
+  expect(readdirSync(here.directory)).toEqual(before);
+  expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(here.directory);
+});

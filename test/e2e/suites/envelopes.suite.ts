@@ -1,0 +1,336 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { base64 } from '../harness.ts';
+import type { Suite } from './index.ts';
+
+const CHUNK = 65_536;
+
+export const envelopesSuite: Suite = (here) => {
+  const make = (name: string, size = 100_000): Buffer => {
+    const bytes = randomBytes(size);
+    writeFileSync(here().file(name), bytes);
+    return bytes;
+  };
+  const read = (name: string): Buffer => readFileSync(here().file(name));
+  const newKey = (name: string, more = ''): void => {
+    here().ok(`transit keys create ${name}${more}`);
+  };
+
+  describe('streams', () => {
+    it.each([0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 16 * CHUNK, 5_000_000])(
+      'of %i bytes come back through two pipes',
+      (size) => {
+        newKey('pipes');
+        const plaintext = make('plain', size);
+        const { bytes, exitCode, stderr } = here().shell(
+          'coffer transit envelope encrypt pipes < plain | coffer transit envelope decrypt',
+        );
+        expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+        expect(bytes.equals(plaintext)).toBe(true);
+      },
+    );
+
+    it('of a length that nobody knows carry a whole archive', () => {
+      newKey('archives');
+      mkdirSync(here().file('tree/below'), { recursive: true });
+      make('tree/one', 300_000);
+      make('tree/below/two', 10);
+      const { stdout, exitCode } = here().shell(
+        'tar -c tree | coffer transit envelope encrypt archives | coffer transit envelope decrypt archives | tar -t | sort',
+      );
+      expect(exitCode).toBe(0);
+      expect(stdout).toBe('tree/\ntree/below/\ntree/below/two\ntree/one\n');
+    });
+
+    it('that break off fail, after a true beginning of the data', () => {
+      newKey('broken');
+      const plaintext = make('plain', 10 * CHUNK);
+      const { bytes, exitCode, stderr } = here().shell(
+        'coffer transit envelope encrypt broken < plain | head -c 400000 | coffer transit envelope decrypt',
+      );
+      expect(exitCode).toBe(1);
+      expect(stderr).toBe(
+        'coffer: the envelope is truncated: its end is missing (bring it back from where it came from)\n',
+      );
+      expect(bytes.length % CHUNK).toBe(0);
+      expect(bytes.length).toBeGreaterThan(0);
+      expect(bytes.equals(plaintext.subarray(0, bytes.length))).toBe(true);
+    });
+  });
+
+  describe('files', () => {
+    it('are written for their owner alone, and name their key themselves', () => {
+      newKey('files');
+      const plaintext = make('f.bin');
+      here().ok('transit envelope encrypt files --in f.bin --out f.bin.coffer');
+      here().ok('transit envelope decrypt --in f.bin.coffer --out f.again');
+      expect(read('f.again').equals(plaintext)).toBe(true);
+      for (const name of ['f.bin.coffer', 'f.again'])
+        expect(statSync(here().file(name)).mode & 0o777).toBe(0o600);
+    });
+
+    it('that are damaged leave no output, and an older one as it was', () => {
+      newKey('damaged');
+      make('d.bin', 5 * CHUNK);
+      here().ok('transit envelope encrypt damaged --in d.bin --out d.coffer');
+      const bytes = read('d.coffer');
+      bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+      writeFileSync(here().file('d.coffer'), bytes);
+      writeFileSync(here().file('older'), 'older');
+      for (const name of ['fresh', 'older']) {
+        expect(here().refused(`transit envelope decrypt --in d.coffer --out ${name}`, 1)).toContain(
+          'the envelope is damaged: chunk 4 was changed, moved or comes from another file',
+        );
+      }
+      expect(existsSync(here().file('fresh'))).toBe(false);
+      expect(read('older').toString()).toBe('older');
+      expect(here().shell('ls -a | grep tmp').stdout).toBe('');
+    });
+
+    it('of another key than the one expected are refused', () => {
+      newKey('mine');
+      make('m.bin', 10);
+      here().ok('transit envelope encrypt mine --in m.bin --out m.coffer');
+      for (const verb of ['decrypt', 'header', 'rewrap']) {
+        expect(here().refused(`transit envelope ${verb} other --in m.coffer`, 4)).toBe(
+          'coffer: the envelope is encrypted under key "mine", not "other" (leave the name out to use the one in the header)',
+        );
+      }
+    });
+
+    it('are refused when there is no such key, or no such file', () => {
+      make('n.bin', 10);
+      expect(here().refused('transit envelope encrypt nowhere --in n.bin --out n.coffer', 3)).toContain(
+        'encryption key not found',
+      );
+      expect(existsSync(here().file('n.coffer'))).toBe(false);
+      newKey('nofile');
+      expect(here().refused('transit envelope encrypt nofile --in missing --out x', 2)).toContain(
+        'no such file',
+      );
+      expect(here().refused('transit envelope decrypt --in n.bin --out x', 1)).toContain(
+        'this is not a Coffer envelope',
+      );
+    });
+
+    it('are never read and written at once', () => {
+      newKey('same');
+      make('same.bin', 10);
+      expect(here().refused('transit envelope encrypt same --in same.bin --out same.bin', 2)).toContain(
+        'input and output are the same file',
+      );
+    });
+
+    it('under a derived key need its context', () => {
+      newKey('derived', ' --derived');
+      const plaintext = make('c.bin', 1000);
+      here().ok('transit envelope encrypt derived --context-text tenant --in c.bin --out c.coffer');
+      here().ok(`transit envelope decrypt --context ${base64('tenant')} --in c.coffer --out c.again`);
+      expect(read('c.again').equals(plaintext)).toBe(true);
+      expect(here().run('transit envelope decrypt --context-text other --in c.coffer').exitCode).not.toBe(0);
+      expect(here().run('transit envelope decrypt --in c.coffer').exitCode).not.toBe(0);
+    });
+
+    it('name the mount of their key, too; a mount that is named wins', () => {
+      here().ok('mounts add team-a');
+      here().ok('mounts add team-b');
+      here().ok('transit keys create own --mount team-a');
+      here().ok('transit keys create own --mount team-b');
+      const plaintext = make('o.bin', 1000);
+      here().ok('transit envelope encrypt own --mount team-a --in o.bin --out o.coffer');
+      here().ok('transit envelope decrypt --in o.coffer --out o.again');
+      expect(read('o.again').equals(plaintext)).toBe(true);
+      expect(here().run('transit envelope decrypt --mount team-b --in o.coffer').exitCode).not.toBe(0);
+    });
+  });
+
+  describe('headers', () => {
+    it('show key, version, metadata and size, authenticated on request', () => {
+      newKey('headed');
+      make('h.bin', 70_000);
+      here().ok('transit envelope encrypt headed --in h.bin --out h.coffer --metadata host=db-1 note=a=b');
+      const shown = {
+        in: 'h.coffer',
+        format: 1,
+        algorithm: 'aes-256-gcm',
+        mount: 'transit',
+        name: 'headed',
+        key_version: 1,
+        ciphertext: expect.stringMatching(/^service:v1:/),
+        chunk_size: 65_536,
+        metadata: { host: 'db-1', note: 'a=b' },
+        size: 70_000,
+        verified: false,
+      };
+      expect(here().json('transit envelope header --in h.coffer')).toEqual(shown);
+      expect(here().json('transit envelope header headed --verify --in h.coffer')).toEqual({
+        ...shown,
+        verified: true,
+      });
+      const piped = here().shell('head -c 1000 h.coffer | coffer transit envelope header -o json');
+      expect(JSON.parse(piped.stdout)).toEqual({ ...shown, in: '-', size: null });
+    });
+
+    it('that were changed are shown, but not as verified', () => {
+      newKey('forged');
+      make('g.bin', 10);
+      here().ok('transit envelope encrypt forged --in g.bin --out g.coffer --metadata paid=no!');
+      writeFileSync(
+        here().file('g.coffer'),
+        read('g.coffer').toString('latin1').replace('no!', 'yes'),
+        'latin1',
+      );
+      expect(here().json('transit envelope header --in g.coffer')).toMatchObject({
+        metadata: { paid: 'yes' },
+      });
+      expect(here().refused('transit envelope header --verify --in g.coffer', 4)).toContain(
+        'the header of the envelope was changed',
+      );
+    });
+
+    it('take no metadata that would disturb a terminal', () => {
+      newKey('meta');
+      make('t.bin', 10);
+      const words = ['transit', 'envelope', 'encrypt', 'meta', '--in', 't.bin', '--metadata', 'a=\u001b[2J'];
+      expect(here().refused(words, 2)).toContain('holds a control character');
+    });
+  });
+
+  describe('rewrap', () => {
+    it('moves files to the latest version, so that the old one can be deleted', () => {
+      newKey('moving');
+      const plaintext = make('r.bin', 200_000);
+      here().ok('transit envelope encrypt moving --in r.bin --out r.coffer');
+      here().ok('transit keys rotate moving');
+      const before = read('r.coffer');
+      expect(here().json('transit envelope rewrap --in r.coffer')).toEqual({
+        files: [{ in: 'r.coffer', from: 1, to: 2 }],
+      });
+      expect(read('r.coffer').length).toBe(before.length);
+      here().ok('transit keys config moving --min-decryption-version 2 --min-encryption-version 2');
+      here().ok('transit keys trim moving --min-available-version 2 --yes');
+      here().ok('transit envelope decrypt --in r.coffer --out r.again');
+      expect(read('r.again').equals(plaintext)).toBe(true);
+      writeFileSync(here().file('old.coffer'), before);
+      expect(here().run('transit envelope decrypt --in old.coffer').exitCode).not.toBe(0);
+    });
+
+    it('takes a directory, and goes on after a file that it cannot do', () => {
+      newKey('many');
+      mkdirSync(here().file('sealed/deep'), { recursive: true });
+      for (const name of ['sealed/a', 'sealed/deep/b']) {
+        make(name, 10);
+        here().ok(`transit envelope encrypt many --in ${name} --out ${name}.coffer`);
+      }
+      writeFileSync(here().file('sealed/bad.coffer'), 'not one');
+      here().ok('transit keys rotate many');
+      const { exitCode, stderr } = here().run('transit envelope rewrap many --in sealed');
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/^coffer: sealed\/bad\.coffer: this is not a Coffer envelope[^\n]*\n$/);
+      for (const name of ['sealed/a', 'sealed/deep/b']) {
+        expect(here().json(`transit envelope header --in ${name}.coffer`)).toMatchObject({ key_version: 2 });
+      }
+    });
+
+    it('needs a file', () => {
+      expect(here().refused('transit envelope rewrap', 2)).toContain('name the files with --in');
+    });
+  });
+
+  describe('ranges', () => {
+    it('are parts of the data, from a file and from a pipe', () => {
+      newKey('ranged');
+      const plaintext = make('p.bin', 10 * CHUNK);
+      here().ok('transit envelope encrypt ranged --in p.bin --out p.coffer');
+      const range = `--offset ${CHUNK - 5} --length ${2 * CHUNK}`;
+      const wanted = plaintext.subarray(CHUNK - 5, 3 * CHUNK - 5);
+      expect(here().run(`transit envelope decrypt --in p.coffer ${range}`).bytes.equals(wanted)).toBe(true);
+      const piped = here().shell(`cat p.coffer | coffer transit envelope decrypt ${range}`);
+      expect(piped.bytes.equals(wanted)).toBe(true);
+      expect(
+        here().refused(`transit envelope decrypt --in p.coffer --offset ${10 * CHUNK + 1}`, 2),
+      ).toContain(`the plaintext has ${10 * CHUNK} bytes`);
+      expect(here().refused('transit envelope decrypt --in p.coffer --offset x', 2)).toContain(
+        'give a number of bytes',
+      );
+    });
+  });
+
+  describe('several files', () => {
+    it('become files beside them and come back, and nothing is replaced unasked', () => {
+      newKey('several');
+      const [one, two] = [make('s1.bin'), make('s2.bin', 10)];
+      const done = here().json('transit envelope encrypt several --in s1.bin --in s2.bin') as {
+        files: object[];
+      };
+      expect(done.files).toMatchObject([
+        { in: 's1.bin', out: 's1.bin.coffer', bytes_read: 100_000, name: 'several', key_version: 1 },
+        { in: 's2.bin', out: 's2.bin.coffer', bytes_read: 10 },
+      ]);
+      expect(here().refused('transit envelope encrypt several --in s1.bin s2.bin', 1)).toContain(
+        's1.bin.coffer exists already (say --force to replace it)',
+      );
+      here().ok('transit envelope encrypt several --in s1.bin s2.bin --force');
+      for (const name of ['s1.bin', 's2.bin']) rmSync(here().file(name));
+      here().ok('transit envelope decrypt --in s1.bin.coffer s2.bin.coffer');
+      expect(read('s1.bin').equals(one)).toBe(true);
+      expect(read('s2.bin').equals(two)).toBe(true);
+    });
+
+    it('of a directory keep their places in another one', () => {
+      newKey('trees');
+      mkdirSync(here().file('from/deep/er'), { recursive: true });
+      const [one, two] = [make('from/one'), make('from/deep/er/two', 10)];
+      here().shell('ln -s /etc/passwd from/link');
+      here().ok('transit envelope encrypt trees --in from --out-dir to');
+      expect(here().shell('cd to && find . -type f | sort').stdout).toBe(
+        './deep/er/two.coffer\n./one.coffer\n',
+      );
+      here().ok('transit envelope decrypt --in to --out-dir back');
+      expect(read('back/one').equals(one)).toBe(true);
+      expect(read('back/deep/er/two').equals(two)).toBe(true);
+    });
+
+    it('are refused together when their results would have one name, or none', () => {
+      newKey('names');
+      mkdirSync(here().file('x'));
+      mkdirSync(here().file('y'));
+      make('x/n', 1);
+      make('y/n', 1);
+      expect(here().refused('transit envelope encrypt names --in x/n y/n --out-dir z', 2)).toContain(
+        'x/n and y/n would both become z/n.coffer',
+      );
+      expect(here().refused('transit envelope encrypt names --in x/n y/n --out z', 2)).toContain(
+        'use --out-dir',
+      );
+      expect(here().refused('transit envelope decrypt --in x/n y/n', 2)).toContain('does not end in .coffer');
+      expect(here().refused('transit envelope encrypt names --in x/n -', 2)).toContain(
+        'standard input has no name',
+      );
+      mkdirSync(here().file('empty'));
+      expect(here().refused('transit envelope encrypt names --in empty', 2)).toContain(
+        'nothing to do in empty',
+      );
+    });
+
+    it('are done although one of them fails', () => {
+      newKey('mixed');
+      const plaintext = make('good', 10);
+      here().ok('transit envelope encrypt mixed --in good --out good.coffer');
+      rmSync(here().file('good'));
+      writeFileSync(here().file('bad.coffer'), 'not one');
+      const { exitCode, stderr } = here().run('transit envelope decrypt --in bad.coffer good.coffer');
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/^coffer: bad\.coffer: this is not a Coffer envelope[^\n]*\n$/);
+      expect(read('good').equals(plaintext)).toBe(true);
+    });
+  });
+
+  it('never mixes a report into the data', () => {
+    newKey('report');
+    expect(here().refused('transit envelope encrypt report -o json', 2, { input: 'x' })).toContain(
+      'standard output is for the data',
+    );
+  });
+};

@@ -1,0 +1,189 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { base64, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { canUseTerminals, onTerminal } from './terminal.ts';
+
+const ESCAPE = '\u001b[';
+let bare: Place;
+let here: Place;
+
+beforeAll(() => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
+  here.ok('init');
+  here.ok('orgs create acme');
+  here.ok('tags create env:prod a-tag-with-a-name-that-goes-on-and-on-until-it-does-not-fit');
+});
+afterAll(() => removePlace(bare));
+
+describe.skipIf(!canUseTerminals)('on a terminal', () => {
+  describe('passphrases', () => {
+    it('are asked for twice by init and once by every other command, and are never shown', () => {
+      const made = onTerminal(bare, 'coffer init --store asked', {
+        steps: [
+          ['New passphrase', 'correct horse\r'],
+          ['Once more', 'correct horse\r'],
+        ],
+      });
+      expect(made.exitCode).toBe(0);
+      expect(made.text).toContain('unlocked by: passphrase');
+      expect(made.text).not.toContain('correct');
+      const used = onTerminal(bare, 'coffer transit keys create orders --store asked > made', {
+        steps: [['Passphrase', 'correct horse\r']],
+      });
+      expect(used.exitCode).toBe(0);
+      expect(used.text).not.toContain('correct');
+      expect(readFileSync(bare.file('made'), 'utf8')).toContain('orders');
+      expect(readFileSync(bare.file('made'), 'utf8')).not.toContain('Passphrase');
+    });
+
+    it('are asked for again when the two differ, or when one does not unlock the store', () => {
+      const made = onTerminal(bare, 'coffer init --store twice', {
+        steps: [
+          ['New passphrase', 'one\r'],
+          ['Once more', 'two\r'],
+          ['not the same[^$]*New passphrase', 'three\r'],
+          ['Once more', 'three\r'],
+        ],
+      });
+      expect(made.exitCode).toBe(0);
+      const used = onTerminal(bare, 'coffer transit keys list --store twice', {
+        steps: [
+          ['Passphrase', 'wrong\r'],
+          ['did not unlock[^$]*Passphrase', 'three\r'],
+        ],
+      });
+      expect(used.exitCode).toBe(0);
+    });
+
+    it('are asked for on the terminal while data come through a pipe', () => {
+      const place = bare.with({ COFFER_STORE: bare.file('piped') });
+      place.with({ COFFER_PASSPHRASE: 'x' }).ok('init');
+      const { exitCode } = onTerminal(place, 'printf secret | coffer transit encrypt orders > sealed', {
+        steps: [['Passphrase', 'x\r']],
+      });
+      expect(exitCode).toBe(0);
+      const sealed = readFileSync(place.file('sealed'), 'utf8');
+      expect(place.with({ COFFER_PASSPHRASE: 'x' }).ok('transit decrypt orders', { input: sealed })).toBe(
+        'secret',
+      );
+    });
+
+    it('can be left unanswered with Ctrl-C', () => {
+      const { exitCode, text } = onTerminal(bare, 'coffer transit keys list --store piped', {
+        steps: [['Passphrase', '\u0003']],
+      });
+      expect(exitCode).toBe(130);
+      expect(text).not.toContain('coffer:');
+    });
+  });
+
+  describe('questions before something is destroyed', () => {
+    it('say what is lost, and do nothing on no', () => {
+      here.ok('tags create doomed');
+      const no = onTerminal(here, 'coffer tags delete doomed', { steps: [['lose doomed', 'n\r']] });
+      expect(no.exitCode).toBe(1);
+      expect(no.text).toContain('Nothing was changed.');
+      expect(here.ok('tags list doomed')).toBe('doomed');
+      const yes = onTerminal(here, 'coffer tags delete doomed', { steps: [['lose doomed', 'y\r']] });
+      expect(yes.exitCode).toBe(0);
+      expect(here.ok('tags list doomed')).toBe('');
+    });
+  });
+
+  describe('tables', () => {
+    it('have lines, bold heads and colour; with NO_COLOR or --no-color only lines', () => {
+      const colourful = onTerminal(here, 'coffer tags list');
+      expect(colourful.screen).toContain(`${ESCAPE}1m`);
+      expect(colourful.text).toMatch(/│ Name +│ Instances/);
+      for (const plain of [
+        onTerminal(here, 'coffer tags list --no-color'),
+        onTerminal(here, 'coffer tags list', { environment: { NO_COLOR: '1' } }),
+        onTerminal(here, 'coffer tags list', { environment: { TERM: 'dumb' } }),
+      ]) {
+        expect(plain.screen).not.toContain(ESCAPE);
+        expect(plain.text).toContain('│');
+      }
+    });
+
+    it('fit into a narrow terminal', () => {
+      for (const columns of [40, 60, 100]) {
+        const lines = onTerminal(here, 'coffer tags list --no-color', { columns }).text.split('\n');
+        expect(
+          Math.max(...lines.filter((line) => /[│─]/.test(line)).map((line) => line.length)),
+        ).toBeLessThanOrEqual(columns);
+      }
+    });
+
+    it('are left out in a pipe, where lines have no head and no colour', () => {
+      const { text, screen } = onTerminal(here, 'coffer tags list | cat');
+      expect(text.split('\n').slice(0, -1).sort()).toEqual([
+        'a-tag-with-a-name-that-goes-on-and-on-until-it-does-not-fit',
+        'env:prod',
+      ]);
+      expect(screen).not.toContain(ESCAPE);
+    });
+
+    it('show control characters instead of obeying them', () => {
+      const token = onTerminal(here, "coffer token create --display-name $'a\\033[2Jb' -o table");
+      expect(token.exitCode).toBe(0);
+      expect(token.screen).not.toContain('\u001b[2J');
+    });
+  });
+
+  describe('values', () => {
+    it('say what is waited for when they are to be typed', () => {
+      const { text, exitCode } = onTerminal(here, 'coffer transit encrypt typed', {
+        steps: [['reading from standard input', 'hello\r\u0004\u0004']],
+      });
+      expect(exitCode).toBe(0);
+      expect(text).toMatch(/service:v1:/);
+    });
+
+    it('are not written raw when they are binary', () => {
+      const ciphertext = here.ok(`transit encrypt typed ${base64('\u0000\u0001\u0002')} --base64`);
+      const refused = onTerminal(here, `coffer transit decrypt typed ${ciphertext}`);
+      expect(refused.exitCode).toBe(2);
+      expect(refused.text).toContain('--out FILE');
+      const text = onTerminal(here, `coffer transit decrypt typed ${here.ok('transit encrypt typed hello')}`);
+      expect(text.text).toBe('hello\n');
+    });
+  });
+
+  it('shows how far a batch is, and wipes that away', () => {
+    const line = `${JSON.stringify({ plaintext: base64('x'.repeat(500)) })}\n`;
+    writeFileSync(here.file('items'), line.repeat(60_000));
+    const { screen, text, exitCode } = onTerminal(here, 'coffer transit encrypt bar --batch items > sealed');
+    expect(exitCode).toBe(0);
+    expect(text).toMatch(/\[#*-*\] +\d+ % [\d,]+ items/);
+    expect(screen.endsWith('\r\u001b[K')).toBe(true);
+    expect(readFileSync(here.file('sealed'), 'utf8').trim().split('\n')).toHaveLength(60_000);
+    const quiet = onTerminal(here, 'coffer transit encrypt bar --batch items -q > sealed');
+    expect(quiet.screen).toBe('');
+  });
+
+  it('leaves nothing behind when Ctrl-C ends a batch that writes to a file', () => {
+    const endless = `while printf '{"plaintext":"YQ=="}\\n'; do sleep 0.01; done`;
+    const { exitCode } = onTerminal(here, `${endless} | coffer transit encrypt bar --batch - --out broken`, {
+      steps: [['items', '\u0003']],
+    });
+    // The shell ends by the same signal, as it must.
+    expect(exitCode).toBe(-constants.signals.SIGINT);
+    expect(readdirSync(here.directory).filter((name) => name.includes('broken'))).toEqual([]);
+  });
+
+  it('says what was done when there is nothing to print', () => {
+    here.ok('tags create attached');
+    here.ok('workspaces create billing');
+    const { text } = onTerminal(here, 'coffer tags attach attached --workspace billing');
+    expect(text).toBe('Put the tag on 1 workspace.\n');
+    expect(onTerminal(here, 'coffer tags attach attached --workspace billing -q').text).toBe('');
+  });
+
+  it('wraps help to the width of the terminal', () => {
+    const lines = onTerminal(here, 'coffer transit keys config --help', { columns: 60 }).text.split('\n');
+    const prose = lines.filter((line) => !line.startsWith('  coffer '));
+    expect(Math.max(...prose.map((line) => line.length))).toBeLessThanOrEqual(60);
+  });
+});
