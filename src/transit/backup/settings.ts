@@ -5,6 +5,8 @@ import { inconsistentBackup } from './refusal.ts';
 /** Convergent versions of a key: 1 to 3, -1 for "the versions say", 0 for none. */
 const CONVERGENT_VERSIONS = [-1, 0, 1, 2, 3];
 const PLACEHOLDER = '{{version}}';
+/** What a key writes must be readable again, so something that is no digit ends the number; and it goes to terminals. */
+const VERSION_TEMPLATE = /^[\x21-\x7e]*\{\{version\}\}(?!\d)[\x21-\x7e]+$/;
 
 /** How contexts give keys; a number that is neither was refused by {@link checkSettings}. */
 export const kdfOf = (policy: BackupPolicy): Kdf => (policy.kdf === KDF_HKDF ? KDF_HKDF : KDF_COUNTER);
@@ -19,13 +21,16 @@ export function checkSettings(policy: BackupPolicy, type: KeyType): void {
   if (policy.keySize < 0 || (type.size && policy.keySize > type.size.maximumBytes)) {
     throw inconsistentBackup(policy.name, `key size of ${policy.keySize} is out of range`);
   }
-  if (policy.versionTemplate !== '' && policy.versionTemplate.split(PLACEHOLDER).length !== 2) {
+  if (policy.versionTemplate !== '' && !isVersionTemplate(policy.versionTemplate)) {
     throw inconsistentBackup(policy.name, 'error parsing version template');
   }
   if (policy.autoRotatePeriodNanoseconds < 0n || policy.autoRotatePeriodNanoseconds >= 2n ** 63n) {
     throw inconsistentBackup(policy.name, 'auto rotate period is out of range');
   }
 }
+
+const isVersionTemplate = (text: string): boolean =>
+  text.split(PLACEHOLDER).length === 2 && VERSION_TEMPLATE.test(text);
 
 function checkVersionNumbers(policy: BackupPolicy): void {
   const { minDecryptionVersion: minDecryption, minEncryptionVersion: minEncryption } = policy;

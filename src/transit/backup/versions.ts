@@ -3,6 +3,12 @@ import { GO_ZERO_TIME } from './go-time.ts';
 import { inconsistentBackup } from './refusal.ts';
 
 /**
+ * From the oldest version that a key may have to its latest. A number alone costs the author of a document nothing, but
+ * whoever takes the key over counts up to it, now and in every backup; so many empty places fill the longest one.
+ */
+const MOST_VERSIONS = 100_000;
+
+/**
  * The versions that a backup holds, oldest first. A version may be in the ring (`keys`) and in the archive; the ring is newer.
  * Without an archive, versions below the minimum for decryption are gone, as they were for the server that wrote it.
  * @throws `invalid` when a version that should be there is not, or one is there that should not be.
@@ -26,6 +32,9 @@ export function* availableVersions(
   const first = expectsAll ? oldest : minDecryptionVersion;
   if (latestVersion - first >= policy.keys.size + archived) {
     throw inconsistentBackup(name, `not every version from ${first} to ${latestVersion} is there`);
+  }
+  if (latestVersion - oldest >= MOST_VERSIONS) {
+    throw inconsistentBackup(name, `more than ${MOST_VERSIONS} versions from ${oldest} to ${latestVersion}`);
   }
   for (let number = oldest; number <= latestVersion; number++) {
     const entry = policy.keys.get(String(number)) ?? archivedKeys?.[number - policy.archiveMinVersion];

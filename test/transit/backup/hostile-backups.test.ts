@@ -69,6 +69,16 @@ describe('a backup whose versions do not fit each other', () => {
     });
   });
 
+  it('is refused when one version claims to be the last of more than anybody could count', async () => {
+    const number = 999_999_999_999_999;
+    const counts = { keys: { [number]: aes() }, latest_version: number, min_decryption_version: number };
+    const { policy } = withPolicy(counts);
+    expect(await rejectionOf(read({ policy, archived_keys: null }))).toMatchObject({
+      kind: 'invalid',
+      message: inconsistent(`more than 100000 versions from 1 to ${number}`),
+    });
+  });
+
   it('is accepted without an archive; versions below the minimum are then gone', async () => {
     const whole = goDocument([aes(), aes(), aes()], { min_decryption_version: 2 });
     for (const archived_keys of [null, undefined, { keys: null }, { keys: [] }]) {
@@ -109,6 +119,9 @@ describe('a backup whose settings do not fit each other', () => {
     ],
     ['error parsing version template', { version_template: 'no placeholder' }],
     ['error parsing version template', { version_template: '{{version}}{{version}}' }],
+    ['error parsing version template', { version_template: '{{version}}' }],
+    ['error parsing version template', { version_template: 'k{{version}}7:' }],
+    ['error parsing version template', { version_template: '\x1b]0;{{version}}:' }],
     ['auto rotate period is out of range', { auto_rotate_period: -1 }],
     ['auto rotate period is out of range', { auto_rotate_period: 2n ** 63n }],
     ['key size of -1 is out of range', { key_size: -1 }],
