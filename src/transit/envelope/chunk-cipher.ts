@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
 import { unsupported } from '../../errors.ts';
 import type { ChunkStage } from './pump.ts';
-import { changedChunk, trailing, truncated } from './refusals.ts';
+import { brokenEnd, changedChunk, trailing, truncated } from './refusals.ts';
 
 /**
  * The chunked AEAD called STREAM (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its
@@ -96,6 +96,6 @@ function reasonToRefuse(key: KeyObject, chunk: Uint8Array, index: number, final:
   const discarded = Buffer.alloc(chunk.length);
   const misplaced = openInto(discarded, key, chunk, index, !final) !== undefined;
   discarded.fill(0);
-  if (!misplaced) return changedChunk(index);
-  return final ? truncated() : trailing();
+  if (misplaced) return final ? truncated() : trailing();
+  return final ? brokenEnd() : changedChunk(index);
 }

@@ -24,3 +24,6 @@ export const trailing = (): CofferError => damaged('something follows its end');
 
 export const changedChunk = (index: number): CofferError =>
   damaged(`chunk ${index} was changed, moved or comes from another file`);
+
+/** A last chunk that does not open: with a part of it gone, it cannot be told from one that was changed. */
+export const brokenEnd = (): CofferError => damaged('its end is missing, or was changed');
