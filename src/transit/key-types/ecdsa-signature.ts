@@ -10,12 +10,12 @@ const INTEGER = 0x02;
  */
 export function requireDerSignature(signature: Uint8Array): void {
   const sequence = valueAt(signature, 0, SEQUENCE);
-  if (sequence.end !== signature.length) {
-    throw invalid('supplied signature contains extra data', { field: 'signature', hint: FIX });
-  }
   const r = integerAt(signature, sequence.start);
   const s = integerAt(signature, r.end);
   if (s.end !== sequence.end) throw malformed();
+  if (sequence.end !== signature.length) {
+    throw invalid('supplied signature contains extra data', { field: 'signature', hint: FIX });
+  }
 }
 
 const FIX = 'give the signature as it was made; jws signatures need marshaling_algorithm jws';
