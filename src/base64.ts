@@ -31,11 +31,44 @@ const hasUrlAlphabet = (text: string): boolean => text.includes('-') || text.inc
  * many bytes as the length says had nothing to skip. Many times faster than looking at each character here.
  */
 function decodedOneLine(text: string): Buffer | undefined {
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  const byteCount = (text.length / 4) * 3 - padding;
-  if (text.length % 4 !== 0 || hasUrlAlphabet(text) || WIDE.test(text)) return undefined;
+  const byteCount = bytesOfOneLine(text);
+  if (byteCount === undefined) return undefined;
   const bytes = Buffer.allocUnsafe(byteCount);
   return bytes.write(text, 'base64') === byteCount ? bytes : undefined;
+}
+
+/** How many bytes one line of standard base64 makes; undefined when it surely is none. */
+function bytesOfOneLine(text: string): number | undefined {
+  if (text.length % 4 !== 0 || hasUrlAlphabet(text) || WIDE.test(text)) return undefined;
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return (text.length / 4) * 3 - padding;
+}
+
+const LENT_BYTES = 128 * 1024;
+let spare: Buffer | undefined;
+
+/**
+ * Decodes for somebody who needs the bytes for a moment only, such as to hash them: they are lent, and overwritten
+ * when `use` returns. Memory for long inputs costs more than decoding and hashing them.
+ * @param use must be done with the bytes when it returns.
+ * @param decode decodes what is not one plain line, or refuses it.
+ */
+export function lendDecoded<T>(
+  text: string,
+  use: (bytes: Buffer) => T,
+  decode: (text: string) => Buffer = decodeBase64,
+): T {
+  const byteCount = bytesOfOneLine(text);
+  if (byteCount === undefined || byteCount > LENT_BYTES) return use(decode(text));
+  const memory = spare ?? Buffer.allocUnsafeSlow(LENT_BYTES);
+  spare = undefined;
+  try {
+    if (memory.write(text, 'base64') !== byteCount) return use(decode(text));
+    return use(memory.subarray(0, byteCount));
+  } finally {
+    memory.fill(0, 0, byteCount);
+    spare = memory;
+  }
 }
 
 const isNewline = (code: number): boolean => code === 0x0a || code === 0x0d;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBase64, encodeBase64 } from '../src/base64.ts';
+import { decodeBase64, encodeBase64, lendDecoded } from '../src/base64.ts';
 
 describe('decodeBase64', () => {
   it.each([
@@ -76,5 +76,36 @@ describe('decodeBase64', () => {
         expect(decoded.equals(Buffer.from(clean, 'base64'))).toBe(true);
       }),
     );
+  });
+});
+
+describe('lendDecoded', () => {
+  const copyOf = (text: string): Buffer => lendDecoded(text, (bytes) => Buffer.from(bytes));
+
+  it('lends the bytes that decoding gives, of any length', () => {
+    for (const length of [0, 1, 2, 3, 1000, 131_071, 131_072, 131_073, 400_000]) {
+      const bytes = Buffer.alloc(length, length);
+      expect(copyOf(encodeBase64(bytes)).equals(bytes)).toBe(true);
+    }
+    expect(copyOf('Zm9v\nYmFy').toString()).toBe('foobar');
+  });
+
+  it('overwrites them afterwards', () => {
+    const lent = lendDecoded('Zm9vYmFy', (bytes) => bytes);
+    expect(lent).toEqual(Buffer.alloc(6));
+  });
+
+  it('lends other memory while some is lent', () => {
+    const both = lendDecoded('Zm9v', (outer) => {
+      const inner = lendDecoded('YmFy', (bytes) => bytes.toString());
+      return outer.toString() + inner;
+    });
+    expect(both).toBe('foobar');
+  });
+
+  it('refuses what decoding refuses', () => {
+    for (const text of ['foobar', 'AA-A', 'AA=A', 'A\u0141AA']) {
+      expect(() => copyOf(text)).toThrowError(/^illegal base64 data at input byte \d$/);
+    }
   });
 });

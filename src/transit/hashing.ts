@@ -1,5 +1,5 @@
 import { hash as nodeHash } from 'node:crypto';
-import { decodeBase64 } from '../base64.ts';
+import { decodeBase64, lendDecoded } from '../base64.ts';
 import { asCofferError, type CofferError, invalid } from '../errors.ts';
 import { DIGEST_HASHES, type DigestHash, type DigestHashName } from './key-types/prehash/digest-hash.ts';
 
@@ -24,22 +24,28 @@ export function hash(input: string | undefined, algorithm: string, format: strin
   if (input === undefined) {
     throw invalid('input missing', { field: 'input', hint: 'give base64; it may be empty' });
   }
-  const bytes = decodeInput(input);
-  if (!isBinaryFormat(format)) {
-    throw invalid(`unsupported encoding format ${format}; must be "hex" or "base64"`, {
-      field: 'format',
-      hint: 'use hex or base64',
-    });
-  }
+  return lendInput(input, (bytes) => {
+    requireFormat(format);
+    return nodeHash(requireHash(algorithm).nodeName, bytes, format);
+  });
+}
+
+function requireFormat(format: string): asserts format is BinaryFormat {
+  if (isBinaryFormat(format)) return;
+  throw invalid(`unsupported encoding format ${format}; must be "hex" or "base64"`, {
+    field: 'format',
+    hint: 'use hex or base64',
+  });
+}
+
+function requireHash(algorithm: string): DigestHash {
   const found = algorithm === NOT_FOR_HASHING ? undefined : hashNamed(algorithm);
-  if (found === undefined) {
-    const names = hashNames().filter((name) => name !== NOT_FOR_HASHING);
-    throw invalid(`unsupported algorithm ${algorithm}`, {
-      field: 'algorithm',
-      hint: `use one of ${names.join(', ')}`,
-    });
-  }
-  return nodeHash(found.nodeName, bytes, format);
+  if (found !== undefined) return found;
+  const names = hashNames().filter((name) => name !== NOT_FOR_HASHING);
+  throw invalid(`unsupported algorithm ${algorithm}`, {
+    field: 'algorithm',
+    hint: `use one of ${names.join(', ')}`,
+  });
 }
 
 /** How bytes may be printed. */
@@ -55,6 +61,10 @@ export function decodeInput(input: string): Buffer {
     throw undecodable('unable to decode input as base64', 'input', error);
   }
 }
+
+/** The same for a moment only; see {@link lendDecoded}. */
+export const lendInput = <T>(input: string, use: (bytes: Buffer) => T): T =>
+  lendDecoded(input, use, decodeInput);
 
 /** A refusal that starts with what was tried and ends with the decoder's own words. */
 export const undecodable = (attempt: string, field: string, error: unknown): CofferError =>

@@ -4,7 +4,7 @@ import { type CofferError, invalid } from '../errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { HMAC, mountMarks, parseVersioned, printVersioned, type VersionMarks } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
-import { decodeInput, hashNamed, hashNames, undecodable } from './hashing.ts';
+import { decodeInput, hashNamed, hashNames, lendInput, undecodable } from './hashing.ts';
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
@@ -47,7 +47,7 @@ export async function hmac(
     if (input === undefined) {
       throw invalid('missing input for HMAC', { field: 'input', hint: 'give base64; it may be empty' });
     }
-    const digest = createHmac(nodeName, hmacKey).update(decodeInput(input)).digest('base64');
+    const digest = lendInput(input, (bytes) => createHmac(nodeName, hmacKey).update(bytes).digest('base64'));
     return printVersioned(marks, version.number, digest);
   });
 }
