@@ -138,7 +138,12 @@ export function send(
     {
       ...target,
       method,
-      headers: { ...(token === undefined ? {} : { 'x-service-token': token }), ...headers },
+      headers: {
+        ...(token === undefined ? {} : { 'x-service-token': token }),
+        // Node sends a body with DELETE, but not its length.
+        ...(bytes === undefined ? {} : { 'content-length': String(Buffer.byteLength(bytes)) }),
+        ...headers,
+      },
       ...(agent === undefined ? {} : { agent }),
     },
     (answer) => {

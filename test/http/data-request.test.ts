@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { readParameters } from '../../src/http/data-request.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+
+const parametersOf = (body: string, contentType: string): unknown => {
+  const exchange: Exchange = {
+    method: 'POST',
+    target: '/v1/transit/encrypt/orders',
+    headers: {},
+    contentType,
+    body: Buffer.from(body),
+    remoteAddress: '',
+    origin: 'http://localhost',
+  };
+  return readParameters({ method: 'POST', path: 'transit/encrypt/orders', query: '' }, exchange);
+};
+
+describe('a body that is said to be a form', () => {
+  it.each(['{"plaintext":"eA=="}', ' {"plaintext":"eA=="}', '\r\n\t{"plaintext":"eA=="}\n'])(
+    'is JSON when it looks so, or its text would be the name of a parameter: %j',
+    (body) => {
+      expect(parametersOf(body, FORM)).toEqual({ plaintext: 'eA==' });
+    },
+  );
+
+  it('is a form when it looks so', () => {
+    expect(parametersOf('plaintext=eA%3D%3D', `${FORM}; charset=utf-8`)).toEqual({ plaintext: 'eA==' });
+  });
+});
