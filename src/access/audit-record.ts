@@ -40,13 +40,16 @@ export interface AuditedResponse {
 
 /** What stands in a path in place of a segment that looks like a token. */
 const TOKEN_IN_PATH = /(^|\/)(?:(?:cfr|hv[sbr])\.[^/]{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=\/|$))/g;
+/** As parameters are called. A body that was sent in the wrong form comes as one long name, and may be a secret. */
+const PARAMETER_NAME = /^[a-z][a-z0-9_-]{0,30}(?:\[[a-z-]{1,20}\])*$/;
 const MAX_ERROR_LENGTH = 2048;
 const MAX_PATH_LENGTH = 2048;
 
 /**
  * Makes the lines of the audit trail: one JSON object each, without the final newline, in the layout of Vault's
  * audit log. Texts of requests and answers appear only as `hmac-sha256:…` under a key that never leaves the sealed
- * store: whoever holds a value can look for it, nobody can read it. Numbers and truth values stand as they are.
+ * store: whoever holds a value can look for it, nobody can read it; so do names in a request that are like no
+ * parameter's. Numbers and truth values stand as they are.
  * A list or an object is hashed as a whole (its JSON), so that a batch costs one hash.
  */
 export class AuditRecorder {
@@ -67,7 +70,7 @@ export class AuditRecorder {
 
   /** Written before the answer is sent; repeats the request. */
   response(request: AuditedRequest, { status, data, error }: AuditedResponse): string {
-    const dataJson = data === undefined ? '' : `,"data":${this.#hidden(data)}`;
+    const dataJson = data === undefined ? '' : `,"data":${this.#hidden(data, (name) => name)}`;
     const errorJson =
       error === undefined ? '' : `,"error":${JSON.stringify(error.slice(0, MAX_ERROR_LENGTH))}`;
     return this.#line('response', request, `,"response":{"status":${status}${dataJson}}${errorJson}`);
@@ -102,7 +105,9 @@ export class AuditRecorder {
   #requestJson(request: AuditedRequest): string {
     const mount =
       request.mountPoint === undefined ? '' : `,"mount_point":${JSON.stringify(request.mountPoint)}`;
-    const data = request.parameters === undefined ? '' : `,"data":${this.#hidden(request.parameters)}`;
+    const { parameters } = request;
+    const nameOf = (name: string): string => (PARAMETER_NAME.test(name) ? name : this.hash(name));
+    const data = parameters === undefined ? '' : `,"data":${this.#hidden(parameters, nameOf)}`;
     return (
       `{"id":${JSON.stringify(request.id)},"operation":${JSON.stringify(request.operation)}${mount}` +
       `,"path":${JSON.stringify(this.#safePath(request.path))}` +
@@ -120,12 +125,12 @@ export class AuditRecorder {
     return found.startsWith('/') ? `/${this.hash(found.slice(1))}` : this.hash(found);
   }
 
-  #hidden(values: Readonly<Record<string, unknown>>): string {
+  #hidden(values: Readonly<Record<string, unknown>>, nameOf: (name: string) => string): string {
     let members = '';
     for (const name of Object.keys(values)) {
       const value = values[name];
       if (value === undefined) continue;
-      members += `${members === '' ? '' : ','}${JSON.stringify(name)}:${this.#hiddenValue(value)}`;
+      members += `${members === '' ? '' : ','}${JSON.stringify(nameOf(name))}:${this.#hiddenValue(value)}`;
     }
     return `{${members}}`;
   }

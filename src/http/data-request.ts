@@ -72,10 +72,13 @@ export function readParameters(
 
 const NOTHING = Object.freeze({});
 const OPENING_BRACE = 0x7b;
+/** Before a JSON text, RFC 8259. */
+const WHITE_SPACE: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
-/** `curl -d` says form whatever it sends: the first byte tells. */
+/** `curl -d` says form whatever it sends: the first character tells. */
 const isForm = ({ contentType }: Exchange, body: Buffer): boolean =>
-  contentType?.startsWith('application/x-www-form-urlencoded') === true && body[0] !== OPENING_BRACE;
+  contentType?.startsWith('application/x-www-form-urlencoded') === true &&
+  body.find((byte) => !WHITE_SPACE.includes(byte)) !== OPENING_BRACE;
 
 /** `list` turned the request into a listing, and is no parameter of the operation. */
 function withoutSwitches(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

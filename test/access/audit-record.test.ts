@@ -81,6 +81,20 @@ describe('an audit record', () => {
     expect(recorder.response(request, { status: 400, error: 'x'.repeat(100_000) }).length).toBeLessThan(3000);
   });
 
+  it('hides what was sent as the name of a parameter but is none', () => {
+    const namesOf = (parameters: Record<string, unknown>): string[] =>
+      Object.keys(JSON.parse(recorder.request({ ...request, parameters })).request.data);
+    const known = ['plaintext', 'batch_input', 'page[size]', 'search[wildcard-name]', 'auto-apply'];
+    expect(namesOf(Object.fromEntries(known.map((name) => [name, 1])))).toEqual(known);
+    const misplaced = [
+      ' {"plaintext": "c2VjcmV0"}',
+      'c2VjcmV0',
+      'deadbeefdeadbeefdeadbeefdeadbeef',
+      '__proto__',
+    ];
+    expect(namesOf(Object.fromEntries(misplaced.map((name) => [name, ''])))).toEqual(misplaced.map(hidden));
+  });
+
   it('hides tokens that stand in a path', () => {
     const pathOf = (path: string): unknown => JSON.parse(recorder.request({ ...request, path })).request.path;
     expect(pathOf('auth/token/lookup/cfr.0123456789abcdef')).toBe(
