@@ -1,4 +1,5 @@
 import type { TokenIdentity } from '../access/access.ts';
+import { asCofferError } from '../errors.ts';
 import type { Caller, Capability, Operation } from '../operations/operation.ts';
 import type { Method } from '../operations/route.ts';
 import type { ServedCore } from './served-core.ts';
@@ -22,6 +23,21 @@ export const isAllowed = (
   may: (capability: Capability) => boolean,
 ): boolean =>
   operation.anyToken === true || (may(capability) && (operation.capability !== 'sudo' || may('sudo')));
+
+/**
+ * What an operation will understand parameters as: policies deny values, however they are spelled.
+ * Nothing when it will refuse them.
+ * @param parameters as they were sent; what a path or a default adds is not theirs.
+ */
+export function meaningOf(operation: Operation, parameters: Readonly<Record<string, unknown>>) {
+  const known = Object.entries(operation.params).filter(([name]) => Object.hasOwn(parameters, name));
+  try {
+    return Object.fromEntries(known.map(([name, param]) => [name, param.parse(parameters[name], name)]));
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return {};
+  }
+}
 
 /** Who calls where no token is asked for. */
 export const NOBODY: Caller = { may: () => false, reaches: () => false };

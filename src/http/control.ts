@@ -1,3 +1,4 @@
+import { asCofferError, invalid } from '../errors.ts';
 import type { SealStatus, ServerState } from '../operations/operation.ts';
 import { storeStatus } from '../store/status.ts';
 import { printMetrics, type Snapshot } from './metrics.ts';
@@ -107,7 +108,17 @@ export class Control implements ServerState {
 
   /** The first process finds out whether the keys are right; the others follow. */
   async #unsealWith(keys: readonly UnsealKey[]): Promise<void> {
-    for (const member of this.#members) await member.unseal(keys);
+    try {
+      for (const member of this.#members) await member.unseal(keys);
+    } catch (error) {
+      const { kind } = asCofferError(error) ?? {};
+      if (kind !== 'denied' && kind !== 'sealed') throw error;
+      // The wrong key is the caller's mistake; the status of a sealed server would have clients try it again.
+      throw invalid('unseal failed, invalid key', {
+        field: 'key',
+        hint: 'see "coffer status" for what opens it',
+      });
+    }
     this.#keys = keys;
   }
 

@@ -14,7 +14,7 @@ import {
 import { type Params, type Parsed, parseValues } from '../operations/params.ts';
 import type { Method } from '../operations/route.ts';
 import { DEFAULT_MOUNT } from '../transit/mounts.ts';
-import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed, NOBODY } from './authorization.ts';
+import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed, meaningOf, NOBODY } from './authorization.ts';
 import { bare, envelope, errorBody, wrapped } from './data-envelope.ts';
 import {
   type DataRequest,
@@ -91,6 +91,9 @@ export class DataApi {
     if (typeof absolute === 'object' && absolute.served.operation.unauthenticated) {
       return this.#answerAnybody(exchange, request, absolute, served?.core);
     }
+    if (absolute === 'unsupported-operation' && this.#absolute.isOpen(request.path)) {
+      return UNSUPPORTED_OPERATION.answer;
+    }
     if (served === undefined) return errorBody(503, ['Vault is sealed']);
     const parameters = readParameters(request, exchange);
     // Asked for once: what the store held when the request had come in is what it is answered from.
@@ -164,15 +167,15 @@ export class DataApi {
     caller: Caller,
   ): Promise<Target | Result> {
     const { path, method } = request;
-    const may = (capability: Capability) => served.access.authorize(identity, path, capability, parameters);
+    const meant = () => (typeof match === 'string' ? {} : meaningOf(match.served.operation, parameters));
+    const may = (capability: Capability) =>
+      served.access.authorize(identity, path, capability, parameters, meant);
     if (typeof match === 'string') {
       if (!may(CAPABILITY_OF[method])) return PERMISSION_DENIED;
       if (mount === '' && match === 'unsupported-path') {
         return refusal(404, `no handler for route "${path}". route entry not found.`);
       }
-      return match === 'unsupported-path'
-        ? refusal(404, wrapped('unsupported path'))
-        : refusal(405, wrapped('unsupported operation'));
+      return match === 'unsupported-path' ? refusal(404, wrapped('unsupported path')) : UNSUPPORTED_OPERATION;
     }
     const { captures } = match;
     const { operation } = match.served;
@@ -217,6 +220,7 @@ const refusal = (status: number, text: string): Result => ({
 });
 
 const PERMISSION_DENIED = refusal(403, wrapped('permission denied'));
+const UNSUPPORTED_OPERATION = refusal(405, wrapped('unsupported operation'));
 
 const changes = ({ operation, capability }: Target): boolean =>
   capability === 'create' || (capability !== 'read' && capability !== 'list' && !operation.computes);

@@ -66,16 +66,26 @@ export class RouteTable {
   }
 
   match(method: Method, path: string): Match {
-    const slash = path.indexOf('/');
-    const candidates = this.#byFirstSegment.get(slash === -1 ? path : path.slice(0, slash));
     let other = false;
-    for (const { served, pattern } of candidates ?? []) {
+    for (const { served, pattern } of this.#candidates(path)) {
       const found = pattern.exec(path);
       if (found === null) continue;
       if (served.route.method === method) return { served, captures: this.#captures(found.groups ?? {}) };
       other = true;
     }
     return other ? 'unsupported-operation' : 'unsupported-path';
+  }
+
+  /** Whether anybody may know that there is something at the path, because some method needs no token. */
+  isOpen(path: string): boolean {
+    return this.#candidates(path).some(
+      ({ served, pattern }) => served.operation.unauthenticated === true && pattern.test(path),
+    );
+  }
+
+  #candidates(path: string): readonly Compiled[] {
+    const slash = path.indexOf('/');
+    return this.#byFirstSegment.get(slash === -1 ? path : path.slice(0, slash)) ?? [];
   }
 
   #captures(groups: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {

@@ -46,7 +46,7 @@ export interface ServerState {
   sealStatus(): Promise<SealStatus>;
   /**
    * Offers a master key, a passphrase, the text of a key file, or one recovery share.
-   * @throws `denied` when it opens nothing.
+   * @throws `invalid` when it opens nothing.
    */
   unseal(key: string): Promise<SealStatus>;
   /** Forgets the shares given so far. */
