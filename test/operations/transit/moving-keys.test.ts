@@ -1,34 +1,16 @@
 import { constants, createCipheriv, createPrivateKey, generateKeyPairSync, publicEncrypt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { catalogue, isEntry } from '../../../src/operations/catalogue.ts';
-import { type Core, type Operation, owner, type Target } from '../../../src/operations/operation.ts';
-import { parseValues } from '../../../src/operations/params.ts';
+import type { Target } from '../../../src/operations/operation.ts';
 import type { Transit } from '../../../src/transit/transit.ts';
 import { goBackup, goDocument, goEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
-import { freshTransit } from '../../transit/fresh-engine.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
+import { declarationOf, freshOperations, type Operations, type Raw } from './operations.ts';
 
 let transit: Transit;
+let ask: Operations['ask'];
 beforeAll(async () => {
-  transit = await freshTransit();
+  ({ transit, ask } = await freshOperations());
 });
-
-async function declarationOf(word: string): Promise<Operation> {
-  const node = (catalogue.transit as Record<string, unknown>)[word];
-  if (typeof node !== 'object' || node === null || !isEntry(node as never))
-    return expect.fail(`no operation ${word}`);
-  return (await (node as { load(): Promise<{ declaration: Operation }> }).load()).declaration;
-}
-
-/** Runs an operation on raw values, as every edge does. */
-async function ask(word: string, raw: Raw = {}): Promise<unknown> {
-  const declaration = await declarationOf(word);
-  const core = { transit: async () => transit } as unknown as Core;
-  const { values } = parseValues(declaration.params, raw);
-  return (await declaration.run({ core, caller: owner, mount: 'transit' }, values)).data;
-}
 
 const key = Buffer.alloc(32, 1).toString('base64');
 const backup = goBackup(goDocument([goEntry({ key })]));

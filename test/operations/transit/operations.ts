@@ -5,6 +5,7 @@ import { type Caller, type Operation, type Outcome, owner } from '../../../src/o
 import { parseValues } from '../../../src/operations/params.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 import type { Dialect } from '../../../src/transit/mounts.ts';
+import type { Transit } from '../../../src/transit/transit.ts';
 import { goBackup, goDocument, type Members } from '../../reference/go-backup.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
@@ -24,6 +25,8 @@ export interface Operations {
   restore(name: string, versions: readonly Members[], policy?: Members): Promise<void>;
   /** Lets time pass. */
   wait(milliseconds: number): void;
+  /** The engine that they run on. */
+  readonly transit: Transit;
 }
 
 export async function freshOperations(dialect: Dialect = 'service'): Promise<Operations> {
@@ -51,10 +54,12 @@ export async function freshOperations(dialect: Dialect = 'service'): Promise<Ope
     wait(milliseconds) {
       now += milliseconds;
     },
+    transit: await core.transit('transit'),
   };
 }
 
-async function declarationOf(words: string): Promise<Operation> {
+/** @param words place in the catalogue below `transit`. */
+export async function declarationOf(words: string): Promise<Operation> {
   let node: Branch | Entry<Operation> | undefined = catalogue.transit;
   for (const word of words.split(' ')) node = node === undefined || isEntry(node) ? undefined : node[word];
   if (node === undefined || !isEntry(node)) return expect.fail(`there is no operation ${words}`);
