@@ -7,7 +7,7 @@ import { type ByteRange, Window } from './window.ts';
 export interface Decryption {
   readonly keys: DataKeys;
   readonly source: ByteSource;
-  /** Takes only what is authentic. After an error it has a true beginning of the plaintext, of unknown length. */
+  /** Takes only what is authentic. After a damaged chunk it has the plaintext up to there. */
   readonly sink: ByteSink;
   /** The named key that the caller expects; any without it. */
   readonly name?: string;

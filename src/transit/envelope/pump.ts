@@ -22,7 +22,7 @@ const MIN_READ_BYTES = 4096;
 /**
  * Takes a stream of unknown length through a stage, chunk by chunk, in constant memory: while one piece is worked on, the
  * next is read and the one before is written. An empty stream is one empty chunk; any other ends in a chunk that is not
- * empty. What was written before an error stays written.
+ * empty. When a chunk is refused, everything before it has been written.
  */
 export async function pump(
   source: ByteSource,
@@ -40,18 +40,22 @@ export async function pump(
   try {
     for (let window = await input.next(); window !== undefined; window = await input.next()) {
       const out = output.buffer();
+      const arrived = window.length - input.kept;
       let taken = 0;
       let filled = 0;
-      // Whatever may turn out to be the last chunk is kept back: that it is the last goes into its nonce.
-      while (window.length - taken > stage.inputBytes) {
-        const chunk = window.subarray(taken, taken + stage.inputBytes);
-        filled += stage.transform(chunk, index++, false, out.subarray(filled));
-        taken += stage.inputBytes;
+      try {
+        // Whatever may turn out to be the last chunk is kept back: that it is the last goes into its nonce.
+        while (window.length - taken > stage.inputBytes) {
+          const chunk = window.subarray(taken, taken + stage.inputBytes);
+          filled += stage.transform(chunk, index++, false, out.subarray(filled));
+          taken += stage.inputBytes;
+        }
+        input.keep(window.subarray(taken));
+      } finally {
+        // What lies before a damaged chunk is good, and may be all that is left of the data.
+        await output.write(out.subarray(0, filled));
       }
-      const kept = input.kept;
-      input.keep(window.subarray(taken));
-      await output.write(out.subarray(0, filled));
-      onProgress?.(window.length - kept);
+      onProgress?.(arrived);
     }
     const out = output.buffer();
     await output.write(out.subarray(0, stage.transform(input.rest(), index, true, out)));

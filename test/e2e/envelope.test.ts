@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { canUseTerminals, onTerminal } from './terminal.ts';
+
+const MEBI = 2 ** 20;
+const GIBI = 2 ** 30;
+const CHUNK = 65_536;
+const MAX_MEMORY_BYTES = 150 * MEBI;
+const isSlow = process.env['SLOW'] === '1';
+
+let here: Place;
+
+beforeAll(() => {
+  here = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
+  here.ok('init');
+  here.ok('transit keys create backups');
+  // Loaded into every process under test: writes what the system has counted of it when it ends.
+  writeFileSync(
+    here.file('counters.cjs'),
+    `const { appendFileSync, readFileSync } = require('node:fs');
+     process.on('exit', () => appendFileSync(process.env.COUNTERS, JSON.stringify({
+       peakBytes: process.resourceUsage().maxRSS * 1024,
+       io: readFileSync('/proc/self/io', 'utf8'),
+     }) + '\\n'));`,
+  );
+});
+afterAll(() => removePlace(here));
+
+interface Counters {
+  readonly peakBytes: number;
+  readonly io: string;
+}
+
+/** Runs a script and tells what was counted of each `coffer` in it. */
+function counted(script: string): { readonly stdout: string; readonly counters: readonly Counters[] } {
+  const name = `counters-${randomBytes(4).toString('hex')}`;
+  const environment = { NODE_OPTIONS: `--require ${here.file('counters.cjs')}`, COUNTERS: here.file(name) };
+  const { exitCode, stdout, stderr } = here.shell(script, { environment });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  const lines = readFileSync(here.file(name), 'utf8').trim().split('\n');
+  return { stdout, counters: lines.map((line) => JSON.parse(line) as Counters) };
+}
+
+const ioOf = ({ io }: Counters, what: 'rchar' | 'wchar'): number =>
+  Number(new RegExp(`^${what}: (\\d+)$`, 'm').exec(io)?.[1]);
+
+describe('memory', () => {
+  const sizes = isSlow ? [256 * MEBI, 8 * GIBI] : [256 * MEBI];
+
+  it.each(sizes)('stays below 150 MiB for a stream of %i bytes', (size) => {
+    const { stdout, counters } = counted(
+      `head -c ${size} /dev/zero | coffer transit envelope encrypt backups | coffer transit envelope decrypt | wc -c`,
+    );
+    expect(Number(stdout)).toBe(size);
+    expect(counters).toHaveLength(2);
+    for (const { peakBytes } of counters) expect(peakBytes).toBeLessThan(MAX_MEMORY_BYTES);
+  });
+
+  it.each(sizes)(
+    'stays below 150 MiB for a file of %i bytes',
+    (size) => {
+      writeFileSync(here.file('zeros'), '');
+      truncateSync(here.file('zeros'), size);
+      const { counters } = counted(
+        `coffer transit envelope encrypt backups --in zeros --out zeros.coffer
+       coffer transit envelope decrypt --in zeros.coffer --out zeros.again
+       cmp zeros zeros.again
+       rm zeros zeros.coffer zeros.again`,
+      );
+      for (const { peakBytes } of counters) expect(peakBytes).toBeLessThan(MAX_MEMORY_BYTES);
+    },
+    300_000,
+  );
+});
+
+describe('a rewrap', () => {
+  it('of a file of 4 GiB reads and writes as little as that of an empty one', () => {
+    writeFileSync(here.file('nothing'), '');
+    here.ok('transit envelope encrypt backups --in nothing --out small.coffer');
+    // Only the header matters to a rewrap, so the rest may be a hole.
+    copyFileSync(here.file('small.coffer'), here.file('large.coffer'));
+    truncateSync(here.file('large.coffer'), 4 * GIBI);
+    const rewrap = (name: string) => counted(`coffer transit envelope rewrap --in ${name}`).counters[0];
+    const [small, large] = [rewrap('small.coffer'), rewrap('large.coffer')];
+    if (small === undefined || large === undefined) throw new Error('nothing was counted');
+    expect(Math.abs(ioOf(large, 'rchar') - ioOf(small, 'rchar'))).toBeLessThan(16 * 1024);
+    expect(ioOf(large, 'wchar')).toBeLessThan(4096);
+    expect(statSync(here.file('large.coffer')).size).toBe(4 * GIBI);
+    expect(here.json('transit envelope header --in small.coffer')).toMatchObject({ verified: false });
+  });
+});
+
+describe('a process', () => {
+  const start = (...words: string[]) => {
+    const child = spawn(process.execPath, [binary, 'transit', 'envelope', ...words], {
+      cwd: here.directory,
+      env: here.environment(),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    // It ends before it has read everything.
+    child.stdin.on('error', () => {});
+    return child;
+  };
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('that %s ends leaves nothing behind', async (signal) => {
+    const child = start('encrypt', 'backups', '--out', 'unfinished');
+    child.stdin.write(randomBytes(3 * MEBI));
+    await untilTrue(() => readdirSync(here.directory).some((name) => name.startsWith('.unfinished')));
+    child.kill(signal);
+    const [, killedBy] = await once(child, 'exit');
+    expect(killedBy).toBe(signal);
+    expect(readdirSync(here.directory).filter((name) => name.includes('unfinished'))).toEqual([]);
+  });
+
+  it('ends at the first damaged chunk, although the pipe stays open', async () => {
+    const plaintext = randomBytes(3 * CHUNK);
+    const envelope = here.run('transit envelope encrypt backups', { input: plaintext }).bytes;
+    const damaged = Buffer.from(envelope);
+    const place = envelope.length - 2 * (CHUNK + 16) + 5;
+    damaged.writeUInt8(damaged.readUInt8(place) ^ 1, place);
+    const child = start('decrypt');
+    const [stdout, stderr] = [collected(child.stdout), collected(child.stderr)];
+    child.stdin.write(damaged);
+    const [exitCode] = await once(child, 'close');
+    expect(exitCode).toBe(1);
+    expect((await stderr).toString()).toContain('the envelope is damaged: chunk 1 was changed');
+    expect((await stdout).equals(plaintext.subarray(0, CHUNK))).toBe(true);
+  });
+
+  it('ends quietly when nobody reads its result any more', () => {
+    const { exitCode, stdout, stderr } = here.shell(
+      'set +o pipefail; head -c 20000000 /dev/zero | coffer transit envelope encrypt backups | head -c 6 | tail -c 5',
+    );
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'COFFE', stderr: '' });
+  });
+});
+
+describe.skipIf(!canUseTerminals)('on a terminal', () => {
+  it('progress shows bytes, rate and time left, and is gone at the end', () => {
+    writeFileSync(here.file('three'), randomBytes(3 * MEBI));
+    const { screen, text, exitCode } = onTerminal(
+      here,
+      'coffer transit envelope encrypt backups --in three --out three.coffer',
+    );
+    expect(exitCode).toBe(0);
+    expect(text).toMatch(/\[#+-*\] +\d+ % {2}\d\.\d MiB of 3\.0 MiB {2}[\d.]+ [KMG]iB\/s {2}\d+ s left/);
+    expect(text).toContain('Encrypted three, 3.0 MiB.');
+    expect(screen.lastIndexOf('\u001b[K')).toBeGreaterThan(screen.lastIndexOf('left'));
+  });
+
+  it('nothing is drawn when nobody watches, with --quiet, or over the data', () => {
+    writeFileSync(here.file('text'), 'in plain sight\n');
+    here.ok('transit envelope encrypt backups --in text --out text.coffer');
+    const quiet = onTerminal(
+      here,
+      'coffer transit envelope decrypt --in text.coffer --out text.again --quiet',
+    );
+    expect(quiet.text).toBe('');
+    const shown = onTerminal(here, 'coffer transit envelope decrypt --in text.coffer');
+    expect(shown.text).toContain('in plain sight\n');
+    expect(shown.text).not.toContain('left');
+  });
+
+  it('text is shown, other data and envelopes are not', () => {
+    writeFileSync(here.file('noise'), Buffer.from('harmless\u001b[2J'));
+    here.ok('transit envelope encrypt backups --in noise --out noise.coffer');
+    for (const command of ['decrypt --in noise.coffer', 'encrypt backups --in noise']) {
+      const { text, exitCode } = onTerminal(here, `coffer transit envelope ${command}`);
+      expect(exitCode).toBe(2);
+      expect(text).toContain('the result is binary, and is not written to a terminal');
+      expect(text).not.toContain('harmless');
+    }
+  });
+});
+
+it('an output file that cannot be made is refused before anything is asked of the key', () => {
+  writeFileSync(here.file('some'), 'some');
+  expect(here.refused('transit envelope encrypt backups --in some --out missing/x', 2)).toContain(
+    'no such directory',
+  );
+  expect(existsSync(here.file('missing'))).toBe(false);
+});
+
+async function untilTrue(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('it never came true');
+    await new Promise((resume) => setTimeout(resume, 10));
+  }
+}
+
+async function collected(stream: NodeJS.ReadableStream): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
