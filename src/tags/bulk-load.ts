@@ -1,6 +1,7 @@
 import { plainName } from './names.ts';
 import { organizationCalled, type Ports } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
+import { Pace } from './pace.ts';
 
 /** A tag for the pool, or a workspace with the names of tags on it. */
 export type LoadEntry =
@@ -48,7 +49,9 @@ function loadSome(ports: Ports, organizationName: string, entries: readonly Load
   return ports.store.transact(async (tx) => {
     const organization = await organizationCalled(tx, organizationName);
     const edit = await OrganizationEdit.open(tx, organization, ports);
+    const pace = new Pace();
     for (const entry of entries) {
+      await pace.step();
       if ('tag' in entry) await edit.tagsFor([{ name: entry.tag }]);
       else await loadWorkspace(edit, entry.workspace, entry.tags);
     }

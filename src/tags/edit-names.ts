@@ -2,6 +2,7 @@ import { corrupt } from '../errors.ts';
 import type { Random } from '../random.ts';
 import type { Transaction } from '../store/store.ts';
 import { base58 } from './identifiers.ts';
+import { Pace } from './pace.ts';
 import {
   KEY_LENGTH,
   keyAt,
@@ -71,7 +72,9 @@ export class EditNames {
   async save(): Promise<LeafEntry[]> {
     await this.#joinSmall();
     const entries: LeafEntry[] = [];
+    const pace = new Pace();
     for (const leaf of this.#leaves) {
+      await pace.step();
       if (leaf.changed) entries.push(...this.#write(leaf));
       else entries.push({ id: leaf.id, from: leaf.from, count: leaf.count });
     }

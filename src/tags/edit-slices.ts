@@ -1,4 +1,5 @@
 import type { Transaction } from '../store/store.ts';
+import { Pace } from './pace.ts';
 import {
   type RosterRecord,
   type RosterShape,
@@ -70,9 +71,11 @@ export class EditSlices<R extends RosterRecord> {
     }
   }
 
-  save(): void {
+  async save(): Promise<void> {
+    const pace = new Pace();
     for (const [index, { records, changed }] of this.#open) {
       if (!changed) continue;
+      await pace.step();
       const ref = sliceRef(this.#shape, index);
       if (records.size === 0) this.#tx.delete(ref);
       else this.#tx.put(ref, { records: [...records.values()].sort(byKey) } satisfies Slice<R>);

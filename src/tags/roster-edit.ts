@@ -91,7 +91,7 @@ export class RosterEdit<R extends RosterRecord> {
   }
 
   async save(): Promise<void> {
-    this.#slices.save();
+    await this.#slices.save();
     if (!this.#names.changed) return;
     const leaves = await this.#names.save();
     this.#tx.put(directoryRef(this.#shape), {

@@ -1,5 +1,6 @@
 import { corrupt } from '../errors.ts';
 import type { View } from '../store/store.ts';
+import { Pace } from './pace.ts';
 import {
   type Directory,
   directoryRef,
@@ -32,6 +33,7 @@ export class Roster<R extends RosterRecord> {
   readonly #view: View;
   readonly #shape: RosterShape;
   readonly #directory: Directory;
+  readonly #slices = new Map<number, Promise<Slice<R> | undefined>>();
 
   private constructor(view: View, shape: RosterShape, directory: Directory) {
     this.#view = view;
@@ -123,8 +125,14 @@ export class Roster<R extends RosterRecord> {
     return slices.flatMap((slice) => slice?.records ?? []);
   }
 
+  /** Records asked for at the same time often share a slice, which is then opened once. */
   #slice(index: number): Promise<Slice<R> | undefined> {
-    return this.#view.get<Slice<R>>(sliceRef(this.#shape, index));
+    let slice = this.#slices.get(index);
+    if (slice === undefined) {
+      slice = this.#view.get<Slice<R>>(sliceRef(this.#shape, index));
+      this.#slices.set(index, slice);
+    }
+    return slice;
   }
 
   async #leaf(index: number): Promise<Leaf> {
@@ -137,8 +145,10 @@ export class Roster<R extends RosterRecord> {
 
 async function inTurns<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
   const done: U[] = [];
+  const pace = new Pace();
   for (let start = 0; start < items.length; start += READ_AHEAD) {
     done.push(...(await Promise.all(items.slice(start, start + READ_AHEAD).map(work))));
+    await pace.step();
   }
   return done;
 }

@@ -14,6 +14,7 @@ import {
   workspacesOf,
 } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
+import { Pace } from './pace.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { Roster } from './roster.ts';
 import type { NamedTag } from './tag-reference.ts';
@@ -120,7 +121,11 @@ export class TagPool {
   delete(organizationName: string, ids: readonly string[]): Promise<void> {
     return this.#edit(organizationName, async (edit) => {
       const tags = new Map<string, TagRecord>();
-      for (const id of ids) tags.set(id, await edit.tag(id));
+      const pace = new Pace();
+      for (const id of ids) {
+        tags.set(id, await edit.tag(id));
+        await pace.step();
+      }
       for (const tag of tags.values()) await edit.removeTag(tag);
     });
   }
@@ -158,8 +163,15 @@ export class TagPool {
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const tag = await edit.tag(tagId);
       const workspaces: WorkspaceRecord[] = [];
-      for (const id of workspaceIds) workspaces.push(await edit.workspace(id));
-      for (const workspace of workspaces) await change(edit, workspace.key, tag.key);
+      const pace = new Pace();
+      for (const id of workspaceIds) {
+        workspaces.push(await edit.workspace(id));
+        await pace.step();
+      }
+      for (const workspace of workspaces) {
+        await change(edit, workspace.key, tag.key);
+        await pace.step();
+      }
       await edit.save();
     });
   }
