@@ -1,4 +1,5 @@
 import type { TokenIdentity } from '../access/access.ts';
+import type { RequestParameters } from '../access/parameter-rule.ts';
 import { asCofferError } from '../errors.ts';
 import type { Caller, Capability, Operation } from '../operations/operation.ts';
 import type { Method } from '../operations/route.ts';
@@ -25,18 +26,21 @@ export const isAllowed = (
   operation.anyToken === true || (may(capability) && (operation.capability !== 'sudo' || may('sudo')));
 
 /**
- * What an operation will understand parameters as: policies deny values, however they are spelled.
- * Nothing when it will refuse them.
+ * What an operation will understand parameters as, because policies deny values however they are spelled.
+ * What it will refuse is left out.
  * @param parameters as they were sent; what a path or a default adds is not theirs.
  */
-export function meaningOf(operation: Operation, parameters: Readonly<Record<string, unknown>>) {
-  const known = Object.entries(operation.params).filter(([name]) => Object.hasOwn(parameters, name));
-  try {
-    return Object.fromEntries(known.map(([name, param]) => [name, param.parse(parameters[name], name)]));
-  } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
-    return {};
+export function meaningOf({ params }: Operation, parameters: RequestParameters): RequestParameters {
+  const meant: Record<string, unknown> = {};
+  for (const [name, param] of Object.entries(params)) {
+    if (!Object.hasOwn(parameters, name)) continue;
+    try {
+      meant[name] = param.parse(parameters[name], name);
+    } catch (error) {
+      if (asCofferError(error) === undefined) throw error;
+    }
   }
+  return meant;
 }
 
 /** Who calls where no token is asked for. */

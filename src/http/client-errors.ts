@@ -20,10 +20,17 @@ interface BusySocket extends Socket {
 }
 
 function hangUp(error: ClientError, socket: BusySocket): void {
-  // With an answer under way, anything written now would be taken for a part of it.
-  const canAnswer = socket.writable && !socket._httpMessage && error.code !== 'ECONNRESET';
+  const canAnswer = socket.writable && isOurTurn(socket) && error.code !== 'ECONNRESET';
   if (canAnswer) socket.write(printAnswer(STATUS_OF[error.code ?? ''] ?? 400));
   socket.destroy(error);
+}
+
+/**
+ * Whether what is written now would be read as the answer to the bad request: not while an earlier one is still being
+ * answered, but well when the bad bytes are in the body of the one that is.
+ */
+function isOurTurn({ _httpMessage: answer }: BusySocket): boolean {
+  return !answer || (!answer.headersSent && !answer.req.complete);
 }
 
 function printAnswer(status: number): string {

@@ -7,7 +7,7 @@ import type { Call, Operation } from '../operations/operation.ts';
 import { parseValues } from '../operations/params.ts';
 import type { Method } from '../operations/route.ts';
 import { DEFAULT_MOUNT } from '../transit/mounts.ts';
-import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed } from './authorization.ts';
+import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed, meaningOf } from './authorization.ts';
 import { errorDetails, tokenOf } from './data-request.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import {
@@ -173,8 +173,12 @@ async function run(
   if (!isAllowed(operation, capability, (wanted) => caller.may(policyPath, wanted)) || leadsNowhere) {
     return MISSING;
   }
-  const raw = { ...parseQuery(query), ...readDocument(operation, readBody(exchange)), ...captures };
+  const sent = { ...parseQuery(query), ...readDocument(operation, readBody(exchange)) };
+  const raw = { ...sent, ...captures };
   progress.audited = { ...progress.audited, operation: capability, parameters: raw };
+  const meant = () => meaningOf(operation, sent);
+  // Only now: what is wrong with a body is told to nobody who may not use the path at all.
+  if (!served.access.authorize(identity, POLICY_PREFIX + policyPath, capability, sent, meant)) return MISSING;
   const { values } = parseValues(operation.params, raw);
   if (method !== 'GET') await served.recordRequest(progress.audited);
   const call: Call = { core: served.core, caller, mount: DEFAULT_MOUNT, baseUrl: baseUrlOf(exchange) };

@@ -81,7 +81,7 @@ export async function chat(steps: readonly Step[], options: ChatOptions): Promis
     while (!done() && performance.now() < end) await sleep(2);
   };
   for (const step of steps) {
-    if (typeof step === 'string' || step instanceof Buffer) {
+    if (typeof step === 'string' || Buffer.isBuffer(step)) {
       await new Promise((resolve) => socket.write(step, resolve));
       await sleep(gapMs);
     } else if ('pauseMs' in step) await sleep(step.pauseMs);
