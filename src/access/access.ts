@@ -122,14 +122,16 @@ export class Access {
    * @param path as in policies: without `/v1/` or a leading slash, e.g. `transit/encrypt/orders`.
    * @param parameters body or query of the request as parsed JSON, for `allowed_parameters` and its kin; left out,
    * rules about parameters are not applied (as when only the capabilities are asked for).
+   * @param meant those of them that the operation knows, parsed: `true` for `"t"`, the items of `"a, b"`.
    */
   authorize(
     identity: TokenIdentity,
     path: string,
     capability: Capability,
     parameters?: RequestParameters,
+    meant?: () => RequestParameters,
   ): boolean {
-    return identity.acl.allows(path, capability, parameters);
+    return identity.acl.allows(path, capability, parameters, meant);
   }
 
   /** Whether any rule grants something on a mount or below it. @param mount with its final slash. */

@@ -46,14 +46,20 @@ export class Acl {
   /**
    * @param path for `list` a final slash is added when missing, and rules without it count too.
    * @param parameters of the request; left out, rules about them are not applied.
+   * @param meant what the operation understands them as, for the values that a rule denies.
    */
-  allows(path: string, capability: Capability, parameters?: RequestParameters): boolean {
+  allows(
+    path: string,
+    capability: Capability,
+    parameters?: RequestParameters,
+    meant: () => RequestParameters = () => parameters ?? {},
+  ): boolean {
     if (this.isRoot) return true;
     const bare = withoutLeadingSlash(path);
     const found = capability === 'list' ? this.#findForList(withSlash(bare)) : this.#find(bare);
     if (found === undefined || found.wrapped || (found.capabilities & bitOf(capability)) === 0) return false;
     if (parameters === undefined || found.parameters === undefined) return true;
-    return !BODY_CAPABILITIES.has(capability) || permits(found.parameters, parameters);
+    return !BODY_CAPABILITIES.has(capability) || permits(found.parameters, parameters, meant);
   }
 
   /** The capabilities on a path, sorted; `['root']`, or `['deny']` when there are none. */

@@ -17,13 +17,21 @@ export type RequestParameters = Readonly<Record<string, unknown>>;
 /**
  * Whether a request's parameters satisfy a rule: everything required is there, nothing denied, and everything
  * allowed, in this order. As with peers a request without parameters only needs those that are required.
+ *
+ * @param parameters as they were sent.
+ * @param meant the same as the operation will understand them: what is denied can be spelled in several ways.
  */
-export function permits(rule: ParameterRule, parameters: RequestParameters): boolean {
+export function permits(
+  rule: ParameterRule,
+  parameters: RequestParameters,
+  meant: () => RequestParameters,
+): boolean {
   if (!rule.required.every((name) => Object.hasOwn(parameters, name.toLowerCase()))) return false;
   const given = Object.entries(parameters);
   if (given.length === 0) return true;
   if (rule.denied.has('*')) return false;
-  if (given.some(([name, value]) => isDenied(rule.denied.get(name.toLowerCase()), value))) return false;
+  if (rule.denied.size > 0 && [...given, ...Object.entries(meant())].some(isDeniedBy(rule.denied)))
+    return false;
   if (rule.allowed.size === 0) return true;
   const othersAllowed = rule.allowed.has('*');
   return given.every(([name, value]) => {
@@ -32,31 +40,40 @@ export function permits(rule: ParameterRule, parameters: RequestParameters): boo
   });
 }
 
-/** A denied value stays denied inside a list: peers compare the list as a whole, which a caller could exploit. */
-function isDenied(values: readonly RuleValue[] | undefined, given: unknown): boolean {
-  if (values === undefined) return false;
-  if (values.length === 0 || contains(values, given)) return true;
-  return Array.isArray(given) && given.some((item: unknown) => contains(values, item));
-}
+/**
+ * A denied value stays denied inside a list, in capitals and among spaces: peers compare whole lists and exact texts,
+ * which a caller could exploit where case and spaces do not count.
+ */
+const isDeniedBy =
+  (denied: ParameterValues) =>
+  ([name, value]: readonly [string, unknown]): boolean => {
+    const values = denied.get(name.toLowerCase());
+    if (values === undefined) return false;
+    if (values.length === 0 || contains(values, value, folded)) return true;
+    return Array.isArray(value) && value.some((item: unknown) => contains(values, item, folded));
+  };
 
-const contains = (values: readonly RuleValue[], given: unknown): boolean =>
-  values.some((value) => sameValue(value, given));
+const contains = (values: readonly RuleValue[], given: unknown, fold = asItIs): boolean =>
+  values.some((value) => sameValue(value, given, fold));
+
+const asItIs = (text: string): string => text;
+const folded = (text: string): string => text.trim().toLowerCase();
 
 /**
  * A text in a rule may begin and end with `*`. A number or a truth value and its text are the same, because
  * the parameters of this API may be given either way.
  */
-function sameValue(rule: RuleValue, given: unknown): boolean {
+function sameValue(rule: RuleValue, given: unknown, fold: (text: string) => string): boolean {
   if (rule === null || given === null) return rule === given;
   if (Array.isArray(rule)) {
     return (
       Array.isArray(given) &&
       given.length === rule.length &&
-      rule.every((item: RuleValue, index) => sameValue(item, given[index]))
+      rule.every((item: RuleValue, index) => sameValue(item, given[index], fold))
     );
   }
   const text = scalarText(given);
-  return text !== undefined && globMatches(String(rule), text);
+  return text !== undefined && globMatches(fold(String(rule)), fold(text));
 }
 
 function scalarText(value: unknown): string | undefined {

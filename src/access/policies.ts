@@ -97,7 +97,7 @@ export class Policies {
   async acl(view: View, names: readonly string[]): Promise<Acl> {
     if (names.includes(ROOT)) return Acl.root;
     const documents = await Promise.all(names.map((name) => documentOf(view, name)));
-    const key = names.join(',');
+    const key = JSON.stringify(names);
     const known = this.#acls.get(key);
     if (known?.documents.every((document, index) => document === documents[index])) return known.acl;
     const acl = new Acl(

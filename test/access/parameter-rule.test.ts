@@ -47,8 +47,30 @@ describe('denied parameters', () => {
     ['{ "policies" = ["root"] }', { policies: ['app', 'root'] }, false],
     ['{ "policies" = ["root"] }', { policies: ['app'] }, true],
     ['{ "policies" = [["root"]] }', { policies: ['root'] }, false],
+    ['{ "policies" = ["root"] }', { policies: ['app', ' Root'] }, false],
+    ['{ "type" = ["RSA-2048"] }', { type: 'rsa-2048' }, false],
+    ['{ "type" = ["rsa-*"] }', { type: ' RSA-2048' }, false],
   ])('%s, given %j: %s', (denied, parameters, allowed) => {
     expect(passes(`denied_parameters = ${denied}`, parameters)).toBe(allowed);
+  });
+});
+
+describe('denied values that were sent in another spelling', () => {
+  const acl = aclOf(`path "p" { ${CAPABILITIES} denied_parameters = { "flag" = [true], "list" = ["b"] } }`);
+
+  it('are found in what the operation understands', () => {
+    expect(acl.allows('p', 'update', { flag: 't' }, () => ({ flag: true }))).toBe(false);
+    expect(acl.allows('p', 'update', { flag: 'f' }, () => ({ flag: false }))).toBe(true);
+    expect(acl.allows('p', 'update', { list: 'a, b' }, () => ({ list: ['a', 'b'] }))).toBe(false);
+    expect(acl.allows('p', 'update', { list: 'a, c' }, () => ({ list: ['a', 'c'] }))).toBe(true);
+  });
+
+  it('are not looked for when no value is denied', () => {
+    const other = aclOf(`path "p" { ${CAPABILITIES} allowed_parameters = { "flag" = [] } }`);
+    const notAsked = (): never => {
+      throw new Error('was asked');
+    };
+    expect(other.allows('p', 'update', { flag: 't' }, notAsked)).toBe(true);
   });
 });
 
@@ -64,6 +86,7 @@ describe('allowed parameters', () => {
     ['{ "*" = ["a"] }', { other: 'x' }, true],
     ['{ "type" = ["a", "b*"] }', { type: 'bc' }, true],
     ['{ "type" = ["a", "b*"] }', { type: 'ab' }, false],
+    ['{ "type" = ["a"] }', { type: 'A' }, false],
     ['{ "l" = [["a", 1]] }', { l: ['a', 1] }, true],
     ['{ "l" = [["a", 1]] }', { l: ['a'] }, false],
     ['{ "l" = ["a"] }', { l: ['a'] }, false],
