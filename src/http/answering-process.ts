@@ -40,6 +40,8 @@ const MAX_SYSTEM_BODY_BYTES = 1024 * 1024;
 const SYSTEM_PATH = /^\/v1\/(?:sys|auth)\//;
 /** Expired tokens are cleared away so often. */
 const SWEEP_EVERY_MS = 10 * 60 * 1000;
+/** Keys whose period has passed are looked for so often, as the shortest period is an hour. */
+const ROTATE_EVERY_MS = 60 * 60 * 1000;
 
 /** The part of a server that listens and answers. There is one in each process that does. */
 export class AnsweringProcess implements Member {
@@ -48,6 +50,7 @@ export class AnsweringProcess implements Member {
   readonly #metrics: Metrics;
   readonly #log: Log;
   readonly #sweeping: NodeJS.Timeout;
+  readonly #rotating: NodeJS.Timeout;
   #listeners: Listeners | undefined;
   #lane: BatchLane | undefined;
 
@@ -57,6 +60,7 @@ export class AnsweringProcess implements Member {
     this.#metrics = metrics;
     this.#log = log;
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EVERY_MS).unref();
+    this.#rotating = setInterval(() => void this.#rotateDueKeys(), ROTATE_EVERY_MS).unref();
   }
 
   /** Sealed, and not listening yet. */
@@ -106,6 +110,7 @@ export class AnsweringProcess implements Member {
   /** Finishes the requests that have begun. */
   async close(): Promise<void> {
     clearInterval(this.#sweeping);
+    clearInterval(this.#rotating);
     await this.#listeners?.close();
     await this.#lane?.close();
     await this.#host.close();
@@ -161,6 +166,20 @@ export class AnsweringProcess implements Member {
       await this.#host.served?.access.sweep();
     } catch (error) {
       this.#log.defect('clearing away expired tokens failed', error);
+    }
+  }
+
+  /** Keys rotate when they are used; this is for those that nobody uses. Each process looks, and one of them rotates. */
+  async #rotateDueKeys(): Promise<void> {
+    const core = this.#host.served?.core;
+    if (core === undefined) return;
+    try {
+      for (const { path } of await core.mounts.list()) {
+        const rotated = await (await core.transit(path)).rotateDueKeys();
+        if (rotated.length > 0) this.#log.info('keys rotated', { mount: path, count: rotated.length });
+      }
+    } catch (error) {
+      this.#log.defect('rotating keys that are due failed', error);
     }
   }
 }

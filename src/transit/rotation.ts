@@ -1,5 +1,5 @@
 import { printGoTime } from '../clock.ts';
-import { unsupported } from '../errors.ts';
+import { CofferError, unsupported } from '../errors.ts';
 import { convergentVersionToRecord } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { findKey, keyIn, keyRef, noSuchKey, requireNotSoftDeleted } from './key-collection.ts';
@@ -61,15 +61,24 @@ export async function rotatedWhenDue(engine: Engine, key: NamedKey): Promise<Nam
  * Rotates every key of the mount whose time has come; what a server does from time to time, so that keys are rotated
  * though nobody uses them.
  * @returns names of the keys that were rotated.
+ * @throws the first refusal, such as `corrupt` for a damaged key, after all other keys were looked at.
  */
 export async function rotateDueKeys(engine: Engine): Promise<string[]> {
   const rotated: string[] = [];
+  const refusals: CofferError[] = [];
   for (const name of await engine.store.read((view) => view.list(engine.keys))) {
-    const key = await findKey(engine, name);
-    if (key === undefined || !isDue(engine, key)) continue;
-    await rotatedWhenDue(engine, key);
-    rotated.push(name);
+    try {
+      const key = await findKey(engine, name);
+      if (key === undefined || !isDue(engine, key)) continue;
+      await rotatedWhenDue(engine, key);
+      rotated.push(name);
+    } catch (error) {
+      if (!(error instanceof CofferError)) throw error;
+      refusals.push(error);
+    }
   }
+  const [first] = refusals;
+  if (first !== undefined) throw first;
   return rotated;
 }
 

@@ -179,4 +179,14 @@ describe('a key with a period', () => {
     expect(await rotateDueKeys(engine)).toEqual([]);
     expect(await latest(engine)).toBe(2);
   });
+
+  it('is rotated though another key cannot even be opened, of which the server hears', async () => {
+    const engine = await hoursLater(2, hourly);
+    await storeKey(engine, { ...plain, name: 'a', type: 'rot13' });
+    expect(await rejectionOf(rotateDueKeys(engine))).toMatchObject({
+      kind: 'corrupt',
+      message: 'key "a" has the unknown type rot13',
+    });
+    expect(await latest(engine)).toBe(2);
+  });
 });
