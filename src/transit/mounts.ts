@@ -26,7 +26,8 @@ const TABLE = { collection: 'sys', id: 'mounts' } as const;
 export const DEFAULT_MOUNT = 'transit';
 const MAX_PATH_LENGTH = 512;
 const SEGMENT = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/;
-const RESERVED_FIRST_SEGMENTS = new Set(['sys', 'auth', 'identity', 'cubbyhole']);
+/** Other parts of the API, and in policies the paths of the tags API, which start with `api/v2/`. */
+const RESERVED_FIRST_SEGMENTS = new Set(['sys', 'auth', 'identity', 'cubbyhole', 'api']);
 
 /** The mounts of a store. A fresh store has one, `transit`. */
 export class Mounts {
@@ -139,18 +140,24 @@ function defaultMount(storeId: string): Mount {
 
 const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
 
+const isLegal = (path: string): boolean =>
+  path.length <= MAX_PATH_LENGTH && path.split('/').every((segment) => SEGMENT.test(segment));
+
+const isReserved = (path: string): boolean => RESERVED_FIRST_SEGMENTS.has(path.split('/')[0] ?? '');
+
+/** Whether a mount can be at a path, without slashes at its ends; whether there is one is another question. */
+export const isMountPath = (path: string): boolean => isLegal(path) && !isReserved(path);
+
 function checkedPath(path: string): string {
   const trimmed = trimSlashes(path);
-  const segments = trimmed.split('/');
-  const legal = trimmed.length <= MAX_PATH_LENGTH && segments.every((segment) => SEGMENT.test(segment));
-  if (!legal) {
+  if (!isLegal(trimmed)) {
     throw invalid(`mount path ${JSON.stringify(path)} is not allowed`, {
       field: 'path',
       hint: 'use segments of letters, digits, "_", "-" and "." with "/" between them',
     });
   }
-  if (RESERVED_FIRST_SEGMENTS.has(segments[0] ?? '')) {
-    throw invalid(`cannot mount under the reserved path "${segments[0]}/"`, { field: 'path' });
+  if (isReserved(trimmed)) {
+    throw invalid(`cannot mount under the reserved path "${trimmed.split('/')[0]}/"`, { field: 'path' });
   }
   return trimmed;
 }

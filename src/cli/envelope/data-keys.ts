@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../../base64.ts';
-import { CofferError } from '../../errors.ts';
+import { CofferError, denied } from '../../errors.ts';
 import type { DataKeys, KeyReference } from '../../transit/envelope/ports.ts';
+import { isMountPath } from '../../transit/mounts.ts';
 import { loadOperation } from '../runner.ts';
 import type { Session } from '../session.ts';
 
@@ -17,7 +18,7 @@ export async function dataKeysOf(session: Session, context: string | undefined):
     const operation = await loadOperation(path);
     const raw = { name: key.name, ...values, ...(context === undefined ? {} : { context }) };
     // A mount is only a place: one that was named on purpose is where the key lies now.
-    const { data } = await runner.run(operation, raw, mountNamed ? mount : key.mount);
+    const { data } = await runner.run(operation, raw, mountNamed ? mount : possibleMount(key));
     return (data ?? {}) as Answer;
   };
   return {
@@ -35,6 +36,17 @@ export async function dataKeysOf(session: Session, context: string | undefined):
       return memberOf(await run('transit rewrap', key, { ciphertext }), 'ciphertext');
     },
   };
+}
+
+/**
+ * Nothing of a header is authentic before its key was asked for, and the place where it is asked becomes a path on a server
+ * that is written to with all the rights of whoever reads the file.
+ */
+function possibleMount({ mount }: KeyReference): string {
+  if (isMountPath(mount)) return mount;
+  throw denied('the envelope says that its key lies where no transit mount can be', {
+    hint: 'name the mount with --mount if you trust the file',
+  });
 }
 
 type Answer = Readonly<Record<string, unknown>>;

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { OptionValue } from '../../../src/cli/command.ts';
+import { dataKeysOf } from '../../../src/cli/envelope/data-keys.ts';
+import { Session } from '../../../src/cli/session.ts';
+import { standardStreams } from '../../../src/cli/streams.ts';
+import { rejectionOf } from '../../reference/thrown.ts';
+
+/** The data keys of a session whose server notes which mount is asked. */
+async function dataKeys(asked: string[], everywhere: Record<string, OptionValue> = {}) {
+  const prompts = { available: () => false } as unknown as Session['prompts'];
+  const options = new Map(Object.entries(everywhere));
+  const session = new Session(standardStreams(), {}, options, prompts, async () => ({
+    run: async (_operation, _raw, mount = 'transit') => {
+      asked.push(mount);
+      return { data: { plaintext: 'AAAA', ciphertext: 'service:v1:AAAA' } };
+    },
+    close: () => undefined,
+  }));
+  return dataKeysOf(session, undefined);
+}
+
+describe('the data keys of an envelope', () => {
+  it.each(['sys/mounts/new', 'auth/token', '../sys', 'transit/../sys', 'a//b', '/transit', '', 'api/v2'])(
+    'are asked for nowhere when its header says that the mount is %j',
+    async (mount) => {
+      const asked: string[] = [];
+      const keys = await dataKeys(asked);
+      for (const work of [keys.unwrap, keys.rewrap]) {
+        expect(await rejectionOf(work({ mount, name: 'orders' }, 'service:v1:AAAA'))).toMatchObject({
+          kind: 'denied',
+          message: 'the envelope says that its key lies where no transit mount can be',
+        });
+      }
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('are asked for where the header says, or where the user says', async () => {
+    const asked: string[] = [];
+    const key = { mount: 'teams/payments', name: 'orders' };
+    await (await dataKeys(asked)).unwrap(key, 'service:v1:AAAA');
+    await (await dataKeys(asked, { mount: 'moved' })).unwrap({ ...key, mount: 'sys' }, 'service:v1:AAAA');
+    expect(asked).toEqual(['teams/payments', 'moved']);
+  });
+});
