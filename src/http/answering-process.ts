@@ -1,5 +1,5 @@
 import { asCofferError } from '../errors.ts';
-import type { ServerState } from '../operations/operation.ts';
+import type { Core, ServerState } from '../operations/operation.ts';
 import type { Store } from '../store/store.ts';
 import { ApiHost, type StoreSettings } from './api-host.ts';
 import { apiOf } from './apis.ts';
@@ -174,10 +174,16 @@ export class AnsweringProcess implements Member {
     const core = this.#host.served?.core;
     if (core === undefined) return;
     try {
-      for (const { path } of await core.mounts.list()) {
-        const rotated = await (await core.transit(path)).rotateDueKeys();
-        if (rotated.length > 0) this.#log.info('keys rotated', { mount: path, count: rotated.length });
-      }
+      for (const { path } of await core.mounts.list()) await this.#rotateDueKeysOf(core, path);
+    } catch (error) {
+      this.#log.defect('looking for keys that are due failed', error);
+    }
+  }
+
+  async #rotateDueKeysOf(core: Core, mount: string): Promise<void> {
+    try {
+      const rotated = await (await core.transit(mount)).rotateDueKeys();
+      if (rotated.length > 0) this.#log.info('keys rotated', { mount, count: rotated.length });
     } catch (error) {
       this.#log.defect('rotating keys that are due failed', error);
     }
