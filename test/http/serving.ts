@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type Agent, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -15,9 +16,10 @@ import { declaration as writePolicy } from '../../src/operations/sys/policies-wr
 import { initStore } from '../../src/store/init.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
+import { MASTER_KEY_VARIABLE, WORKER_COMMAND } from './worker-command.ts';
 
 /** The master key of the stores that these tests make. */
-const KEY = Uint8Array.from({ length: 32 }, (_, index) => index);
+export const KEY = Uint8Array.from({ length: 32 }, (_, index) => index);
 export const MASTER_KEY = Buffer.from(KEY).toString('base64');
 
 const credential = (): Credential => ({
@@ -25,9 +27,6 @@ const credential = (): Credential => ({
   source: 'the test key',
   reveal: () => Uint8Array.from(KEY),
 });
-
-/** A program that becomes a worker of the server under test. */
-export const WORKER_COMMAND = [fileURLToPath(new URL('worker-program.ts', import.meta.url))];
 
 export interface TestServer extends Serving {
   readonly directory: string;
@@ -65,6 +64,38 @@ export async function startServer(
   });
   finished(() => serving.close());
   return { ...serving, directory, token, log, address: serving.addresses[0] ?? '' };
+}
+
+export interface ServerProcess {
+  readonly child: ChildProcess;
+  readonly directory: string;
+  readonly token: string;
+  readonly address: string;
+  readonly addresses: readonly string[];
+}
+
+/** As `startServer`, in a process of its own, which is ended after the test. */
+export async function spawnServer(
+  options: Partial<Omit<ServeOptions, 'credentials' | 'log'>> = {},
+  finished: (clean: () => Promise<void> | void) => void = onTestFinished,
+): Promise<ServerProcess> {
+  const directory = join(temporaryDirectory(finished), 'store');
+  await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+  const token = await rootToken(directory);
+  const program = fileURLToPath(new URL('server-program.ts', import.meta.url));
+  const settings = JSON.stringify({ directory, listen: ['127.0.0.1:0'], ...options });
+  const child = spawn(process.execPath, [program, settings], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, [MASTER_KEY_VARIABLE]: MASTER_KEY },
+  });
+  finished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const addresses = JSON.parse(String(line)) as string[];
+  return { child, directory, token, addresses, address: addresses[0] ?? '' };
 }
 
 /** What a command run beside the server does. */

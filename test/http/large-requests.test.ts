@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { send, spawnServer, startServer, temporaryDirectory } from './serving.ts';
+
+const MIB = 1024 * 1024;
+const LIMIT = 32 * MIB;
+
+/** How long the server took to answer for its health, in milliseconds, while `work` was going on. */
+async function healthDuring(address: string, work: () => Promise<void>): Promise<readonly number[]> {
+  const program = fileURLToPath(new URL('health-prober.ts', import.meta.url));
+  const prober = spawn(process.execPath, [program, address], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(prober.stdout, 'data');
+  await work();
+  const output = text(prober.stdout);
+  prober.kill('SIGTERM');
+  return JSON.parse(await output) as number[];
+}
+
+const share = (times: readonly number[], part: number): number =>
+  [...times].sort((a, b) => a - b)[Math.floor(times.length * part)] ?? Number.NaN;
+
+describe('a large request', () => {
+  it('of 32 MiB and not one byte more is taken', async () => {
+    const { address, token } = await startServer();
+    await send(address, 'POST', '/v1/transit/keys/big', { token });
+    const frame = JSON.stringify({ plaintext: '' }).length;
+    const plaintext = 'A'.repeat(LIMIT - frame - ((LIMIT - frame) % 4));
+    const body = JSON.stringify({ plaintext }).padEnd(LIMIT);
+    const encrypted = await send(address, 'POST', '/v1/transit/encrypt/big', { token, body });
+    expect(encrypted.status).toBe(200);
+    const over = await send(address, 'POST', '/v1/transit/encrypt/big', { token, body: `${body} ` });
+    expect(over).toMatchObject({ status: 413, json: { errors: ['http: request body too large'] } });
+    expect(encrypted.json.data.ciphertext.length).toBeGreaterThan(LIMIT);
+  });
+
+  it('gets every answer that a small one gets, in the same bytes', async () => {
+    const auditFile = join(temporaryDirectory(), 'audit.log');
+    const { address, token } = await startServer({ auditFile });
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const items = Array.from({ length: 3_000 }, (_, index) => ({
+      plaintext: 'aGVsbG8=',
+      reference: `${index}`,
+    }));
+    const post = (path: string, body: unknown, headers = {}) =>
+      send(address, 'POST', path, { token, body, headers });
+    const encrypted = await post('/v1/transit/encrypt/k', { batch_input: items });
+    expect(encrypted.status).toBe(200);
+    expect(encrypted.json.data.batch_results).toHaveLength(items.length);
+    const failing = await post('/v1/transit/encrypt/k', { batch_input: [...items, { plaintext: '!' }] });
+    expect([failing.status, failing.text.endsWith('}')]).toEqual([400, true]);
+    const padding = 'x'.repeat(100_000);
+    expect(await post('/v1/transit/encrypt/none/x', { padding })).toMatchObject({ status: 404 });
+    expect(await post('/v1/transit/encrypt/k', `{"padding":"${padding}"`)).toMatchObject({ status: 400 });
+    const missing = await post('/v1/transit/encrypt/k', { padding });
+    expect(missing.json).toEqual({ errors: ['missing plaintext to encrypt'] });
+    const documents = { 'content-type': 'application/vnd.api+json' };
+    const organization = { type: 'organizations', attributes: { name: 'acme', padding } };
+    expect(await post('/api/v2/organizations', { data: organization }, documents)).toMatchObject({
+      status: 201,
+    });
+    const tags = Array.from({ length: 2_000 }, (_, index) => ({
+      type: 'tags',
+      attributes: { name: `t${index}` },
+    }));
+    const made = await post('/api/v2/organizations/acme/tags', { data: tags }, documents);
+    expect([made.status, made.json.data.length]).toEqual([201, 2_000]);
+    const records = readFileSync(auditFile, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const answered = records.filter(
+      ({ type, request }) => type === 'response' && request.path === 'transit/encrypt/k',
+    );
+    expect(answered.map(({ response }) => response.status)).toEqual([200, 400, 400]);
+  });
+
+  it('without a good token is refused unread', async () => {
+    const { address } = await startServer();
+    const body = `{"plaintext":"${'A'.repeat(200_000)}`;
+    const reply = await send(address, 'POST', '/v1/transit/encrypt/k', { body, token: 'cfr.bad' });
+    expect(reply).toMatchObject({ status: 403, json: { errors: ['permission denied'] } });
+    const documents = { 'content-type': 'application/vnd.api+json' };
+    expect(await send(address, 'POST', '/api/v2/organizations', { body, headers: documents })).toMatchObject({
+      status: 401,
+    });
+  });
+
+  it('has no business under sys/', async () => {
+    const { address, token } = await startServer();
+    const body = { key: 'A'.repeat(2 * MIB) };
+    expect(await send(address, 'POST', '/v1/sys/unseal', { token, body })).toMatchObject({ status: 413 });
+  });
+
+  it('is answered again after the process that worked on it was killed', async () => {
+    const { address, token, child } = await spawnServer();
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const body = { plaintext: 'A'.repeat(200_000) };
+    const encrypt = () => send(address, 'POST', '/v1/transit/encrypt/k', { token, body });
+    expect((await encrypt()).status).toBe(200);
+    for (const pid of childrenOf(child.pid ?? 0)) process.kill(pid, 'SIGKILL');
+    const statuses = [await encrypt(), await encrypt()].map(({ status }) => status);
+    expect(statuses.at(-1)).toBe(200);
+  });
+});
+
+const childrenOf = (pid: number): readonly number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+
+describe('the health of a server', () => {
+  it('is told within 50 ms while it takes in batches of 32 MiB', async () => {
+    const { address, token } = await spawnServer();
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const item = { plaintext: Buffer.alloc(300, 7).toString('base64') };
+    const count = Math.floor((LIMIT - 100) / (JSON.stringify(item).length + 1));
+    const body = JSON.stringify({ batch_input: Array.from({ length: count }, () => item) });
+    const encrypt = () => send(address, 'POST', '/v1/transit/encrypt/k', { token, body });
+    const times = await healthDuring(address, async () => {
+      const replies = await Promise.all([encrypt(), encrypt()]);
+      for (const { status } of replies) expect(status).toBe(200);
+    });
+    expect(times.length).toBeGreaterThan(20);
+    expect(share(times, 0.98)).toBeLessThan(50);
+  });
+
+  it('is told within 50 ms while it makes RSA keys', async () => {
+    const { address, token } = await spawnServer();
+    const times = await healthDuring(address, async () => {
+      const making = ['a', 'b', 'c'].map((name) =>
+        send(address, 'POST', `/v1/transit/keys/${name}`, { token, body: { type: 'rsa-4096' } }),
+      );
+      for (const { status } of await Promise.all(making)) expect(status).toBe(200);
+    });
+    expect(times.length).toBeGreaterThan(10);
+    expect(share(times, 0.98)).toBeLessThan(50);
+  });
+});
