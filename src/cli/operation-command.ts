@@ -116,11 +116,14 @@ class Execution {
   async #finish(outcome: Outcome<unknown>, raw: RawValues): Promise<number> {
     const { cli = {} } = this.#operation;
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
-    await printResult(this.#session, resultOf(outcome), cli, {
-      file: this.#option(OUT),
-      keepBase64: this.#given.options.has(BASE64),
-    });
-    if (cli.done !== undefined) this.#session.remark(cli.done(parsedValues(this.#operation, raw)));
+    const file = this.#option(OUT);
+    if (!cli.acts || file !== undefined || this.#session.settings.format !== undefined) {
+      const keepBase64 = this.#given.options.has(BASE64);
+      await printResult(this.#session, resultOf(outcome), cli, { file, keepBase64 });
+    }
+    if (cli.done !== undefined) {
+      this.#session.remark(cli.done(parsedValues(this.#operation, raw), outcome.data));
+    }
     const valid = outcome.data === undefined || cli.holds === undefined || cli.holds(outcome.data);
     return valid ? DONE : NOT_VALID;
   }

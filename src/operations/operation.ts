@@ -140,8 +140,10 @@ export interface CliShape<D> {
   confirm?(values: Readonly<Record<string, unknown>>, target: Target): Promise<string>;
   /** False makes the exit code 5 (the signature is not valid); it is an answer, not an error. */
   holds?(data: D): boolean;
-  /** What is said on a terminal when there is nothing to print, e.g. `Deleted key orders.` */
-  done?(values: Readonly<Record<string, unknown>>): string;
+  /** What is said on a terminal beside the result or in place of one, e.g. `Deleted key orders.` */
+  done?(values: Readonly<Record<string, unknown>>, data?: D): string;
+  /** It is run for what it does: its answer is printed only for `-o` or `--out`, as scripts expect of such a command. */
+  readonly acts?: true;
   /** Another operation of the same branch to run when this parameter is absent. */
   readonly withoutParam?: { readonly param: string; readonly run: string };
   /** Example command lines with a comment each, for `--help`. */

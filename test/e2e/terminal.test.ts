@@ -29,7 +29,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       expect(made.exitCode).toBe(0);
       expect(made.text).toContain('unlocked by: passphrase');
       expect(made.text).not.toContain('correct');
-      const used = onTerminal(bare, 'coffer transit keys create orders --store asked > made', {
+      const used = onTerminal(bare, 'coffer transit keys create orders --store asked -o json > made', {
         steps: [['Passphrase', 'correct horse\r']],
       });
       expect(used.exitCode).toBe(0);

@@ -26,7 +26,9 @@ export const declaration = operation({
     }),
   },
   cli: {
+    acts: true,
     table: keyTable,
+    done: (values) => `Configured key ${values['name']}.`,
     examples: [
       ['coffer transit keys config orders --min-decryption-version 2', 'old ciphertext no longer decrypts'],
       ['coffer transit keys config orders --deletion-allowed', 'needed before the key can be deleted'],

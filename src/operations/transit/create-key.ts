@@ -36,7 +36,10 @@ export const declaration = operation({
     }),
   },
   cli: {
+    acts: true,
     table: keyTable,
+    done: (values, data) =>
+      `Key ${values['name']} is there (${data?.type}, version ${data?.latest_version}).`,
     examples: [
       ['coffer transit keys create orders', 'a key that encrypts and decrypts (AES-256-GCM)'],
       ['coffer transit keys create releases --type ed25519', 'a key that signs and verifies'],

@@ -11,7 +11,15 @@ export const declaration = operation({
     name: existingKey,
     force: flag({ help: 'Rotate a key that only signs, too.', default: false }),
   },
-  cli: { table: keyTable },
+  cli: {
+    acts: true,
+    table: keyTable,
+    done: (values, data) => `Key ${values['name']} is at version ${data?.latest_version}.`,
+    examples: [
+      ['coffer transit keys rotate orders', 'later values are encrypted with a new version'],
+      ['coffer transit keys rotate releases --force', 'a key that only signs'],
+    ],
+  },
   async run({ core, mount }, values) {
     const transit = await core.transit(mount);
     return { data: keyData(await transit.rotateKey(values.name, { force: values.force })) };

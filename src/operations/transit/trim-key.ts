@@ -15,7 +15,9 @@ export const declaration = operation({
     }),
   },
   cli: {
+    acts: true,
     table: keyTable,
+    done: (values) => `Trimmed key ${values['name']}.`,
     confirm: async (values) =>
       `Delete every version of key ${values['name']} below ${values['min_available_version']} for good?`,
   },

@@ -31,6 +31,14 @@ export const keysSuite: Suite = (here) => {
     });
   });
 
+  it('prints nothing for a change, unless it is asked to', () => {
+    expect(here().ok('transit keys create quiet')).toBe('');
+    expect(here().ok('transit keys rotate quiet')).toBe('');
+    expect(here().ok('transit keys config quiet --exportable')).toBe('');
+    expect(here().json('transit keys rotate quiet')).toMatchObject({ name: 'quiet', latest_version: 3 });
+    expect(here().ok('transit keys create quiet -o raw')).toContain('latest_version\t3');
+  });
+
   it('makes aes256-gcm96 keys unless told otherwise, and lists names in order', () => {
     here().ok('transit keys create zeta');
     here().ok('transit keys create alpha');
