@@ -50,10 +50,10 @@ function loadRow(large: Pool, small: Pool): Row {
 async function inProcess(large: Pool, small: Pool): Promise<Row[]> {
   await openEverything(large);
   await openEverything(small);
-  const row = (operation: string, measured: Measured): Row => ({
+  const row = (operation: string, measured: Measured, limit = 3): Row => ({
     operation: `${operation}, ${LARGE.tags.toLocaleString('en')} tags`,
     floorName: FLOOR,
-    limit: 3,
+    limit,
     ...measured,
   });
   return [
@@ -61,9 +61,11 @@ async function inProcess(large: Pool, small: Pool): Promise<Row[]> {
     row('delete by id', await comparePairs(deleting(large), deleting(small))),
     row('first page', await compareLoops(searching(large, ['']), searching(small, ['']))),
     row('first page with q', await compareLoops(searching(large, ['env-1']), searching(small, ['env-1']))),
+    // Some 10 µs in the index, and a document that the processor has not looked at for long, against next to nothing.
     row(
       'first page with a q not asked before',
-      await compareLoops(searching(large, freshQueries(large)), searching(small, freshQueries(small))),
+      await compareLoops(await searchingAnew(large), await searchingAnew(small)),
+      5,
     ),
   ];
 }
@@ -188,9 +190,16 @@ function searching({ coffer }: Pool, queries: readonly string[]): () => Promise<
   return () => coffer.tags.list({ organization_name: ORGANIZATION, q: queries[i++ % queries.length] ?? '' });
 }
 
-/** Texts that each find one tag or a few; in the small pool they come round again. */
-const freshQueries = ({ size }: Pool): readonly string[] =>
-  Array.from({ length: size.tags }, (_, i) => `m-${(i * 101) % size.tags}:`);
+/** Texts that each find one tag or a few, in a process that has answered so many before that it has an index by now. */
+async function searchingAnew(pool: Pool): Promise<() => Promise<unknown>> {
+  const { tags } = pool.size;
+  const search = searching(
+    pool,
+    Array.from({ length: tags }, (_, i) => `m-${(i * 101) % tags}:`),
+  );
+  for (let i = 0; i < 1000; i++) await search();
+  return search;
+}
 
 const program = ({ directory, masterKey }: Pool, words: readonly string[]): Program => ({
   command: [process.execPath, command, ...words, '--org', ORGANIZATION],
