@@ -1,4 +1,5 @@
 import { invalid } from '../errors.ts';
+import { visible } from './output.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -13,7 +14,7 @@ export function requireConsent(session: Session): void {
 /** Asks, unless `--yes` was said. Tells it when the answer is no. */
 export async function confirmed(session: Session, question: () => Promise<string>): Promise<boolean> {
   if (session.settings.yes) return true;
-  const yes = await session.prompts.confirm(await question());
+  const yes = await session.prompts.confirm(visible(await question()));
   if (!yes) session.say('Nothing was changed.');
   return yes;
 }

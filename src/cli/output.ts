@@ -51,9 +51,10 @@ async function rendered(
     const bytes = decodeBase64(cellText(memberOf(data, shape.result.member)));
     return terminal && session.settings.format === undefined ? forTerminal(bytes) : bytes;
   }
-  return rawLines(data, shape)
+  const text = rawLines(data, shape)
     .map((line) => `${line}\n`)
     .join('');
+  return terminal && session.settings.format === undefined ? visibleLines(text) : text;
 }
 
 /** What `-o raw` prints of a result that is text, line by line. */
@@ -67,7 +68,7 @@ export function rawLines(data: unknown, shape: Shape): readonly string[] {
 
 /** Indented for people, on one line for programs. */
 export const jsonText = (data: unknown, indented: boolean): string =>
-  `${JSON.stringify(data, undefined, indented ? 2 : 0)}\n`;
+  indented ? visibleLines(`${JSON.stringify(data, undefined, 2)}\n`) : `${JSON.stringify(data)}\n`;
 
 /** One line a row, with tabs between: what `cut`, `awk` and `sort` expect. */
 const plainRows = (rows: Table['rows']): readonly string[] => rows.map((row) => row.map(visible).join('\t'));
@@ -108,21 +109,32 @@ const cellText = (value: unknown): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
-/** A text in which control characters can be seen, so that no name moves the cursor or breaks a line. */
+/**
+ * A text in which control characters can be seen, so that no name moves the cursor, breaks a line, or turns the order of
+ * what stands around it.
+ */
 export const visible = (text: string): string =>
   text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-    /[\x00-\x1f\x7f-\x9f\u2028\u2029]/g,
+    /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
+/** The same for a text that may have several lines, with tabs in them. JSON stays the same JSON. */
+const visibleLines = (text: string): string => text.replace(/[^\n\t]+/g, visible);
+
 export async function tableText(session: Session, table: Table, terminal: boolean): Promise<string> {
   const { drawTable } = await import('./views/table.ts');
-  const rows = table.rows.map((row) => row.map(visible));
-  return drawTable(
-    { ...table, rows },
-    { boxed: terminal, colour: terminal && session.colour, columns: session.streams.out.columns },
-  );
+  const shown: Table = {
+    head: table.head.map(visible),
+    rows: table.rows.map((row) => row.map(visible)),
+    ...(table.summary === undefined ? {} : { summary: visible(table.summary) }),
+  };
+  return drawTable(shown, {
+    boxed: terminal,
+    colour: terminal && session.colour,
+    columns: session.streams.out.columns,
+  });
 }
 
 function write(session: Session, destination: Destination, data: string | Buffer): void {

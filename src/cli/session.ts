@@ -1,4 +1,5 @@
 import type { OptionValue } from './command.ts';
+import { visible } from './output.ts';
 import type { Prompts } from './prompt.ts';
 import type { Runner } from './runner.ts';
 import { type Environment, resolveSettings, type Settings } from './settings.ts';
@@ -32,9 +33,9 @@ export class Session {
     return this.settings.colourAllowed && this.streams.out.isTerminal;
   }
 
-  /** Tells the person something that is not a result. */
+  /** Tells the person something that is not a result; names in it may come from anywhere. */
   say(line: string): void {
-    if (!this.settings.quiet) this.streams.err.write(`${line}\n`);
+    if (!this.settings.quiet) this.streams.err.write(`${visible(line)}\n`);
   }
 
   /** As `say`, but only where somebody is watching: what a script has no use for. */
@@ -44,7 +45,7 @@ export class Session {
 
   /** An error that does not end the command by itself. */
   fail(text: string): void {
-    this.streams.err.write(`coffer: ${text}\n`);
+    this.streams.err.write(`coffer: ${visible(text)}\n`);
   }
 
   warn(text: string): void {

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { OptionValue } from '../../src/cli/command.ts';
+import { confirmed } from '../../src/cli/consent.ts';
+import { printResult, type Shape } from '../../src/cli/output.ts';
+import { Session } from '../../src/cli/session.ts';
+import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.double.ts';
+
+/** Sets the title of a terminal, in both spellings of the control sequence, and turns the direction of writing. */
+const HOSTILE = 'a\x1b]0;gotcha\x07\u009d0;gotcha\u009c\u202eb';
+const SHOWN = 'a\\u001b]0;gotcha\\u0007\\u009d0;gotcha\\u009c\\u202eb';
+
+const setUp = (setup: StreamsSetup = {}, options: Record<string, OptionValue> = {}) => {
+  const streams = streamsDouble(setup);
+  const prompts = promptsDouble([true]);
+  return { streams, prompts, session: new Session(streams, {}, new Map(Object.entries(options)), prompts) };
+};
+
+async function printed(data: unknown, shape: Shape, setup: StreamsSetup, options = {}): Promise<string> {
+  const { streams, session } = setUp(setup, options);
+  await printResult(session, data, shape, { file: undefined, keepBase64: false });
+  return streams.written.out;
+}
+
+const terminal: StreamsSetup = { terminals: ['out', 'err'] };
+const lines: Shape = { result: { member: 'keys', as: 'lines' } };
+const text: Shape = { result: { member: 'policy', as: 'text' } };
+
+describe('what others have named or written, shown on a terminal,', () => {
+  it('can do nothing to it as lines, and is left alone in a pipe', async () => {
+    const data = { keys: [HOSTILE, 'plain'] };
+    expect(await printed(data, lines, terminal)).toBe(`${SHOWN}\nplain\n`);
+    expect(await printed(data, lines, {})).toBe(`${HOSTILE}\nplain\n`);
+    expect(await printed(data, lines, terminal, { output: 'raw' })).toBe(`${HOSTILE}\nplain\n`);
+  });
+
+  it('can do nothing to it as a text, which keeps its lines and tabs', async () => {
+    const policy = `# ${HOSTILE}\npath "a" {\n\tpolicy = "read"\n}`;
+    expect(await printed({ policy }, text, terminal)).toBe(`# ${SHOWN}\npath "a" {\n\tpolicy = "read"\n}\n`);
+  });
+
+  it('can do nothing to it as JSON, which stays the same', async () => {
+    const out = await printed({ keys: [HOSTILE] }, lines, terminal, { output: 'json' });
+    expect(out).toContain(`"${SHOWN}"`);
+    expect(JSON.parse(out)).toEqual({ keys: [HOSTILE] });
+  });
+
+  it('can do nothing to it anywhere in a table', async () => {
+    const table = () => ({ head: [HOSTILE], rows: [[HOSTILE]], summary: HOSTILE });
+    const out = await printed({}, { table }, { ...terminal, columns: 500 });
+    expect(out.split(SHOWN)).toHaveLength(4);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    expect(out.replaceAll(/\x1b\[\d+m/g, '')).not.toMatch(/[\x1b\x07\x9c\x9d\u202e]/);
+  });
+
+  it('can do nothing to it in a warning, a remark or a question', async () => {
+    const { session, streams, prompts } = setUp(terminal);
+    session.warn(HOSTILE);
+    session.remark(HOSTILE);
+    session.fail(HOSTILE);
+    await confirmed(session, async () => `Delete ${HOSTILE}?`);
+    expect(streams.written.err).toBe(`coffer: warning: ${SHOWN}\n${SHOWN}\ncoffer: ${SHOWN}\n`);
+    expect(prompts.asked).toEqual([`Delete ${SHOWN}?`]);
+  });
+});
