@@ -62,7 +62,7 @@ const knownPlaces = (places: readonly Place[]): string =>
 
 function valueFlags(places: readonly Place[]): string {
   const flags = places.flatMap(({ options }) =>
-    options.filter(({ takes }) => takes === 'value').map(({ flag }) => `--${flag}`),
+    options.filter(({ takes }) => takes === 'value' || takes === 'values').map(({ flag }) => `--${flag}`),
   );
   return `set -g __coffer_value_flags ${[...new Set(flags)].join(' ')} -o`;
 }
@@ -86,8 +86,10 @@ function linesOf({ path, children, arguments: specs, options }: Place): string[]
 
 function optionLine(condition: string, option: OptionSpec): string {
   const short = option.short === undefined ? '' : ` -s ${option.short}`;
-  const value =
-    option.takes === 'nothing' || option.takes === 'maybe' ? '' : ` -r ${sourceOf(option)}`.trimEnd();
+  const takesNothing = option.takes === 'nothing' || option.takes === 'maybe';
+  const source = sourceOf(option);
+  // -x: nothing but what is offered; -r: file names, too.
+  const value = takesNothing ? '' : ` ${source === '-F' ? '-r' : '-x'} ${source}`.trimEnd();
   return `complete -c coffer -n ${condition} -l ${option.flag}${short}${value} -d ${quoted(option.help)}`;
 }
 
