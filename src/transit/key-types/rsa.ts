@@ -161,6 +161,23 @@ const wrongType = (key: KeyObject, modulusBits: number): CofferError =>
     field: 'type',
   });
 
+async function newPrivateKey(modulusBits: number): Promise<KeyObject> {
+  const options = { modulusLength: modulusBits, publicExponent: PUBLIC_EXPONENT };
+  return (await promisify(generateKeyPair)('rsa', options)).privateKey;
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/**
+ * One key is made at a time: each takes a core for up to seconds, and one of the few threads that files are also read
+ * with, so several at once would keep a server from everything else.
+ */
+function inTurn<T>(make: () => Promise<T>): Promise<T> {
+  const turn = lastTurn.then(make);
+  lastTurn = turn.catch(() => undefined);
+  return turn;
+}
+
 /** RSA with a modulus of so many bits and the public exponent 65537. */
 function rsaType(modulusBits: number, backupNumber: number): KeyType<KeyPair> {
   const name = `rsa-${modulusBits}`;
@@ -170,11 +187,7 @@ function rsaType(modulusBits: number, backupNumber: number): KeyType<KeyPair> {
     signing,
     importing: importing(modulusBits),
     open: openKeyPair,
-    async generate() {
-      const options = { modulusLength: modulusBits, publicExponent: PUBLIC_EXPONENT };
-      const { privateKey } = await promisify(generateKeyPair)('rsa', options);
-      return storedKey(privateKey);
-    },
+    generate: () => inTurn(async () => storedKey(await newPrivateKey(modulusBits))),
     exportSecret(pair, format) {
       const key = pair.privateKey;
       if (format === '') return key.export({ format: 'pem', type: 'pkcs1' }).toString();
