@@ -3,11 +3,13 @@
  * npm package `node`.
  *
  * The packager's command line downloads the Node that it packs; its function takes the one that is running, so that packaging
- * works offline and what is shipped is the binary that was tested. Compiled code goes along for a quicker start.
+ * works offline and what is shipped is the binary that was tested. What V8 compiled for the frequent commands goes along, for
+ * a quicker start (scripts/code-cache.ts).
  */
 import { execFileSync } from 'node:child_process';
-import { rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -32,11 +34,55 @@ const { default: sea } = createRequire(import.meta.url)('@yao-pkg/pkg/lib-es5/se
   readonly default: (entry: string, options: SeaOptions) => Promise<void>;
 };
 
-execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { stdio: 'inherit' });
+const node = (script: string, ...args: string[]): Buffer =>
+  execFileSync(process.execPath, [join(root, script), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env,
+  });
+const coffer = (...args: string[]): Buffer => node('bin/coffer', ...args);
+const dist = (name: string): string => join(root, 'dist', name);
+
+const directory = mkdtempSync(join(tmpdir(), 'coffer-package-'));
+const env: NodeJS.ProcessEnv = { ...process.env, COFFER_STORE: join(directory, 'store') };
+try {
+  node('scripts/build.ts');
+  writeFileSync(
+    dist('wrapped.cjs'),
+    `(function(require,module){${readFileSync(dist('coffer.cjs'), 'utf8')}\n})`,
+  );
+  env['COFFER_MASTER_KEY'] = coffer('keygen').toString().trim();
+  coffer('--quiet', 'init');
+  coffer('transit', 'keys', 'create', 'aead');
+  coffer('transit', 'keys', 'create', 'signer', '--type', 'ed25519');
+  node('scripts/code-cache.ts', dist('wrapped.cjs'), dist('code-cache'), JSON.stringify(frequentCommands()));
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
 rmSync(output, { force: true });
-await sea(join(root, 'dist/coffer.cjs'), {
+await sea(join(root, 'scripts/executable.cjs'), {
   targets: [{ nodeRange: `node${process.version.slice(1)}`, platform, arch: process.arch, output }],
   nodePath: process.execPath,
-  seaConfig: { useCodeCache: true, assets: { 'coffer-more.cjs': join(root, 'dist/coffer-more.cjs') } },
+  seaConfig: {
+    useCodeCache: false,
+    assets: {
+      'coffer.cjs': dist('wrapped.cjs'),
+      'code-cache': dist('code-cache'),
+      'coffer-more.cjs': dist('coffer-more.cjs'),
+    },
+  },
 });
+for (const part of ['wrapped.cjs', 'code-cache']) rmSync(dist(part));
 process.stdout.write(`${output} (${Math.round(statSync(output).size / 2 ** 20)} MiB)\n`);
+
+function frequentCommands(): string[][] {
+  const ciphertext = coffer('transit', 'encrypt', 'aead', 'hello').toString().trim();
+  const signature = coffer('transit', 'sign', 'signer', 'hello').toString().trim();
+  return [
+    ['transit', 'encrypt', 'aead', 'hello'],
+    ['transit', 'decrypt', 'aead', ciphertext],
+    ['transit', 'hmac', 'aead', 'hello'],
+    ['transit', 'sign', 'signer', 'hello'],
+    ['transit', 'verify', 'signer', 'hello', '--signature', signature],
+  ];
+}
