@@ -60,10 +60,17 @@ export function keysInText(text: string): readonly UnsealKey[] {
   return keys;
 }
 
-const SHARE = /^coffer-share\.1\.(?<slot>[0-9a-f]{16})\.\d+of(?<count>\d+)\.need(?<threshold>\d+)\./;
+const SHARE =
+  /^coffer-share\.1\.(?<slot>[0-9a-f]{16})\.\d{1,3}of(?<count>\d{1,3})\.need(?<threshold>\d{1,3})\.[0-9a-f]{66}\.[0-9a-f]{8}$/;
+/** A share has some 130 characters; people may break it into lines. */
+const MAX_SHARE_LENGTH = 512;
 
-/** What a recovery share says of itself; undefined for any other text. */
+/**
+ * What a recovery share says of itself; undefined for any other text. Strangers may send shares to a sealed server, which
+ * keeps them, so they are as short and as few as shares are.
+ */
 export function shareIn(text: string): { slot: string; count: number; threshold: number } | undefined {
+  if (text.length > MAX_SHARE_LENGTH) return undefined;
   const compact = text.replaceAll(/\s/g, '').toLowerCase();
   const { slot, count, threshold } = SHARE.exec(compact)?.groups ?? {};
   return slot === undefined ? undefined : { slot, count: Number(count), threshold: Number(threshold) };

@@ -127,8 +127,12 @@ async function nextOf(
 
 function parseInfo(bytes: Buffer, from: string): Version {
   const { generation, revision } = parseChecked(bytes) ?? {};
-  if (typeof generation !== 'number' || typeof revision !== 'number') throw damaged(from);
+  if (!isCount(generation, 1, 1e10) || !isCount(revision, 0, 1e15)) throw damaged(from);
   return { generation, revision };
 }
+
+/** Files and directories of a store are named after these, with so many digits at most. */
+const isCount = (value: unknown, least: number, below: number): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= least && Number(value) < below;
 
 const damaged = (from: string) => corrupt(`${from} is damaged`, { hint: 'take another backup' });

@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { backupStore, restoreStore } from '../../src/store/backup.ts';
+import { BackupWriter } from '../../src/store/backup-file.ts';
+import { printChecked } from '../../src/store/checked-json.ts';
 import { examineStore } from '../../src/store/doctor.ts';
 import { rekey } from '../../src/store/rekey.ts';
 import type { SealedStore } from '../../src/store/sealed-store.ts';
@@ -122,6 +124,29 @@ describe('a backup', () => {
     await attempt(Buffer.concat([intact, Buffer.alloc(1)]));
     writeFileSync(from, intact);
     await restoreStore({ from, directory: target });
+  });
+
+  it.each([
+    [0, 1],
+    [1.5, 1],
+    [1e10, 1],
+    [1, -1],
+    [1, 1e15],
+    ['1/../..', 1],
+  ])('that says it is of generation %s and revision %s is refused', async (generation, revision) => {
+    const { directory } = await filledStore(0);
+    const from = join(temporaryDirectory(), 'backup');
+    const writer = await BackupWriter.create(from);
+    await writer.write({ kind: 'info', bytes: printChecked({ generation, revision }) });
+    await writer.write({ kind: 'header', bytes: readFileSync(join(directory, 'coffer.json')) });
+    await writer.finish();
+    await writer.close();
+    const target = join(temporaryDirectory(), 'restored');
+    await expect(restoreStore({ from, directory: target })).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: `${from} is damaged`,
+    });
+    expect(existsSync(target)).toBe(false);
   });
 
   it('is told apart from other files, and from a backup of a newer format', async () => {

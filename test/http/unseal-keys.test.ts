@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { keysInText, shareIn } from '../../src/http/unseal-keys.ts';
+import { systemRandom } from '../../src/random.ts';
+import { splitNewSecret } from '../../src/store/slots/shares.ts';
+
+const SLOT = '0123456789abcdef';
+const { shareTexts } = await splitNewSecret(SLOT, { count: 3, threshold: 2 }, systemRandom);
+const [share = ''] = shareTexts;
+
+describe('a text that is offered to unseal a server', () => {
+  it('is a share when it looks like one, in any case and broken into lines', () => {
+    const expected = { slot: SLOT, count: 3, threshold: 2 };
+    expect(shareIn(share)).toEqual(expected);
+    expect(shareIn(`  ${share.toUpperCase().replaceAll('.', '.\n')}\n`)).toEqual(expected);
+  });
+
+  it.each([
+    ['longer than any share', `${share}${' '.repeat(512)}`],
+    ['with something after its end', `${share}00`],
+    ['without its end', share.slice(0, -1)],
+    ['of more shares than there can be', share.replace('need2', 'need2000')],
+  ])('is no share when it is one %s, so that a sealed server does not keep it', (_, text) => {
+    expect(shareIn(text)).toBeUndefined();
+    expect(keysInText(text).map(({ kind }) => kind)).toContain('passphrase');
+  });
+});
