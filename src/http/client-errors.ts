@@ -15,7 +15,8 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-interface BusySocket extends Socket {
+/** Of a connection, the answer that is being given on it: a part of the platform that is not public. */
+export interface BusySocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
 }
 

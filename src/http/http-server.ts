@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
-import { answerClientErrors } from './client-errors.ts';
+import { answerClientErrors, type BusySocket } from './client-errors.ts';
 import { errorBody } from './data-envelope.ts';
 import { DOCUMENT_PREFIX } from './document-api.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -35,11 +35,16 @@ export class HttpServer {
   /** Scheme, host and port for links; known once it listens. */
   origin = '';
   readonly #answer: (exchange: Exchange) => Promise<Answer>;
+  readonly #sockets = new Set<BusySocket>();
   #isClosing = false;
 
   private constructor(options: HttpServerOptions) {
     this.#answer = options.answer;
     this.server = nodeServer(options.tls);
+    this.server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: BusySocket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
   }
 
   static async create(options: HttpServerOptions): Promise<HttpServer> {
@@ -91,9 +96,19 @@ export class HttpServer {
   async close(): Promise<void> {
     this.#isClosing = true;
     const closed = new Promise((resolve) => this.server.close(resolve));
-    const idle = setInterval(() => this.server.closeIdleConnections(), CLOSE_CHECK_MS);
+    const idle = setInterval(() => this.#closeIdle(), CLOSE_CHECK_MS);
+    const limit = setTimeout(() => this.server.closeAllConnections(), REQUEST_TIMEOUT_MS);
+    this.#closeIdle();
     await closed;
     clearInterval(idle);
+    clearTimeout(limit);
+  }
+
+  /** Node itself would wait for connections on which nothing was ever asked. */
+  #closeIdle(): void {
+    for (const socket of this.#sockets) {
+      if (!socket._httpMessage) socket.destroy();
+    }
   }
 }
 
@@ -107,7 +122,14 @@ function nodeServer(tls: TlsCertificate | undefined): Server {
     noDelay: true,
   };
   if (tls === undefined) return createServer(options);
-  return createSecureServer({ ...options, cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2' });
+  const handshakeTimeout = HEADERS_TIMEOUT_MS;
+  return createSecureServer({
+    ...options,
+    handshakeTimeout,
+    cert: tls.certificate,
+    key: tls.key,
+    minVersion: 'TLSv1.2',
+  });
 }
 
 const methods = new WeakMap<IncomingMessage, string>();

@@ -11,6 +11,7 @@ export const declaration = operation({
   api: 'vault',
   route: 'POST datakey/:type/:name',
   capability: 'update',
+  computes: true,
   params: {
     type: choice(['plaintext', 'wrapped'], {
       help: 'With plaintext the key comes in the clear, too; wrapped gives only its ciphertext.',

@@ -14,6 +14,7 @@ export const declaration = operation({
   api: 'vault',
   route: 'POST decrypt/:name',
   capability: 'update',
+  computes: true,
   params: {
     name: existingKey,
     ciphertext,

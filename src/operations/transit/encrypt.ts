@@ -27,6 +27,7 @@ export const declaration = operation({
   api: 'vault',
   route: 'POST encrypt/:name',
   capability: 'update',
+  computes: true,
   params: {
     name: keyName({
       help: 'Key to encrypt with; it is created when there is none.',

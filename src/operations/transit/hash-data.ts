@@ -4,8 +4,9 @@ import { base64, text } from '../params.ts';
 
 export const declaration = operation({
   api: 'vault',
-  route: 'POST hash(/:algorithm)',
+  route: ['POST hash(/:algorithm)', 'POST /sys/tools/hash(/:algorithm)'],
   capability: 'update',
+  computes: true,
   params: {
     input: base64({ help: 'What to hash, base64.' }),
     algorithm: text({

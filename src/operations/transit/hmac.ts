@@ -11,6 +11,7 @@ export const declaration = operation({
   api: 'vault',
   route: 'POST hmac/:name(/:algorithm)',
   capability: 'update',
+  computes: true,
   params: {
     name: existingKey,
     input,

@@ -3,8 +3,14 @@ import { integer, text } from '../params.ts';
 
 export const declaration = operation({
   api: 'vault',
-  route: ['POST random(/:bytes)', 'POST random/:source/:bytes'],
+  route: [
+    'POST random(/:bytes)',
+    'POST random/:source/:bytes',
+    'POST /sys/tools/random(/:bytes)',
+    'POST /sys/tools/random/:source/:bytes',
+  ],
   capability: 'update',
+  computes: true,
   params: {
     bytes: integer({
       help: 'How many bytes, 1 to 131072.',

@@ -29,6 +29,7 @@ export const declaration = operation({
   api: 'vault',
   route: 'POST rewrap/:name',
   capability: 'update',
+  computes: true,
   params: {
     name: existingKey,
     ciphertext,

@@ -18,6 +18,7 @@ export const declaration = operation({
   api: 'vault',
   route: 'POST sign/:name(/:hash_algorithm)',
   capability: 'update',
+  computes: true,
   params: {
     name: existingKey,
     input,

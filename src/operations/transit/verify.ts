@@ -16,6 +16,7 @@ export const declaration = operation({
   api: 'vault',
   route: 'POST verify/:name(/:hash_algorithm)',
   capability: 'update',
+  computes: true,
   params: {
     name: existingKey,
     input,
