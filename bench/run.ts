@@ -7,6 +7,7 @@ const suites: Readonly<Record<string, () => Promise<{ run(): Promise<readonly Ro
   start: () => import('./start.ts'),
   operations: () => import('./operations.ts'),
   tags: () => import('./tags.ts'),
+  envelope: () => import('./envelope.ts'),
   http: () => import('./http.ts'),
 };
 
