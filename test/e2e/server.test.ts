@@ -1,0 +1,4 @@
+import { server } from './server.ts';
+import { describeCommands } from './suites/index.ts';
+
+describeCommands(server);
