@@ -46,29 +46,73 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
     metafile: true,
     write: false,
   });
+  const helpers = await conversionHelpers(options);
   const functions = await Promise.all(
-    split.outputFiles.map(async (file) => [nameOf(file.path), await asFunction(options, file.text)] as const),
+    split.outputFiles.map(
+      async (file) => [nameOf(file.path), await asFunction(options, helpers, file.text)] as const,
+    ),
   );
   const frequent = namesOf(split.metafile.outputs);
   const main = join(directory, 'coffer.cjs');
   const more = join(directory, 'coffer-more.cjs');
-  writeFileSync(main, mainFile(functions.filter(([name]) => frequent.has(name))));
-  writeFileSync(more, `module.exports=${table(functions.filter(([name]) => !frequent.has(name)))};\n`);
+  writeFileSync(
+    main,
+    mainFile(
+      helpers,
+      functions.filter(([name]) => frequent.has(name)),
+    ),
+  );
+  const others = functions.filter(([name]) => !frequent.has(name));
+  writeFileSync(more, `${helpers.join('')}module.exports=${table(others)};\n`);
   return { main, more };
 }
 
 const nameOf = (path: string): string => `./${basename(path)}`;
 
-/** A chunk as a CommonJS function; `import()` becomes a promise of `require()`. */
-async function asFunction(options: BuildOptions, code: string): Promise<string> {
-  const result = await transform(code, {
+const toCommonJs = async (options: BuildOptions, code: string): Promise<string> => {
+  const converted = await transform(code, {
     format: 'cjs',
     platform: 'node',
     ...(options.target === undefined ? {} : { target: options.target }),
-    ...(options.minify === undefined ? {} : { minify: options.minify }),
+    minifyWhitespace: true,
     supported: { 'dynamic-import': false },
   });
-  return `function(require,module,exports){${result.code}}`;
+  return converted.code;
+};
+
+/** What esbuild puts before each converted module, one statement each; here it stands once in a file. */
+async function conversionHelpers(options: BuildOptions): Promise<readonly string[]> {
+  const sample = await toCommonJs(options, 'import fs from "node:fs";export const used=()=>fs;');
+  return sample.slice(0, sample.indexOf('var stdin_exports')).split(/(?=var __)/);
+}
+
+/**
+ * A chunk as a CommonJS function; `import()` becomes a promise of `require()`.
+ *
+ * esbuild's own conversion defines each export twice over, by calls that cost more at start than most modules do. A chunk
+ * comes from ES modules and is read only by its like, so one object with a getter for each export is enough, and is its own
+ * namespace.
+ */
+async function asFunction(options: BuildOptions, helpers: readonly string[], code: string): Promise<string> {
+  const converted = await toCommonJs(options, code);
+  const bare = helpers.reduce((text, helper) => text.replace(helper, ''), converted);
+  const plain = bare
+    .replace(EXPORTS, (whole: string, members: string) => exportsObject(members) ?? whole)
+    .replace(/__toESM\((require\("\.\/[^"]+"\))\)/g, '$1');
+  return `function(require,module,exports){${plain}}`;
+}
+
+const EXPORTS =
+  /var stdin_exports=\{\};__export\(stdin_exports,\{([^}]*)\}\);module\.exports=__toCommonJS\(stdin_exports\);/;
+
+function exportsObject(members: string): string | undefined {
+  const getters: string[] = [];
+  for (const member of members.split(',')) {
+    const [, name, value] = /^([\w$]+):\(\)=>([\w$]+)$/.exec(member) ?? [];
+    if (name === undefined) return undefined;
+    getters.push(`get ${name}(){return ${value}}`);
+  }
+  return `module.exports={__proto__:null,${getters.join(',')}};`;
 }
 
 /** The chunks that the frequent commands need, with all that these import at once. */
@@ -93,7 +137,11 @@ const table = (functions: readonly (readonly [string, string])[]): string =>
   `{${functions.map(([name, code]) => `${JSON.stringify(name)}:${code}`).join(',\n')}}`;
 
 /** The rest lies beside this file, or in a single executable as an asset, where `require` knows only Node's own modules. */
-const mainFile = (functions: readonly (readonly [string, string])[]): string => `'use strict';
+const mainFile = (
+  helpers: readonly string[],
+  functions: readonly (readonly [string, string])[],
+): string => `'use strict';
+${helpers.join('')}
 const frequent = ${table(functions)};
 const loaded = {};
 let more;
