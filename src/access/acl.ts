@@ -14,6 +14,8 @@ import {
 
 /** Paths whose permissions are remembered; past it the memory starts afresh. */
 const REMEMBERED_PATHS = 4096;
+/** Longer ones are not what programs ask for again and again, and would let one caller fill the memory. */
+const LONGEST_REMEMBERED = 256;
 
 /**
  * What the policies of one token allow, compiled: Vault's rules of precedence. Of all rules that match a path
@@ -123,6 +125,7 @@ function remember(
   const known = memory.get(path);
   if (known !== undefined || memory.has(path)) return known;
   const found = find();
+  if (path.length > LONGEST_REMEMBERED) return found;
   if (memory.size >= REMEMBERED_PATHS) memory.clear();
   memory.set(path, found);
   return found;
