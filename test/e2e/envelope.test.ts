@@ -10,8 +10,10 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { server } from './server.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
 
 const MEBI = 2 ** 20;
@@ -102,20 +104,44 @@ describe('a rewrap', () => {
   });
 });
 
-describe('a process', () => {
-  const start = (...words: string[]) => {
-    const child = spawn(process.execPath, [binary, 'transit', 'envelope', ...words], {
-      cwd: here.directory,
-      env: here.environment(),
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    // It ends before it has read everything.
-    child.stdin.on('error', () => {});
-    return child;
-  };
+/** Starts an envelope command and goes on. */
+function start(place: Place, ...words: string[]) {
+  const child = spawn(process.execPath, [binary, 'transit', 'envelope', ...words], {
+    cwd: place.directory,
+    env: place.environment(),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // It may end before it has read everything.
+  child.stdin.on('error', () => {});
+  return child;
+}
 
+describe('with the key on a server', () => {
+  it('only the data key travels, whatever the size of the data', async () => {
+    const running = await server.start();
+    running.place.ok('transit keys create backups');
+    const wire = await countingProxy(running.place.environment()['COFFER_ADDR'] ?? '');
+    const place = running.place.with({ COFFER_ADDR: wire.address });
+    try {
+      const plaintext = randomBytes(20 * MEBI);
+      const encrypting = start(place, 'encrypt', 'backups');
+      encrypting.stdin.end(plaintext);
+      const envelope = await collected(encrypting.stdout);
+      const decrypting = start(place, 'decrypt');
+      decrypting.stdin.end(envelope);
+      expect((await collected(decrypting.stdout)).equals(plaintext)).toBe(true);
+      expect(wire.bytes()).toBeGreaterThan(0);
+      expect(wire.bytes()).toBeLessThan(8192);
+    } finally {
+      wire.close();
+      await running.stop();
+    }
+  });
+});
+
+describe('a process', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('that %s ends leaves nothing behind', async (signal) => {
-    const child = start('encrypt', 'backups', '--out', 'unfinished');
+    const child = start(here, 'encrypt', 'backups', '--out', 'unfinished');
     child.stdin.write(randomBytes(3 * MEBI));
     await untilTrue(() => readdirSync(here.directory).some((name) => name.startsWith('.unfinished')));
     child.kill(signal);
@@ -130,7 +156,7 @@ describe('a process', () => {
     const damaged = Buffer.from(envelope);
     const place = envelope.length - 2 * (CHUNK + 16) + 5;
     damaged.writeUInt8(damaged.readUInt8(place) ^ 1, place);
-    const child = start('decrypt');
+    const child = start(here, 'decrypt');
     const [stdout, stderr] = [collected(child.stdout), collected(child.stderr)];
     child.stdin.write(damaged);
     const [exitCode] = await once(child, 'close');
@@ -149,14 +175,15 @@ describe('a process', () => {
 
 describe.skipIf(!canUseTerminals)('on a terminal', () => {
   it('progress shows bytes, rate and time left, and is gone at the end', () => {
-    writeFileSync(here.file('three'), randomBytes(3 * MEBI));
+    writeFileSync(here.file('large'), '');
+    truncateSync(here.file('large'), GIBI);
     const { screen, text, exitCode } = onTerminal(
       here,
-      'coffer transit envelope encrypt backups --in three --out three.coffer',
+      'coffer transit envelope encrypt backups --in large > /dev/null',
     );
     expect(exitCode).toBe(0);
-    expect(text).toMatch(/\[#+-*\] +\d+ % {2}\d\.\d MiB of 3\.0 MiB {2}[\d.]+ [KMG]iB\/s {2}\d+ s left/);
-    expect(text).toContain('Encrypted three, 3.0 MiB.');
+    expect(text).toMatch(/\[#*-*\] +\d+ % {2}[\d.]+ [MG]iB of 1\.0 GiB {2}[\d.]+ [MG]iB\/s {2}\d+ s left/);
+    expect(text).toContain('Encrypted large, 1.0 GiB.');
     expect(screen.lastIndexOf('\u001b[K')).toBeGreaterThan(screen.lastIndexOf('left'));
   });
 
@@ -205,4 +232,27 @@ async function collected(stream: NodeJS.ReadableStream): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of stream) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
+}
+
+/** Stands between commands and a server, and counts the bytes that go through, both ways together. */
+async function countingProxy(target: string) {
+  const { hostname, port } = new URL(target);
+  let bytes = 0;
+  const listener = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('error', () => to.destroy());
+      from.on('data', (piece) => {
+        bytes += piece.length;
+      });
+      from.pipe(to);
+    }
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  return { address, bytes: () => bytes, close: () => void listener.close() };
 }
