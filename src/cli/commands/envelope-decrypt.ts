@@ -36,7 +36,7 @@ export const command: Command = {
   async run(session, { arguments: [name], options }) {
     const range = rangeOf(options);
     const jobs = jobsOf(options, decryptedNames, session.settings.yes);
-    const keys = await dataKeysOf(session, contextOf(options));
+    const keys = await dataKeysOf(session, contextOf(options), name);
     const expected = name === undefined ? {} : { name };
     return transferAll({
       session,

@@ -41,7 +41,7 @@ export const command: Command = {
   ],
   async run(session, { arguments: [name], options }) {
     const inputs = inputsOf(options, decryptedNames.isMeant);
-    const keys = options.has(VERIFY) ? await dataKeysOf(session, contextOf(options)) : undefined;
+    const keys = options.has(VERIFY) ? await dataKeysOf(session, contextOf(options), name) : undefined;
     const headers: Header[] = [];
     for (const input of inputs) headers.push(await headerOf(session, input, name, keys));
     const one = headers.length === 1;

@@ -31,7 +31,7 @@ export const command: Command = {
       throw invalid('there is no file to rewrap', { field: IN, hint: 'name the files with --in' });
     }
     const files = inputsOf(options, decryptedNames.isMeant).map(({ path }) => ({ from: fileOf(path) }));
-    const keys = await dataKeysOf(session, contextOf(options));
+    const keys = await dataKeysOf(session, contextOf(options), name);
     const { results, exitCode } = await forEachFile(session, files, ({ from }) => rewrap(from, keys, name));
     if (session.settings.format === 'json') {
       session.streams.out.write(jsonText({ files: results }, session.streams.out.isTerminal));

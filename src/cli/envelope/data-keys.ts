@@ -10,15 +10,22 @@ const DATA_KEY_BITS = 256;
 /**
  * The named keys as envelopes need them, of the local store or of a server: only data keys travel.
  * @param context The derivation context, base64.
+ * @param expected Name of the key that the user wants and no other: then a header does not choose the mount either.
  */
-export async function dataKeysOf(session: Session, context: string | undefined): Promise<DataKeys> {
+export async function dataKeysOf(
+  session: Session,
+  context: string | undefined,
+  expected?: string,
+): Promise<DataKeys> {
   const runner = await session.runner();
   const { mount, mountNamed } = session.settings;
   const run = async (path: string, key: KeyReference, values: object): Promise<Answer> => {
     const operation = await loadOperation(path);
     const raw = { name: key.name, ...values, ...(context === undefined ? {} : { context }) };
     // A mount is only a place: one that was named on purpose is where the key lies now.
-    const { data } = await runner.run(operation, raw, mountNamed ? mount : possibleMount(key));
+    const place = mountNamed ? mount : possibleMount(key);
+    if (expected !== undefined && place !== mount) throw otherMount(key, mount);
+    const { data } = await runner.run(operation, raw, place);
     return (data ?? {}) as Answer;
   };
   return {
@@ -48,6 +55,11 @@ function possibleMount({ mount }: KeyReference): string {
     hint: 'name the mount with --mount if you trust the file',
   });
 }
+
+const otherMount = (key: KeyReference, mount: string): CofferError =>
+  denied(`the envelope is encrypted under key "${key.name}" of mount "${key.mount}", not of "${mount}"`, {
+    hint: `say --mount ${key.mount} if that is the one you mean`,
+  });
 
 type Answer = Readonly<Record<string, unknown>>;
 

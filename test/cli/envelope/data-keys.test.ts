@@ -6,7 +6,7 @@ import { standardStreams } from '../../../src/cli/streams.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 
 /** The data keys of a session whose server notes which mount is asked. */
-async function dataKeys(asked: string[], everywhere: Record<string, OptionValue> = {}) {
+async function dataKeys(asked: string[], everywhere: Record<string, OptionValue> = {}, expected?: string) {
   const prompts = { available: () => false } as unknown as Session['prompts'];
   const options = new Map(Object.entries(everywhere));
   const session = new Session(standardStreams(), {}, options, prompts, async () => ({
@@ -16,7 +16,7 @@ async function dataKeys(asked: string[], everywhere: Record<string, OptionValue>
     },
     close: () => undefined,
   }));
-  return dataKeysOf(session, undefined);
+  return dataKeysOf(session, undefined, expected);
 }
 
 describe('the data keys of an envelope', () => {
@@ -41,5 +41,19 @@ describe('the data keys of an envelope', () => {
     await (await dataKeys(asked)).unwrap(key, 'service:v1:AAAA');
     await (await dataKeys(asked, { mount: 'moved' })).unwrap({ ...key, mount: 'sys' }, 'service:v1:AAAA');
     expect(asked).toEqual(['teams/payments', 'moved']);
+  });
+
+  it('are not asked for in another mount when the user expects a key of this name', async () => {
+    const asked: string[] = [];
+    const key = { mount: 'teams/others', name: 'orders' };
+    const keys = await dataKeys(asked, {}, 'orders');
+    expect(await rejectionOf(keys.unwrap(key, 'service:v1:AAAA'))).toMatchObject({
+      kind: 'denied',
+      message: 'the envelope is encrypted under key "orders" of mount "teams/others", not of "transit"',
+      hint: 'say --mount teams/others if that is the one you mean',
+    });
+    await keys.unwrap({ ...key, mount: 'transit' }, 'service:v1:AAAA');
+    await (await dataKeys(asked, { mount: 'teams/others' }, 'orders')).unwrap(key, 'service:v1:AAAA');
+    expect(asked).toEqual(['transit', 'teams/others']);
   });
 });
