@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { invalid } from '../errors.ts';
+import { turn } from '../pause.ts';
 import type { Change } from './backends/backend.ts';
 import { changeIds, type IdChanges, type IndexWriter } from './collection-index.ts';
 import type { CachedFile } from './document-cache.ts';

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sealed } from '../errors.ts';
+import { pause } from '../pause.ts';
 import type { Backend, State, Version } from './backends/backend.ts';
 import { DocumentCache } from './document-cache.ts';
 import { DocumentTransaction } from './document-transaction.ts';
@@ -53,7 +53,7 @@ export class SealedStore implements Store {
       const outcome = await outcomeOf(() => read(view));
       if (state.settled && reader.isSpotless) this.#known = { state, reader, view };
       if (await this.#counts(reader)) return outcome();
-      if (!state.settled) await sleep(COMMIT_PAUSE_MS);
+      if (!state.settled) await pause(COMMIT_PAUSE_MS);
     }
     return this.backend.exclusive(async ({ version }) => {
       this.refuseClosed();

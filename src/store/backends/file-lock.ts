@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type CofferError, corrupt, unavailable } from '../../errors.ts';
+import { pause } from '../../pause.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { FILE_MODE } from './durable-files.ts';
 
@@ -55,17 +55,14 @@ export class FileLock {
   }
 
   async #inTime(turn: Promise<void>, start: number): Promise<void> {
-    const alarm = new AbortController();
-    const late = sleep(this.#waitMs, undefined, { signal: alarm.signal }).then(
-      () => {
-        throw this.#timeout(start);
-      },
-      () => undefined,
-    );
+    let alarm: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      alarm = setTimeout(() => reject(this.#timeout(start)), this.#waitMs);
+    });
     try {
       await Promise.race([turn, late]);
     } finally {
-      alarm.abort();
+      clearTimeout(alarm);
     }
   }
 
@@ -77,7 +74,7 @@ export class FileLock {
         const waited = performance.now() - start;
         if (waited > this.#waitMs) throw this.#timeout(start);
         const longest = Math.max(1, LONGEST_PAUSE_MS - waited / PATIENCE_MS);
-        await sleep(1 + Math.random() * (longest - 1));
+        await pause(1 + Math.random() * (longest - 1));
       }
     } catch (error) {
       database.close();

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { existsSync, promises as files, mkdirSync, readdirSync } from 'node:fs';
+
 import { areas, type Blob } from './backend.ts';
 import { diskError } from './disk-errors.ts';
 import { DIRECTORY_MODE, inParallel, syncDirectory, writeDurably } from './durable-files.ts';
@@ -19,7 +19,7 @@ export async function writeGeneration(
     await syncDirectory(layout.generation(generation));
     await syncDirectory(layout.directory);
   } catch (error) {
-    await rm(layout.generation(generation), { recursive: true, force: true });
+    await files.rm(layout.generation(generation), { recursive: true, force: true });
     throw error;
   }
 }
@@ -46,7 +46,7 @@ export async function deleteNeighbours(layout: Layout, generation: number): Prom
 export async function deleteGeneration(layout: Layout, generation: number): Promise<void> {
   const path = layout.generation(generation);
   try {
-    await rm(path, { recursive: true, force: true });
+    await files.rm(path, { recursive: true, force: true });
   } catch (error) {
     throw diskError(error, 'delete', path);
   }
