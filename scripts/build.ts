@@ -1,5 +1,5 @@
 /**
- * Builds what is shipped: `dist/coffer.cjs` and `dist/coffer-more.cjs`, the command; `dist/library.js` for
+ * Builds what is shipped: `dist/coffer.cjs` with its parts, the command; `dist/library.js` for
  * `import … from 'coffer'`, with its declarations in `dist/types`.
  */
 import { execFileSync } from 'node:child_process';

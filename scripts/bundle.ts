@@ -2,9 +2,9 @@
  * Makes CommonJS bundles of which a command loads only what it needs.
  *
  * esbuild splits code into chunks only as ES modules, which start 10 ms slower and can't lie in a single executable. So its
- * chunks are turned into CommonJS here and written as two tables of functions: `coffer.cjs` with what the frequent commands
- * use, and `coffer-more.cjs` with everything else, which is read when first asked for. Both tables share one cache of
- * modules, so that a class is the same class on both sides.
+ * chunks are turned into CommonJS here and written as tables of functions: `coffer.cjs` with what the frequent commands
+ * use; `coffer-more.cjs` with the other commands, and `coffer-serve.cjs` with what only the server uses, each read when first
+ * asked for. All share one cache of modules, so that a class is the same class everywhere.
  */
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -27,14 +27,21 @@ const FREQUENT = [
   'src/transit/transit.ts',
 ];
 
+/** What only these reach is kept apart: a web server is as large as all the rest. */
+const SERVING = ['src/cli/commands/serve.ts', 'src/cli/commands/serve-worker.ts'];
+
+const PARTS = ['coffer-more.cjs', 'coffer-serve.cjs'] as const;
+
 type Outputs = Metafile['outputs'];
+type Chunk = readonly [name: string, code: string];
 
 export interface Bundle {
   readonly main: string;
-  readonly more: string;
+  /** Loaded by `main`, which looks for them beside itself. */
+  readonly parts: readonly string[];
 }
 
-/** Bundles `entry` into the two files, and answers their paths. */
+/** Bundles `entry` into the files of the command, and answers their paths. */
 export async function bundle(options: BuildOptions, entry: string, directory: string): Promise<Bundle> {
   const split = await build({
     ...options,
@@ -52,9 +59,10 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
       async (file) => [nameOf(file.path), await asFunction(options, helpers, file.text)] as const,
     ),
   );
-  const frequent = namesOf(split.metafile.outputs);
+  const { outputs } = split.metafile;
+  const frequent = reached(outputs, (source) => FREQUENT.includes(source));
+  const common = reached(outputs, (source) => !SERVING.includes(source));
   const main = join(directory, 'coffer.cjs');
-  const more = join(directory, 'coffer-more.cjs');
   writeFileSync(
     main,
     mainFile(
@@ -62,9 +70,13 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
       functions.filter(([name]) => frequent.has(name)),
     ),
   );
-  const others = functions.filter(([name]) => !frequent.has(name));
-  writeFileSync(more, `${helpers.join('')}module.exports=${table(others)};\n`);
-  return { main, more };
+  const rest = functions.filter(([name]) => !frequent.has(name));
+  const parts = [rest.filter(([name]) => common.has(name)), rest.filter(([name]) => !common.has(name))];
+  const files = PARTS.map((name) => join(directory, name));
+  files.forEach((file, index) => {
+    writeFileSync(file, `${helpers.join('')}module.exports=${table(parts[index] ?? [])};\n`);
+  });
+  return { main, parts: files };
 }
 
 const nameOf = (path: string): string => `./${basename(path)}`;
@@ -115,52 +127,47 @@ function exportsObject(members: string): string | undefined {
   return `module.exports={__proto__:null,${getters.join(',')}};`;
 }
 
-/** The chunks that the frequent commands need, with all that these import at once. */
-function namesOf(outputs: Outputs): Set<string> {
+/** The chunks that the program reaches when of its dynamic imports only those of `followed` sources are taken. */
+function reached(outputs: Outputs, followed: (source: string) => boolean): Set<string> {
   const names = new Set<string>();
   const add = (path: string): void => {
     if (names.has(nameOf(path))) return;
     names.add(nameOf(path));
     for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
-      if (kind === 'import-statement' && imported in outputs) add(imported);
+      const output = outputs[imported];
+      if (output === undefined) continue;
+      if (kind === 'import-statement' || followed(output.entryPoint ?? '')) add(imported);
     }
   };
-  for (const [path, output] of Object.entries(outputs)) {
-    const entry = output.entryPoint;
-    if (entry === undefined) continue;
-    if (nameOf(path) === './main.js' || FREQUENT.includes(entry)) add(path);
-  }
+  for (const path of Object.keys(outputs)) if (nameOf(path) === './main.js') add(path);
   return names;
 }
 
-const table = (functions: readonly (readonly [string, string])[]): string =>
+const table = (functions: readonly Chunk[]): string =>
   `{${functions.map(([name, code]) => `${JSON.stringify(name)}:${code}`).join(',\n')}}`;
 
 /** The rest lies beside this file, or in a single executable as an asset, where `require` knows only Node's own modules. */
-const mainFile = (
-  helpers: readonly string[],
-  functions: readonly (readonly [string, string])[],
-): string => `'use strict';
+const mainFile = (helpers: readonly string[], functions: readonly Chunk[]): string => `'use strict';
 ${helpers.join('')}
-const frequent = ${table(functions)};
+const functions = ${table(functions)};
 const loaded = {};
-let more;
+const parts = [${PARTS.map((name) => `() => loadPart('${name}')`).join(', ')}];
 function load(name) {
   if (!name.startsWith('./')) return require(name);
   const known = loaded[name];
   if (known !== undefined) return known.exports;
-  const define = frequent[name] ?? (more ??= loadMore())[name];
+  while (!(name in functions)) Object.assign(functions, parts.shift()());
   const module = (loaded[name] = { exports: {} });
-  define(load, module, module.exports);
+  functions[name](load, module, module.exports);
   return module.exports;
 }
-function loadMore() {
+function loadPart(file) {
   const sea = process.getBuiltinModule('node:sea');
-  if (!sea.isSea()) return require('./coffer-more.cjs');
+  if (!sea.isSea()) return require('./' + file);
   const module = { exports: {} };
   const { Script } = process.getBuiltinModule('node:vm');
-  const code = '(function(module){' + sea.getAsset('coffer-more.cjs', 'utf8') + '})';
-  new Script(code, { filename: 'coffer-more.cjs' }).runInThisContext()(module);
+  const code = '(function(module){' + sea.getAsset(file, 'utf8') + '})';
+  new Script(code, { filename: file }).runInThisContext()(module);
   return module.exports;
 }
 module.exports = load('./main.js');

@@ -69,6 +69,7 @@ await sea(join(root, 'scripts/executable.cjs'), {
       'coffer.cjs': dist('wrapped.cjs'),
       'code-cache': dist('code-cache'),
       'coffer-more.cjs': dist('coffer-more.cjs'),
+      'coffer-serve.cjs': dist('coffer-serve.cjs'),
     },
   },
 });
