@@ -55,9 +55,7 @@ export const declaration = operation({
     const transit = await core.transit(mount);
     const request = { ...signatureRequest(values), keyVersion: values.key_version };
     if (values.batch_input === undefined) {
-      // Without input the empty message is signed, as with peers.
-      const item = signItem({ ...values, input: values.input ?? '' });
-      const signed = onlyValue(await transit.sign(values.name, [item], request));
+      const signed = onlyValue(await transit.sign(values.name, [signItem(values)], request));
       return { data: { ...answer(signed), ...publicKey('public_key', signed) } };
     }
     const results = await transit.sign(values.name, engineItems(values.batch_input, signItem), request);

@@ -11,6 +11,7 @@ export const declaration = operation({
     name: existingKey,
     min_available_version: integer({
       help: 'Oldest version to keep; every earlier one is deleted for good.',
+      required: true,
       cli: { metavar: 'N' },
     }),
   },

@@ -45,8 +45,7 @@ export const declaration = operation({
     const transit = await core.transit(mount);
     const request = signatureRequest(values);
     if (values.batch_input === undefined) {
-      // Without input it is the empty message that is verified, as with peers.
-      const item = verifyItem({ ...values, input: values.input ?? '' });
+      const item = verifyItem(values);
       const valid = onlyValue(await transit.verify(values.name, [item], request, { single: true }));
       return { data: verdict(valid) };
     }

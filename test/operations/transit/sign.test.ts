@@ -63,10 +63,14 @@ describe('sign', () => {
     });
   });
 
-  it('signs the empty message when there is no input, as peers do', async () => {
-    const nothing = await operations.ask('sign', { name: 'ed25519' });
-    expect(nothing).toEqual(await sign('ed25519', { input: '' }));
+  it('signs the empty input, but not none', async () => {
+    const nothing = await sign('ed25519', { input: '' });
     expect(nothing).toEqual(await sign('ed25519', { input: null }));
+    expect(await rejectionOf(operations.ask('sign', { name: 'ed25519' }))).toMatchObject({
+      kind: 'invalid',
+      field: 'input',
+      message: 'missing input',
+    });
     expect(await rejectionOf(sign('ed25519', { input: 'n!t' }))).toMatchObject({
       kind: 'invalid',
       field: 'input',

@@ -44,9 +44,11 @@ describe('verify a signature', () => {
     expect(await verify('ed25519', { signature: ED25519_SIGNATURE, input: 'YQ==' })).toEqual(INVALID);
   });
 
-  it('takes no input for the empty one', async () => {
+  it('takes the empty input, but not none', async () => {
     const signature = await signed('ed25519', { input: '' });
-    expect(await operations.ask('verify', { name: 'ed25519', signature })).toEqual(VALID);
+    expect(await operations.ask('verify', { name: 'ed25519', signature, input: '' })).toEqual(VALID);
+    const refused = await rejectionOf(operations.ask('verify', { name: 'ed25519', signature }));
+    expect(refused).toMatchObject({ kind: 'invalid', field: 'input', message: 'missing input' });
   });
 
   it.each([
