@@ -15,6 +15,7 @@ import { parseValues } from '../../src/operations/params.ts';
 import { declaration as writePolicy } from '../../src/operations/sys/policies-write.ts';
 import { initStore } from '../../src/store/init.ts';
 import { openStore } from '../../src/store/open.ts';
+import type { SealedStore } from '../../src/store/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
 import { MASTER_KEY_VARIABLE, WORKER_COMMAND } from './worker-command.ts';
 
@@ -98,12 +99,15 @@ export async function spawnServer(
   return { child, directory, token, addresses, address: addresses[0] ?? '' };
 }
 
+export const openTestStore = (directory: string): Promise<SealedStore> =>
+  openStore({ directory, credentials: [credential()] });
+
 /** What a command run beside the server does. */
 export async function locally<T>(
   directory: string,
   run: (call: { core: ReturnType<typeof openCore>; caller: typeof owner; mount: string }) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore({ directory, credentials: [credential()] });
+  const store = await openTestStore(directory);
   try {
     return await run({ core: openCore(store), caller: owner, mount: 'transit' });
   } finally {
