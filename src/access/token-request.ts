@@ -1,4 +1,4 @@
-import { type CofferError, invalid } from '../errors.ts';
+import { CofferError, invalid } from '../errors.ts';
 import { DEFAULT, policyName, ROOT } from './policies.ts';
 import type { Token, TokenRecord } from './token.ts';
 import { grantLifetime } from './token-lifetime.ts';
@@ -24,6 +24,11 @@ export interface TokenRequest {
   readonly path: string;
 }
 
+/** A token is read with every request that presents it, so what it carries stays small. */
+const MAX_DISPLAY_NAME_CHARACTERS = 512;
+/** Of all names and values together, in UTF-8. */
+const MAX_META_BYTES = 16 * 1024;
+
 /** Who asks: the owner, who has every right and no token, or a token. */
 export interface TokenCreator {
   readonly record?: TokenRecord;
@@ -32,8 +37,9 @@ export interface TokenCreator {
 }
 
 /**
- * Judges a request for a token and builds the token. Rules, their order and their texts are those of Vault and OpenBao.
- * @throws `invalid`.
+ * Judges a request for a token and builds the token. Rules, their order and their texts are those of Vault and OpenBao,
+ * which have no limits for sizes.
+ * @throws `invalid`, or `too-large` for a display name or metadata over its limit.
  */
 export function buildToken(
   request: TokenRequest,
@@ -43,6 +49,7 @@ export function buildToken(
   const parent = creator.record?.token;
   if (parent?.usesLeft !== undefined) throw invalid('restricted use token cannot generate child tokens');
   if (request.numUses < 0) throw invalid('number of uses cannot be negative', { field: 'num_uses' });
+  checkSizes(request);
   checkId(request.id, creator.sudo);
   const policies = choosePolicies(request, parent?.policies ?? [ROOT], creator.sudo);
   if (request.orphan === 'asked' && !creator.sudo) throw needsSudo('create orphan token', 'no_parent');
@@ -69,6 +76,21 @@ export function buildToken(
     ...(request.numUses === 0 ? {} : { usesLeft: request.numUses }),
   };
   return { token, warnings };
+}
+
+function checkSizes({ displayName, meta }: TokenRequest): void {
+  if (displayName.length > MAX_DISPLAY_NAME_CHARACTERS) {
+    throw tooLarge(
+      `the display name is longer than ${MAX_DISPLAY_NAME_CHARACTERS} characters`,
+      'display_name',
+    );
+  }
+  const metaBytes = Object.entries(meta ?? {})
+    .flat()
+    .reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (metaBytes > MAX_META_BYTES) {
+    throw tooLarge(`the metadata is larger than ${MAX_META_BYTES} bytes`, 'meta');
+  }
 }
 
 function checkId(id: string, sudo: boolean): void {
@@ -116,3 +138,6 @@ function displayName(wanted: string): string {
 
 const needsSudo = (what: string, field: string): CofferError =>
   invalid(`root or sudo privileges required to ${what}`, { field });
+
+const tooLarge = (message: string, field: string): CofferError =>
+  new CofferError('too-large', message, { field });

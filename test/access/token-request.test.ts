@@ -121,6 +121,37 @@ describe('a request for a token is refused', () => {
   });
 });
 
+describe('what a token carries', () => {
+  const request = (wanted: Partial<TokenRequest>) => buildToken(tokenRequest(wanted), owner, NOW);
+
+  it('may be a display name of 512 characters and metadata of 16 KiB', () => {
+    const meta = { note: 'x'.repeat(16 * 1024 - 4) };
+    const { token } = request({ displayName: 'n'.repeat(512), meta });
+    expect(token.displayName).toBe(`token-${'n'.repeat(512)}`);
+    expect(token.meta).toEqual(meta);
+  });
+
+  it.each([
+    [
+      'a longer display name',
+      { displayName: 'n'.repeat(513) },
+      'the display name is longer than 512 characters',
+    ],
+    [
+      'metadata with a long value',
+      { meta: { note: 'x'.repeat(16 * 1024 - 3) } },
+      'the metadata is larger than 16384 bytes',
+    ],
+    [
+      'metadata with many names, counted in UTF-8',
+      { meta: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`ü${i + 1000}`, '€€€€'])) },
+      'the metadata is larger than 16384 bytes',
+    ],
+  ])('is refused when it is %s', async (_, wanted, text) => {
+    expect(await failureOf(() => request(wanted))).toEqual(['too-large', text]);
+  });
+});
+
 describe('a new token', () => {
   it('has a parent unless the owner or an orphan is asked for', () => {
     const parentOf = (request: Partial<TokenRequest>, creator: TokenCreator) =>
