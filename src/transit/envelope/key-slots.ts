@@ -24,6 +24,8 @@ const OVERHEAD_BYTES = WRAPPED_AT + CHECKSUM_BYTES;
 /** A later key version has more digits, another dialect a longer prefix. */
 const ROOM_TO_GROW_BYTES = 32;
 const GRANULARITY_BYTES = 64;
+/** The last one whose successor still fits into its 32 bits; only somebody who means harm writes a higher one. */
+const LAST_GENERATION = 0xfffffffe;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
 /** The slot size for a wrapped data key, with room for those that replace it. */
@@ -33,10 +35,15 @@ export const slotBytesFor = (wrapped: string): number =>
 /** 0 for the first slot, 1 for the second. */
 export const placeOf = (generation: number): 0 | 1 => (generation % 2 === 1 ? 0 : 1);
 
-/** @throws `unsupported` when the wrapped data key does not fit. */
+/** @throws `unsupported` when the wrapped data key does not fit, or the generation would be the last to be read. */
 export function printSlot({ generation, wrapped }: KeySlot, slotBytes: number): Buffer {
   if (slotBytes > MAX_SLOT_BYTES || OVERHEAD_BYTES + wrapped.length > slotBytes) {
     throw unsupported(`a wrapped data key of ${wrapped.length} bytes does not fit into the header`, {
+      hint: 'decrypt the envelope and encrypt it again',
+    });
+  }
+  if (generation > LAST_GENERATION) {
+    throw unsupported('the data key was wrapped as often as the header can count', {
       hint: 'decrypt the envelope and encrypt it again',
     });
   }
@@ -57,8 +64,8 @@ const checksumOf = (slot: Buffer): Buffer =>
 function parseSlot(slot: Buffer, place: 0 | 1): KeySlot | undefined {
   const generation = slot.readUInt32BE(0);
   const end = WRAPPED_AT + slot.readUInt16BE(LENGTH_AT);
-  if (generation === 0 || placeOf(generation) !== place || end > slot.length - CHECKSUM_BYTES)
-    return undefined;
+  if (generation === 0 || generation > LAST_GENERATION || placeOf(generation) !== place) return undefined;
+  if (end > slot.length - CHECKSUM_BYTES) return undefined;
   if (!checksumOf(slot).equals(slot.subarray(slot.length - CHECKSUM_BYTES))) return undefined;
   const wrapped = slot.toString('latin1', WRAPPED_AT, end);
   const rest = slot.subarray(end, slot.length - CHECKSUM_BYTES);

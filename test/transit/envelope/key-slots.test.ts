@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   type KeySlot,
@@ -55,6 +56,26 @@ describe('the key slots', () => {
     });
     expect(thrownBy(() => printSlot({ generation: 1, wrapped: 'x' }, 8256))).toMatchObject({
       kind: 'unsupported',
+    });
+  });
+
+  it('end with the last generation that has a successor, in writing and in reading', () => {
+    const last = printed(0xfffffffe);
+    expect(parseSlots(Buffer.concat([empty, last])).current.generation).toBe(0xfffffffe);
+    expect(thrownBy(() => printed(0xffffffff))).toMatchObject({
+      kind: 'unsupported',
+      message: 'the data key was wrapped as often as the header can count',
+      hint: 'decrypt the envelope and encrypt it again',
+    });
+    const beyond = Buffer.from(printed(1));
+    beyond.writeUInt32BE(0xffffffff);
+    createHash('sha256')
+      .update(beyond.subarray(0, -32))
+      .digest()
+      .copy(beyond, SIZE - 32);
+    expect(thrownBy(() => parseSlots(Buffer.concat([beyond, empty])))).toMatchObject({
+      kind: 'corrupt',
+      message: 'the envelope is damaged: its header holds no wrapped data key',
     });
   });
 
