@@ -42,7 +42,7 @@ async function checkedKey(document: BackupDocument, name: string | undefined): P
   const { policy } = document;
   const finalName = requireKeyName(name ?? policy.name, name === undefined ? 'backup' : 'name');
   const type = typeOf(document);
-  checkSettings({ ...policy, name: finalName }, type);
+  checkSettings({ ...document, policy: { ...policy, name: finalName } }, type);
   const versions: Record<string, VersionDocument> = {};
   for (const [number, entry] of availableVersions(document, finalName)) {
     versions[String(number)] = await versionOf(entry, type, number);

@@ -1,5 +1,5 @@
 import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType } from '../key-types/key-type.ts';
-import type { BackupPolicy } from './document.ts';
+import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
 import { inconsistentBackup } from './refusal.ts';
 
 /** Convergent versions of a key: 1 to 3, -1 for "the versions say", 0 for none. */
@@ -15,9 +15,10 @@ export const kdfOf = (policy: BackupPolicy): Kdf => (policy.kdf === KDF_HKDF ? K
  * What a key's settings must satisfy together, beside its versions. Texts of the version rules are those of peers.
  * @throws `invalid` naming the first that does not hold.
  */
-export function checkSettings(policy: BackupPolicy, type: KeyType): void {
+export function checkSettings({ policy, archivedKeys = [] }: BackupDocument, type: KeyType): void {
   checkVersionNumbers(policy);
   checkDerivation(policy, type);
+  checkConvergentVersions(policy, [...policy.keys.values(), ...archivedKeys]);
   if (policy.keySize < 0 || (type.size && policy.keySize > type.size.maximumBytes)) {
     throw inconsistentBackup(policy.name, `key size of ${policy.keySize} is out of range`);
   }
@@ -82,7 +83,10 @@ function checkDerivation(policy: BackupPolicy, type: KeyType): void {
       `key derivation not supported for keys of type ${type.name} in this mode`,
     );
   }
-  const versions = [policy, ...policy.keys.values()].map(({ convergentVersion }) => convergentVersion);
+}
+
+function checkConvergentVersions(policy: BackupPolicy, entries: readonly BackupEntry[]): void {
+  const versions = [policy, ...entries].map(({ convergentVersion }) => convergentVersion);
   const unknown = versions.find((version) => !CONVERGENT_VERSIONS.includes(version));
   if (unknown !== undefined) throw inconsistentBackup(policy.name, `unknown convergent version ${unknown}`);
 }

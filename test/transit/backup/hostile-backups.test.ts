@@ -133,6 +133,23 @@ describe('a backup whose settings do not fit each other', () => {
   });
 });
 
+describe('a backup with a version that is convergent in an unknown way', () => {
+  const odd = aes({ convergent_version: 9 });
+  const convergent = { derived: true, kdf: 1, convergent_encryption: true, convergent_version: -1 };
+  const whole = withPolicy({ ...convergent, min_decryption_version: 2 }, [aes(), aes()]);
+
+  it.each<[string, Members]>([
+    ['in the ring', withPolicy({ ...convergent, keys: { 1: aes(), 2: odd } })],
+    ['in the archive alone', { ...whole, archived_keys: { keys: [zeroEntry, odd, aes()] } }],
+  ])('is refused: %s', async (_, document) => {
+    expect(await rejectionOf(read(document))).toMatchObject({
+      kind: 'invalid',
+      message: inconsistent('unknown convergent version 9'),
+      field: 'backup',
+    });
+  });
+});
+
 describe('a backup of a type that is not here', () => {
   it.each<[string, Members]>([
     ['-1', { type: -1 }],
