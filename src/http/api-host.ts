@@ -74,7 +74,7 @@ export class ApiHost {
   /** Takes over a store that is open already. */
   async adopt(store: Store): Promise<void> {
     const before = this.#store;
-    this.#served = await ServedCore.over(this.#core(store), this.#auditLog);
+    this.#served = await this.#serve(store);
     this.#store = store;
     before?.close();
   }
@@ -90,8 +90,15 @@ export class ApiHost {
   async reload(): Promise<void> {
     this.#auditLog?.reopen();
     if (this.#store !== undefined) {
-      this.#served = await ServedCore.over(this.#core(this.#store), this.#auditLog);
+      this.#served = await this.#serve(this.#store);
     }
+  }
+
+  /** A core over the store, with settings that wait for a reload taken up. */
+  async #serve(store: Store): Promise<ServedCore> {
+    const core = this.#core(store);
+    for (const mount of await core.mounts.list()) await (await core.transit(mount.path)).applyCacheSize();
+    return ServedCore.over(core, this.#auditLog);
   }
 
   async close(): Promise<void> {

@@ -15,5 +15,6 @@ export const sealedStore: Store = {
   async revision() {
     throw refusal();
   },
+  limitCache() {},
   close() {},
 };

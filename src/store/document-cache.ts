@@ -12,6 +12,7 @@ export interface CachedFile {
 }
 
 interface Entry extends CachedFile {
+  readonly identity: Identity;
   /** The epoch in which it was last seen to be current. */
   epoch: number;
 }
@@ -27,12 +28,24 @@ const ENTRY_BYTES = 200;
 export class DocumentCache {
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
+  /** Collections with a bound of their own, and their keys in the order of their last use. */
+  readonly #bounded = new Map<string, { readonly limit: number; readonly keys: Set<string> }>();
   #bytes = 0;
   #version: Version = { generation: 0, revision: -1 };
   #epoch = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+  }
+
+  /** From now on at most so many documents of a collection are kept; 0 takes the bound away. */
+  limit(collection: string, documents: number): void {
+    this.#bounded.delete(collection);
+    if (documents === 0) return;
+    this.#bounded.set(collection, { limit: documents, keys: new Set() });
+    for (const [key, { identity }] of this.#entries) {
+      if (identity.collection === collection) this.#used(key, identity);
+    }
   }
 
   /** Whether entries that count as current belong to this version. */
@@ -59,7 +72,7 @@ export class DocumentCache {
     for (const [identity, file] of changed) {
       const key = identityKey(identity);
       this.#drop(key);
-      if (file !== undefined) this.#insert(key, file);
+      if (file !== undefined) this.#insert(key, identity, file);
     }
   }
 
@@ -70,6 +83,7 @@ export class DocumentCache {
     if (entry?.epoch !== this.#epoch) return undefined;
     this.#entries.delete(key);
     this.#entries.set(key, entry);
+    this.#used(key, identity);
     return entry;
   }
 
@@ -89,19 +103,33 @@ export class DocumentCache {
     }
     if (entry?.epoch === this.#epoch) return;
     this.#drop(key);
-    this.#insert(key, file);
+    this.#insert(key, identity, file);
   }
 
   clear(): void {
     this.#entries.clear();
+    for (const { keys } of this.#bounded.values()) keys.clear();
     this.#bytes = 0;
   }
 
-  #insert(key: string, { fingerprint, value, size }: CachedFile): void {
-    this.#entries.set(key, { fingerprint, value, size, epoch: this.#epoch });
+  #insert(key: string, identity: Identity, { fingerprint, value, size }: CachedFile): void {
+    this.#entries.set(key, { identity, fingerprint, value, size, epoch: this.#epoch });
     this.#bytes += size + ENTRY_BYTES;
+    this.#used(key, identity);
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#maxBytes) break;
+      this.#drop(oldest);
+    }
+  }
+
+  /** Notes a use, and drops what was not used for longest beyond the collection's bound. */
+  #used(key: string, { space, collection }: Identity): void {
+    const bounded = this.#bounded.get(collection);
+    if (bounded === undefined || space !== 'document') return;
+    bounded.keys.delete(key);
+    bounded.keys.add(key);
+    for (const oldest of bounded.keys) {
+      if (bounded.keys.size <= bounded.limit) break;
       this.#drop(oldest);
     }
   }
@@ -110,6 +138,7 @@ export class DocumentCache {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
+    this.#bounded.get(entry.identity.collection)?.keys.delete(key);
     this.#bytes -= entry.size + ENTRY_BYTES;
   }
 }

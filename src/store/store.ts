@@ -64,6 +64,12 @@ export interface Store {
    */
   revision(): Promise<string>;
 
+  /**
+   * Bounds how many documents of a collection are kept in memory, least recently used first to go; 0 takes the bound
+   * away. It holds for this process and until it is set anew.
+   */
+  limitCache(collection: string, documents: number): void;
+
   /** Forgets the root key and every cached document; every later call throws `sealed`. */
   close(): void;
 }

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 export interface MountSettings {
   /** Encryption never creates a key. */
   readonly disableUpsert: boolean;
-  /** Entries; 0 for no limit. Kept for clients that set it; keys are cached by the store, whatever it says. */
+  /** So many keys a server keeps in memory, from its next reload on; 0 for no limit of their number. */
   readonly cacheSize: number;
 }
 
@@ -33,4 +33,9 @@ export async function changeSettings(engine: Engine, change: Partial<MountSettin
     tx.put(settingsRef(engine), settings);
     return settings;
   });
+}
+
+/** Lets the cache size that is configured take effect in this process. */
+export async function applyCacheSize(engine: Engine): Promise<void> {
+  engine.store.limitCache(engine.keys, (await readSettings(engine)).cacheSize);
 }

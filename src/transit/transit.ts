@@ -12,7 +12,7 @@ import { type HmacItem, type HmacOptions, hmac } from './hmac.ts';
 import type { Encrypted } from './key-cipher.ts';
 import { findKey, requireKey } from './key-collection.ts';
 import { createKey, deleteKey, listKeys, type NewKey, setSoftDeleted } from './lifecycle.ts';
-import { changeSettings, type MountSettings, readSettings } from './mount-settings.ts';
+import { applyCacheSize, changeSettings, type MountSettings, readSettings } from './mount-settings.ts';
 import type { NamedKey } from './named-key.ts';
 import { type RandomBytes, type RandomRequest, randomBytes } from './random-bytes.ts';
 import { type RewrapItem, rewrap } from './rewrap.ts';
@@ -159,6 +159,11 @@ export class Transit {
 
   readSettings(): Promise<MountSettings> {
     return readSettings(this.engine);
+  }
+
+  /** @see applyCacheSize in mount-settings.ts */
+  applyCacheSize(): Promise<void> {
+    return applyCacheSize(this.engine);
   }
 
   changeSettings(change: Partial<MountSettings>): Promise<MountSettings> {

@@ -77,6 +77,7 @@ function counting(store: Store): Store & { readonly asked: { reads: number; tran
       return store.transact(change);
     },
     revision: () => store.revision(),
+    limitCache: () => {},
     close: () => store.close(),
   };
 }

@@ -61,6 +61,31 @@ describe('the cache of opened documents', () => {
     expect(['a', 'c', 'd'].map((id) => cache.current(document(id))?.value)).toEqual(['a', 'c', 'd']);
   });
 
+  it('keeps so many of a bounded collection, those used last, and as many as fit of the others', () => {
+    const cache = cacheAt(1);
+    const other = (id: string): Identity => ({ space: 'document', collection: 'other', id });
+    for (const id of ['a', 'b', 'c']) {
+      cache.add(version(1), document(id), file(id));
+      cache.add(version(1), other(id), file(id));
+    }
+    cache.current(document('a'));
+    cache.limit('c', 2);
+    expect(cache.current(document('b'))).toBeUndefined();
+    cache.add(version(1), document('d'), file('d'));
+    expect(cache.current(document('c'))).toBeUndefined();
+    expect(['a', 'd'].map((id) => cache.current(document(id))?.value)).toEqual(['a', 'd']);
+    expect(['a', 'b', 'c'].map((id) => cache.current(other(id))?.value)).toEqual(['a', 'b', 'c']);
+    cache.limit('c', 0);
+    for (const id of ['e', 'f', 'g']) cache.add(version(1), document(id), file(id));
+    expect(['a', 'd', 'e', 'f', 'g'].map((id) => cache.current(document(id))?.value)).toEqual([
+      'a',
+      'd',
+      'e',
+      'f',
+      'g',
+    ]);
+  });
+
   it('keeps nothing when its bound is nothing', () => {
     const cache = cacheAt(1, 0);
     cache.add(version(1), document('a'), file('A'));

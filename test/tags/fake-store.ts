@@ -48,6 +48,8 @@ export class FakeStore implements Store {
     return String(this.#revision);
   }
 
+  limitCache(): void {}
+
   close(): void {}
 
   /** How many documents there are. */
