@@ -26,7 +26,7 @@ export class SealedStore implements Store {
   readonly keyring: Keyring;
   readonly #cache: DocumentCache;
   #closed = false;
-  /** What `revision` saw last, until control goes back to the event loop. */
+  /** What `revision` saw last, while nothing but what waited for it runs. */
   #seen: State | undefined;
   /** A view of a state that has shown nothing but what the cache knew for certain: good for further readers. */
   #known: { readonly state: State; readonly reader: FileReader; readonly view: View } | undefined;
@@ -36,6 +36,11 @@ export class SealedStore implements Store {
     this.backend = backend;
     this.keyring = keyring;
     this.#cache = new DocumentCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+  }
+
+  limitCache(collection: string, documents: number): void {
+    this.#known = undefined;
+    this.#cache.limit(collection, documents);
   }
 
   async read<T>(read: (view: View) => T | Promise<T>): Promise<T> {
@@ -96,6 +101,7 @@ export class SealedStore implements Store {
     this.#known = undefined;
     this.#cache.clear();
     this.keyring.destroy();
+    this.backend.close();
   }
 
   /** @throws `sealed` once the store was closed. */
@@ -105,11 +111,12 @@ export class SealedStore implements Store {
 
   /**
    * Spares the reads that follow a look at the revision at once (a server looks once for each request) their own look:
-   * whoever asked for the revision began before it was seen, so what it saw is fresh enough for them.
+   * whoever asked for the revision began before it was seen, so what it saw is fresh enough for them. It is forgotten before
+   * anything new can come in: a look that went over a network may be older than a request that comes now.
    */
   #remember(state: State): void {
     if (this.#seen === undefined) {
-      setImmediate(() => {
+      process.nextTick(() => {
         this.#seen = undefined;
       });
     }
