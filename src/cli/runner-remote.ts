@@ -2,12 +2,20 @@ import { type Client, connect } from '../client/client.ts';
 import { invalid } from '../errors.ts';
 import type { Runner } from './runner.ts';
 import type { Session } from './session.ts';
+import { variable } from './settings.ts';
 import { secretText } from './unlock.ts';
+
+const CA_VARIABLE = 'COFFER_CACERT';
 
 /** Runs operations on a server. */
 export async function openRemote(session: Session, address: string): Promise<Runner> {
   const token = await tokenOf(session);
-  const client: Client = connect({ address, ...(token === undefined ? {} : { token }) });
+  const authorities = variable(session.environment, CA_VARIABLE);
+  const client: Client = connect({
+    address,
+    ...(token === undefined ? {} : { token }),
+    ...(authorities === undefined ? {} : { certificateAuthorities: secretText(authorities, CA_VARIABLE) }),
+  });
   return {
     run: (operation, raw, mount = session.settings.mount) => client.run(operation, raw, mount),
     close: () => client.close(),
