@@ -53,8 +53,8 @@ class Bench {
       COFFER_STORE: join(directory, 'store'),
       COFFER_MASTER_KEY: masterKey,
     };
-    this.#coffer(['init']);
-    this.#coffer(['transit', 'keys', 'create', 'backups']);
+    this.#coffer(['init', '--quiet']);
+    this.#coffer(['transit', 'keys', 'create', 'backups', '--quiet']);
     writeRandomFile(this.#path('plain'), FILE_MEBI);
   }
 

@@ -70,21 +70,18 @@ describe('memory', () => {
     for (const { peakBytes } of counters) expect(peakBytes).toBeLessThan(MAX_MEMORY_BYTES);
   });
 
-  it.each(sizes)(
-    'stays below 150 MiB for a file of %i bytes',
-    (size) => {
-      writeFileSync(here.file('zeros'), '');
-      truncateSync(here.file('zeros'), size);
-      const { counters } = counted(
-        `coffer transit envelope encrypt backups --in zeros --out zeros.coffer
+  it('stays below 150 MiB for files', () => {
+    writeFileSync(here.file('zeros'), '');
+    truncateSync(here.file('zeros'), 256 * MEBI);
+    const { counters } = counted(
+      `coffer transit envelope encrypt backups --in zeros --out zeros.coffer
        coffer transit envelope decrypt --in zeros.coffer --out zeros.again
        cmp zeros zeros.again
        rm zeros zeros.coffer zeros.again`,
-      );
-      for (const { peakBytes } of counters) expect(peakBytes).toBeLessThan(MAX_MEMORY_BYTES);
-    },
-    300_000,
-  );
+    );
+    expect(counters).toHaveLength(2);
+    for (const { peakBytes } of counters) expect(peakBytes).toBeLessThan(MAX_MEMORY_BYTES);
+  });
 });
 
 describe('a rewrap', () => {
