@@ -54,7 +54,7 @@ export type Coffer = Functions<Catalogue> & {
 };
 
 export interface OpenOptions {
-  /** The store's directory, made by `coffer init`. */
+  /** The store's directory or `postgres://…` location, made by `coffer init`. */
   readonly directory: string;
   /** 32 bytes, or their base64 or hex text as `coffer keygen` prints it. */
   readonly masterKey?: string | Uint8Array;

@@ -1,10 +1,10 @@
 import type { Invocation } from './command.ts';
+import type { Environment } from './environment.ts';
 import { DONE } from './exit-codes.ts';
 import { parseQuickly } from './fast-path.ts';
 import { type Prompts, terminalPrompts } from './prompt.ts';
 import { reportError } from './report.ts';
 import { Session } from './session.ts';
-import type { Environment } from './settings.ts';
 import type { Streams } from './streams.ts';
 import { commandTree } from './tree.ts';
 

@@ -5,8 +5,8 @@ export const everywhereOptions: readonly OptionSpec[] = [
   {
     flag: 'store',
     takes: 'value',
-    metavar: 'DIR',
-    help: 'Store directory.',
+    metavar: 'DIR|URL',
+    help: 'Store directory, or postgres://USER@HOST/DATABASE.',
     fallback: "COFFER_STORE, else in the platform's data directory",
     offers: 'directory',
     excludes: ['address'],

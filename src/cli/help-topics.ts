@@ -1,10 +1,12 @@
 import { exitCodeMeanings } from './exit-codes.ts';
+import { postgresVariables } from './store-location.ts';
 import { unlockVariables } from './unlock.ts';
 
 const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
-  ['COFFER_STORE', 'store directory (--store)'],
+  ['COFFER_STORE', 'store directory, or postgres://USER@HOST/DATABASE (--store)'],
   ['COFFER_ADDR', 'server to work against: http://, https:// or unix:/path.sock (--address)'],
   ['COFFER_TOKEN', 'token for the server (--token, --token-file)'],
+  ['COFFER_CACERT', 'PEM file of certificate authorities to trust beside those of the system'],
   ['COFFER_MOUNT', 'transit mount (--mount)'],
   ['COFFER_ORG', 'organization of tags and workspaces (--org)'],
   ['COFFER_NEW_PASSPHRASE', 'the new passphrase of "init --passphrase" and "slots add --passphrase"'],
@@ -25,6 +27,9 @@ function environmentTopic(): string {
     '',
     'Settings; an option on the command line wins:',
     ...columns(VARIABLES),
+    '',
+    'For a store in PostgreSQL:',
+    ...columns(postgresVariables),
     '',
     'An empty variable counts as one that is not set.',
     '',

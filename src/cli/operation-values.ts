@@ -3,9 +3,9 @@ import { CofferError, invalid } from '../errors.ts';
 import type { Operation } from '../operations/operation.ts';
 import { type Param, parseValues } from '../operations/params.ts';
 import type { Given, OptionValue } from './command.ts';
+import { variable } from './environment.ts';
 import type { FlagMeaning, OperationSpec } from './operation-spec.ts';
 import type { Session } from './session.ts';
-import { variable } from './settings.ts';
 
 export type RawValues = Readonly<Record<string, unknown>>;
 

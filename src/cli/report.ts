@@ -1,9 +1,9 @@
 import { asCofferError } from '../errors.ts';
 import type { Invocation } from './command.ts';
+import { type Environment, variable } from './environment.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from './exit-codes.ts';
 import { visible } from './output.ts';
 import { Interrupted } from './prompt.ts';
-import { type Environment, variable } from './settings.ts';
 import { ClosedPipe, type Streams } from './streams.ts';
 
 /**

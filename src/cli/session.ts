@@ -1,8 +1,9 @@
 import type { OptionValue } from './command.ts';
+import type { Environment } from './environment.ts';
 import { visible } from './output.ts';
 import type { Prompts } from './prompt.ts';
 import type { Runner } from './runner.ts';
-import { type Environment, resolveSettings, type Settings } from './settings.ts';
+import { resolveSettings, type Settings } from './settings.ts';
 import type { Streams } from './streams.ts';
 
 /** What a command works with: streams, settings, the person at the terminal, and the place where operations run. */

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { invalid } from '../errors.ts';
 import { type OptionValue, textOption } from './command.ts';
-
-/** Variables of the environment. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, variable } from './environment.ts';
+import { storeLocation } from './store-location.ts';
 
 export type Format = 'table' | 'json' | 'raw';
 const FORMATS: readonly Format[] = ['table', 'json', 'raw'];
@@ -18,6 +17,7 @@ export type TokenSource =
 
 /** What the options that every command has, and the environment, come to. */
 export interface Settings {
+  /** A directory, or `postgres://…` with everything but the password that the environment says about it. */
   readonly storeDirectory: string;
   /** Undefined: work on the local store. */
   readonly address: string | undefined;
@@ -33,10 +33,6 @@ export interface Settings {
   readonly yes: boolean;
 }
 
-/** An empty variable counts as one that is not set, as in the shell's `${X:-}`. */
-export const variable = (environment: Environment, name: string): string | undefined =>
-  environment[name] === '' ? undefined : environment[name];
-
 export function resolveSettings(
   everywhere: ReadonlyMap<string, OptionValue>,
   environment: Environment,
@@ -48,7 +44,10 @@ export function resolveSettings(
     textOption(everywhere, 'address') ?? (store === undefined ? fromEnvironment('COFFER_ADDR') : undefined);
   const mount = textOption(everywhere, 'mount') ?? fromEnvironment('COFFER_MOUNT');
   return {
-    storeDirectory: store ?? fromEnvironment('COFFER_STORE') ?? defaultDirectory(environment),
+    storeDirectory: storeLocation(
+      store ?? fromEnvironment('COFFER_STORE') ?? defaultDirectory(environment),
+      environment,
+    ),
     address,
     token: tokenSource(everywhere, environment),
     mount: trimSlashes(mount ?? DEFAULT_MOUNT),

@@ -2,8 +2,8 @@ import { invalid, sealed } from '../errors.ts';
 import { generateMasterKey, parseMasterKey, tryParseMasterKey } from '../store/master-key.ts';
 import type { CreatedSlot, SlotRequest } from '../store/slots/slot-kind.ts';
 import { type Given, type OptionSpec, textOption } from './command.ts';
+import { variable } from './environment.ts';
 import type { Session } from './session.ts';
-import { variable } from './settings.ts';
 import { outputOf, readKeyFile, secretText } from './unlock.ts';
 
 /** Options that say what a new slot is made from. */

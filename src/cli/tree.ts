@@ -15,7 +15,7 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   policy: 'Policies: what tokens may do',
   mounts: 'Transit mounts, each with keys of its own',
   slots: 'The ways to unlock the store',
-  store: 'Back up the whole store, and bring it back',
+  store: 'Back up the whole store, bring it back, move it',
 };
 
 const own = (summary: string, load: () => Promise<{ readonly command: Command }>): Leaf => ({
@@ -41,6 +41,11 @@ const storeCommands: Readonly<Record<string, Node>> = {
   store: group('store', {
     backup: own('Write the whole store to one file', () => import('./commands/store-backup.ts')),
     restore: own('Bring a store back from a backup', () => import('./commands/store-restore.ts')),
+    copy: own('Copy a whole store to another place', () => import('./commands/store-copy.ts')),
+    migrate: own(
+      'Make or update the tables of a store in PostgreSQL',
+      () => import('./commands/store-migrate.ts'),
+    ),
   }),
 };
 

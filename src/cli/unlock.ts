@@ -3,10 +3,10 @@ import { parseMasterKey, tryParseMasterKey } from '../store/master-key.ts';
 import { openStore } from '../store/open.ts';
 import type { SealedStore } from '../store/sealed-store.ts';
 import type { Credential } from '../store/slots/credential.ts';
+import { type Environment, variable } from './environment.ts';
 import { readFileWhole } from './in-file.ts';
 import { inputText } from './input.ts';
 import type { Session } from './session.ts';
-import { type Environment, variable } from './settings.ts';
 
 const MAX_SECRET_FILE_BYTES = 1 << 20;
 const ATTEMPTS = 3;

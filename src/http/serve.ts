@@ -21,7 +21,7 @@ import { makeWay } from './socket-file.ts';
 import { remembering, type UnsealKey } from './unseal-keys.ts';
 
 export interface ServeOptions {
-  /** The store, and what may unlock it; when nothing is offered, the server starts sealed. */
+  /** The store (a directory or `postgres://…`), and what may unlock it; when nothing is offered, the server starts sealed. */
   readonly directory: string;
   readonly credentials: readonly Credential[];
   /** `HOST:PORT`, `[IPV6]:PORT`; port 0 takes a free one. `?max-request-size=BYTES` sets that listener's own limit. */

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { conflict, corrupt, notFound } from '../errors.ts';
+import { conflict, corrupt } from '../errors.ts';
 import { systemRandom } from '../random.ts';
-import { areas, type Backend, type Blob, type Version } from './backends/backend.ts';
-import { createFiles } from './backends/create-files.ts';
+import type { Backend, Blob, Version } from './backends/backend.ts';
 import { diskError } from './backends/disk-errors.ts';
 import { syncDirectory } from './backends/durable-files.ts';
-import { FilesBackend } from './backends/files.ts';
+import { createAt, withBackendAt } from './backends/location.ts';
 import { type BackupRecord, BackupWriter, readBackupFile } from './backup-file.ts';
 import { parseChecked, printChecked } from './checked-json.ts';
 import { readConsistently } from './consistent-read.ts';
+import { everyRef, readEvery } from './every-blob.ts';
 import { parseHeader, readHeader } from './header.ts';
 
 export interface BackupSummary {
@@ -34,7 +34,10 @@ export async function backupStore({
   directory: string;
   to: string;
 }): Promise<BackupSummary> {
-  const backend = new FilesBackend(directory);
+  return withBackendAt(directory, (backend) => backup(backend, to));
+}
+
+async function backup(backend: Backend, to: string): Promise<BackupSummary> {
   const { id } = await readHeader(backend);
   if (existsSync(to))
     throw conflict(`${to} exists already`, { hint: 'give another file, or delete it first' });
@@ -60,26 +63,21 @@ async function writeBackup(
   try {
     await writer.write({ kind: 'info', bytes: printChecked({ ...version }) });
     await writer.write({ kind: 'header', bytes: Buffer.from(await backend.header()) });
-    let files = 0;
-    for (const area of areas) {
-      for (const name of (await backend.names(version.generation, area)).sort()) {
-        const ref = { area, name };
-        const bytes = await backend.read(version.generation, ref);
-        if (bytes === undefined) throw notFound(`${backend.locate(version.generation, ref)} has vanished`);
-        await writer.write({ kind: 'blob', ref, bytes: Buffer.from(bytes) });
-        files++;
-      }
+    const refs = await everyRef(backend, version);
+    for await (const { ref, bytes } of readEvery(backend, version, refs)) {
+      await writer.write({ kind: 'blob', ref, bytes: Buffer.from(bytes) });
     }
     await writer.finish();
-    return { files, bytes: writer.bytes };
+    return { files: refs.length, bytes: writer.bytes };
   } finally {
     await writer.close();
   }
 }
 
 /**
- * Brings a backup back into a directory that is missing or empty. The keys are those of the time of the backup.
- * @throws `conflict` when the directory isn't empty; `corrupt` when the backup is damaged or newer, and then nothing
+ * Brings a backup back to a place where nothing is: a directory, or `postgres://…`. The keys are those of the time of
+ * the backup.
+ * @throws `conflict` when the place isn't empty; `corrupt` when the backup is damaged or newer, and then nothing
  * is left behind.
  */
 export async function restoreStore({
@@ -95,7 +93,7 @@ export async function restoreStore({
     const header = await nextOf(records, 'header', from);
     const { id } = parseHeader(header, from);
     const counted = { files: 0, bytes: 0 };
-    await createFiles(directory, { header, version, blobs: blobsOf(records, counted, from) });
+    await createAt(directory, { header, version, blobs: blobsOf(records, counted, from) });
     return { id, ...counted };
   } finally {
     await records.return(undefined);

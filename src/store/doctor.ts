@@ -1,6 +1,6 @@
 import { asCofferError } from '../errors.ts';
 import type { Backend, Version } from './backends/backend.ts';
-import { FilesBackend } from './backends/files.ts';
+import { withBackendAt } from './backends/location.ts';
 import { readConsistently } from './consistent-read.ts';
 import { readHeader } from './header.ts';
 import { checkIndexes } from './index-check.ts';
@@ -34,7 +34,9 @@ export interface Examination {
  * @throws `sealed`, `denied`, `not-found`, `unavailable` as `openStore` does.
  */
 export async function examineStore(options: ExamineOptions): Promise<Examination> {
-  return examineBackend(new FilesBackend(options.directory), options.credentials, options.onProgress);
+  return withBackendAt(options.directory, (backend) =>
+    examineBackend(backend, options.credentials, options.onProgress),
+  );
 }
 
 /** As `examineStore`, for a store in any backend. */

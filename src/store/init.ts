@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { type Random, systemRandom } from '../random.ts';
-import { createFiles } from './backends/create-files.ts';
+import { createAt } from './backends/location.ts';
 import { newStore } from './initial-content.ts';
 import type { CreatedSlot, SlotRequest } from './slots/slot-kind.ts';
 
 export interface InitOptions {
-  /** Created when missing; otherwise it must be empty. */
+  /** Created when missing; otherwise it must be empty. Or `postgres://…`: the tables are made when they are missing. */
   readonly directory: string;
   /** At least one. */
   readonly slots: readonly SlotRequest[];
@@ -27,6 +27,6 @@ export interface InitResult {
  */
 export async function initStore({ directory, slots, clock, random }: InitOptions): Promise<InitResult> {
   const store = await newStore(slots, clock ?? systemClock, random ?? systemRandom);
-  await createFiles(directory, store.content);
+  await createAt(directory, store.content);
   return { id: store.header.id, slots: store.slots };
 }

@@ -1,11 +1,12 @@
 import type { Backend } from './backends/backend.ts';
-import { FilesBackend } from './backends/files.ts';
+import { backendAt } from './backends/location.ts';
 import { readHeader } from './header.ts';
 import { SealedStore, type SealedStoreOptions } from './sealed-store.ts';
 import type { Credential } from './slots/credential.ts';
 import { unlock } from './slots/unlock.ts';
 
 export interface OpenOptions extends SealedStoreOptions {
+  /** A directory, or `postgres://…`. */
   readonly directory: string;
   /** Tried in an order that costs least: keys before passphrases. */
   readonly credentials: readonly Credential[];
@@ -21,8 +22,13 @@ export interface OpenOptions extends SealedStoreOptions {
  */
 export async function openStore(options: OpenOptions): Promise<SealedStore> {
   const { directory, credentials, lockWaitMs, cacheBytes } = options;
-  const backend = new FilesBackend(directory, lockWaitMs === undefined ? {} : { lockWaitMs });
-  return openBackend(backend, credentials, cacheBytes === undefined ? {} : { cacheBytes });
+  const backend = await backendAt(directory, lockWaitMs === undefined ? {} : { lockWaitMs });
+  try {
+    return await openBackend(backend, credentials, cacheBytes === undefined ? {} : { cacheBytes });
+  } catch (error) {
+    backend.close();
+    throw error;
+  }
 }
 
 /** Unlocks a store that is kept in any backend. @throws as `openStore`. */

@@ -1,5 +1,6 @@
 import { asCofferError } from '../errors.ts';
-import { FilesBackend } from './backends/files.ts';
+import type { Backend } from './backends/backend.ts';
+import { withBackendAt } from './backends/location.ts';
 import { readConsistently } from './consistent-read.ts';
 import { readHeader } from './header.ts';
 import type { SlotSummary } from './slots/slot-kind.ts';
@@ -17,6 +18,7 @@ export interface Finding {
 
 /** What can be told about a store without unlocking it; so nothing of it is authenticated. */
 export interface StoreStatus {
+  /** The directory, or the location of the database without a password. */
   readonly directory: string;
   readonly format: number;
   readonly id: string;
@@ -34,14 +36,15 @@ export interface StoreStatus {
 }
 
 /** @throws as `openStore` does for a store that is missing, unreadable or of a newer format. */
-export async function storeStatus(directory: string): Promise<StoreStatus> {
-  const backend = new FilesBackend(directory);
+export const storeStatus = (directory: string): Promise<StoreStatus> => withBackendAt(directory, statusOf);
+
+async function statusOf(backend: Backend): Promise<StoreStatus> {
   const header = await readHeader(backend);
   return readConsistently(backend, async ({ generation, revision }) => {
     const slotFiles = await readSlotFiles(backend, generation);
     const documents = await backend.names(generation, 'documents');
     return {
-      directory,
+      directory: backend.location,
       ...header,
       slots: slotFiles.flatMap(({ slot }) => {
         if (slot === undefined) return [];

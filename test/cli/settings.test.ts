@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defaultDirectory, type Environment, resolveSettings } from '../../src/cli/settings.ts';
+import type { Environment } from '../../src/cli/environment.ts';
+import { defaultDirectory, resolveSettings } from '../../src/cli/settings.ts';
 import { thrownBy } from '../reference/thrown.ts';
 
 const resolve = (options: Record<string, string | true>, environment: Environment = {}) =>

@@ -1,4 +1,5 @@
 import { openCore } from '../../operations/core.ts';
+import { printLocation } from '../../store/backends/location.ts';
 import { type InitResult, initStore } from '../../store/init.ts';
 import { openStore } from '../../store/open.ts';
 import type { Credential } from '../../store/slots/credential.ts';
@@ -60,7 +61,7 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
 }
 
 async function printMade(session: Session, planned: readonly PlannedSlot[], made: InitResult): Promise<void> {
-  const directory = session.settings.storeDirectory;
+  const directory = await printLocation(session.settings.storeDirectory);
   const kinds = made.slots.map(({ kind }) => kind).join(', ');
   const secrets = secretsOf(planned, made.slots);
   if (session.settings.format === 'json') {

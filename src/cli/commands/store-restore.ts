@@ -1,3 +1,4 @@
+import { printLocation } from '../../store/backends/location.ts';
 import { restoreStore } from '../../store/backup.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
@@ -9,7 +10,8 @@ export const command: Command = {
     { metavar: 'FILE', help: 'A file made by "coffer store backup".', required: true, offers: 'file' },
   ],
   options: [],
-  details: 'The store directory must be missing or empty. Its secrets are those of the time of the backup.',
+  details:
+    "There must be no store yet, and nothing else in the directory. The store's secrets are those of the time of the backup.",
   examples: [['coffer store restore coffer.backup --store ./restored', 'Bring it back beside the old one']],
   async run(session, { arguments: [file = ''] }) {
     refuseRemote(session);
@@ -18,7 +20,7 @@ export const command: Command = {
     if (session.settings.format === 'json') {
       await printResult(session, summary, {}, { file: undefined, keepBase64: true });
     }
-    session.say(`Restored ${summary.files} files to ${directory}.`);
+    session.say(`Restored ${summary.files} files to ${await printLocation(directory)}.`);
     return DONE;
   },
 };

@@ -1,6 +1,6 @@
 /**
  * What the sealed store asks of the place where its bytes are kept. A backend sees opaque, sealed blobs under
- * opaque names; it knows no keys and no documents. Files and memory implement it; a database can.
+ * opaque names; it knows no keys and no documents. Files, memory and PostgreSQL implement it.
  */
 
 /** Slots are readable without a key, documents (and everything else that is sealed) are not. */
@@ -77,6 +77,9 @@ export interface Backend {
    * @throws `unavailable` when the right to write can't be had within a bounded time.
    */
   exclusive<T>(work: (session: Session) => Promise<T>): Promise<T>;
+
+  /** Lets go of connections, if there are any. What is under way may fail. */
+  close(): void;
 }
 
 /** What a new backend is filled with. */

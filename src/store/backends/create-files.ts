@@ -4,8 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import { conflict } from '../../errors.ts';
 import type { InitialContent } from './backend.ts';
 import { diskError } from './disk-errors.ts';
-import { DIRECTORY_MODE, syncDirectory, writeDurably } from './durable-files.ts';
+import { DIRECTORY_MODE, readWhole, syncDirectory, writeDurably } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
+import { completeGeneration } from './generation-copy.ts';
 import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
 import { HEADER, Layout, STAGED } from './layout.ts';
 import { refuseForeign } from './ownership.ts';
@@ -13,35 +14,47 @@ import { StateDirectory, settled } from './state-directory.ts';
 
 const LOCK_WAIT_MS = 10_000;
 
+export interface CreateOptions {
+  /** Goes on from what an earlier attempt with the same header left, and leaves what it has done when it fails. */
+  readonly resume?: boolean;
+}
+
 /**
  * Makes the files of a new store. The store exists from the moment in which its header gets its name; until then the
  * staged header marks the directory as unfinished, so that what a killed `init` left can be begun again.
  * @throws `conflict` when the directory holds anything else; `unavailable` when the disk refuses: then everything
  * made is deleted again.
  */
-export async function createFiles(directory: string, content: InitialContent): Promise<void> {
+export async function createFiles(
+  directory: string,
+  content: InitialContent,
+  { resume = false }: CreateOptions = {},
+): Promise<void> {
   const layout = new Layout(directory);
   const made = await makeStoreDirectory(directory);
   refuseOccupied(layout);
   try {
     await new FileLock(layout.lock, LOCK_WAIT_MS).hold(async () => {
       refuseOccupied(layout);
-      await fill(layout, content);
+      await fill(layout, content, resume);
     });
   } catch (error) {
     // Another process may have finished its own store here meanwhile.
-    if (!existsSync(layout.header)) await clear(layout, made);
+    if (!resume && !existsSync(layout.header)) await clear(layout, made);
     throw error;
   }
 }
 
-async function fill(layout: Layout, { header, version, blobs }: InitialContent): Promise<void> {
+async function fill(layout: Layout, content: InitialContent, resume: boolean): Promise<void> {
+  const { header, version, blobs } = content;
   const stagedHeader = layout.header + STAGED;
   const state = new StateDirectory(layout.directory);
+  const begun = resume && readWhole(stagedHeader)?.equals(header) === true;
   await writeDurably(stagedHeader, header);
   await syncDirectory(layout.directory);
-  await removeUnfinished(layout);
-  await writeGeneration(layout, version.generation, blobs);
+  await removeUnfinished(layout, begun ? version.generation : undefined);
+  if (resume) await completeGeneration(layout, version.generation, blobs);
+  else await writeGeneration(layout, version.generation, blobs);
   makeDirectory(state.path);
   await state.create(settled(version));
   await syncDirectory(state.path);
@@ -75,8 +88,10 @@ function refuseOccupied(layout: Layout): void {
   }
 }
 
-async function removeUnfinished(layout: Layout): Promise<void> {
-  for (const generation of listGenerations(layout)) await deleteGeneration(layout, generation);
+async function removeUnfinished(layout: Layout, but?: number): Promise<void> {
+  for (const generation of listGenerations(layout)) {
+    if (generation !== but) await deleteGeneration(layout, generation);
+  }
   await rm(join(layout.directory, 'state'), { recursive: true, force: true });
 }
 

@@ -95,6 +95,9 @@ export class FilesBackend implements Backend {
     return this.#lock.hold(async () => work(new FilesSession(this.#place, await this.#prepare())));
   }
 
+  /** Nothing stays open between calls. */
+  close(): void {}
+
   /** Brings the store to a settled state, whatever the last session left. */
   async #prepare(): Promise<Version> {
     const { layout, state } = this.#place;

@@ -71,6 +71,9 @@ export class MemoryBackend implements Backend {
     return run;
   }
 
+  /** It lives on for other handles. */
+  close(): void {}
+
   #session(): Session {
     const version = (): Version => ({ generation: this.#state.generation, revision: this.#state.revision });
     const commit = (changes: readonly Change[]): void => {

@@ -1,0 +1,187 @@
+import { invalid } from '../../../errors.ts';
+
+/** One server of a PostgreSQL cluster; what is undefined is left to the platform (PGHOST, PGPORT, else localhost and 5432). */
+export interface Host {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+}
+
+export type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
+const SSL_MODES: readonly SslMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
+/** Where a store is kept in PostgreSQL, and how to get there. */
+export interface PostgresAddress {
+  /** At least one; those of a cluster are tried in this order. */
+  readonly hosts: readonly [Host, ...Host[]];
+  readonly user: string | undefined;
+  /** Only when the location has one, which is for tests at home: see `passfile` and `passwordfile`. */
+  readonly password: string | undefined;
+  readonly database: string | undefined;
+  /** The schema (of tables) that holds the store. */
+  readonly schema: string;
+  readonly ssl: {
+    readonly mode: SslMode;
+    readonly rootCertificateFile: string | undefined;
+    readonly certificateFile: string | undefined;
+    readonly keyFile: string | undefined;
+  };
+  /** A file in the format of PGPASSFILE. */
+  readonly passwordTable: string | undefined;
+  /** A file that holds the password and nothing else. */
+  readonly passwordFile: string | undefined;
+  readonly connectTimeoutMs: number;
+  /** For messages: without the password. */
+  readonly printed: string;
+}
+
+const DEFAULT_SCHEMA = 'coffer';
+const DEFAULT_CONNECT_TIMEOUT_S = 10;
+const PARTS =
+  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?]*)(?:\/(?<database>[^?]*))?(?:\?(?<query>.*))?$/i;
+const HOST = /^(?<host>\[[^\]]+\]|[^:]*)(?::(?<port>\d{1,5}))?$/;
+/** Plain names only, so that nobody has to think about quoting them. */
+const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
+
+const PARAMETERS = [
+  'host',
+  'port',
+  'user',
+  'dbname',
+  'schema',
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'passfile',
+  'passwordfile',
+  'connect_timeout',
+] as const;
+type Parameter = (typeof PARAMETERS)[number];
+
+/**
+ * Takes a location apart: a connection URI as libpq has it (PostgreSQL 15 documentation, 34.1.1.2), with several hosts if
+ * need be. Beyond libpq's parameters there are `schema` and `passwordfile`.
+ * @throws `invalid`, never repeating the location, which may hold a password.
+ */
+export function parseAddress(location: string): PostgresAddress {
+  const groups = PARTS.exec(location)?.groups;
+  if (groups === undefined) throw wrong('it is not of the form postgres://USER@HOST:PORT/DATABASE');
+  const given = parametersOf(groups['query'] ?? '');
+  const hosts = hostsOf(given.get('host') ?? groups['hosts'] ?? '', given.get('port'));
+  const user = given.get('user') ?? decoded(groups['user']);
+  const database = given.get('dbname') ?? decoded(groups['database']);
+  const schema = given.get('schema') ?? DEFAULT_SCHEMA;
+  if (!SCHEMA.test(schema)) throw wrong('a schema is lower-case letters, digits and underscores');
+  const address = {
+    hosts,
+    user,
+    password: decoded(groups['password']),
+    database,
+    schema,
+    ssl: {
+      mode: sslModeOf(given.get('sslmode')),
+      rootCertificateFile: given.get('sslrootcert'),
+      certificateFile: given.get('sslcert'),
+      keyFile: given.get('sslkey'),
+    },
+    passwordTable: given.get('passfile'),
+    passwordFile: given.get('passwordfile'),
+    connectTimeoutMs: timeoutOf(given.get('connect_timeout')),
+  };
+  return { ...address, printed: printAddress(address) };
+}
+
+/** The location with parameters that it doesn't have itself. @throws `invalid` as `parseAddress`. */
+export function withDefaults(
+  location: string,
+  defaults: Partial<Readonly<Record<Parameter, string | undefined>>>,
+): string {
+  const parts = PARTS.exec(location)?.groups;
+  if (parts === undefined) return location;
+  const own = parametersOf(parts['query'] ?? '');
+  const beside: Partial<Record<Parameter, string | undefined>> = {
+    host: decoded(parts['hosts']),
+    user: decoded(parts['user']),
+    dbname: decoded(parts['database']),
+    port: /:\d/.test(parts['hosts'] ?? '') ? 'given' : undefined,
+  };
+  const more = Object.entries(defaults).flatMap(([name, value]) => {
+    const known = own.get(name as Parameter) ?? beside[name as Parameter];
+    return value === undefined || known !== undefined ? [] : [`${name}=${encodeURIComponent(value)}`];
+  });
+  if (more.length === 0) return location;
+  return `${location}${parts['query'] === undefined ? '?' : '&'}${more.join('&')}`;
+}
+
+function parametersOf(query: string): ReadonlyMap<Parameter, string> {
+  const given = new Map<Parameter, string>();
+  for (const pair of query.split('&').filter((text) => text !== '')) {
+    const [name = '', value = ''] = pair.split(/=(.*)/s);
+    const known = PARAMETERS.find((candidate) => candidate === name);
+    if (known === undefined) throw wrong(`"${name}" is no parameter; there are ${PARAMETERS.join(', ')}`);
+    given.set(known, decoded(value) ?? '');
+  }
+  return given;
+}
+
+function hostsOf(text: string, ports: string | undefined): [Host, ...Host[]] {
+  const givenPorts = ports?.split(',') ?? [];
+  const hosts = text.split(',').map((one, index): Host => {
+    const decodedHost = decodeURIComponent(one);
+    const isDirectory = decodedHost.startsWith('/');
+    const { host, port } = isDirectory ? { host: decodedHost } : (HOST.exec(one)?.groups ?? {});
+    if (host === undefined) throw wrong('a host is a name or an address, with a port after a colon');
+    const number = port ?? givenPorts[index] ?? givenPorts[0];
+    return {
+      host: decoded(host.replace(/^\[|\]$/g, '')),
+      port: number === undefined ? undefined : portOf(number),
+    };
+  });
+  const [first, ...others] = hosts;
+  return [first ?? { host: undefined, port: undefined }, ...others];
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw wrong('a port is a number from 1 to 65535');
+  return port;
+}
+
+function sslModeOf(text = 'prefer'): SslMode {
+  // "allow" tries without TLS first: there is nobody for whom that is better.
+  const mode = text === 'allow' ? 'prefer' : SSL_MODES.find((candidate) => candidate === text);
+  if (mode === undefined) throw wrong(`sslmode is one of ${SSL_MODES.join(', ')}`);
+  return mode;
+}
+
+function timeoutOf(text = String(DEFAULT_CONNECT_TIMEOUT_S)): number {
+  const seconds = Number(text);
+  if (!Number.isInteger(seconds) || seconds < 1) throw wrong('connect_timeout is a number of seconds from 1');
+  return seconds * 1000;
+}
+
+/** Undefined for nothing. */
+function decoded(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw wrong('a % stands before two hexadecimal digits');
+  }
+}
+
+function printAddress({ user, hosts, database, schema }: Omit<PostgresAddress, 'printed'>): string {
+  const printedHosts = hosts.map(({ host = '', port }) => {
+    const name = host.startsWith('/') ? encodeURIComponent(host) : host.includes(':') ? `[${host}]` : host;
+    return port === undefined ? name : `${name}:${port}`;
+  });
+  const before = user === undefined ? '' : `${encodeURIComponent(user)}@`;
+  const after = schema === DEFAULT_SCHEMA ? '' : `?schema=${schema}`;
+  return `postgres://${before}${printedHosts.join(',')}/${encodeURIComponent(database ?? '')}${after}`;
+}
+
+const wrong = (reason: string) =>
+  invalid(`the location of the store can't be right: ${reason}`, {
+    field: 'store',
+    hint: 'for example postgres://coffer@db.example.com/coffer?sslmode=verify-full',
+  });

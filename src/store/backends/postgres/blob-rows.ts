@@ -1,0 +1,52 @@
+import { type Area, areas, type Blob, type BlobRef } from '../backend.ts';
+import type { Client } from './connections.ts';
+
+/** Blobs that go over the wire together. */
+export type Batch = readonly Blob[];
+
+const BATCH_BLOBS = 500;
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+/** Bounded in number and, but for a single large blob, in bytes. */
+export async function* inBatches(blobs: AsyncIterable<Blob>): AsyncGenerator<Batch> {
+  let batch: Blob[] = [];
+  let bytes = 0;
+  for await (const blob of blobs) {
+    batch.push(blob);
+    bytes += blob.bytes.length;
+    if (batch.length < BATCH_BLOBS && bytes < BATCH_BYTES) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Rows that are there already get the new content. */
+export async function insertBlobs(
+  client: Client,
+  schema: string,
+  generation: number,
+  batch: Batch,
+): Promise<void> {
+  await client.query({
+    name: 'insert blobs',
+    text: `INSERT INTO ${schema}.blob (generation, area, name, bytes)
+      SELECT $1, w.area, w.name, w.bytes FROM unnest($2::text[], $3::text[], $4::bytea[]) AS w (area, name, bytes)
+      ON CONFLICT (generation, area, name) DO UPDATE SET bytes = excluded.bytes`,
+    values: [
+      generation,
+      batch.map(({ ref }) => ref.area),
+      batch.map(({ ref }) => ref.name),
+      batch.map(({ bytes }) => Buffer.from(bytes)),
+    ],
+  });
+}
+
+/** The area of a row, or undefined for one that isn't ours. */
+export const areaOf = (text: string): Area | undefined => areas.find((area) => area === text);
+
+/** Of names that are ours. */
+export const isBlobName = (name: string): boolean => /^[0-9a-f]{1,64}$/.test(name);
+
+export const printRef = ({ area, name }: BlobRef): string => `${area}/${name}`;

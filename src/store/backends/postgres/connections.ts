@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool, PoolClient, PoolConfig } from 'pg';
+import { unavailable } from '../../../errors.ts';
+import type { Host, PostgresAddress } from './address.ts';
+import { databaseError, isConnectionLoss, isRefusedTls, ReplicaError } from './database-errors.ts';
+import { passwordFor } from './password.ts';
+import { tlsOptions } from './tls.ts';
+
+export type Client = PoolClient;
+
+export interface PoolLimits {
+  /** Connections at most. */
+  readonly connections: number;
+  /** How long to wait for a connection, whether it has to be made or given back. */
+  readonly waitMs: number;
+  /** The longest that one statement may take. */
+  readonly statementMs: number;
+}
+
+/** How long those wait who come when the database has just gone, before they are told so. */
+const PATIENCE_MS = 3000;
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 500;
+const IDLE_MS = 60_000;
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/** A statement is ended by the database; this is for a database that can't even do that. */
+const MARGIN_MS = 5000;
+
+/** Lent until `giveBack`. */
+export interface Lent {
+  readonly client: Client;
+  /** @param broken the connection is closed. */
+  giveBack(broken: boolean): void;
+}
+
+/** Pooled connections to whichever of the hosts is the primary. They come back by themselves after an outage. */
+export class Connections {
+  readonly #address: PostgresAddress;
+  readonly #limits: PoolLimits;
+  readonly #pools: (Promise<Pool> | undefined)[] = [];
+  /** The host that was the primary when last seen. */
+  #primary = 0;
+  #everConnected = false;
+  /** When the present outage was noticed. */
+  #downSince: number | undefined;
+  #closed = false;
+
+  constructor(address: PostgresAddress, limits: PoolLimits) {
+    this.#address = address;
+    this.#limits = limits;
+  }
+
+  /**
+   * Runs `query`, which may run again on another connection when one breaks: so it must not change anything.
+   * @throws a CofferError, `unavailable` when there is no connection to be had in a bounded time.
+   */
+  async reading<T>(query: (client: Client) => Promise<T>): Promise<T> {
+    return this.#patiently(async () => {
+      const { client, giveBack } = await this.#lend();
+      let broken = true;
+      try {
+        const result = await query(client);
+        broken = false;
+        return result;
+      } catch (error) {
+        broken = isConnectionLoss(error);
+        throw error;
+      } finally {
+        giveBack(broken);
+      }
+    });
+  }
+
+  /** Lends a connection once `prepare` has succeeded on it; as `reading`, `prepare` may run more than once. */
+  async lend(prepare: (client: Client) => Promise<void>): Promise<Lent> {
+    return this.#patiently(async () => {
+      const lent = await this.#lend();
+      try {
+        await prepare(lent.client);
+        return lent;
+      } catch (error) {
+        lent.giveBack(true);
+        throw error;
+      }
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const pool of this.#pools.splice(0)) {
+      void pool?.then((opened) => opened.end()).catch(() => undefined);
+    }
+  }
+
+  async #patiently<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        const result = await attempt();
+        this.#everConnected = true;
+        this.#downSince = undefined;
+        return result;
+      } catch (error) {
+        if (!this.#everConnected || this.#closed || !isConnectionLoss(error)) throw this.#explain(error);
+        this.#downSince ??= performance.now();
+        if (performance.now() + pause - this.#downSince > PATIENCE_MS) throw this.#explain(error);
+      }
+      await sleep(pause);
+    }
+  }
+
+  readonly #explain = (error: unknown): Error => databaseError(error, this.#address.printed);
+
+  /** Asks one host after the other, the last known primary first. */
+  async #lend(): Promise<Lent> {
+    const { hosts } = this.#address;
+    let telling: unknown;
+    for (let step = 0; step < hosts.length; step++) {
+      const index = (this.#primary + step) % hosts.length;
+      try {
+        const lent = await this.#lendFrom(index);
+        this.#primary = index;
+        return lent;
+      } catch (error) {
+        // What a server answers says more than that another one can't be reached.
+        if (telling === undefined || !isAnswer(telling)) telling = error;
+      }
+    }
+    throw telling;
+  }
+
+  async #lendFrom(index: number): Promise<Lent> {
+    try {
+      return await lentBy(await this.#pool(index));
+    } catch (error) {
+      if (this.#address.ssl.mode !== 'prefer' || !isRefusedTls(error)) throw error;
+      this.#pools[index] = this.#open(index, false);
+      return await lentBy(await this.#pool(index));
+    }
+  }
+
+  #pool(index: number): Promise<Pool> {
+    if (this.#closed) throw unavailable(`${this.#address.printed} was closed`);
+    const pool = this.#pools[index] ?? this.#open(index, tlsOptions(this.#address));
+    this.#pools[index] = pool;
+    return pool;
+  }
+
+  async #open(index: number, ssl: PoolConfig['ssl'] & (object | false)): Promise<Pool> {
+    // Only who keeps a store in PostgreSQL pays for loading its client.
+    const { default: pg } = await import('pg');
+    const host = this.#address.hosts[index] ?? this.#address.hosts[0];
+    const pool = new pg.Pool({ ...this.#config(host), ssl });
+    // A connection that breaks while nobody uses it leaves the pool by itself.
+    pool.on('error', () => undefined);
+    return pool;
+  }
+
+  #config(host: Host): PoolConfig {
+    const { user, database } = this.#address;
+    const { connections, waitMs, statementMs } = this.#limits;
+    const password = passwordFor(this.#address, host);
+    return {
+      ...(host.host === undefined ? {} : { host: host.host }),
+      ...(host.port === undefined ? {} : { port: host.port }),
+      ...(user === undefined ? {} : { user }),
+      ...(database === undefined ? {} : { database }),
+      ...(password === undefined ? {} : { password: password as () => string }),
+      max: connections,
+      connectionTimeoutMillis: waitMs,
+      idleTimeoutMillis: IDLE_MS,
+      allowExitOnIdle: true,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+      application_name: 'coffer',
+      query_timeout: statementMs + MARGIN_MS,
+      onConnect: (client) => greet(client as Client, statementMs),
+    };
+  }
+}
+
+const isAnswer = (error: unknown): boolean => error instanceof ReplicaError || !isConnectionLoss(error);
+
+async function lentBy(pool: Pool): Promise<Lent> {
+  const client = await pool.connect();
+  // The query at hand fails as well; without a listener the event would end the process.
+  const ignore = (): void => undefined;
+  client.on('error', ignore);
+  return {
+    client,
+    giveBack(broken) {
+      client.release(broken);
+      if (!broken) client.off('error', ignore);
+    },
+  };
+}
+
+/**
+ * What holds for every connection, whatever the role's own settings are: hexadecimal bytes, a fresh look for each
+ * statement, bounded statements, dead peers noticed, commits that are on the disk when they are acknowledged.
+ */
+async function greet(client: Client, statementMs: number): Promise<void> {
+  const results = (await client.query(
+    `SET bytea_output = hex; SET default_transaction_isolation = 'read committed';
+     SET statement_timeout = ${statementMs}; SET idle_in_transaction_session_timeout = ${statementMs};
+     SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+     SELECT set_config('synchronous_commit', 'on', false)
+       WHERE current_setting('synchronous_commit') = 'off';
+     SELECT pg_is_in_recovery() AS replica`,
+  )) as unknown as readonly { readonly rows: readonly { readonly replica?: boolean }[] }[];
+  if (results.at(-1)?.rows[0]?.replica === true) {
+    throw new ReplicaError();
+  }
+}

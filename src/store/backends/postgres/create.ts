@@ -1,0 +1,177 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { conflict, corrupt } from '../../../errors.ts';
+import type { Blob, InitialContent } from '../backend.ts';
+import { type PostgresAddress, parseAddress } from './address.ts';
+import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
+import { type Client, Connections } from './connections.ts';
+import { databaseError } from './database-errors.ts';
+import { checkSchema, type Migration, migrateSchema } from './schema.ts';
+import { takeLock } from './session.ts';
+
+const LOCK_WAIT_MS = 10_000;
+const STATEMENT_MS = 10 * 60_000;
+
+export interface CreateOptions {
+  /** Goes on from what an earlier attempt with the same header left, and leaves what it has done when it fails. */
+  readonly resume?: boolean;
+}
+
+/**
+ * Makes the rows of a new store, and the tables when they are missing. The store exists from the moment in which its one
+ * row is marked as ready, after everything was compared with what was sent.
+ * @throws `conflict` when there is a store already; `unavailable` when the database refuses.
+ */
+export async function createInPostgres(
+  location: string,
+  content: InitialContent,
+  { resume = false }: CreateOptions = {},
+): Promise<void> {
+  await onOwnConnection(location, async (client, address) => {
+    await inTransaction(client, () => migrateSchema(client, address));
+    await checkSchema(client, address);
+    await takeLock(client, address, LOCK_WAIT_MS);
+    const filling = new Filling(client, address, content);
+    await filling.begin(resume);
+    try {
+      await filling.fill();
+      await filling.publish();
+    } catch (error) {
+      if (!resume) await filling.discard().catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/** Makes the tables, or brings them to this version. @throws `corrupt` for newer ones; `unavailable` without the right to. */
+export const migratePostgres = (location: string): Promise<Migration> =>
+  onOwnConnection(location, (client, address) => inTransaction(client, () => migrateSchema(client, address)));
+
+/** The connection ends with it, and with the connection a lock. */
+async function onOwnConnection<T>(
+  location: string,
+  use: (client: Client, address: PostgresAddress) => Promise<T>,
+): Promise<T> {
+  const address = parseAddress(location);
+  const connections = new Connections(address, {
+    connections: 1,
+    waitMs: address.connectTimeoutMs,
+    statementMs: STATEMENT_MS,
+  });
+  try {
+    const { client, giveBack } = await connections.lend(async () => undefined);
+    try {
+      return await use(client, address);
+    } finally {
+      giveBack(true);
+    }
+  } catch (error) {
+    throw databaseError(error, address.printed);
+  } finally {
+    connections.close();
+  }
+}
+
+async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  await client.query('BEGIN');
+  try {
+    const result = await work();
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** SHA-256 in hexadecimal, by area and name. */
+type Digests = Map<string, string>;
+
+/** A store that is not there yet. */
+class Filling {
+  readonly #client: Client;
+  readonly #address: PostgresAddress;
+  readonly #content: InitialContent;
+  readonly #sent: Digests = new Map();
+
+  constructor(client: Client, address: PostgresAddress, content: InitialContent) {
+    this.#client = client;
+    this.#address = address;
+    this.#content = content;
+  }
+
+  async begin(resume: boolean): Promise<void> {
+    const { schema, printed } = this.#address;
+    const { rows } = await this.#client.query<{ readonly ready: boolean; readonly header: Buffer }>(
+      `SELECT ready, header FROM ${schema}.store`,
+    );
+    const [found] = rows;
+    if (found?.ready === true) {
+      throw conflict(`there is a store in ${printed} already`, {
+        hint: 'give another location with --store, or use this one',
+      });
+    }
+    if (resume && found?.header.equals(this.#content.header) === true) return;
+    await this.discard();
+    const { header, version } = this.#content;
+    await this.#client.query(
+      `INSERT INTO ${schema}.store (header, generation, revision, commit, ready) VALUES ($1, $2, $3, $4, false)`,
+      [Buffer.from(header), version.generation, version.revision, randomUUID()],
+    );
+  }
+
+  async fill(): Promise<void> {
+    const present = await this.#digests();
+    for await (const batch of inBatches(this.#missingFrom(present))) await this.#insert(batch);
+    const surplus = [...present.keys()].filter((ref) => !this.#sent.has(ref));
+    if (surplus.length === 0) return;
+    await this.#client.query(
+      `DELETE FROM ${this.#address.schema}.blob WHERE generation = $1 AND area || '/' || name = ANY ($2::text[])`,
+      [this.#content.version.generation, surplus],
+    );
+  }
+
+  async publish(): Promise<void> {
+    const stored = await this.#digests();
+    const { generation, revision } = this.#content.version;
+    const wrong = [...this.#sent].find(([ref, digest]) => stored.get(ref) !== digest)?.[0];
+    if (wrong !== undefined || stored.size !== this.#sent.size) {
+      throw corrupt(
+        `${this.#address.printed} does not hold what was sent to it (${wrong ?? 'more than that'})`,
+      );
+    }
+    const { schema } = this.#address;
+    await this.#client.query(
+      `WITH others AS (DELETE FROM ${schema}.blob WHERE generation <> $1)
+       UPDATE ${schema}.store SET generation = $1, revision = $2, commit = $3, ready = true`,
+      [generation, revision, randomUUID()],
+    );
+  }
+
+  async discard(): Promise<void> {
+    const { schema } = this.#address;
+    await this.#client.query(`DELETE FROM ${schema}.blob; DELETE FROM ${schema}.store WHERE NOT ready`);
+  }
+
+  async *#missingFrom(present: Digests): AsyncGenerator<Blob> {
+    for await (const blob of this.#content.blobs) {
+      const ref = printRef(blob.ref);
+      const digest = createHash('sha256').update(blob.bytes).digest('hex');
+      this.#sent.set(ref, digest);
+      if (present.get(ref) !== digest) yield blob;
+    }
+  }
+
+  async #insert(batch: Batch): Promise<void> {
+    await insertBlobs(this.#client, this.#address.schema, this.#content.version.generation, batch);
+  }
+
+  /** Of what the database holds, reckoned there. */
+  async #digests(): Promise<Digests> {
+    const { rows } = await this.#client.query<{ readonly ref: string; readonly digest: string }>(
+      `SELECT area || '/' || name AS ref, encode(sha256(bytes), 'hex') AS digest
+       FROM ${this.#address.schema}.blob WHERE generation = $1`,
+      [this.#content.version.generation],
+    );
+    return new Map(rows.map(({ ref, digest }) => [ref, digest]));
+  }
+}

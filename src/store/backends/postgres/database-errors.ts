@@ -1,0 +1,136 @@
+import { CofferError, corrupt, unavailable } from '../../../errors.ts';
+import { errorCode } from '../disk-errors.ts';
+
+interface Reason {
+  readonly reason: string;
+  readonly hint?: string;
+}
+
+const GRANT = 'grant the role SELECT, INSERT, UPDATE and DELETE on the tables, and USAGE on the schema';
+const WAIT = 'it is tried again with the next request';
+
+/** By SQLSTATE (PostgreSQL 15 documentation, appendix A) or, where no database answered, by the platform's code. */
+const REASONS: Readonly<Record<string, Reason>> = {
+  '28P01': {
+    reason: 'the password is wrong',
+    hint: 'check PGPASSWORD, PGPASSFILE or the password file',
+  },
+  '28000': { reason: 'the database lets nobody in like this', hint: 'check the user, TLS, and pg_hba.conf' },
+  '3D000': { reason: 'there is no such database', hint: 'make it with "createdb", or name another' },
+  '42501': { reason: 'permission denied', hint: GRANT },
+  '25006': {
+    reason: 'the database is read-only',
+    hint: 'name the primary, or lift default_transaction_read_only for this role',
+  },
+  '53100': { reason: 'the disk of the database is full', hint: 'free some space there' },
+  '53200': { reason: 'the database is out of memory', hint: WAIT },
+  '53300': {
+    reason: 'the database has too many connections',
+    hint: 'raise max_connections, or use fewer servers',
+  },
+  '57014': { reason: 'the database took too long', hint: 'see what keeps it busy' },
+  '57P01': { reason: 'the database is being shut down', hint: WAIT },
+  '57P02': { reason: 'the database crashed and starts again', hint: WAIT },
+  '57P03': { reason: 'the database is starting up', hint: WAIT },
+  '57P05': { reason: 'the connection was idle for too long', hint: WAIT },
+  '25P03': { reason: 'the connection was idle for too long', hint: WAIT },
+  ECONNREFUSED: {
+    reason: 'connection refused',
+    hint: 'check that the database runs and that the address is right',
+  },
+  ENOTFOUND: { reason: 'there is no such host', hint: 'check the address' },
+  EAI_AGAIN: { reason: 'the name service does not answer', hint: WAIT },
+  ETIMEDOUT: { reason: 'no answer', hint: 'check the address and the network' },
+  EHOSTUNREACH: { reason: 'the host cannot be reached', hint: 'check the address and the network' },
+  ECONNRESET: { reason: 'the connection was cut', hint: WAIT },
+  EPIPE: { reason: 'the connection was cut', hint: WAIT },
+  ENOENT: { reason: 'there is no such socket', hint: 'check the directory of the socket and the port' },
+};
+
+/** Tables, columns, types and rules that are not as they were made. */
+const ALTERED = /^(42P01|3F000|42703|42804|42883|42P10|42P17|428C9|22P02|22003|23\d{3}|P0001)$/;
+const SERIALIZATION = /^(40001|40P01)$/;
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+/** Connection exceptions, resources, an operator's hand: what passes by itself. */
+const LOST = /^(08|57P|57014|53|25P03)/;
+/** What the library says for itself. */
+const TIMED_OUT = /timeout/i;
+const BUSY = /timeout exceeded when trying to connect/;
+const NO_TLS = /does not support SSL/;
+const NO_PASSWORD = /password must be a string/;
+
+/** The server that answered follows another one, so what it shows may be of yesterday. */
+export class ReplicaError extends Error {}
+
+/** The SQLSTATE of an error that a database sent. */
+export function sqlState(error: unknown): string | undefined {
+  const code = errorCode(error);
+  return code !== undefined && SQLSTATE.test(code) && !code.startsWith('E') ? code : undefined;
+}
+
+/** Rolled back for the sake of another transaction; to be tried again. */
+export const isSerializationFailure = (error: unknown): boolean => SERIALIZATION.test(sqlState(error) ?? '');
+
+/** The connection is of no more use, or there never was one; another one may well do. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (error instanceof CofferError) return false;
+  const state = sqlState(error);
+  if (state !== undefined) return LOST.test(state);
+  const message = messageOf(error);
+  return ![NO_TLS, NO_PASSWORD, BUSY].some((own) => own.test(message)) && !isCertificateError(error);
+}
+
+export const isMissingTable = (error: unknown): boolean => /^(42P01|3F000)$/.test(sqlState(error) ?? '');
+export const isRefusedTls = (error: unknown): boolean => NO_TLS.test(messageOf(error));
+export const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
+
+/** An error of the database or of the way there in our own words. */
+export function databaseError(error: unknown, location: string): CofferError {
+  if (error instanceof CofferError) return error;
+  const code = errorCode(error) ?? '';
+  const message = messageOf(error);
+  if (ALTERED.test(code)) {
+    return corrupt(`the tables of ${location} were altered: ${message}`, {
+      cause: error,
+      hint: 'undo it, or bring the database back from a backup',
+    });
+  }
+  const { reason, hint } = REASONS[code] ?? ownReason(error, message);
+  return unavailable(`cannot use ${location}: ${reason}`, {
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+function ownReason(error: unknown, message: string): Reason {
+  if (error instanceof ReplicaError) {
+    return {
+      reason: 'it is a read-only replica',
+      hint: 'name the primary; several hosts may stand in one location: postgres://USER@HOST1,HOST2/DATABASE',
+    };
+  }
+  if (NO_TLS.test(message))
+    return { reason: 'the database offers no TLS', hint: 'set "ssl = on" there, or sslmode=disable where nobody listens' };
+  if (NO_PASSWORD.test(message)) {
+    return {
+      reason: 'it wants a password',
+      hint: 'set PGPASSWORD, PGPASSFILE or COFFER_STORE_PASSWORD_FILE',
+    };
+  }
+  if (isCertificateError(error)) {
+    return { reason: `its certificate is not trusted (${message})`, hint: 'check sslmode and sslrootcert' };
+  }
+  if (BUSY.test(message)) {
+    return { reason: 'others in this process held the connection for too long', hint: 'try again later' };
+  }
+  if (TIMED_OUT.test(message))
+    return { reason: 'no answer in time', hint: 'check the database and the network' };
+  if (sqlState(error) !== undefined) return { reason: message };
+  return { reason: 'the connection was cut', hint: WAIT };
+}
+
+/** OpenSSL's verdicts and Node's own. */
+const isCertificateError = (error: unknown): boolean =>
+  /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL/.test(errorCode(error) ?? '');
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

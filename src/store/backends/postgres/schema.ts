@@ -1,0 +1,142 @@
+import { corrupt, notFound, unavailable } from '../../../errors.ts';
+import type { PostgresAddress } from './address.ts';
+import type { Client } from './connections.ts';
+import { isMissingTable } from './database-errors.ts';
+
+/**
+ * Each migration makes the next version of the schema out of the one before. `%` is the schema's name. They are never changed
+ * once released. Described for people in docs/format.md.
+ */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE %.version (
+     single boolean PRIMARY KEY DEFAULT true CHECK (single),
+     version integer NOT NULL,
+     usable_from integer NOT NULL
+   );
+   CREATE TABLE %.store (
+     single boolean PRIMARY KEY DEFAULT true CHECK (single),
+     header bytea NOT NULL,
+     generation bigint NOT NULL,
+     revision bigint NOT NULL,
+     commit uuid NOT NULL,
+     ready boolean NOT NULL
+   );
+   CREATE TABLE %.blob (
+     generation bigint NOT NULL,
+     area text NOT NULL,
+     name text NOT NULL,
+     bytes bytea NOT NULL,
+     PRIMARY KEY (generation, area, name)
+   );
+   ALTER TABLE %.blob ALTER COLUMN bytes SET STORAGE EXTERNAL;
+   INSERT INTO %.version (version, usable_from) VALUES (1, 1)`,
+];
+
+/** The version of the schema that this Coffer works with. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** The tables with their columns, as PostgreSQL prints their types. */
+const SHAPE: Readonly<Record<string, string>> = {
+  blob: 'area text, bytes bytea, generation bigint, name text; PRIMARY KEY (generation, area, name)',
+  store:
+    'commit uuid, generation bigint, header bytea, ready boolean, revision bigint, single boolean; PRIMARY KEY (single)',
+  version: 'single boolean, usable_from integer, version integer; PRIMARY KEY (single)',
+};
+
+interface VersionRow {
+  readonly version: number;
+  /** The oldest version that a Coffer may have been made for and still work with this schema. */
+  readonly usable_from: number;
+}
+
+/** @returns undefined when there is no schema of ours. */
+async function findVersion(client: Client, { schema }: PostgresAddress): Promise<VersionRow | undefined> {
+  try {
+    const { rows } = await client.query<VersionRow>(`SELECT version, usable_from FROM ${schema}.version`);
+    return rows[0];
+  } catch (error) {
+    if (isMissingTable(error)) return undefined;
+    throw error;
+  }
+}
+
+/** @throws `not-found`, `corrupt` for a schema that is newer or was altered, `unavailable` for an older one. */
+export async function checkSchema(client: Client, address: PostgresAddress): Promise<void> {
+  const found = await findVersion(client, address);
+  const { printed } = address;
+  if (found === undefined) throw notFound(`no store in ${printed}`, { hint: 'make one with "coffer init"' });
+  refuseNewer(found, printed);
+  if (found.version < SCHEMA_VERSION) {
+    throw unavailable(
+      `the tables of ${printed} are of version ${found.version}, this Coffer needs ${SCHEMA_VERSION}`,
+      {
+        hint: 'run "coffer store migrate" as a role that may alter them',
+      },
+    );
+  }
+  if (found.version === SCHEMA_VERSION) await checkShape(client, address);
+}
+
+function refuseNewer({ version, usable_from }: VersionRow, printed: string): void {
+  if (usable_from <= SCHEMA_VERSION) return;
+  throw corrupt(
+    `the tables of ${printed} were made by a newer Coffer (version ${version}); this one knows version ${SCHEMA_VERSION}`,
+    { hint: 'install a newer Coffer; the store is not damaged' },
+  );
+}
+
+async function checkShape(client: Client, { schema, printed }: PostgresAddress): Promise<void> {
+  const { rows } = await client.query<{ readonly name: string; readonly shape: string }>(
+    `SELECT t.relname AS name, (
+        SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attname)
+        FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+      ) || COALESCE((
+        SELECT '; ' || pg_get_constraintdef(k.oid) FROM pg_constraint k WHERE k.conrelid = t.oid AND k.contype = 'p'
+      ), '') AS shape
+     FROM pg_class t WHERE t.relnamespace = to_regnamespace('${schema}') AND t.relkind IN ('r', 'p')`,
+  );
+  const found = new Map(rows.map(({ name, shape }) => [name, shape]));
+  for (const [name, shape] of Object.entries(SHAPE)) {
+    if (found.get(name) === shape) continue;
+    const what = found.has(name) ? 'was altered' : 'is missing';
+    throw corrupt(`the table ${schema}.${name} of ${printed} ${what}`, {
+      hint: `it has to have: ${shape}; undo the change, or bring the database back from a backup`,
+    });
+  }
+}
+
+/** What `migrate` did, as versions of the schema; 0 stands for none. */
+export interface Migration {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Makes the schema, or brings it to this version. To be run in a transaction; running servers wait meanwhile.
+ * @throws `corrupt` for a newer one; `unavailable` when the role may not.
+ */
+export async function migrateSchema(client: Client, address: PostgresAddress): Promise<Migration> {
+  const { schema } = address;
+  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  const { rows } = await client.query<{ readonly found: boolean }>(
+    `SELECT to_regclass('${schema}.version') IS NOT NULL AS found`,
+  );
+  const before = rows[0]?.found === true ? await findVersion(client, address) : undefined;
+  if (before !== undefined) refuseNewer(before, address.printed);
+  const from = before?.version ?? 0;
+  if (from >= SCHEMA_VERSION) return { from, to: from };
+  await makeSchema(client, schema);
+  for (const migration of MIGRATIONS.slice(from)) await client.query(migration.replaceAll('%', schema));
+  return { from, to: SCHEMA_VERSION };
+}
+
+/** Only when it is missing: a role may own a schema without the right to make any. */
+async function makeSchema(client: Client, schema: string): Promise<void> {
+  const { rows } = await client.query<{ readonly found: boolean }>(
+    `SELECT to_regnamespace('${schema}') IS NOT NULL AS found`,
+  );
+  if (rows[0]?.found !== true) await client.query(`CREATE SCHEMA ${schema}`);
+}
+
+/** Any number does that nobody else uses: "coffer" in ASCII. */
+const MIGRATION_LOCK = 0x636f66666572;

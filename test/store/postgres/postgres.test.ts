@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
+import { createAt } from '../../../src/store/backends/location.ts';
+import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
+import { describeBackend } from '../../contracts/store-backend.ts';
+import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+
+const missing = whyNoDatabase();
+
+describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? '' : ` (${missing})`}`, () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await Cluster.create();
+  });
+  afterAll(async () => {
+    await cluster.remove();
+  });
+
+  const open = (location: string): PostgresBackend => {
+    const backend = new PostgresBackend(location);
+    onTestFinished(() => backend.close());
+    return backend;
+  };
+
+  describeBackend('PostgreSQL', async (content) => {
+    const location = cluster.location(newSchema());
+    await createAt(location, content);
+    return { backend: open(location), reopen: () => open(location) };
+  });
+});
