@@ -10,19 +10,32 @@ import { send, spawnServer, startServer, temporaryDirectory } from './serving.ts
 const MIB = 1024 * 1024;
 const LIMIT = 32 * MIB;
 
-/** How long the server took to answer for its health, in milliseconds, while `work` was going on. */
-async function healthDuring(address: string, work: () => Promise<void>): Promise<readonly number[]> {
+interface Health {
+  /** How long each answer took while `work` was going on, in milliseconds. */
+  readonly answers: readonly number[];
+  /** How long `work` took. */
+  readonly work: number;
+}
+
+async function healthDuring(address: string, work: () => Promise<void>): Promise<Health> {
   const program = fileURLToPath(new URL('health-prober.ts', import.meta.url));
   const prober = spawn(process.execPath, [program, address], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(prober.stdout, 'data');
+  const start = performance.now();
   await work();
+  const elapsed = performance.now() - start;
   const output = text(prober.stdout);
   prober.kill('SIGTERM');
-  return JSON.parse(await output) as number[];
+  return { answers: JSON.parse(await output) as number[], work: elapsed };
 }
 
-const share = (times: readonly number[], part: number): number =>
-  [...times].sort((a, b) => a - b)[Math.floor(times.length * part)] ?? Number.NaN;
+/**
+ * Held up, an answer would come when the work is done. Compared with the work and not with a clock: a busy machine slows both.
+ */
+function expectNotHeldUp({ answers, work }: Health): void {
+  expect(answers.length).toBeGreaterThan(10);
+  expect(Math.max(...answers)).toBeLessThan(work / 3);
+}
 
 describe('a large request', () => {
   it('of 32 MiB and not one byte more is taken', async () => {
@@ -112,30 +125,28 @@ const childrenOf = (pid: number): readonly number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
 describe('the health of a server', () => {
-  it('is told within 50 ms while it takes in batches of 32 MiB', async () => {
+  it('is told while it takes in batches of 32 MiB', async () => {
     const { address, token } = await spawnServer();
     await send(address, 'POST', '/v1/transit/keys/k', { token });
     const item = { plaintext: Buffer.alloc(300, 7).toString('base64') };
     const count = Math.floor((LIMIT - 100) / (JSON.stringify(item).length + 1));
     const body = JSON.stringify({ batch_input: Array.from({ length: count }, () => item) });
     const encrypt = () => send(address, 'POST', '/v1/transit/encrypt/k', { token, body });
-    const times = await healthDuring(address, async () => {
+    const health = await healthDuring(address, async () => {
       const replies = await Promise.all([encrypt(), encrypt()]);
       for (const { status } of replies) expect(status).toBe(200);
     });
-    expect(times.length).toBeGreaterThan(20);
-    expect(share(times, 0.98)).toBeLessThan(50);
+    expectNotHeldUp(health);
   });
 
-  it('is told within 50 ms while it makes RSA keys', async () => {
+  it('is told while it makes RSA keys', async () => {
     const { address, token } = await spawnServer();
-    const times = await healthDuring(address, async () => {
+    const health = await healthDuring(address, async () => {
       const making = ['a', 'b', 'c'].map((name) =>
         send(address, 'POST', `/v1/transit/keys/${name}`, { token, body: { type: 'rsa-4096' } }),
       );
       for (const { status } of await Promise.all(making)) expect(status).toBe(200);
     });
-    expect(times.length).toBeGreaterThan(10);
-    expect(share(times, 0.98)).toBeLessThan(50);
+    expectNotHeldUp(health);
   });
 });

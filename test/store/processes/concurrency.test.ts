@@ -41,6 +41,7 @@ it('lets readers go on while another process holds the lock', async () => {
 it('is not held up by a process that was killed while it held the lock', async () => {
   const directory = await newStoreDirectory();
   const store = await openWithKey(directory);
+  let slow = 0;
   for (let round = 0; round < 5; round++) {
     const holder = start(directory, 'hold');
     await holder.said('holding');
@@ -48,6 +49,8 @@ it('is not held up by a process that was killed while it held the lock', async (
     await holder.ended;
     const begin = performance.now();
     await store.transact((tx) => tx.put({ collection: 'things', id: String(round) }, {}));
-    expect(performance.now() - begin).toBeLessThan(1000);
+    if (performance.now() - begin > 1000) slow++;
   }
+  // A lock that stays behind would hold up every round; a busy machine may hold up one.
+  expect(slow).toBeLessThanOrEqual(1);
 });
