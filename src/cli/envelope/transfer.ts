@@ -166,6 +166,8 @@ function report({ session, done }: TransferRequest, results: readonly JobResult[
     session.streams.out.write(jsonText({ files: results }, session.streams.out.isTerminal));
     return;
   }
+  const isShown = results.some(({ out }) => out === '-') && session.streams.out.isTerminal;
+  if (results.length === 0 || isShown) return;
   const bytes = results.reduce((sum, result) => sum + result.bytes_read, 0);
   const [only] = results;
   const what = results.length === 1 && only !== undefined ? nameOf(only.in) : `${results.length} files`;
