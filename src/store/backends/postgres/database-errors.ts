@@ -110,7 +110,10 @@ function ownReason(error: unknown, message: string): Reason {
     };
   }
   if (NO_TLS.test(message))
-    return { reason: 'the database offers no TLS', hint: 'set "ssl = on" there, or sslmode=disable where nobody listens' };
+    return {
+      reason: 'the database offers no TLS',
+      hint: 'set "ssl = on" there, or sslmode=disable where nobody listens',
+    };
   if (NO_PASSWORD.test(message)) {
     return {
       reason: 'it wants a password',
