@@ -31,7 +31,8 @@ describe('the README', () => {
     expect(commands.length).toBeGreaterThan(5);
     expect(programs).toHaveLength(1);
     writeFileSync(join(directory, 'example.mjs'), programs.join('\n'));
-    const script = ['set -euo pipefail', ...commands, 'node example.mjs'].join('\n');
+    const stopWhatItStarts = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT";
+    const script = ['set -euo pipefail', stopWhatItStarts, ...commands, 'node example.mjs'].join('\n');
     const path = [join(directory, 'bin'), dirname(process.execPath), process.env['PATH']].join(':');
     const output = execFileSync('bash', ['-c', script], {
       cwd: directory,
@@ -42,5 +43,6 @@ describe('the README', () => {
     expect(output).toContain('untouched');
     expect(output).toContain('env:prod');
     expect(output).toContain('attack at dawn');
+    expect(output).toMatch(/"ciphertext":"service:v2:/);
   });
 });
