@@ -73,7 +73,7 @@ export async function plannedSlots(
   }
   const command = textOption(options, 'command');
   if (command !== undefined)
-    slots.push({ request: { kind: 'command', output: outputOf(command), ...labelled } });
+    slots.push({ request: { kind: 'command', output: outputOf(command, session.environment), ...labelled } });
   if (options.has('raw')) slots.push(freshRawSlot(labelled));
   const shares = sharesRequest(options);
   if (shares !== undefined) slots.push({ request: { ...shares, ...labelled } });
@@ -103,7 +103,8 @@ export function environmentSlot(session: Session): PlannedSlot | undefined {
     return { request: key === undefined ? { kind: 'key-file', content } : { kind: 'raw', key } };
   }
   const command = value('COFFER_MASTER_KEY_COMMAND');
-  if (command !== undefined) return { request: { kind: 'command', output: outputOf(command) } };
+  if (command !== undefined)
+    return { request: { kind: 'command', output: outputOf(command, session.environment) } };
   const passphrase = value('COFFER_PASSPHRASE');
   if (passphrase !== undefined) return { request: { kind: 'passphrase', passphrase } };
   const passphraseFile = value('COFFER_PASSPHRASE_FILE');

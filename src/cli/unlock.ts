@@ -67,7 +67,7 @@ export function environmentCredentials(environment: Environment): readonly Crede
   add('COFFER_MASTER_KEY', masterKey);
   add('COFFER_MASTER_KEY_FILE', masterKeyFile);
   add('COFFER_MASTER_KEY_COMMAND', (command) => [
-    { source: 'COFFER_MASTER_KEY_COMMAND', kind: 'command', reveal: () => outputOf(command) },
+    { source: 'COFFER_MASTER_KEY_COMMAND', kind: 'command', reveal: () => outputOf(command, environment) },
   ]);
   add('COFFER_PASSPHRASE', (text) => [
     { source: 'COFFER_PASSPHRASE', kind: 'passphrase', reveal: () => text },
@@ -123,15 +123,31 @@ export const shareLines = (text: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
+/** Variables that are secrets themselves, not the names of files that hold some. */
+const SECRET_VARIABLES = new Set([
+  'COFFER_MASTER_KEY',
+  'COFFER_PASSPHRASE',
+  'COFFER_NEW_PASSPHRASE',
+  'COFFER_TOKEN',
+]);
+
+const withoutSecrets = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !SECRET_VARIABLES.has(name)));
+
 /**
  * What a command prints. Its standard input stays empty, because ours may carry data; what it says to people is shown.
+ * It gets the environment without our other secrets, which are none of its business and would pass on to whatever it starts.
  * @throws `unavailable` when it fails.
  */
-export function outputOf(command: string): Buffer {
+export function outputOf(command: string, environment: Environment): Buffer {
   // Loading this module costs more than the rest of an unlock.
   const { execSync } = process.getBuiltinModule('node:child_process');
   try {
-    return execSync(command, { stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: MAX_SECRET_FILE_BYTES });
+    return execSync(command, {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      maxBuffer: MAX_SECRET_FILE_BYTES,
+      env: withoutSecrets(environment),
+    });
   } catch (error) {
     const status = (error as { readonly status?: unknown }).status;
     throw unavailable(`the command failed${typeof status === 'number' ? ` with exit code ${status}` : ''}`, {
