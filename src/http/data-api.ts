@@ -15,7 +15,7 @@ import { type Params, type Parsed, parseValues } from '../operations/params.ts';
 import type { Method } from '../operations/route.ts';
 import { DEFAULT_MOUNT } from '../transit/mounts.ts';
 import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed, meaningOf, NOBODY } from './authorization.ts';
-import { bare, envelope, errorBody, wrapped } from './data-envelope.ts';
+import { bare, envelope, errorBody, type Labels, wrapped } from './data-envelope.ts';
 import {
   type DataRequest,
   errorDetails,
@@ -129,7 +129,8 @@ export class DataApi {
       ...readParameters(request, exchange),
       ...match.captures,
     });
-    return print(randomUUID(), operation, await operation.run(call, values), []);
+    const labels = labelsOf({ id: randomUUID(), request, mount: '' });
+    return print(labels, operation, await operation.run(call, values), []);
   }
 
   async #answerToken(progress: Progress, served: ServedCore): Promise<Answer> {
@@ -226,15 +227,16 @@ const changes = ({ operation, capability }: Target): boolean =>
   capability === 'create' || (capability !== 'read' && capability !== 'list' && !operation.computes);
 
 async function run(
-  { id, parameters, mount }: Progress,
+  progress: Progress,
   { operation, captures, raw, parsed }: Target,
   served: ServedCore,
   caller: Caller,
 ): Promise<Result> {
+  const { parameters, mount } = progress;
   const { values, unrecognized } = parsed ?? parseValues(operation.params, raw);
   const outcome = await operation.run({ core: served.core, caller, mount: mount || DEFAULT_MOUNT }, values);
   const notes = parameterNotes(unrecognized, captures, parameters);
-  return { answer: print(id, operation, outcome, notes), data: resultOf(outcome) };
+  return { answer: print(labelsOf(progress), operation, outcome, notes), data: resultOf(outcome) };
 }
 
 /** Warnings about the request itself. */
@@ -256,8 +258,13 @@ function parameterNotes(
   return notes;
 }
 
+const labelsOf = ({ id, request, mount }: Pick<Progress, 'id' | 'request' | 'mount'>): Labels => ({
+  id,
+  mountType: mount !== '' ? 'transit' : request.path.startsWith('auth/') ? 'token' : 'system',
+});
+
 function print(
-  id: string,
+  labels: Labels,
   operation: Operation,
   outcome: Outcome<unknown>,
   notes: readonly string[],
@@ -265,7 +272,7 @@ function print(
   if (outcome.text !== undefined) {
     return { status: 200, contentType: outcome.text.contentType, body: outcome.text.body };
   }
-  return operation.bare ? bare(outcome.data, outcome.statusCode) : envelope(id, outcome, notes);
+  return operation.bare ? bare(outcome.data, outcome.statusCode) : envelope(labels, outcome, notes);
 }
 
 function auditedRequest(

@@ -9,11 +9,22 @@ import type { Answer } from './exchange.ts';
 export const JSON_TYPE = 'application/json';
 export const NO_STORE = { 'cache-control': 'no-store' } as const;
 
+/** What an envelope says of its request. */
+export interface Labels {
+  readonly id: string;
+  /** The kind of engine that answered, as newer versions of Vault tell it; some clients check it. */
+  readonly mountType: 'transit' | 'token' | 'system';
+}
+
 /**
  * A successful answer: the envelope, or 204 when there is nothing to say.
  * @param notes warnings about the request, which are lost when the answer has no body.
  */
-export function envelope(requestId: string, outcome: Outcome<unknown>, notes: readonly string[]): Answer {
+export function envelope(
+  { id, mountType }: Labels,
+  outcome: Outcome<unknown>,
+  notes: readonly string[],
+): Answer {
   const { data, auth, topLevel, failedItems } = outcome;
   if (outcome.nothingListed) return errorBody(404, []);
   if (data === undefined && auth === undefined && (outcome.warnings ?? []).length === 0) {
@@ -21,10 +32,11 @@ export function envelope(requestId: string, outcome: Outcome<unknown>, notes: re
   }
   const warnings = [...(outcome.warnings ?? []), ...notes];
   const body =
-    `{"request_id":"${requestId}","lease_id":"","renewable":false,"lease_duration":0` +
+    `{"request_id":"${id}","lease_id":"","renewable":false,"lease_duration":0` +
     `,"data":${data === undefined ? 'null' : printSorted(data)},"wrap_info":null` +
     `,"warnings":${warnings.length === 0 ? 'null' : printSorted(warnings)}` +
-    `,"auth":${auth === undefined ? 'null' : printInOrder(auth)}${printMembers(topLevel)}}`;
+    `,"auth":${auth === undefined ? 'null' : printInOrder(auth)}${printMembers(topLevel)}` +
+    `,"mount_type":"${mountType}"}`;
   // A batch with failed items is answered with the whole result, without a final newline, as peers do.
   if (failedItems !== undefined) {
     return { status: failedItems.statusCode, contentType: JSON_TYPE, headers: NO_STORE, body };

@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs';
 import { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { unavailable } from '../errors.ts';
@@ -6,7 +5,8 @@ import type { Answer, Exchange } from './exchange.ts';
 import { HttpServer, type TlsCertificate } from './http-server.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
 
-const SOCKET_MODE = 0o600;
+/** A socket is made with every right that this leaves: 0600, for its owner alone. */
+const SOCKET_UMASK = 0o177;
 
 /** All listeners of one process. */
 export class Listeners {
@@ -45,7 +45,6 @@ export class Listeners {
     await listening(http, isSocket ? { path: address.socket } : { host: address.host, port: address.port });
     this.#servers.push(http);
     if (isSocket) {
-      chmodSync(address.socket, SOCKET_MODE);
       http.origin = 'http://localhost';
       this.addresses.push(`unix:${address.socket}`);
     } else {
@@ -74,7 +73,8 @@ async function listening(
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  server.listen(options, resolve);
+  if ('path' in options) listenPrivately(() => server.listen(options, resolve));
+  else server.listen(options, resolve);
   try {
     await promise;
   } catch (error) {
@@ -86,6 +86,16 @@ async function listening(
     });
   }
   server.off('error', reject);
+}
+
+/** Node makes the socket before `listen` returns, so there is no moment in which others could connect to it. */
+function listenPrivately(listen: () => void): void {
+  const umask = process.umask(SOCKET_UMASK);
+  try {
+    listen();
+  } finally {
+    process.umask(umask);
+  }
 }
 
 const WHY: Readonly<Record<string, string>> = {

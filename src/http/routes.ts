@@ -121,6 +121,7 @@ function compile(route: Route, params: Params): RegExp {
     const group = `?<${part.param}>`;
     if (part.optional) return part === last ? `(?:/(${group}.*))?` : `(?:/(${group}[^/]*))?`;
     if (part.many) return `(${group}.+?)`;
+    if (part.words !== undefined) return `(${group}${part.words.join('|')})`;
     const own = params[part.param]?.schema.pattern;
     return own === undefined ? `(${group}[^/]+)` : `(${group}${own.replace(/^\^|\$$/g, '')})`;
   });

@@ -2,6 +2,7 @@
  * The route notation of declarations: `POST keys/:name/trim`, `POST random(/:bytes)`, `GET /sys/mounts/:path+/tune`.
  *
  * - `:name`     one segment
+ * - `:name<a|b>` one segment, which is one of these words
  * - `(/:name)`  the same with its slash, or nothing; the last one takes everything up to the end
  * - `:name+`    one segment or more
  */
@@ -11,7 +12,13 @@ export type Method = 'GET' | 'LIST' | 'POST' | 'PATCH' | 'DELETE';
 /** A part of a path: text as it stands, or a parameter's value. */
 export type PathPart =
   | { readonly text: string }
-  | { readonly param: string; readonly optional: boolean; readonly many: boolean };
+  | {
+      readonly param: string;
+      readonly optional: boolean;
+      readonly many: boolean;
+      /** The only ones that the segment may be. */
+      readonly words?: readonly string[];
+    };
 
 export interface Route {
   readonly method: Method;
@@ -22,7 +29,7 @@ export interface Route {
 }
 
 const METHODS: readonly Method[] = ['GET', 'LIST', 'POST', 'PATCH', 'DELETE'];
-const PART = /\(\/:(?<optional>\w+)\)|:(?<param>\w+)(?<many>\+)?|(?<text>[^:(]+)/gy;
+const PART = /\(\/:(?<optional>\w+)\)|:(?<param>\w+)(?:<(?<words>[\w|]+)>)?(?<many>\+)?|(?<text>[^:(]+)/gy;
 
 /** @throws when the notation is broken: a mistake in a declaration. */
 export function parseRoute(notation: string): Route {
@@ -42,9 +49,12 @@ export function parseRoute(notation: string): Route {
 }
 
 function partOf(groups: Readonly<Record<string, string | undefined>>): PathPart {
-  const { optional, param, many, text } = groups;
+  const { optional, param, words, many, text } = groups;
   if (optional !== undefined) return { param: optional, optional: true, many: false };
-  if (param !== undefined) return { param, optional: false, many: many !== undefined };
+  if (param !== undefined) {
+    const restriction = words === undefined ? {} : { words: words.split('|') };
+    return { param, optional: false, many: many !== undefined, ...restriction };
+  }
   return { text: text ?? '' };
 }
 

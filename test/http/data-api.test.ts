@@ -25,7 +25,7 @@ describe('a successful answer of /v1', () => {
       `{"request_id":"${id}","lease_id":"","renewable":false,"lease_duration":0,` +
         // SHA-256 of nothing, FIPS 180-4
         '"data":{"sum":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},' +
-        '"wrap_info":null,"warnings":null,"auth":null}\n',
+        '"wrap_info":null,"warnings":null,"auth":null,"mount_type":"transit"}\n',
     );
     expect(headers['content-type']).toBe('application/json');
     expect(headers['cache-control']).toBe('no-store');

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, Server } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { refused } from '../refusal.ts';
 import { selfSigned, send, startServer, temporaryDirectory } from './serving.ts';
 
@@ -21,10 +21,10 @@ describe('a listener', () => {
   });
 
   it('takes up a renewed certificate when it is told to reload', async () => {
-    const first = temporaryDirectory();
-    const files = selfSigned(first);
+    const directory = temporaryDirectory();
+    const files = selfSigned(directory);
     const server = await startServer({ tls: files });
-    const renewed = selfSigned(first);
+    const renewed = selfSigned(directory);
     await server.reload();
     expect(await send(server.address, 'GET', '/v1/sys/health', { ca: renewed.pem })).toMatchObject({
       status: 200,
@@ -32,9 +32,23 @@ describe('a listener', () => {
     await expect(send(server.address, 'GET', '/v1/sys/health', { ca: files.pem })).rejects.toThrow();
   });
 
-  it('on a Unix socket is for its owner alone', async () => {
+  it('on a Unix socket is for its owner alone from the first moment, whatever the umask, which stays', async () => {
     const socket = join(temporaryDirectory(), 'coffer.sock');
+    const usual = process.umask(0);
+    onTestFinished(() => void process.umask(usual));
+    const modes: number[] = [];
+    const listen = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (
+      this: Server,
+      ...given: unknown[]
+    ) {
+      listen.mockRestore();
+      Reflect.apply(this.listen, this, given);
+      modes.push(statSync(socket).mode & 0o777);
+      return this;
+    });
     const { addresses } = await startServer({ listen: [], socket });
+    expect(modes).toEqual([0o600]);
+    expect(process.umask()).toBe(0);
     expect(addresses).toEqual([`unix:${socket}`]);
     expect(statSync(socket).mode & 0o777).toBe(0o600);
     expect(await send(`unix:${socket}`, 'GET', '/v1/sys/health')).toMatchObject({ status: 200 });

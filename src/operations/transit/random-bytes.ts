@@ -5,8 +5,10 @@ export const declaration = operation({
   api: 'vault',
   route: [
     'POST random(/:bytes)',
+    'POST random/:source<platform|seal|all>',
     'POST random/:source/:bytes',
     'POST /sys/tools/random(/:bytes)',
+    'POST /sys/tools/random/:source<platform|seal|all>',
     'POST /sys/tools/random/:source/:bytes',
   ],
   capability: 'update',
