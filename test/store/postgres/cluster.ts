@@ -105,15 +105,19 @@ export class Cluster {
   }
 
   async start(): Promise<void> {
+    const deadline = performance.now() + READY_WITHIN_MS;
+    do {
+      if (performance.now() > deadline) throw new Error('PostgreSQL does not start');
+      // Processes that outlived a killed one for a moment keep it from starting.
+      if (this.#server === undefined || this.#server.exitCode !== null) this.#spawn();
+      await sleep(50);
+    } while (!(await this.#answers()));
+  }
+
+  #spawn(): void {
     const settings = [...SETTINGS, `port=${this.port}`, `unix_socket_directories=${this.#directory}`];
     const parameters = ['-D', this.#data, ...settings.flatMap((setting) => ['-c', setting])];
-    const server = spawn(join(BINARIES, 'postgres'), parameters, { ...asOwner, stdio: 'ignore' });
-    this.#server = server;
-    const deadline = performance.now() + READY_WITHIN_MS;
-    while (!(await this.#answers())) {
-      if (performance.now() > deadline) throw new Error('PostgreSQL does not start');
-      await sleep(50);
-    }
+    this.#server = spawn(join(BINARIES, 'postgres'), parameters, { ...asOwner, stdio: 'ignore' });
   }
 
   async #answers(): Promise<boolean> {
@@ -125,14 +129,9 @@ export class Cluster {
     }
   }
 
-  /** As a power cut would: every process of it at once, with nothing written. */
+  /** With no chance to write anything; its children notice, and end. */
   async kill(): Promise<void> {
-    await this.#end('SIGQUIT');
-  }
-
-  /** In order. */
-  async stop(): Promise<void> {
-    await this.#end('SIGINT');
+    await this.#end('SIGKILL');
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

@@ -108,7 +108,7 @@ export class Connections {
     }
   }
 
-  readonly #explain = (error: unknown): Error => databaseError(error, this.#address.printed);
+  readonly #explain = (error: unknown): unknown => databaseError(error, this.#address.printed);
 
   /** Asks one host after the other, the last known primary first. */
   async #lend(): Promise<Lent> {

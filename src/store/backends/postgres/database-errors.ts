@@ -53,7 +53,9 @@ const SERIALIZATION = /^(40001|40P01)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Connection exceptions, resources, an operator's hand: what passes by itself. */
 const LOST = /^(08|57P|57014|53|25P03)/;
-/** What the library says for itself. */
+/** What the library says for itself, all of it about the connection. */
+const OWN_WORDS =
+  /^(Connection terminated|Client (has|was)|Query read timeout|timeout e|The server does not support|There was an error est|SASL|Cannot use a pool)/;
 const TIMED_OUT = /timeout/i;
 const BUSY = /timeout exceeded when trying to connect/;
 const NO_TLS = /does not support SSL/;
@@ -71,9 +73,16 @@ export function sqlState(error: unknown): string | undefined {
 /** Rolled back for the sake of another transaction; to be tried again. */
 export const isSerializationFailure = (error: unknown): boolean => SERIALIZATION.test(sqlState(error) ?? '');
 
+/** Whether it comes from the database, from the way there, or from the library; anything else is a defect. */
+function isOfDatabase(error: unknown): boolean {
+  const code = errorCode(error);
+  if (error instanceof ReplicaError || OWN_WORDS.test(messageOf(error))) return true;
+  return code !== undefined && (!code.startsWith('ERR_') || isCertificateError(error));
+}
+
 /** The connection is of no more use, or there never was one; another one may well do. */
 export function isConnectionLoss(error: unknown): boolean {
-  if (error instanceof CofferError) return false;
+  if (error instanceof CofferError || !isOfDatabase(error)) return false;
   const state = sqlState(error);
   if (state !== undefined) return LOST.test(state);
   const message = messageOf(error);
@@ -84,9 +93,9 @@ export const isMissingTable = (error: unknown): boolean => /^(42P01|3F000)$/.tes
 export const isRefusedTls = (error: unknown): boolean => NO_TLS.test(messageOf(error));
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
 
-/** An error of the database or of the way there in our own words. */
-export function databaseError(error: unknown, location: string): CofferError {
-  if (error instanceof CofferError) return error;
+/** An error of the database or of the way there in our own words; any other as it is. */
+export function databaseError(error: unknown, location: string): unknown {
+  if (error instanceof CofferError || !isOfDatabase(error)) return error;
   const code = errorCode(error) ?? '';
   const message = messageOf(error);
   if (ALTERED.test(code)) {

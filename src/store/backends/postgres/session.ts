@@ -194,7 +194,7 @@ export class PostgresSession implements Session {
     }
   }
 
-  readonly #explained = (error: unknown): Error => databaseError(error, this.#address.printed);
+  readonly #explained = (error: unknown): unknown => databaseError(error, this.#address.printed);
 
   readonly #explain = (error: unknown): never => {
     throw this.#explained(error);

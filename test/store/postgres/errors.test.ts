@@ -1,0 +1,283 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { asCofferError } from '../../../src/errors.ts';
+import { createAt, migrateAt } from '../../../src/store/backends/location.ts';
+import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
+import { copyStore } from '../../../src/store/copy.ts';
+import { examineStore } from '../../../src/store/doctor.ts';
+import { initStore } from '../../../src/store/init.ts';
+import { openStore } from '../../../src/store/open.ts';
+import {
+  KEY,
+  newStoreDirectory,
+  openWithKey,
+  rawCredential,
+  temporaryDirectory,
+} from '../temporary-store.ts';
+import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+
+const missing = whyNoDatabase();
+const thing = { collection: 'things', id: 'one' };
+const slots = () => [{ kind: 'raw' as const, key: Uint8Array.from(KEY) }];
+
+/** What an error says, in a form that shows well when it is another one. */
+async function failure(work: () => Promise<unknown>): Promise<string> {
+  try {
+    await work();
+    return 'no error';
+  } catch (error) {
+    const known = asCofferError(error);
+    return known === undefined ? String(error) : `${known.kind}: ${known.message}`;
+  }
+}
+
+describe.skipIf(missing !== undefined)(
+  `a store in PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
+  () => {
+    let cluster: Cluster;
+    beforeAll(async () => {
+      cluster = await Cluster.create();
+      await cluster.query("CREATE ROLE clerk LOGIN PASSWORD 'clerk'");
+    });
+    afterAll(() => cluster.remove());
+
+    /** A store with one document. */
+    async function newStore(): Promise<{ schema: string; location: string }> {
+      const schema = newSchema();
+      const location = cluster.location(schema);
+      await initStore({ directory: location, slots: slots() });
+      const store = await openWithKey(location);
+      await store.transact((tx) => tx.put(thing, { n: 1 }));
+      store.close();
+      return { schema, location };
+    }
+
+    const read = async (location: string): Promise<unknown> => {
+      const store = await openStore({ directory: location, credentials: [rawCredential()] });
+      try {
+        return await store.read((view) => view.get(thing));
+      } finally {
+        store.close();
+      }
+    };
+    const write = async (location: string): Promise<void> => {
+      const store = await openWithKey(location);
+      try {
+        await store.transact((tx) => tx.put(thing, { n: 2 }));
+      } finally {
+        store.close();
+      }
+    };
+    const printed = (schema: string, user = 'admin', database = 'postgres'): string =>
+      `postgres://${user}@127.0.0.1:${cluster.port}/${database}?schema=${schema}`;
+
+    it('tells a wrong password, no database, no server, no TLS and no store apart', async () => {
+      const schema = 'nothing_here';
+      const location = (more: object) => cluster.location(schema, more);
+      expect(await failure(() => read(location({ password: 'wrong' })))).toBe(
+        `unavailable: cannot use ${printed(schema)}: the password is wrong`,
+      );
+      expect(await failure(() => read(location({ database: 'nix' })))).toBe(
+        `unavailable: cannot use ${printed(schema, 'admin', 'nix')}: there is no such database`,
+      );
+      expect(await failure(() => read(location({ more: '&sslmode=require' })))).toBe(
+        `unavailable: cannot use ${printed(schema)}: the database offers no TLS`,
+      );
+      expect(await failure(() => read(location({})))).toBe(`not-found: no store in ${printed(schema)}`);
+      expect(await failure(() => read('postgres://admin:secret@127.0.0.1:1/postgres'))).toBe(
+        'unavailable: cannot use postgres://admin@127.0.0.1:1/postgres: connection refused',
+      );
+    });
+
+    it('takes the password from a file of its own or a table of passwords, anew for each connection', async () => {
+      const { schema } = await newStore();
+      const directory = mkdtempSync(join(tmpdir(), 'coffer-password-'));
+      onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+      const file = join(directory, 'password');
+      const base = `postgres://admin@127.0.0.1:${cluster.port}/postgres?schema=${schema}`;
+      writeFileSync(file, 'secret\n', { mode: 0o600 });
+      expect(await read(`${base}&passwordfile=${file}`)).toEqual({ n: 1 });
+      writeFileSync(
+        file,
+        `# comment\nother:*:*:*:no\n127.0.0.1:${cluster.port}:*:admin:secret\n*:*:*:*:no\n`,
+      );
+      expect(await read(`${base}&passfile=${file}`)).toEqual({ n: 1 });
+      chmodSync(file, 0o644);
+      expect(await failure(() => read(`${base}&passfile=${file}`))).toBe(
+        `unavailable: ${file} can be read by others`,
+      );
+    });
+
+    it('needs no more rights than to read and change rows', async () => {
+      const { schema, location } = await newStore();
+      const clerk = cluster.location(schema, { user: 'clerk', password: 'clerk' });
+      await cluster.query(`GRANT USAGE ON SCHEMA ${schema} TO clerk`);
+      await cluster.query(`GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
+      expect(await read(clerk)).toEqual({ n: 1 });
+      expect(await failure(() => write(clerk))).toBe(
+        `unavailable: cannot use ${printed(schema, 'clerk')}: permission denied`,
+      );
+      await cluster.query(`GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
+      await write(clerk);
+      expect(await read(location)).toEqual({ n: 2 });
+      expect(
+        await failure(() =>
+          initStore({
+            directory: cluster.location('mine', { user: 'clerk', password: 'clerk' }),
+            slots: slots(),
+          }),
+        ),
+      ).toBe(`unavailable: cannot use ${printed('mine', 'clerk')}: permission denied`);
+    });
+
+    it('can be made by a role without the right to make tables, once they are made', async () => {
+      const schema = newSchema();
+      expect(await migrateAt(cluster.location(schema))).toEqual({ from: 0, to: 1 });
+      expect(await migrateAt(cluster.location(schema))).toEqual({ from: 1, to: 1 });
+      await cluster.query(`GRANT USAGE ON SCHEMA ${schema} TO clerk`);
+      await cluster.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
+      const clerk = cluster.location(schema, { user: 'clerk', password: 'clerk' });
+      expect(await failure(() => read(clerk))).toBe(`not-found: no store in ${printed(schema, 'clerk')}`);
+      await initStore({ directory: clerk, slots: slots() });
+      await write(clerk);
+      expect(await failure(() => initStore({ directory: clerk, slots: slots() }))).toBe(
+        `conflict: there is a store in ${printed(schema, 'clerk')} already`,
+      );
+    });
+
+    it('refuses tables of a newer version, and goes on with newer ones that it can still use', async () => {
+      const { schema, location } = await newStore();
+      await cluster.query(`UPDATE ${schema}.version SET version = 2`);
+      await write(location);
+      await cluster.query(`UPDATE ${schema}.version SET usable_from = 2`);
+      const newer = `corrupt: the tables of ${printed(schema)} were made by a newer Coffer (version 2); this one knows version 1`;
+      expect(await failure(() => read(location))).toBe(newer);
+      expect(await failure(() => migrateAt(location))).toBe(newer);
+      await cluster.query(`UPDATE ${schema}.version SET version = 0, usable_from = 0`);
+      expect(await failure(() => read(location))).toBe(
+        `unavailable: the tables of ${printed(schema)} are of version 0, this Coffer needs 1`,
+      );
+    });
+
+    it.each([
+      ['store', 'DROP TABLE %.store', 'is missing'],
+      ['blob', 'ALTER TABLE %.blob DROP COLUMN bytes', 'was altered'],
+      ['blob', 'ALTER TABLE %.blob ADD COLUMN more text', 'was altered'],
+      ['blob', 'ALTER TABLE %.blob DROP CONSTRAINT blob_pkey', 'was altered'],
+      ['store', 'ALTER TABLE %.store ALTER COLUMN revision TYPE integer', 'was altered'],
+    ])('names the table %s after %s', async (table, sql, what) => {
+      const { schema, location } = await newStore();
+      await cluster.query(sql.replaceAll('%', schema));
+      expect(await failure(() => read(location))).toBe(
+        `corrupt: the table ${schema}.${table} of ${printed(schema)} ${what}`,
+      );
+    });
+
+    it('tells of a table that is altered while it is in use', async () => {
+      const { schema, location } = await newStore();
+      const store = await openWithKey(location);
+      onTestFinished(() => store.close());
+      await cluster.query(`ALTER TABLE ${schema}.blob DROP COLUMN bytes`);
+      expect(await failure(() => store.transact((tx) => tx.put(thing, { n: 3 })))).toMatch(
+        `corrupt: the tables of ${printed(schema)} were altered: `,
+      );
+    });
+
+    it('says that a database is read-only', async () => {
+      const { schema, location } = await newStore();
+      await cluster.query(`CREATE ROLE reader_${schema} LOGIN SUPERUSER PASSWORD 'reader'`);
+      await cluster.query(`ALTER ROLE reader_${schema} SET default_transaction_read_only = on`);
+      const reader = cluster.location(schema, { user: `reader_${schema}`, password: 'reader' });
+      expect(await read(reader)).toEqual({ n: 1 });
+      expect(await failure(() => write(reader))).toBe(
+        `unavailable: cannot use ${printed(schema, `reader_${schema}`)}: the database is read-only`,
+      );
+      await write(location);
+    });
+
+    it('finds rows that belong to no store, and damaged ones', async () => {
+      const { schema, location } = await newStore();
+      await cluster.query(`INSERT INTO ${schema}.blob VALUES (7, 'documents', 'aa', '')`);
+      await cluster.query(
+        `UPDATE ${schema}.blob SET bytes = '\\x00' WHERE area = 'documents' AND generation = 1`,
+      );
+      const { findings } = await examineStore({ directory: location, credentials: [rawCredential()] });
+      expect(findings.length).toBeGreaterThan(2);
+      expect(findings.map(({ file }) => file)).toContain(`${printed(schema)} (generation 7, documents/aa)`);
+    });
+
+    it('moves from files to the database and back, sealed as it is, and goes on where a copy was cut short', async () => {
+      const directory = await newStoreDirectory();
+      const store = await openWithKey(directory);
+      const ids = Array.from({ length: 1200 }, (_, i) => `id${i}`).sort();
+      await store.transact((tx) => {
+        for (const id of ids) tx.put({ collection: 'many', id }, { id });
+      });
+      store.close();
+      const schema = newSchema();
+      const location = cluster.location(schema);
+      let seen = 0;
+      const cut = copyStore({
+        from: directory,
+        to: location,
+        onProgress(done) {
+          if (done === 900) throw new Error('cut short');
+        },
+      });
+      expect(await failure(() => cut)).toBe('Error: cut short');
+      const [{ count: before } = {}] = await cluster.query(`SELECT count(*)::int FROM ${schema}.blob`);
+      expect(before).toBe(500);
+      const untouched = await cluster.query(
+        `SELECT xmin::text FROM ${schema}.blob ORDER BY xmin::text::bigint LIMIT 1`,
+      );
+      expect(await failure(() => read(location))).toBe(`not-found: no store in ${printed(schema)}`);
+      const summary = await copyStore({ from: directory, to: location, onProgress: (done) => (seen = done) });
+      expect(seen).toBe(summary.files);
+      expect(
+        await cluster.query(`SELECT xmin::text FROM ${schema}.blob ORDER BY xmin::text::bigint LIMIT 1`),
+      ).toEqual(untouched);
+      const copy = await openWithKey(location);
+      expect(await copy.read((view) => view.list('many'))).toEqual(ids);
+      copy.close();
+      const back = join(temporaryDirectory(), 'back');
+      await copyStore({ from: location, to: back });
+      expect(await failure(() => copyStore({ from: directory, to: back }))).toBe(
+        `conflict: there is a store in ${back} already`,
+      );
+      for (const place of [location, back]) {
+        const { findings, unlocked } = await examineStore({
+          directory: place,
+          credentials: [rawCredential()],
+        });
+        expect({ findings, unlocked }).toEqual({ findings: [], unlocked: true });
+      }
+    });
+
+    it('goes on above all revisions that were seen when the database goes back in time', async () => {
+      const schema = newSchema();
+      const location = cluster.location(schema);
+      await createAt(location, {
+        header: Buffer.from('header'),
+        version: { generation: 1, revision: 5 },
+        blobs: (async function* () {})(),
+      });
+      const backend = new PostgresBackend(location);
+      onTestFinished(() => backend.close());
+      const ref = { area: 'documents', name: 'aa' } as const;
+      await cluster.query(`CREATE TABLE ${schema}_past AS SELECT * FROM ${schema}.store`);
+      await backend.exclusive((session) => session.commit([{ ref, bytes: Buffer.from('lost') }]));
+      expect(await backend.state()).toMatchObject({ revision: 6 });
+      await cluster.query(
+        `DELETE FROM ${schema}.blob; DELETE FROM ${schema}.store; INSERT INTO ${schema}.store SELECT * FROM ${schema}_past`,
+      );
+      // Another history reaches the same number.
+      await cluster.query(`UPDATE ${schema}.store SET revision = 6, commit = gen_random_uuid()`);
+      expect(await backend.state()).toEqual({ generation: 1, revision: 7, settled: true });
+      const other = new PostgresBackend(location);
+      onTestFinished(() => other.close());
+      expect(await other.state()).toEqual({ generation: 1, revision: 7, settled: true });
+    });
+  },
+);
