@@ -12,7 +12,7 @@ type Main = (argv: readonly string[]) => Promise<number>;
 type Wrapped = (require: NodeJS.Require, module: { exports: { main?: Main } }) => void;
 
 const [wrapped = '', cacheFile = '', commands = '[]'] = process.argv.slice(2);
-const script = new Script(readFileSync(wrapped, 'utf8'), { filename: 'coffer.cjs' });
+const script = new Script(readFileSync(wrapped, 'latin1'), { filename: 'coffer.cjs' });
 
 const module: { exports: { main?: Main } } = { exports: {} };
 process.argv.splice(2, Number.POSITIVE_INFINITY, '--version');

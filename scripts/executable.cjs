@@ -4,7 +4,9 @@
 const sea = require('node:sea');
 const { Script } = require('node:vm');
 
-const script = new Script(sea.getAsset('coffer.cjs', 'utf8'), {
+// Written as Latin-1 by scripts/package.ts: the quickest way to a string.
+const source = Buffer.from(sea.getRawAsset('coffer.cjs')).latin1Slice();
+const script = new Script(source, {
   filename: 'coffer.cjs',
   cachedData: Buffer.from(sea.getRawAsset('code-cache')),
 });

@@ -46,10 +46,9 @@ const directory = mkdtempSync(join(tmpdir(), 'coffer-package-'));
 const env: NodeJS.ProcessEnv = { ...process.env, COFFER_STORE: join(directory, 'store') };
 try {
   node('scripts/build.ts');
-  writeFileSync(
-    dist('wrapped.cjs'),
-    `(function(require,module){${readFileSync(dist('coffer.cjs'), 'utf8')}\n})`,
-  );
+  const wrapped = `(function(require,module){${readFileSync(dist('coffer.cjs'), 'utf8')}\n})`;
+  if (!isLatin1(wrapped)) throw new Error('the bundle has characters that are not Latin-1');
+  writeFileSync(dist('wrapped.cjs'), wrapped, 'latin1');
   env['COFFER_MASTER_KEY'] = coffer('keygen').toString().trim();
   coffer('--quiet', 'init');
   coffer('transit', 'keys', 'create', 'aead');
@@ -86,4 +85,8 @@ function frequentCommands(): string[][] {
     ['transit', 'sign', 'signer', 'hello'],
     ['transit', 'verify', 'signer', 'hello', '--signature', signature],
   ];
+}
+
+function isLatin1(text: string): boolean {
+  return Buffer.from(text, 'latin1').toString('latin1') === text;
 }
