@@ -1,0 +1,236 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { initStore } from '../../../src/store/init.ts';
+import { issueToken, KEY, MASTER_KEY } from '../../http/serving.ts';
+import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+import { Member } from './fleet.ts';
+
+const missing = whyNoDatabase();
+const isSlow = process.env['SLOW'] === '1';
+const OPERATIONS = isSlow ? 2000 : 600;
+const COMMANDS = isSlow ? 100 : 15;
+const KILLS = isSlow ? 50 : 12;
+const PLAINTEXT = Buffer.from('attack at dawn').toString('base64');
+const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const run = promisify(execFile);
+
+const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
+
+/** A key that one writer turns, and what it was told. */
+interface Turned {
+  readonly name: string;
+  acknowledged: number;
+  /** Rotations whose outcome nobody was told. */
+  unknown: number;
+}
+
+describe.skipIf(missing !== undefined)(
+  `two servers on one PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
+  () => {
+    let cluster: Cluster;
+    let location: string;
+    let token: string;
+    let members: readonly [Member, Member];
+
+    const newFleet = async (at: string): Promise<void> => {
+      location = at;
+      await initStore({ directory: at, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+      token = await issueToken(at, {});
+      members = [new Member(at), new Member(at)];
+      await Promise.all(members.map((member) => member.start()));
+    };
+    beforeAll(async () => {
+      cluster = await Cluster.create();
+      await newFleet(cluster.location(newSchema()));
+    });
+    afterAll(async () => {
+      await Promise.all(members.map((member) => member.stop()));
+      await cluster.remove();
+    });
+
+    /** An answer that must be good. */
+    async function must(member: Member, method: string, path: string, body?: object) {
+      const reply = await member.ask(method, path, body, token);
+      expect([path, reply.status < 300, reply.text]).toEqual([path, true, reply.text]);
+      return reply.json?.data;
+    }
+    const versionOf = async (member: Member, key: string): Promise<number> =>
+      (await must(member, 'GET', `transit/keys/${key}`)).latest_version;
+    const other = (member: Member): Member => (member === members[0] ? members[1] : members[0]);
+
+    /** The command, run beside the servers. */
+    async function command(...words: string[]): Promise<string> {
+      const { stdout } = await run(process.execPath, [program, ...words], {
+        env: { ...process.env, COFFER_STORE: location, COFFER_MASTER_KEY: MASTER_KEY },
+      });
+      return stdout;
+    }
+
+    /** Changes made by one, each followed at once by a look of another, which must see it. */
+    const changes = {
+      async rotate(member: Member, key: string) {
+        const before = await versionOf(other(member), key);
+        await must(member, 'POST', `transit/keys/${key}/rotate`);
+        const { ciphertext } = await must(other(member), 'POST', `transit/encrypt/${key}`, {
+          plaintext: PLAINTEXT,
+        });
+        expect(ciphertext).toMatch(new RegExp(`^\\w+:v${before + 1}:`));
+        expect((await must(member, 'POST', `transit/decrypt/${key}`, { ciphertext })).plaintext).toBe(
+          PLAINTEXT,
+        );
+      },
+      async forbid(member: Member, key: string) {
+        const latest = await versionOf(other(member), key);
+        const { ciphertext } = await must(other(member), 'POST', `transit/encrypt/${key}`, {
+          plaintext: PLAINTEXT,
+        });
+        await must(member, 'POST', `transit/keys/${key}/rotate`);
+        await must(member, 'POST', `transit/keys/${key}/config`, { min_decryption_version: latest + 1 });
+        const refused = await other(member).ask('POST', `transit/decrypt/${key}`, { ciphertext }, token);
+        expect(refused.status).toBe(400);
+      },
+      async delete(member: Member, key: string) {
+        const name = `${key}-${Math.random().toString(36).slice(2)}`;
+        await must(member, 'POST', `transit/keys/${name}`);
+        await must(other(member), 'POST', `transit/keys/${name}/config`, { deletion_allowed: true });
+        await must(member, 'DELETE', `transit/keys/${name}`);
+        expect((await other(member).ask('GET', `transit/keys/${name}`, undefined, token)).status).toBe(404);
+      },
+      async revoke(member: Member) {
+        const issued = await member.ask('POST', 'auth/token/create', { ttl: '1h' }, token);
+        const fresh = issued.json.auth.client_token as string;
+        expect((await other(member).ask('GET', 'sys/mounts', undefined, fresh)).status).toBe(200);
+        await must(member, 'POST', 'auth/token/revoke', { token: fresh });
+        expect((await other(member).ask('GET', 'sys/mounts', undefined, fresh)).status).toBe(403);
+      },
+    };
+
+    it(`answer from before no acknowledged change, in ${OPERATIONS} operations beside a local command`, async () => {
+      const keys = ['one', 'two', 'three', 'four'].map((word) => `mixed-${word}`);
+      for (const key of keys) await must(members[0], 'POST', `transit/keys/${key}`);
+      await must(members[0], 'POST', 'transit/keys/commanded');
+      const kinds = Object.values(changes);
+      const working = keys.map(async (key) => {
+        for (let i = 0; i < OPERATIONS / keys.length; i++) await pick(kinds)(pick(members), key);
+      });
+      const commanding = (async () => {
+        for (let version = 2; version <= COMMANDS + 1; version++) {
+          await command('transit', 'keys', 'rotate', 'commanded');
+          for (const member of members) expect(await versionOf(member, 'commanded')).toBe(version);
+        }
+      })();
+      await Promise.all([...working, commanding]);
+    }, 600_000);
+
+    it('show nothing in a dump of the database: no key, organization, tag or token', async () => {
+      await must(members[0], 'POST', 'transit/keys/conspicuous-key');
+      await command('orgs', 'create', 'conspicuous-org');
+      await command('tags', 'create', 'conspicuous:tag', '--org', 'conspicuous-org');
+      const dump = cluster.dump();
+      expect(dump).toContain('INSERT INTO');
+      const forms = (text: string): string[] => [
+        text,
+        Buffer.from(text).toString('hex'),
+        Buffer.from(text).toString('base64').replace(/=+$/, '').slice(0, -1),
+      ];
+      for (const secret of ['conspicuous', 'mixed-one', token, token.slice(-20), MASTER_KEY]) {
+        for (const form of forms(secret)) expect(dump.includes(form), form).toBe(false);
+      }
+    });
+
+    /** Turns a key until told to stop; notes what it was told. */
+    async function turn(turned: Turned, until: { done: boolean }): Promise<void> {
+      await must(members[0], 'POST', `transit/keys/${turned.name}`);
+      while (!until.done) {
+        const reply = await pick(members).send('POST', `transit/keys/${turned.name}/rotate`, {}, token);
+        if (reply === undefined || reply.status === 503) {
+          turned.unknown++;
+          await sleep(20);
+          continue;
+        }
+        expect([reply.status, reply.text]).toEqual([200, reply.text]);
+        turned.acknowledged++;
+      }
+    }
+
+    async function check(turned: readonly Turned[]): Promise<void> {
+      for (const { name, acknowledged, unknown } of turned) {
+        const versions = [await versionOf(members[0], name), await versionOf(members[1], name)];
+        expect(versions[0]).toBe(versions[1]);
+        expect(versions[0]).toBeGreaterThanOrEqual(1 + acknowledged);
+        expect(versions[0]).toBeLessThanOrEqual(1 + acknowledged + unknown);
+      }
+    }
+
+    const turnedKeys = (prefix: string): Turned[] =>
+      [1, 2, 3].map((n) => ({ name: `${prefix}-${n}`, acknowledged: 0, unknown: 0 }));
+
+    it(`lose nothing acknowledged when servers and the database are killed, ${KILLS} times`, async () => {
+      const turned = turnedKeys('killed');
+      const until = { done: false };
+      const turning = turned.map((key) => turn(key, until));
+      for (let kill = 0; kill < KILLS; kill++) {
+        await sleep(100 + Math.random() * 300);
+        const victim = pick([...members, cluster]);
+        await victim.kill();
+        await sleep(Math.random() * 200);
+        await victim.start();
+        // Whoever is left comes back by itself.
+        for (const member of members) await must(member, 'GET', 'sys/mounts');
+      }
+      until.done = true;
+      await Promise.all(turning);
+      await check(turned);
+      expect(Math.min(...turned.map(({ acknowledged }) => acknowledged))).toBeGreaterThan(KILLS);
+      expect(await command('doctor')).toBe('');
+    }, 600_000);
+
+    it('answer 503 within seconds while the database is gone', async () => {
+      await cluster.kill();
+      try {
+        for (const _ of [1, 2, 3]) {
+          const begin = performance.now();
+          const reply = await members[0].send('GET', 'transit/keys/mixed-one', undefined, token);
+          expect(reply?.status).toBe(503);
+          expect(reply?.text).toContain('connection refused');
+          expect(performance.now() - begin).toBeLessThan(8000);
+        }
+      } finally {
+        await cluster.start();
+      }
+      await must(members[0], 'GET', 'transit/keys/mixed-one');
+    });
+
+    it('go on with a promoted standby', async () => {
+      await Promise.all(members.map((member) => member.stop()));
+      const standby = await cluster.standby();
+      try {
+        const pair = cluster
+          .location(newSchema())
+          .replace('@127.0.0.1', `@127.0.0.1:${standby.port},127.0.0.1`);
+        await newFleet(pair);
+        const turned = turnedKeys('promoted');
+        const until = { done: false };
+        const turning = turned.map((key) => turn(key, until));
+        await sleep(1000);
+        await cluster.kill();
+        const before = turned.map(({ acknowledged }) => acknowledged);
+        await standby.promote();
+        for (const member of members) await must(member, 'GET', 'sys/mounts');
+        await sleep(1000);
+        until.done = true;
+        await Promise.all(turning);
+        for (const [i, { acknowledged }] of turned.entries()) {
+          expect(acknowledged).toBeGreaterThan(before[i] ?? 0);
+        }
+        await check(turned);
+      } finally {
+        await Promise.all(members.map((member) => member.stop()));
+        await standby.remove();
+      }
+    }, 120_000);
+  },
+);
