@@ -1,0 +1,264 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Client, connect } from '../../src/client/client.ts';
+import { asCofferError } from '../../src/errors.ts';
+import { catalogue, type Entry } from '../../src/operations/catalogue.ts';
+import { openCore } from '../../src/operations/core.ts';
+import { type Operation, type Outcome, owner } from '../../src/operations/operation.ts';
+import { parseValues } from '../../src/operations/params.ts';
+import { memoryStore } from '../../src/store/memory-store.ts';
+import { selfSigned, send, startServer, type TestServer, temporaryDirectory } from '../http/serving.ts';
+import { refused } from '../refusal.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+type Run = (entry: Entry<Operation>, raw: Raw) => Promise<Outcome<unknown>>;
+
+const PLAINTEXT = 'aGVsbG8=';
+
+let server: TestServer;
+let client: Client;
+let remotely: Run;
+let locally: Run;
+beforeAll(async () => {
+  server = await startServer({}, afterAll);
+  client = connect({ address: server.address, token: server.token });
+  afterAll(() => client.close());
+  remotely = async (entry, raw) => client.run((await entry.load()).declaration, raw, 'transit');
+  const call = { core: openCore(await memoryStore()), caller: owner, mount: 'transit' };
+  locally = async (entry, raw) => {
+    const { declaration } = await entry.load();
+    return declaration.run(call, parseValues(declaration.params, raw).values);
+  };
+});
+
+/** The same calls on a server and on a local store, with what each answers or refuses. */
+async function both(entry: Entry<Operation>, raw: Raw): Promise<readonly [unknown, unknown]> {
+  const outcomeOf = async (run: Run): Promise<unknown> => {
+    try {
+      const { data, warnings, failedItems, created } = await run(entry, raw);
+      return { data, warnings: warnings ?? [], failedItems, created };
+    } catch (error) {
+      const { kind, message, field, hint } = asCofferError(error) ?? {};
+      return { kind, message, field, hint };
+    }
+  };
+  return [await outcomeOf(remotely), await outcomeOf(locally)];
+}
+
+const { transit, orgs, workspaces, tags, mounts, policy } = catalogue;
+
+describe('a client', () => {
+  it.each<[string, Entry<Operation>, Raw]>([
+    ['a key is created', transit.keys.create, { name: 'k', type: 'aes256-gcm96' }],
+    ['a key is listed', transit.keys.list, {}],
+    ['a type is unknown', transit.keys.create, { name: 'x', type: 'rot13' }],
+    ['a key is missing', transit.keys.read, { name: 'none' }],
+    ['a missing key is changed', transit.keys.rotate, { name: 'none' }],
+    ['a name is impossible', transit.keys.create, { name: '-x' }],
+    ['a required value is missing', transit.keys.create, {}],
+    ['a deletion is not allowed', transit.keys.delete, { name: 'k' }],
+    ['base64 is broken', transit.encrypt, { name: 'k', plaintext: '!' }],
+    ['a ciphertext is broken', transit.decrypt, { name: 'k', ciphertext: 'nonsense' }],
+    ['a number is given as text', transit.keys.config, { name: 'k', min_decryption_version: '1' }],
+    ['something is hashed', transit.hash, { input: PLAINTEXT, algorithm: 'sha2-512', format: 'base64' }],
+    ['an algorithm is unknown', transit.hash, { input: PLAINTEXT, algorithm: 'md5' }],
+    ['a mount is impossible', mounts.add, { path: 'sys/x' }],
+    ['a mount is removed that is not there', mounts.remove, { path: 'none' }],
+    ['a policy is broken', policy.write, { name: 'p', policy: 'path "x" {' }],
+    ['a policy is written', policy.write, { name: 'p', policy: 'path "x" { capabilities = ["read"] }' }],
+    ['a policy is read', policy.read, { name: 'p' }],
+  ])('answers as a local store does when %s', async (_what, entry, raw) => {
+    const [remote, local] = await both(entry, raw);
+    const withoutTimes = (value: unknown) =>
+      JSON.parse(JSON.stringify(value ?? null).replace(/"keys":\{"1":\d+\}/g, '"keys":{}'));
+    expect(withoutTimes(remote)).toEqual(withoutTimes(local));
+  });
+
+  it('learns of a missing organization no more than a stranger would', async () => {
+    const [remote] = await both(tags.list, { organization_name: 'none' });
+    expect(remote).toEqual({
+      kind: 'not-found',
+      message: 'not found',
+      hint: 'it is not there, or the token may not see it',
+    });
+  });
+
+  it('answers a batch with failed items with all its results', async () => {
+    await both(transit.keys.create, { name: 'batch' });
+    const batch = { name: 'batch', batch_input: [{ ciphertext: 'nonsense' }, { ciphertext: '' }] };
+    const [remote, local] = await both(transit.decrypt, batch);
+    expect(remote).toEqual(local);
+    expect(remote).toMatchObject({ failedItems: { statusCode: 400 }, data: { batch_results: [{}, {}] } });
+  });
+
+  it('makes organizations, workspaces and tags, and shows their links as a local store does', async () => {
+    const organization = await remotely(orgs.create, { name: 'firm', email: 'a@b.example' });
+    expect(organization).toMatchObject({ created: true, data: { data: { id: 'firm' } } });
+    await remotely(workspaces.create, { organization_name: 'firm', name: 'one', tags: ['env:prod'] });
+    const { data } = await remotely(tags.list, { organization_name: 'firm', q: 'env', 'page[size]': 5 });
+    expect(data).toMatchObject({
+      data: [{ attributes: { name: 'env:prod', 'instance-count': 1 } }],
+      links: { self: '/api/v2/organizations/firm/tags?q=env&page%5Bnumber%5D=1&page%5Bsize%5D=5' },
+    });
+  });
+
+  it('reaches a mount under any path', async () => {
+    await remotely(mounts.add, { path: 'teams/pay-ments' });
+    const { declaration } = await transit.keys.create.load();
+    const { data } = await client.run(declaration, { name: 'own' }, 'teams/pay-ments');
+    expect(data).toMatchObject({ name: 'own' });
+    expect(await refused(client.run(declaration, { name: 'own' }, 'no/such'))).toMatchObject({
+      kind: 'not-found',
+      message: 'no handler for route "no/such/keys/own". route entry not found.',
+    });
+  });
+
+  it('is told what its token may not do', async () => {
+    const stranger = connect({ address: server.address, token: 'cfr.stranger' });
+    onTestFinished(() => stranger.close());
+    const read = (await transit.keys.read.load()).declaration;
+    expect(await refused(stranger.run(read, { name: 'k' }, 'transit'))).toMatchObject({
+      kind: 'denied',
+      message: 'permission denied',
+    });
+    const list = (await tags.list.load()).declaration;
+    expect(await refused(stranger.run(list, { organization_name: 'acme' }, 'transit'))).toMatchObject({
+      kind: 'denied',
+      message: 'the token is missing or not valid',
+    });
+  });
+
+  it('is told that the server is sealed', async () => {
+    const sealed = await startServer({ credentials: [] });
+    const own = connect({ address: sealed.address, token: 'any' });
+    onTestFinished(() => own.close());
+    for (const [entry, raw] of [
+      [transit.keys.list, {}],
+      [tags.list, { organization_name: 'acme' }],
+    ] as const) {
+      const { declaration } = await (entry as Entry<Operation>).load();
+      expect(await refused(own.run(declaration, raw, 'transit'))).toMatchObject({
+        kind: 'sealed',
+        message: 'the server is sealed',
+      });
+    }
+  });
+
+  it('goes over a Unix socket and over TLS', async () => {
+    const socket = join(temporaryDirectory(), 's.sock');
+    const { pem, ...tls } = selfSigned(temporaryDirectory());
+    const both = await startServer({ socket, tls });
+    const { declaration } = await transit.random.load();
+    for (const options of [
+      { address: `unix:${socket}` },
+      { address: both.address, certificateAuthorities: pem },
+    ]) {
+      const own = connect({ ...options, token: both.token });
+      expect(await own.run(declaration, { bytes: 4, format: 'hex' }, 'transit')).toMatchObject({
+        data: { random_bytes: expect.stringMatching(/^[0-9a-f]{8}$/) },
+      });
+      own.close();
+    }
+    const distrustful = connect({ address: both.address, token: both.token });
+    onTestFinished(() => distrustful.close());
+    expect(await refused(distrustful.run(declaration, {}, 'transit'))).toMatchObject({
+      kind: 'unavailable',
+      message: `cannot reach ${both.address}: its certificate is not trusted; name its authority in COFFER_CACERT`,
+    });
+  });
+});
+
+describe('a client of something else', () => {
+  async function other(listener: RequestListener): Promise<string> {
+    const http = createServer(listener).listen(0, '127.0.0.1');
+    await new Promise((resolve) => http.once('listening', resolve));
+    onTestFinished(() => {
+      http.closeAllConnections();
+      http.close();
+    });
+    return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  }
+
+  async function ask(address: string, timeoutMs = 2_000) {
+    const own = connect({ address, token: 't', timeoutMs });
+    onTestFinished(() => own.close());
+    return refused(own.run((await transit.keys.read.load()).declaration, { name: 'k' }, 'transit'));
+  }
+
+  it('is told when nobody listens', async () => {
+    const free = 'http://127.0.0.1:1';
+    expect(await ask(free)).toMatchObject({
+      kind: 'unavailable',
+      message: `cannot reach ${free}: nobody listens there`,
+    });
+    expect(await ask('unix:/none/coffer.sock')).toMatchObject({
+      message: 'cannot reach unix:/none/coffer.sock: no such socket',
+    });
+  });
+
+  it('is told when no answer comes in time, or the connection is cut', async () => {
+    const silent = await other(() => undefined);
+    expect(await ask(silent, 50)).toMatchObject({
+      kind: 'unavailable',
+      message: `cannot reach ${silent}: no answer in time`,
+    });
+    const half = await other((_request, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('half');
+    });
+    expect(await ask(half, 50)).toMatchObject({ kind: 'unavailable' });
+    const cutting = await other((request) => request.socket.destroy());
+    expect(await ask(cutting)).toMatchObject({
+      kind: 'unavailable',
+      message: `cannot reach ${cutting}: the connection was cut`,
+    });
+  });
+
+  it.each([
+    ['<html>hello</html>', 200],
+    ['<html>bad gateway</html>', 502],
+    ['[1,2]', 200],
+    ['', 500],
+  ])('does not take %j for an answer', async (body, status) => {
+    const address = await other((_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/octet-stream' }).end(body);
+    });
+    expect(await ask(address)).toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('understands the errors of a real Vault', async () => {
+    const vault = (status: number, body: object) =>
+      other((_request, response) => response.writeHead(status).end(JSON.stringify(body)));
+    const wrapped = '1 error occurred:\n\t* permission denied\n\n';
+    expect(await ask(await vault(403, { errors: [wrapped] }))).toMatchObject({
+      kind: 'denied',
+      message: 'permission denied',
+    });
+    expect(await ask(await vault(404, { errors: [] }))).toMatchObject({
+      kind: 'not-found',
+      message: 'not found',
+    });
+    expect(await ask(await vault(400, { errors: ['a', 'b'] }))).toMatchObject({
+      kind: 'invalid',
+      message: 'a; b',
+    });
+    expect(await ask(await vault(503, { errors: ['Vault is sealed'] }))).toMatchObject({ kind: 'sealed' });
+  });
+});
+
+describe('what a server tells the client alone', () => {
+  it('is not told to others', async () => {
+    const plain = await send(server.address, 'POST', '/v1/transit/keys/none/rotate', { token: server.token });
+    expect(plain.json).toEqual({ errors: ['key not found'] });
+    const detailed = await send(server.address, 'POST', '/v1/transit/keys/none/rotate', {
+      token: server.token,
+      headers: { 'x-coffer-details': '1' },
+    });
+    expect(detailed.json).toMatchObject({
+      errors: ['key not found'],
+      coffer: { kind: 'not-found', message: 'key not found', field: 'name' },
+    });
+  });
+});
