@@ -33,7 +33,7 @@ export interface AnsweringOptions {
   readonly log: Log;
 }
 
-/** A body from here on is worked on by another process. */
+/** A body from here on is worked on by another process; so is one that may unfold to as much. */
 const LARGE_BODY_BYTES = 64 * 1024;
 /** Nothing under `sys/` and `auth/` has a use for more. */
 const MAX_SYSTEM_BODY_BYTES = 1024 * 1024;
@@ -132,7 +132,7 @@ export class AnsweringProcess implements Member {
     this.#metrics.begin();
     const { body } = exchange;
     const answer =
-      body === undefined || body.length < LARGE_BODY_BYTES
+      body === undefined || (body.length < LARGE_BODY_BYTES && !this.#host.unfolds(exchange))
         ? await this.#host.answer(exchange)
         : await this.#answerLarge(exchange, body.length);
     this.#metrics.end(apiOf(exchange), exchange.method, answer.status, (performance.now() - start) / 1000);

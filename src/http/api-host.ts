@@ -65,6 +65,11 @@ export class ApiHost {
     return this.#apis.answer(exchange);
   }
 
+  /** Whether a request may ask for far more work than its length tells. */
+  unfolds(exchange: Exchange): boolean {
+    return this.#apis.unfolds(exchange);
+  }
+
   /** @throws `denied` when no key fits; what was open stays open. */
   async unseal(keys: readonly UnsealKey[]): Promise<void> {
     const { directory } = this.#options.settings;

@@ -46,6 +46,11 @@ export class Apis {
         return errorBody(404, []);
     }
   }
+
+  /** Whether a request may ask for far more work than its length tells. */
+  unfolds(exchange: Exchange): boolean {
+    return apiOf(exchange) === 'data' && this.#data.unfolds(exchange);
+  }
 }
 
 /** Which API a request is for, by its path. */

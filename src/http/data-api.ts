@@ -54,6 +54,7 @@ interface Result {
 export class DataApi {
   readonly #absolute: RouteTable;
   readonly #engine: RouteTable;
+  readonly #unfolding: RouteTable;
   readonly #served: () => ServedCore | undefined;
   readonly #sealedCore: Core;
   readonly #onDefect: (error: unknown) => void;
@@ -69,7 +70,9 @@ export class DataApi {
     readonly onDefect: (error: unknown) => void;
   }) {
     this.#absolute = new RouteTable(routesUnder(options.routes, 'vault', true));
-    this.#engine = new RouteTable(routesUnder(options.routes, 'vault', false));
+    const engine = routesUnder(options.routes, 'vault', false);
+    this.#engine = new RouteTable(engine);
+    this.#unfolding = new RouteTable(engine.filter(({ operation }) => operation.unfolds));
     this.#served = options.served;
     this.#sealedCore = options.sealedCore;
     this.#onDefect = options.onDefect;
@@ -83,6 +86,18 @@ export class DataApi {
     } catch (error) {
       return this.#failure(exchange, request.method, error).answer;
     }
+  }
+
+  /** Whether a request may ask for far more work than its length tells. */
+  unfolds(exchange: Exchange): boolean {
+    const request = readDataRequest(exchange, DATA_PREFIX);
+    if (isAnswer(request)) return false;
+    const { method, path } = request;
+    // Wherever a mount might end: to know which there are takes a look at the store.
+    for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
+      if (typeof this.#unfolding.match(method, path.slice(slash + 1)) === 'object') return true;
+    }
+    return false;
   }
 
   async #route(exchange: Exchange, request: DataRequest): Promise<Answer> {

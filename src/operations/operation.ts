@@ -187,6 +187,8 @@ export interface Operation<P extends Params = Params, D = unknown> {
   readonly unauthenticated?: true;
   /** Changes nothing (a key made by the way aside), though its method is POST: it computes or looks up. */
   readonly computes?: true;
+  /** A short request may ask for much work (its content is compressed), so a server never does it beside others. */
+  readonly unfolds?: true;
   /** Any valid token will do (operations on oneself). */
   readonly anyToken?: true;
   /** Answered while the store is sealed. */

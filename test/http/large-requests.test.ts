@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { send, spawnServer, startServer, temporaryDirectory } from './serving.ts';
 
@@ -136,6 +137,22 @@ describe('the health of a server', () => {
       const replies = await Promise.all([encrypt(), encrypt()]);
       for (const { status } of replies) expect(status).toBe(200);
     });
+    expectNotHeldUp(health);
+  });
+
+  it('is told while it takes in a short backup that unfolds to a long document', async () => {
+    const { address, token, child } = await spawnServer();
+    const keys = Array.from({ length: 150_000 }, () => ({}));
+    const document = gzipSync(JSON.stringify({ policy: {}, archived_keys: { keys } }));
+    const backup = Buffer.concat([Buffer.from('G'), document]).toString('base64');
+    expect(backup.length).toBeLessThan(10_000);
+    const health = await healthDuring(address, async () => {
+      for (const path of ['/v1/transit/restore', '/v1/transit/%72estore/x']) {
+        const reply = await send(address, 'POST', path, { token, body: { backup } });
+        expect(reply).toMatchObject({ status: 400 });
+      }
+    });
+    expect(childrenOf(child.pid ?? 0)).toHaveLength(1);
     expectNotHeldUp(health);
   });
 

@@ -5,6 +5,7 @@ export const declaration = operation({
   api: 'vault',
   route: 'POST restore(/:name)',
   capability: 'update',
+  unfolds: true,
   params: {
     // Whatever is wrong with a name is said in the same words for one given here and one inside a backup.
     name: text({
