@@ -25,16 +25,16 @@ export async function eachItem<I extends BatchItem, T>(
   work: (item: I, index: number) => MaybePromise<T>,
 ): Promise<ItemResult<T>[]> {
   const results: ItemResult<T>[] = [];
-  let turnStarted = performance.now();
+  let turnStarted = Date.now();
   let index = 0;
   for (const item of items) {
     const result = attempt(item, index, work);
     // Waiting for what is there already would cost more than a small encryption.
     results.push(result instanceof Promise ? await result : result);
     index++;
-    if (index % ITEMS_BETWEEN_LOOKS === 0 && performance.now() - turnStarted > MAX_RUN_MS) {
+    if (index % ITEMS_BETWEEN_LOOKS === 0 && Date.now() - turnStarted > MAX_RUN_MS) {
       await new Promise((resolve) => setImmediate(resolve));
-      turnStarted = performance.now();
+      turnStarted = Date.now();
     }
   }
   return results;

@@ -10,7 +10,6 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { promisify } from 'node:util';
 import { diskError, errorCode } from './disk-errors.ts';
 import { refuseForeign } from './ownership.ts';
 
@@ -56,7 +55,11 @@ function readToEnd(fd: number, size: number): Buffer {
   return bytes.subarray(0, filled);
 }
 
-const sync = promisify(fsync);
+/** By callback: `util.promisify` would load a module on the way of every command. */
+const sync = (fd: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    fsync(fd, (error) => (error === null ? resolve() : reject(error)));
+  });
 
 /**
  * Creates or replaces a file and waits until its content is on disk; its directory entry is not, until the directory

@@ -1,12 +1,10 @@
 import {
   createPrivateKey,
   createPublicKey,
-  generateKeyPair,
   type KeyObject,
   sign as nodeSign,
   verify as nodeVerify,
 } from 'node:crypto';
-import { promisify } from 'node:util';
 import { encodeBase64 } from '../../base64.ts';
 import { invalid, unsupported } from '../../errors.ts';
 import { refusedBackup } from './backup-refusal.ts';
@@ -30,6 +28,7 @@ import type {
   SignatureOptions,
   Signing,
 } from './key-type.ts';
+import { newPrivateKey } from './new-private-key.ts';
 import { encodeAndWipe } from './secret-key.ts';
 import { storedKey } from './stored-key.ts';
 
@@ -49,13 +48,11 @@ export interface ParameterSet {
 interface RawKeys {
   createPrivateKey(key: { key: Uint8Array; format: string; asymmetricKeyType: string }): KeyObject;
   createPublicKey(key: { key: Uint8Array; format: string; asymmetricKeyType: string }): KeyObject;
-  generateKeyPair(type: string): Promise<{ privateKey: KeyObject }>;
 }
 
 const rawKeys: RawKeys = {
   createPrivateKey: createPrivateKey as unknown as RawKeys['createPrivateKey'],
   createPublicKey: createPublicKey as unknown as RawKeys['createPublicKey'],
-  generateKeyPair: promisify(generateKeyPair) as unknown as RawKeys['generateKeyPair'],
 };
 
 const raw = (key: KeyObject, format: string): Buffer =>
@@ -72,7 +69,7 @@ export function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
     publicKey: publicKey(set),
     backup: backup(set),
     open: openKeyPair,
-    generate: async () => storedKey((await rawKeys.generateKeyPair(set.name)).privateKey),
+    generate: async () => storedKey(await newPrivateKey(set.name)),
     exportSecret: (pair, format) => exportSecret(pair, format, set),
   };
 }

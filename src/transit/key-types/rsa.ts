@@ -1,13 +1,11 @@
 import {
   constants,
-  generateKeyPair,
   type KeyObject,
   sign as nodeSign,
   verify as nodeVerify,
   privateDecrypt,
   publicEncrypt,
 } from 'node:crypto';
-import { promisify } from 'node:util';
 import { type CofferError, invalid } from '../../errors.ts';
 import {
   type KeyPair,
@@ -20,6 +18,7 @@ import {
   unknownFormat,
 } from './key-pair.ts';
 import type { Importing, KeyType, PublicKeyEncryption, SignatureOptions, Signing } from './key-type.ts';
+import { newPrivateKey } from './new-private-key.ts';
 import { DIGEST_HASHES, type DigestHashName } from './prehash/digest-hash.ts';
 import {
   exactSaltBytes,
@@ -161,11 +160,6 @@ const wrongType = (key: KeyObject, modulusBits: number): CofferError =>
     field: 'type',
   });
 
-async function newPrivateKey(modulusBits: number): Promise<KeyObject> {
-  const options = { modulusLength: modulusBits, publicExponent: PUBLIC_EXPONENT };
-  return (await promisify(generateKeyPair)('rsa', options)).privateKey;
-}
-
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /**
@@ -187,7 +181,12 @@ function rsaType(modulusBits: number, backupNumber: number): KeyType<KeyPair> {
     signing,
     importing: importing(modulusBits),
     open: openKeyPair,
-    generate: () => inTurn(async () => storedKey(await newPrivateKey(modulusBits))),
+    generate: () =>
+      inTurn(async () =>
+        storedKey(
+          await newPrivateKey('rsa', { modulusLength: modulusBits, publicExponent: PUBLIC_EXPONENT }),
+        ),
+      ),
     exportSecret(pair, format) {
       const key = pair.privateKey;
       if (format === '') return key.export({ format: 'pem', type: 'pkcs1' }).toString();

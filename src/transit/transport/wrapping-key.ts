@@ -1,8 +1,8 @@
-import { generateKeyPair, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
+import type { KeyObject } from 'node:crypto';
 import type { DocumentRef } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
 import type { StoredMaterial } from '../key-types/key-type.ts';
+import { newPrivateKey } from '../key-types/new-private-key.ts';
 import { keyOf, storedKey } from '../key-types/stored-key.ts';
 
 /** What peers wrap under; importers check the length of a wrapped key against it. */
@@ -30,7 +30,7 @@ export async function wrappingPublicKey(engine: Engine): Promise<string> {
 
 /** Seconds of work on another thread, then one transaction; who comes second takes the first one's key. */
 async function makeWrappingKey(engine: Engine, ref: DocumentRef): Promise<StoredMaterial> {
-  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: MODULUS_BITS });
+  const privateKey = await newPrivateKey('rsa', { modulusLength: MODULUS_BITS });
   return engine.store.transact(async (tx) => {
     const meanwhile = await tx.get<StoredMaterial>(ref);
     if (meanwhile !== undefined) return meanwhile;
