@@ -1,8 +1,8 @@
 import { type Client, connect } from '../client/client.ts';
 import { invalid } from '../errors.ts';
+import { variable } from './environment.ts';
 import type { Runner } from './runner.ts';
 import type { Session } from './session.ts';
-import { variable } from './settings.ts';
 import { secretText } from './unlock.ts';
 
 const CA_VARIABLE = 'COFFER_CACERT';
