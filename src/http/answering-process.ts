@@ -1,4 +1,3 @@
-import { asCofferError } from '../errors.ts';
 import type { Core, ServerState } from '../operations/operation.ts';
 import type { Store } from '../store/store.ts';
 import { ApiHost, type StoreSettings } from './api-host.ts';
@@ -153,8 +152,7 @@ export class AnsweringProcess implements Member {
     try {
       return await this.#lane.answer(exchange);
     } catch (error) {
-      this.#log.defect('large request failed', error);
-      const text = asCofferError(error)?.message ?? 'internal error';
+      const text = this.#host.failed(error)?.message ?? 'internal error';
       return exchange.target.startsWith(DATA_PREFIX)
         ? errorBody(503, [text])
         : errorDocument(503, { detail: text });

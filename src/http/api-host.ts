@@ -1,4 +1,5 @@
 import { AuditLog } from '../access/audit-log.ts';
+import { asCofferError } from '../errors.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/operation.ts';
 import { openStore } from '../store/open.ts';
@@ -7,6 +8,7 @@ import type { Dialect } from '../transit/mounts.ts';
 import { Apis } from './apis.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import type { Log } from './log.ts';
+import { isOfServer, type NoteFailure, outsideView } from './outside-view.ts';
 import type { ServedRoute } from './routes.ts';
 import { sealedStore } from './sealed-store.ts';
 import { ServedCore } from './served-core.ts';
@@ -35,6 +37,18 @@ export class ApiHost {
   #store: Store | undefined;
   #served: ServedCore | undefined;
 
+  readonly failed: NoteFailure = (error) => {
+    const { log, onDefect, settings } = this.#options;
+    const known = asCofferError(error);
+    if (known === undefined) {
+      onDefect?.();
+      log.defect('request failed', error);
+      return undefined;
+    }
+    if (isOfServer(known)) log.warn('request failed', { kind: known.kind, reason: known.message });
+    return outsideView(known, settings.directory);
+  };
+
   private constructor(options: ApiHostOptions, auditLog: AuditLog | undefined) {
     this.#options = options;
     this.#auditLog = auditLog;
@@ -43,10 +57,7 @@ export class ApiHost {
       served: () => this.#served,
       sealedCore: this.#core(sealedStore),
       apiDocument: () => options.server.apiDocument(),
-      onDefect: (error) => {
-        options.onDefect?.();
-        options.log.defect('request failed', error);
-      },
+      failed: this.failed,
     });
   }
 

@@ -4,6 +4,7 @@ import { errorBody } from './data-envelope.ts';
 import { docsPage } from './docs-page.ts';
 import { DOCUMENT_PREFIX, DocumentApi } from './document-api.ts';
 import type { Answer, Exchange } from './exchange.ts';
+import type { NoteFailure } from './outside-view.ts';
 import type { ServedRoute } from './routes.ts';
 import type { ServedCore } from './served-core.ts';
 
@@ -14,7 +15,7 @@ export interface ApisOptions {
   /** For the few operations that are answered while it is not. */
   readonly sealedCore: Core;
   readonly apiDocument: () => object;
-  readonly onDefect: (error: unknown) => void;
+  readonly failed: NoteFailure;
 }
 
 export type ApiName = 'data' | 'document' | 'docs' | 'none';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
-import { asCofferError } from '../errors.ts';
 import {
   type Call,
   type Caller,
@@ -26,6 +25,7 @@ import {
   tokenOf,
 } from './data-request.ts';
 import type { Answer, Exchange } from './exchange.ts';
+import type { NoteFailure } from './outside-view.ts';
 import { type Match, RouteTable, routesUnder, type ServedRoute } from './routes.ts';
 import type { ServedCore } from './served-core.ts';
 import { dataStatus } from './status-codes.ts';
@@ -57,7 +57,7 @@ export class DataApi {
   readonly #unfolding: RouteTable;
   readonly #served: () => ServedCore | undefined;
   readonly #sealedCore: Core;
-  readonly #onDefect: (error: unknown) => void;
+  readonly #failed: NoteFailure;
 
   /**
    * @param served the core while the server is unsealed.
@@ -67,7 +67,7 @@ export class DataApi {
     readonly routes: readonly ServedRoute[];
     readonly served: () => ServedCore | undefined;
     readonly sealedCore: Core;
-    readonly onDefect: (error: unknown) => void;
+    readonly failed: NoteFailure;
   }) {
     this.#absolute = new RouteTable(routesUnder(options.routes, 'vault', true));
     const engine = routesUnder(options.routes, 'vault', false);
@@ -75,7 +75,7 @@ export class DataApi {
     this.#unfolding = new RouteTable(engine.filter(({ operation }) => operation.unfolds));
     this.#served = options.served;
     this.#sealedCore = options.sealedCore;
-    this.#onDefect = options.onDefect;
+    this.#failed = options.failed;
   }
 
   async answer(exchange: Exchange): Promise<Answer> {
@@ -209,11 +209,8 @@ export class DataApi {
   }
 
   #failure(exchange: Exchange, method: Method, error: unknown): Result {
-    const known = asCofferError(error);
-    if (known === undefined) {
-      this.#onDefect(error);
-      return refusal(500, wrapped('internal error'));
-    }
+    const known = this.#failed(error);
+    if (known === undefined) return refusal(500, wrapped('internal error'));
     const status = dataStatus(known, method);
     const text = known.kind === 'sealed' ? 'Vault is sealed' : known.message;
     const texts = status === 404 ? [] : [text];

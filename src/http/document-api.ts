@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest } from '../access/audit-record.ts';
-import { asCofferError } from '../errors.ts';
 import { readDocument } from '../operations/json-api-request.ts';
 import type { Call, Operation } from '../operations/operation.ts';
 import { parseValues } from '../operations/params.ts';
@@ -20,6 +19,7 @@ import {
   refusedMediaType,
   UNAUTHORIZED,
 } from './json-api.ts';
+import type { NoteFailure } from './outside-view.ts';
 import { parseObject, parseQuery } from './request-body.ts';
 import { RouteTable, routesUnder, type ServedRoute } from './routes.ts';
 import type { ServedCore } from './served-core.ts';
@@ -51,16 +51,16 @@ interface Progress {
 export class DocumentApi {
   readonly #routes: RouteTable;
   readonly #served: () => ServedCore | undefined;
-  readonly #onDefect: (error: unknown) => void;
+  readonly #failed: NoteFailure;
 
   constructor(options: {
     readonly routes: readonly ServedRoute[];
     readonly served: () => ServedCore | undefined;
-    readonly onDefect: (error: unknown) => void;
+    readonly failed: NoteFailure;
   }) {
     this.#routes = new RouteTable(routesUnder(options.routes, 'json-api', true), decodeURIComponent);
     this.#served = options.served;
-    this.#onDefect = options.onDefect;
+    this.#failed = options.failed;
   }
 
   async answer(exchange: Exchange): Promise<Answer> {
@@ -124,11 +124,8 @@ export class DocumentApi {
     if (error instanceof MalformedBody) {
       return { answer: errorDocument(400, { detail: error.message }), error: error.message };
     }
-    const known = asCofferError(error);
-    if (known === undefined) {
-      this.#onDefect(error);
-      return { answer: errorDocument(500), error: 'internal error' };
-    }
+    const known = this.#failed(error);
+    if (known === undefined) return { answer: errorDocument(500), error: 'internal error' };
     const answer = coreErrorDocument(known, operation, errorDetails(exchange, known));
     return { answer, error: known.message };
   }

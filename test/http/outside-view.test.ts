@@ -1,0 +1,75 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { corrupt, invalid, unavailable } from '../../src/errors.ts';
+import { outsideView } from '../../src/http/outside-view.ts';
+import { send, startServer } from './serving.ts';
+
+const STORE = '/srv/my store';
+
+describe('an error of the store, seen from outside,', () => {
+  it.each([
+    ['/srv/my store/generation-1/documents/ab12 is damaged', 'generation-1/documents/ab12 is damaged'],
+    ['cannot read /srv/my store: permission denied', 'cannot read the store: permission denied'],
+    [
+      'cannot open the audit log /var/log/coffer/audit.log: full',
+      'cannot open the audit log audit.log: full',
+    ],
+    ['C:\\Users\\ada\\coffer\\lock is held by another process', 'lock is held by another process'],
+    [
+      'cannot use postgres://coffer@db.internal,db2:5432/keys: it is busy',
+      'cannot use the store: it is busy',
+    ],
+    [
+      'postgres://coffer@db/keys (generation 1, document ab12) is damaged',
+      'the store (generation 1, document ab12) is damaged',
+    ],
+    ['key "orders" has the unknown type x/y/z', 'key "orders" has the unknown type x/y/z'],
+    ['could not derive enc key, length not correct', 'could not derive enc key, length not correct'],
+  ])('names no place of the server: %s', (message, seen) => {
+    expect(outsideView(corrupt(message), STORE).message).toBe(seen);
+    expect(outsideView(unavailable(message), STORE).message).toBe(seen);
+  });
+
+  it('keeps its kind, its field and a hint that names no place', () => {
+    const error = corrupt('it is damaged', { field: 'name', hint: 'run "coffer doctor"' });
+    expect(outsideView(error, STORE)).toMatchObject({
+      kind: 'corrupt',
+      field: 'name',
+      hint: 'run "coffer doctor"',
+    });
+    const local = unavailable('it is open to all', { hint: 'run "chmod go-w /srv/my store/lock"' });
+    expect(outsideView(local, STORE).hint).toBeUndefined();
+  });
+
+  it('is what it is when it is about what the caller sent', () => {
+    const error = invalid('"/etc/passwd" is no name', { hint: 'not /a/b' });
+    expect(outsideView(error, STORE)).toBe(error);
+  });
+});
+
+describe('a server whose store is damaged', () => {
+  it('tells callers what, and its own log also where', async () => {
+    const { address, token, directory, log } = await startServer();
+    await send(address, 'POST', '/v1/transit/keys/orders', { token });
+    const documents = join(directory, 'generation-1', 'documents');
+    const before = readdirSync(documents);
+    await send(address, 'POST', '/v1/transit/keys/later', { token });
+    for (const name of readdirSync(documents).filter((file) => !before.includes(file))) {
+      writeFileSync(join(documents, name), 'damaged');
+    }
+    const headers = { 'x-coffer-details': '1' };
+    const reply = await send(address, 'POST', '/v1/transit/encrypt/later', {
+      token,
+      headers,
+      body: { plaintext: 'aGVsbG8=' },
+    });
+    expect(reply).toMatchObject({ status: 500, json: { coffer: { kind: 'corrupt' } } });
+    expect(reply.json.errors[0]).toMatch(/^generation-1\/documents\/[0-9a-f]+ is damaged/);
+    expect(reply.text).not.toContain(directory);
+    const told = log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'request failed');
+    expect(told).toEqual([
+      expect.objectContaining({ kind: 'corrupt', reason: expect.stringContaining(`${documents}/`) }),
+    ]);
+  });
+});
