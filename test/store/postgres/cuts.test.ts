@@ -5,7 +5,7 @@ import { rekey } from '../../../src/store/rekey.ts';
 import type { SealedStore } from '../../../src/store/sealed-store.ts';
 import { KEY, openWithKey } from '../temporary-store.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
-import { type Break, SeveredLine } from './severed-line.ts';
+import { type Break, DatabaseLine } from './database-line.ts';
 
 const missing = whyNoDatabase();
 const MORE_THAN_ANY = 200;
@@ -14,10 +14,10 @@ describe.skipIf(missing !== undefined)(
   `a cut line to PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
   () => {
     let cluster: Cluster;
-    let line: SeveredLine;
+    let line: DatabaseLine;
     beforeAll(async () => {
       cluster = await Cluster.create();
-      line = await SeveredLine.to(cluster.port);
+      line = await DatabaseLine.to(cluster.port);
     });
     afterAll(async () => {
       line.close();

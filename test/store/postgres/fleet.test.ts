@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { initStore } from '../../../src/store/init.ts';
 import { issueToken, KEY, MASTER_KEY } from '../../http/serving.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+import { DatabaseLine } from './database-line.ts';
 import { Member } from './fleet.ts';
 
 const missing = whyNoDatabase();
@@ -124,6 +125,30 @@ describe.skipIf(missing !== undefined)(
       })();
       await Promise.all([...working, commanding]);
     }, 600_000);
+
+    it('share no answer of the database with those who came after the question was sent', async () => {
+      const line = await DatabaseLine.to(cluster.port);
+      const slow = new Member(location.replace(`:${cluster.port}/`, `:${line.port}/`));
+      try {
+        await slow.start();
+        await must(members[0], 'POST', 'transit/keys/far');
+        line.delayMs = 4;
+        let isDone = false;
+        // So there is always a question under way.
+        const busy = [1, 2, 3].map(async () => {
+          while (!isDone) await versionOf(slow, 'far');
+        });
+        for (let version = 2; version <= 20; version++) {
+          await must(members[0], 'POST', 'transit/keys/far/rotate');
+          expect(await versionOf(slow, 'far')).toBe(version);
+        }
+        isDone = true;
+        await Promise.all(busy);
+      } finally {
+        await slow.stop();
+        line.close();
+      }
+    });
 
     it('show nothing in a dump of the database: no key, organization, tag or token', async () => {
       await must(members[0], 'POST', 'transit/keys/conspicuous-key');

@@ -4,13 +4,15 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 /** Where the line breaks: as a message reaches the database, or as the answer to it comes back. */
 export type Break = 'request' | 'answer';
 
-/** A line to a database that can be made to break at the nth thing that goes through it. */
-export class SeveredLine {
+/** A line to a database that can be made slow, or to break at the nth thing that goes through it. */
+export class DatabaseLine {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #requests = 0;
   #breakAt = Number.POSITIVE_INFINITY;
   #where: Break = 'request';
+  /** How long answers are under way. */
+  delayMs = 0;
 
   private constructor(port: number) {
     this.#server = createServer((near) =>
@@ -18,8 +20,8 @@ export class SeveredLine {
     );
   }
 
-  static async to(port: number): Promise<SeveredLine> {
-    const line = new SeveredLine(port);
+  static async to(port: number): Promise<DatabaseLine> {
+    const line = new DatabaseLine(port);
     line.#server.listen(0, '127.0.0.1');
     await once(line.#server, 'listening');
     return line;
@@ -68,7 +70,8 @@ export class SeveredLine {
     });
     far.on('data', (bytes) => {
       if (isBreaking) cut();
-      else near.write(bytes);
+      else if (this.delayMs === 0) near.write(bytes);
+      else setTimeout(() => near.write(bytes), this.delayMs);
     });
   }
 }

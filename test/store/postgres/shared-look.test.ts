@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { SharedLook } from '../../../src/store/backends/postgres/shared-look.ts';
+
+/** Looks that are answered by hand, in the order in which they were sent. */
+function looks() {
+  const sent: { resolve(answer: string): void; reject(error: Error): void }[] = [];
+  const shared = new SharedLook<string>(() => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    sent.push({ resolve, reject });
+    return promise;
+  });
+  return { sent, shared };
+}
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it('sends one look for all who ask at once', async () => {
+  const { sent, shared } = looks();
+  const asked = [shared.ask(), shared.ask(), shared.ask()];
+  await turn();
+  expect(sent).toHaveLength(1);
+  sent[0]?.resolve('first');
+  expect(await Promise.all(asked)).toEqual(['first', 'first', 'first']);
+});
+
+it('gives nobody the answer to a look that was sent before they asked', async () => {
+  const { sent, shared } = looks();
+  const early = shared.ask();
+  await turn();
+  const late = [shared.ask(), shared.ask()];
+  await turn();
+  expect(sent).toHaveLength(1);
+  sent[0]?.resolve('first');
+  expect(await early).toBe('first');
+  await turn();
+  expect(sent).toHaveLength(2);
+  sent[1]?.resolve('second');
+  expect(await Promise.all(late)).toEqual(['second', 'second']);
+});
+
+it('goes on after a look that failed, which fails only for those who waited for it', async () => {
+  const { sent, shared } = looks();
+  const early = shared.ask();
+  await turn();
+  const late = shared.ask();
+  sent[0]?.reject(new Error('no answer'));
+  await expect(early).rejects.toThrow('no answer');
+  await turn();
+  sent[1]?.resolve('second');
+  expect(await late).toBe('second');
+});
