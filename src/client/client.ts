@@ -10,6 +10,8 @@ export interface ClientOptions {
   readonly token?: string;
   /** Milliseconds to wait for the whole answer; default 90 seconds, as long as servers of the family take. */
   readonly timeoutMs?: number;
+  /** Longer answers are refused; default 256 MiB. */
+  readonly maxAnswerBytes?: number;
   /** PEM certificates to trust beside those of the platform. */
   readonly certificateAuthorities?: string;
 }
@@ -27,10 +29,16 @@ export interface Client {
 }
 
 const DEFAULT_TIMEOUT_MS = 90_000;
+/** The largest signatures, for a batch of a thousand items, come to about 70 MiB. */
+const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 /** Makes a client; nothing is sent before the first operation. @throws `invalid` for an impossible address. */
-export function connect({ token, timeoutMs, ...options }: ClientOptions): Client {
-  const transport = new HttpTransport({ ...options, timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS });
+export function connect({ token, timeoutMs, maxAnswerBytes, ...options }: ClientOptions): Client {
+  const transport = new HttpTransport({
+    ...options,
+    timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxAnswerBytes: maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
+  });
   return {
     async run(operation, raw, mount) {
       // What can't be right is refused here, in the words of a local command.

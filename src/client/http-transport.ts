@@ -7,6 +7,7 @@ import { type Address, parseAddress } from './address.ts';
 export interface TransportOptions {
   readonly address: string;
   readonly timeoutMs: number;
+  readonly maxAnswerBytes: number;
   readonly certificateAuthorities?: string;
 }
 
@@ -31,16 +32,18 @@ const IDLE_MS = 30_000;
 export class HttpTransport {
   readonly #address: string;
   readonly #timeoutMs: number;
+  readonly #maxAnswerBytes: number;
   readonly #agent: Agent;
   readonly #send: typeof plainRequest;
   readonly #target: RequestOptions;
 
-  constructor({ address, timeoutMs, certificateAuthorities }: TransportOptions) {
+  constructor({ address, timeoutMs, maxAnswerBytes, certificateAuthorities }: TransportOptions) {
     const parsed = parseAddress(address);
     const secure = parsed.kind === 'tcp' && parsed.secure;
     const pool = { keepAlive: true, timeout: IDLE_MS };
     this.#address = address;
     this.#timeoutMs = timeoutMs;
+    this.#maxAnswerBytes = maxAnswerBytes;
     this.#agent = secure ? new SecureAgent({ ...pool, ...trust(certificateAuthorities) }) : new Agent(pool);
     this.#send = secure ? secureRequest : plainRequest;
     this.#target = targetOf(parsed);
@@ -66,12 +69,10 @@ export class HttpTransport {
     sent.end(body);
     try {
       const answer = await promise;
-      const chunks: Buffer[] = [];
-      for await (const chunk of answer) chunks.push(chunk as Buffer);
       return {
         status: answer.statusCode ?? 0,
         contentType: answer.headers['content-type'] ?? '',
-        body: Buffer.concat(chunks).toString('utf8'),
+        body: await this.#bodyOf(answer),
       };
     } catch (error) {
       throw error instanceof CofferError ? error : this.#failure(reasonOf(error), error);
@@ -82,6 +83,22 @@ export class HttpTransport {
 
   close(): void {
     this.#agent.destroy();
+  }
+
+  /** What listens at the address may be anything, so it gets no more memory than an honest answer needs. */
+  async #bodyOf(answer: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > this.#maxAnswerBytes) {
+        throw unavailable(`the answer of ${this.#address} is longer than ${this.#maxAnswerBytes} bytes`, {
+          hint: 'see what listens at that address',
+        });
+      }
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8');
   }
 
   #failure(reason: string, cause?: unknown): CofferError {

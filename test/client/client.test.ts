@@ -181,8 +181,8 @@ describe('a client of something else', () => {
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   }
 
-  async function ask(address: string, timeoutMs = 2_000) {
-    const own = connect({ address, token: 't', timeoutMs });
+  async function ask(address: string, timeoutMs = 2_000, maxAnswerBytes = 2 ** 20) {
+    const own = connect({ address, token: 't', timeoutMs, maxAnswerBytes });
     onTestFinished(() => own.close());
     return refused(own.run((await transit.keys.read.load()).declaration, { name: 'k' }, 'transit'));
   }
@@ -214,6 +214,21 @@ describe('a client of something else', () => {
       kind: 'unavailable',
       message: `cannot reach ${cutting}: the connection was cut`,
     });
+  });
+
+  it('takes no answer without end, nor one byte too many', async () => {
+    const endless = await other((_request, response) => {
+      const more = () => response.write('x'.repeat(65_536), () => setImmediate(more));
+      more();
+    });
+    expect(await ask(endless)).toMatchObject({
+      kind: 'unavailable',
+      message: `the answer of ${endless} is longer than 1048576 bytes`,
+    });
+    const body = JSON.stringify({ errors: ['no'] });
+    const exact = await other((_request, response) => response.writeHead(400).end(body));
+    expect(await ask(exact, 2_000, body.length)).toMatchObject({ kind: 'invalid', message: 'no' });
+    expect(await ask(exact, 2_000, body.length - 1)).toMatchObject({ kind: 'unavailable' });
   });
 
   it.each([
