@@ -1,3 +1,4 @@
+import { isExposed } from '../client/address.ts';
 import { type Client, connect } from '../client/client.ts';
 import { invalid } from '../errors.ts';
 import { variable } from './environment.ts';
@@ -7,8 +8,11 @@ import { secretText } from './unlock.ts';
 
 const CA_VARIABLE = 'COFFER_CACERT';
 
-/** Runs operations on a server. */
+/** Runs operations on a server. Says so when others on the network can read what is sent. */
 export async function openRemote(session: Session, address: string): Promise<Runner> {
+  if (isExposed(address)) {
+    session.warn(`${address} is not encrypted: others on the network can read the token and the data`);
+  }
   const token = await tokenOf(session);
   const authorities = variable(session.environment, CA_VARIABLE);
   const client: Client = connect({

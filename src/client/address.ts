@@ -1,4 +1,5 @@
 import { invalid } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 
 /** Where a server is. */
 export type Address =
@@ -22,4 +23,10 @@ export function parseAddress(text: string): Address {
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return { kind: 'tcp', secure, host, port: url.port === '' ? (secure ? 443 : 80) : Number(url.port) };
+}
+
+/** Whether others on the network can read what goes to and fro: no TLS, and not to this machine. @throws as `parseAddress`. */
+export function isExposed(text: string): boolean {
+  const address = parseAddress(text);
+  return address.kind === 'tcp' && !address.secure && !isLoopback(address.host);
 }

@@ -44,10 +44,6 @@ function parseLimit(text: string, query: string): number {
   return bytes;
 }
 
-/** Whether only programs on this machine reach the address. Names but `localhost` could mean anything. */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
-
 /** How the address is written for people and clients. */
 export const printAddress = (host: string, port: number, secure: boolean): string =>
   `${secure ? 'https' : 'http'}://${isIPv6(host) ? `[${host}]` : host}:${port}`;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { asCofferError, invalid, unavailable } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 import { catalogue } from '../operations/catalogue.ts';
 import { openStore } from '../store/open.ts';
 import type { Credential } from '../store/slots/credential.ts';
@@ -8,12 +9,7 @@ import type { Dialect } from '../transit/mounts.ts';
 import { AnsweringProcess, type AnsweringSettings } from './answering-process.ts';
 import { Control } from './control.ts';
 import type { TlsCertificate } from './http-server.ts';
-import {
-  DEFAULT_MAX_REQUEST_BYTES,
-  isLoopback,
-  type ListenAddress,
-  parseListenAddress,
-} from './listen-address.ts';
+import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { Log } from './log.ts';
 import { describeApi } from './openapi.ts';
 import { loadRoutes, type ServedRoute } from './routes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAddress } from '../../src/client/address.ts';
+import { isExposed, parseAddress } from '../../src/client/address.ts';
 import { refusal } from '../refusal.ts';
 
 describe('the address of a server', () => {
@@ -30,5 +30,18 @@ describe('the address of a server', () => {
       message: `${JSON.stringify(text)} is not the address of a server`,
       field: 'address',
     });
+  });
+
+  it.each([
+    ['http://coffer.example:8200', true],
+    ['http://10.0.0.7:8200', true],
+    ['http://[fe80::1]:8200', true],
+    ['http://127.0.0.1:8200', false],
+    ['http://[::1]:8200', false],
+    ['http://localhost:8200', false],
+    ['https://coffer.example:8200', false],
+    ['unix:/run/coffer.sock', false],
+  ])('%s shows what is sent to others on the network: %s', (text, expected) => {
+    expect(isExposed(text)).toBe(expected);
   });
 });

@@ -74,7 +74,7 @@ async function namesFrom(
   return rawLines(data, operation.cli ?? {});
 }
 
-/** The options with a value that every command has, as far as they were typed. */
+/** The options with a value that every command has, as far as they were typed; and no warnings. */
 function optionsIn(words: readonly string[]): ReadonlyMap<string, OptionValue> {
   const found = new Map<string, OptionValue>();
   for (const { flag, takes } of everywhereOptions) {
@@ -86,5 +86,6 @@ function optionsIn(words: readonly string[]): ReadonlyMap<string, OptionValue> {
     });
   }
   found.delete('output');
+  found.set('quiet', true);
   return found;
 }

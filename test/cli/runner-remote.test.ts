@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { Session } from '../../src/cli/session.ts';
+import { promptsDouble, streamsDouble } from './streams.double.ts';
+
+describe('a command that works against a server', () => {
+  async function saidFor(address: string, options: Record<string, true> = {}): Promise<string> {
+    const streams = streamsDouble();
+    const everywhere = new Map(Object.entries({ address, ...options }));
+    const session = new Session(streams, { COFFER_TOKEN: 't' }, everywhere, promptsDouble());
+    // Nothing is sent before the first operation runs.
+    await session.runner();
+    await session.runner();
+    await session.close();
+    return streams.written.err;
+  }
+
+  it('warns once when others on the network can read along', async () => {
+    const address = 'http://coffer.example:8200';
+    expect(await saidFor(address)).toBe(
+      `coffer: warning: ${address} is not encrypted: others on the network can read the token and the data\n`,
+    );
+    expect(await saidFor(address, { quiet: true })).toBe('');
+  });
+
+  it.each(['http://127.0.0.1:8200', 'https://coffer.example', 'unix:/run/coffer.sock'])(
+    'has nothing to say about %s',
+    async (address) => {
+      expect(await saidFor(address)).toBe('');
+    },
+  );
+});
