@@ -24,12 +24,7 @@ app.post('/v1/transit/encrypt/bench', async (request) => {
   const { plaintext } = request.body as { plaintext: string };
   const iv = nonce();
   const cipher = createCipheriv('aes-256-gcm', key, iv);
-  const sealed = Buffer.concat([
-    iv,
-    cipher.update(plaintext, 'base64'),
-    cipher.final(),
-    cipher.getAuthTag(),
-  ]);
+  const sealed = Buffer.concat([iv, cipher.update(plaintext, 'base64'), cipher.final(), cipher.getAuthTag()]);
   return { data: { ciphertext: `service:v1:${sealed.toString('base64')}` } };
 });
 await app.listen({ port: 0, host: '127.0.0.1' });

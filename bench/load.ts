@@ -1,6 +1,6 @@
 /**
- * A load generator in a process of its own: sends one request over and over on several kept connections, each time
- * when the answer to the last one is there. Raw sockets, because a full HTTP client would cost more than the server.
+ * A load generator in a process of its own: sends one request over and over on several kept connections. Raw sockets,
+ * because a full HTTP client would cost more than the server, and there may be no core left for it.
  *
  * Told by the one line of JSON in its first argument; prints one line of JSON.
  */
@@ -8,9 +8,11 @@ import { connect } from 'node:net';
 
 export interface Load {
   readonly port: number;
-  /** Head and body of the request, as they go over the wire. */
+  /** Head and body of the request, as they go over the wire. Every answer to it must have the same length. */
   readonly request: string;
   readonly connections: number;
+  /** Requests under way on each connection; above 1 they are pipelined, which spares the generator most of its work. */
+  readonly depth: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
 }
@@ -24,11 +26,15 @@ export interface Measured {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LENGTH = /content-length: *(\d+)/i;
+const STATUS = 'HTTP/1.1 200';
 
 const load = JSON.parse(process.argv[2] ?? '') as Load;
 const request = Buffer.from(load.request);
+const requests = Buffer.concat(Array.from({ length: load.depth }, () => request));
 const latencies: number[] = [];
 let isMeasuring = false;
+/** Of one answer, in bytes; known from the first one. */
+let answerLength = 0;
 
 for (let index = 0; index < load.connections; index += 1) drive();
 
@@ -41,29 +47,30 @@ setTimeout(() => {
 function drive(): void {
   const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true });
   let sentAt = performance.now();
-  /** Bytes of the present answer that are still to come; 0 while its head is awaited. */
-  let missing = 0;
-  socket.on('connect', () => socket.write(request));
+  let received = 0;
+  socket.on('connect', () => socket.write(requests));
   socket.on('error', (error) => {
     throw error;
   });
   socket.on('data', (chunk) => {
-    missing = missing === 0 ? answerLength(chunk) - chunk.length : missing - chunk.length;
-    if (missing > 0) return;
-    missing = 0;
+    if (received === 0) checkAnswer(chunk);
+    received += chunk.length;
+    if (received < answerLength * load.depth) return;
+    if (received > answerLength * load.depth) throw new Error('the answers differ in length');
+    received = 0;
     const now = performance.now();
-    if (isMeasuring) latencies.push(now - sentAt);
+    if (isMeasuring) for (let count = 0; count < load.depth; count += 1) latencies.push(now - sentAt);
     sentAt = now;
-    socket.write(request);
+    socket.write(requests);
   });
 }
 
-/** Of head and body. The heads of the servers under test arrive in one piece. */
-function answerLength(chunk: Buffer): number {
+/** The head of the first answer arrives in one piece from the servers under test. */
+function checkAnswer(chunk: Buffer): void {
+  if (chunk.toString('latin1', 0, STATUS.length) !== STATUS) throw new Error(`the server answered ${chunk}`);
+  if (answerLength !== 0) return;
   const end = chunk.indexOf(HEAD_END);
-  const head = chunk.latin1Slice(0, end);
-  if (!head.startsWith('HTTP/1.1 200')) throw new Error(`the server answered ${head}`);
-  return end + HEAD_END.length + Number(LENGTH.exec(head)?.[1] ?? 0);
+  answerLength = end + HEAD_END.length + Number(LENGTH.exec(chunk.toString('latin1', 0, end))?.[1] ?? 0);
 }
 
 function report(seconds: number): void {

@@ -1,0 +1,241 @@
+/** Served encryption, with token, policy and audit trail, against a route that does nothing but the encryption. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openStore } from '../src/library.ts';
+import { systemRandom } from '../src/random.ts';
+import { initStore } from '../src/store/init.ts';
+import { generateMasterKey, parseMasterKey } from '../src/store/master-key.ts';
+import type { Load, Measured } from './load.ts';
+import { median, type Row } from './measure.ts';
+
+const KEY = 'bench';
+const PLAINTEXT = Buffer.alloc(64, 7).toString('base64');
+const BATCH_ITEMS = 10_000;
+const PAIRS = 7;
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const bundle = here('../dist/coffer.cjs');
+
+interface Server {
+  readonly port: number;
+  /** Head and body of the request that loads it. */
+  readonly request: string;
+  close(): Promise<void>;
+}
+
+export async function run(): Promise<readonly Row[]> {
+  if (!existsSync(bundle)) throw new Error('dist/coffer.cjs is missing: run "npm run build" first');
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-bench-'));
+  try {
+    const store = await newStore(directory);
+    return [...(await oneWorker(store)), await twoWorkers(store), await batch(store)];
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+interface TestStore {
+  readonly directory: string;
+  readonly auditFile: string;
+  readonly masterKey: string;
+  readonly token: string;
+}
+
+/** A store with a key, and a token whose policy allows to encrypt. */
+async function newStore(parent: string): Promise<TestStore> {
+  const directory = join(parent, 'store');
+  const masterKey = generateMasterKey();
+  await initStore({ directory, slots: [{ kind: 'raw', key: parseMasterKey(masterKey) }] });
+  const coffer = await openStore({ directory, masterKey });
+  await coffer.transit.keys.create({ name: KEY });
+  await coffer.policy.write({
+    name: 'app',
+    policy: 'path "transit/encrypt/*" { capabilities = ["update"] }',
+  });
+  const issued = await coffer.token.create({ policies: ['app'] });
+  coffer.close();
+  const { client_token: token } = issued as unknown as { client_token: string };
+  return { directory, masterKey, token, auditFile: join(parent, 'audit.log') };
+}
+
+async function oneWorker(store: TestStore): Promise<readonly Row[]> {
+  const [ours, floor] = [await startCoffer(store, 1), await startFloor()];
+  try {
+    const pairs = await takeTurns(ours, floor, { connections: 32, depth: 1 });
+    const floorName = 'a bare route of the same framework';
+    return [
+      row('served encrypt, 64 bytes', pairs, perRequestMs, floorName, 1 / 0.7),
+      row('served encrypt, 99th percentile', pairs, ({ p99Ms }) => p99Ms, floorName, 3),
+    ];
+  } finally {
+    await Promise.all([ours.close(), floor.close()]);
+  }
+}
+
+/** Requests are pipelined, or else the generator would take most of the second core for itself. */
+async function twoWorkers(store: TestStore): Promise<Row> {
+  const [two, one] = [await startCoffer(store, 2), await startCoffer(store, 1)];
+  try {
+    const pairs = await takeTurns(two, one, { connections: 32, depth: 8 });
+    return row('served encrypt, two workers', pairs, perRequestMs, 'one worker', 1 / 1.6);
+  } finally {
+    await Promise.all([two.close(), one.close()]);
+  }
+}
+
+async function batch(store: TestStore): Promise<Row> {
+  const server = await startCoffer(store, 1);
+  const agent = new Agent({ keepAlive: true });
+  try {
+    const items = Array.from({ length: BATCH_ITEMS }, () => ({ plaintext: PLAINTEXT }));
+    const body = JSON.stringify({ batch_input: items });
+    for (let warmUp = 0; warmUp < 3; warmUp += 1) {
+      await post(server, agent, store.token, body);
+      encryptBare(items);
+    }
+    const pairs: [number, number][] = [];
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      pairs.push([
+        (await timed(() => post(server, agent, store.token, body))) / BATCH_ITEMS,
+        (await timed(async () => encryptBare(items))) / BATCH_ITEMS,
+      ]);
+    }
+    return row(
+      `served batch of ${BATCH_ITEMS.toLocaleString('en')}, per item`,
+      pairs,
+      (ms) => ms,
+      'a loop of node:crypto',
+      2.5,
+    );
+  } finally {
+    agent.destroy();
+    await server.close();
+  }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+const bareKey = systemRandom.bytes(32);
+
+function encryptBare(items: readonly { readonly plaintext: string }[]): readonly string[] {
+  return items.map(({ plaintext }) => {
+    const iv = systemRandom.bytes(12);
+    const cipher = createCipheriv('aes-256-gcm', bareKey, iv);
+    const sealed = [iv, cipher.update(plaintext, 'base64'), cipher.final(), cipher.getAuthTag()];
+    return `service:v1:${Buffer.concat(sealed).toString('base64')}`;
+  });
+}
+
+function row<T>(
+  operation: string,
+  pairs: readonly (readonly [T, T])[],
+  of: (measured: T) => number,
+  floorName: string,
+  limit: number,
+): Row {
+  return {
+    operation,
+    floorName,
+    limit: Number(limit.toFixed(3)),
+    ours: median(pairs.map(([ours]) => of(ours))),
+    floor: median(pairs.map(([, floor]) => of(floor))),
+    ratio: median(pairs.map(([ours, floor]) => of(ours) / of(floor))),
+  };
+}
+
+const perRequestMs = ({ requests, seconds }: Measured): number => (seconds * 1000) / requests;
+
+/** The two under load one after the other, so that noise meets both alike. */
+async function takeTurns(
+  ours: Server,
+  floor: Server,
+  shape: Pick<Load, 'connections' | 'depth'>,
+): Promise<readonly (readonly [Measured, Measured])[]> {
+  for (const server of [ours, floor]) await underLoad(server, shape, 1_500);
+  const pairs: (readonly [Measured, Measured])[] = [];
+  for (let pair = 0; pair < PAIRS; pair += 1) {
+    pairs.push([await underLoad(ours, shape, 1_000), await underLoad(floor, shape, 1_000)]);
+  }
+  return pairs;
+}
+
+async function underLoad(
+  { port, request: sent }: Server,
+  shape: Pick<Load, 'connections' | 'depth'>,
+  measureMs: number,
+): Promise<Measured> {
+  const load: Load = { port, request: sent, ...shape, warmUpMs: 200, measureMs };
+  const { stdout } = await promisify(execFile)(process.execPath, [here('load.ts'), JSON.stringify(load)]);
+  return JSON.parse(stdout) as Measured;
+}
+
+function requestWith(header: string): string {
+  const body = JSON.stringify({ plaintext: PLAINTEXT });
+  return [
+    `POST /v1/transit/encrypt/${KEY} HTTP/1.1`,
+    'Host: bench',
+    ...(header === '' ? [] : [header]),
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+}
+
+async function startCoffer(store: TestStore, workers: number): Promise<Server> {
+  const options = ['--listen', '127.0.0.1:0', '--workers', String(workers), '--audit-log', store.auditFile];
+  const child = spawn(process.execPath, [bundle, 'serve', '--store', store.directory, ...options], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, COFFER_MASTER_KEY: store.masterKey },
+  });
+  const port = Number(new URL(await firstLine(child)).port);
+  return { port, request: requestWith(`X-Service-Token: ${store.token}`), close: () => end(child) };
+}
+
+async function startFloor(): Promise<Server> {
+  const child = spawn(process.execPath, [here('http-floor.ts')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const port = Number(await firstLine(child));
+  return { port, request: requestWith(''), close: () => end(child) };
+}
+
+async function firstLine({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error('the server has no output');
+  const [line] = (await once(stdout, 'data')) as [Buffer];
+  return line.toString().trim();
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+async function post({ port }: Server, agent: Agent, token: string, body: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const sent = request(
+    {
+      ...{ port, agent, host: '127.0.0.1', method: 'POST', path: `/v1/transit/encrypt/${KEY}` },
+      headers: { 'x-service-token': token, 'content-length': Buffer.byteLength(body) },
+    },
+    (answer) => {
+      text(answer).then((all) => {
+        if (answer.statusCode === 200) resolve();
+        else reject(new Error(`the server answered ${answer.statusCode}: ${all.slice(0, 200)}`));
+      }, reject);
+    },
+  );
+  sent.once('error', reject);
+  sent.end(body);
+  await promise;
+}
