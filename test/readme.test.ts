@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { topics } from '../src/cli/help-topics.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -25,6 +26,17 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('the README', () => {
+  it('names every variable that the command knows', () => {
+    const known =
+      topics
+        .get('environment')?.()
+        .match(/COFFER_[A-Z_]+/g) ?? [];
+    expect(known).toContain('COFFER_SHARES_FILE');
+    expect(
+      known.filter((name) => !readme.includes(`\`${name}\``) && !readme.includes(`export ${name}=`)),
+    ).toEqual([]);
+  });
+
   it('shows commands that work when typed one after another in a fresh shell, and a program that runs', () => {
     const commands = tested.filter((block) => block.language === 'sh').map((block) => block.code);
     const programs = tested.filter((block) => block.language === 'ts').map((block) => block.code);
