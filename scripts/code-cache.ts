@@ -1,5 +1,5 @@
 /**
- * Runs the frequent commands once, in this process, and writes down what V8 compiled for them, so that the single executable
+ * Runs frequent commands once, in this process, and writes down what V8 compiled for them, so that the single executable
  * need not parse and compile it at every start. A cache made before anything ran would hold none of the functions.
  *
  * Usage: node scripts/code-cache.ts WRAPPED-SOURCE CACHE-FILE COMMANDS, the last a JSON array of argument lists.
