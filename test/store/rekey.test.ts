@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
@@ -110,5 +110,26 @@ describe('rekey', () => {
     for (let i = 0; i < 3; i++) await rekey(store);
     expect((await store.backend.state()).generation).toBe(4);
     expect(await get(await openWithKey(directory), 'id1')).toEqual({ i: 1 });
+  });
+});
+
+describe('an older version of one file', () => {
+  it('is taken for the present one until the next rekey, and refused from then on', async () => {
+    const { directory, store } = await filledStore(1);
+    const root = await store.keyring.root(store.backend, 1);
+    const name = root.refOf({ space: 'document', ...at('id0') }).name;
+    const path = join(directory, 'generation-1', 'documents', name);
+    const older = readFileSync(path);
+    await store.transact((tx) => tx.put(at('id0'), { i: 'newer' }));
+    writeFileSync(path, older);
+    expect(await get(await openWithKey(directory), 'id0')).toEqual({ i: 0 });
+    await rekey(store);
+    const next = await store.keyring.root(store.backend, 2);
+    const present = next.refOf({ space: 'document', ...at('id0') }).name;
+    writeFileSync(join(directory, 'generation-2', 'documents', present), older);
+    await expect(get(await openWithKey(directory), 'id0')).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: expect.stringContaining(`${present} is damaged`),
+    });
   });
 });
