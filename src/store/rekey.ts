@@ -15,7 +15,9 @@ export interface RekeyOptions {
 }
 
 /**
- * Replaces the root key and seals everything again. Every slot keeps working with its old secret.
+ * Replaces the root key and seals everything again. Every slot keeps working with its old secret, and keeps its pairing
+ * key: whoever has the old root key can't read what follows, but can do what this does, with a root key of their own, for
+ * the slots of then. Only slots with new secrets end that (docs/threat-model.md).
  * Writers wait meanwhile, readers don't. Killed at any point, the store is as before or wholly re-keyed, and
  * whoever writes next clears the rest away.
  * @returns the number of files sealed again.

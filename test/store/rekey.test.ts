@@ -5,6 +5,9 @@ import { openStore } from '../../src/store/open.ts';
 import { rekey } from '../../src/store/rekey.ts';
 import type { SealedStore } from '../../src/store/sealed-store.ts';
 import { addSlot, removeSlot } from '../../src/store/slots/administration.ts';
+import { parseSlot, slotBlob } from '../../src/store/slots/slot-file.ts';
+import { wrapRootKey } from '../../src/store/slots/slot-keys.ts';
+import { openSlotList } from '../../src/store/slots/slot-list.ts';
 import { KEY, newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
 
 const NEW_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
@@ -132,4 +135,52 @@ describe('an older version of one file', () => {
       message: expect.stringContaining(`${present} is damaged`),
     });
   });
+});
+
+describe('somebody who has an old root key and may write', () => {
+  const FORGED = Buffer.alloc(32, 0xee);
+
+  /** The first root key, and the slot's pairing key from the list that it opens. */
+  async function stolen(store: SealedStore): Promise<Buffer> {
+    const [slot] = await openSlotList(store.backend, await store.keyring.root(store.backend, 1));
+    return slot?.pairingKey ?? Buffer.alloc(0);
+  }
+
+  /** Puts a root key of their own into the store's only slot, wrapped with a stolen pairing key. */
+  async function plant(directory: string, storeId: string, pairingKey: Buffer): Promise<void> {
+    const [generation = ''] = readdirSync(directory).filter((name) => name.startsWith('generation-'));
+    const slots = join(directory, generation, 'slots');
+    const [file = ''] = readdirSync(slots);
+    const slot = parseSlot(file.replace('.json', ''), readFileSync(join(slots, file)), file);
+    const number = Number(generation.replace('generation-', ''));
+    const rootKey = wrapRootKey(FORGED, pairingKey, storeId, number, slot);
+    writeFileSync(join(slots, file), slotBlob({ ...slot, rootKey }).bytes);
+  }
+
+  it('can make owners work under a root key of theirs while the slots are those of then', async () => {
+    const { directory, store } = await filledStore(1);
+    const pairingKey = await stolen(store);
+    await rekey(store);
+    await plant(directory, store.id, pairingKey);
+    const owner = await openWithKey(directory);
+    expect((await owner.keyring.root(owner.backend, 2)).export()).toEqual(FORGED);
+  });
+
+  it.each(['before the rekey', 'after it'])(
+    'is shut out once every slot is a new one, made %s',
+    async (when) => {
+      const { directory, store } = await filledStore(1);
+      const pairingKey = await stolen(store);
+      if (when === 'after it') await rekey(store);
+      await addSlot(store, { kind: 'raw', key: Uint8Array.from(NEW_KEY) });
+      const other = await openWithKey(directory, NEW_KEY);
+      await removeSlot(other, store.keyring.slotId);
+      if (when === 'before the rekey') await rekey(other);
+      await plant(directory, store.id, pairingKey);
+      await expect(openWithKey(directory, NEW_KEY)).rejects.toMatchObject({
+        kind: 'corrupt',
+        message: expect.stringContaining('the root key in it was not wrapped by this store'),
+      });
+    },
+  );
 });

@@ -16,7 +16,8 @@ import type { SlotIdentity, WrappedRootKey } from './slot-file.ts';
  * A slot has keys of its own between its secret and the root key: an X25519 pair, and a random pairing key. The root
  * key is wrapped to the public key, so a new root key can be wrapped for every slot by somebody who knows none of the
  * secrets. The pairing key goes into that wrap too. It is known only under the slot's secret and in the store's
- * sealed list of slots, so somebody who can merely write to the disk can't wrap a root key of their own choice.
+ * sealed list of slots, so somebody who can merely write to the disk can't wrap a root key of their own choice;
+ * somebody who also had a root key of the slot's time can.
  */
 export interface SlotKeys {
   readonly privateKey: KeyObject;
