@@ -2,13 +2,11 @@ import { encodeBase64 } from '../../base64.ts';
 import { wipe } from '../../bytes.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import { type Outcome, operation } from '../operation.ts';
-import { batch, text } from '../params.ts';
+import { batch } from '../params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
-import { associatedData, context, existingKey, nonce, partialFailureCode, reference } from './parameters.ts';
+import { ciphertextParameters, existingKey, partialFailureCode, reference } from './parameters.ts';
 
-const ciphertext = text({ help: 'What encrypt answered.' });
-
-const itemFields = { ciphertext, context, nonce, associated_data: associatedData, reference };
+const itemFields = { ...ciphertextParameters, reference };
 
 export const declaration = operation({
   api: 'vault',
@@ -17,10 +15,7 @@ export const declaration = operation({
   computes: true,
   params: {
     name: existingKey,
-    ciphertext,
-    context,
-    nonce,
-    associated_data: associatedData,
+    ...ciphertextParameters,
     batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
     partial_failure_response_code: partialFailureCode,
   },

@@ -32,6 +32,14 @@ export const keyVersion = integer({
   cli: { metavar: 'N' },
 });
 
+/** A ciphertext with what it takes to read it: the same for decrypt and rewrap, for one and in items. */
+export const ciphertextParameters = {
+  ciphertext: text({ help: 'What encrypt answered, of whatever version.' }),
+  context,
+  nonce,
+  associated_data: associatedData,
+};
+
 /** In items there is no default: absent means that the call's own counts. */
 export const itemKeyVersion = integer({ help: 'Key version to use; 0 for the latest.' });
 

@@ -1,29 +1,12 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { type Outcome, operation } from '../operation.ts';
-import { batch, text } from '../params.ts';
+import { batch } from '../params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import { decryptItem } from './decrypt.ts';
 import { type EncryptedData, encrypted } from './encrypted.ts';
-import {
-  associatedData,
-  context,
-  existingKey,
-  itemKeyVersion,
-  keyVersion,
-  nonce,
-  reference,
-} from './parameters.ts';
+import { ciphertextParameters, existingKey, itemKeyVersion, keyVersion, reference } from './parameters.ts';
 
-const ciphertext = text({ help: 'What encrypt answered, of whatever version.' });
-
-const itemFields = {
-  ciphertext,
-  context,
-  key_version: itemKeyVersion,
-  nonce,
-  associated_data: associatedData,
-  reference,
-};
+const itemFields = { ...ciphertextParameters, key_version: itemKeyVersion, reference };
 
 export const declaration = operation({
   api: 'vault',
@@ -32,11 +15,8 @@ export const declaration = operation({
   computes: true,
   params: {
     name: existingKey,
-    ciphertext,
-    context,
+    ...ciphertextParameters,
     key_version: keyVersion,
-    nonce,
-    associated_data: associatedData,
     batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
   },
   cli: {

@@ -1,15 +1,11 @@
 import { operation } from '../operation.ts';
-import { keyData } from './key-data.ts';
 import { existingKey } from './parameters.ts';
+import { markSoftDeleted } from './soft-deletion.ts';
 
 export const declaration = operation({
   api: 'vault',
   route: 'DELETE keys/:name/soft-delete',
   capability: 'delete',
   params: { name: existingKey },
-  async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const { key, changed } = await transit.setSoftDeleted(values.name, true);
-    return { data: keyData(key), warnings: changed ? [] : ['key was already marked as soft deleted'] };
-  },
+  run: (call, values) => markSoftDeleted(call, values.name, true, 'key was already marked as soft deleted'),
 });

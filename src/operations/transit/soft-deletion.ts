@@ -1,0 +1,17 @@
+import type { Call, Outcome } from '../operation.ts';
+import { type KeyData, keyData } from './key-data.ts';
+
+/**
+ * Marks a key as soft-deleted, or takes the mark away.
+ * @param unchanged the warning when it was so already.
+ */
+export async function markSoftDeleted(
+  { core, mount }: Call,
+  name: string,
+  softDeleted: boolean,
+  unchanged: string,
+): Promise<Outcome<KeyData>> {
+  const transit = await core.transit(mount);
+  const { key, changed } = await transit.setSoftDeleted(name, softDeleted);
+  return { data: keyData(key), warnings: changed ? [] : [unchanged] };
+}
