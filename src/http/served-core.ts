@@ -14,6 +14,9 @@ export class ServedCore {
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditLog | undefined;
   #looking: Promise<string> | undefined;
+  /** Counts looks at the store; and the one that saw what is taken up now. */
+  #looks = 0;
+  #takenUp = 0;
   #revision: string | undefined;
   #mounts: ReadonlyMap<string, Mount> = new Map();
 
@@ -40,16 +43,20 @@ export class ServedCore {
   }
 
   async #look(): Promise<string> {
+    const look = ++this.#looks;
     await new Promise((resolve) => setImmediate(resolve));
     // Whoever comes from here on may know of changes that this look misses.
     this.#looking = undefined;
     const revision = await this.core.store.revision();
-    if (revision !== this.#revision) await this.#moveTo(revision);
+    if (revision !== this.#revision) await this.#moveTo(revision, look);
     return revision;
   }
 
-  async #moveTo(revision: string): Promise<void> {
+  async #moveTo(revision: string, look: number): Promise<void> {
     const mounts = await this.core.mounts.list();
+    // A later look may have been quicker, and knows better.
+    if (look < this.#takenUp) return;
+    this.#takenUp = look;
     this.#mounts = new Map(mounts.map((mount) => [mount.path, mount]));
     this.#engines.clear();
     this.#revision = revision;
