@@ -10,6 +10,8 @@ import type { DocumentRef, ListOptions, Transaction } from './store.ts';
 
 /** A large transaction lets others have a turn of the event loop after so many documents. */
 const BREATHER = 256;
+/** A transaction of no more documents leaves them opened in the cache: whoever changes a few uses them again soon. */
+const KEPT_OPEN = 16;
 
 interface Write {
   readonly identity: Identity;
@@ -83,7 +85,8 @@ export class DocumentTransaction implements Transaction {
   async seal(root: RootKey): Promise<SealedChanges> {
     this.#over = true;
     const index = new IndexChanges(this.#reader);
-    const sealed = new SealedFiles(root);
+    const keepsOpen = [...this.#writes.values()].reduce((sum, { size }) => sum + size, 0) <= KEPT_OPEN;
+    const sealed = new SealedFiles(root, keepsOpen);
     for (const [collection, writes] of this.#writes) {
       const added = new Set<string>();
       const removed = new Set<string>();
@@ -142,9 +145,11 @@ class SealedFiles implements SealedChanges {
   readonly changes: Change[] = [];
   readonly files: (readonly [Identity, CachedFile | undefined])[] = [];
   readonly #root: RootKey;
+  readonly #keepsOpen: boolean;
 
-  constructor(root: RootKey) {
+  constructor(root: RootKey, keepsOpen: boolean) {
     this.#root = root;
+    this.#keepsOpen = keepsOpen;
   }
 
   add(identity: Identity, json: string | undefined, value: unknown): void {
@@ -155,7 +160,8 @@ class SealedFiles implements SealedChanges {
     }
     const blob = this.#root.seal(identity, json);
     this.changes.push(blob);
-    const file = { fingerprint: fingerprint(blob.bytes), value, size: blob.bytes.length };
-    this.files.push([identity, value === undefined ? undefined : file]);
+    const opened = value ?? (this.#keepsOpen ? parseFrozen(json) : undefined);
+    const file = { fingerprint: fingerprint(blob.bytes), value: opened, size: blob.bytes.length };
+    this.files.push([identity, opened === undefined ? undefined : file]);
   }
 }

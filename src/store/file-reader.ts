@@ -81,7 +81,9 @@ export class FileReader implements IndexReader {
   }
 
   async exists(identity: Identity): Promise<boolean> {
-    const { backend, root } = this.#scope;
+    const { backend, root, cache, version } = this.#scope;
+    const known = cache.isAt(version) ? cache.current(identity) : undefined;
+    if (known !== undefined) return known.fingerprint !== undefined;
     return backend.has(root.generation, root.refOf(identity));
   }
 

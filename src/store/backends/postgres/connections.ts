@@ -15,13 +15,17 @@ export interface PoolLimits {
   readonly waitMs: number;
   /** The longest that one statement may take. */
   readonly statementMs: number;
+  /** The longest that a statement may wait for a lock. */
+  readonly lockMs: number;
 }
 
 /** How long those wait who come when the database has just gone, before they are told so. */
 const PATIENCE_MS = 3000;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
-const IDLE_MS = 60_000;
+/** Connections that nobody uses are closed after this; the database ends those of a process that is frozen, later. */
+const IDLE_MS = 45_000;
+const SILENCE_MS = 60_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 /** A statement is ended by the database; this is for a database that can't even do that. */
 const MARGIN_MS = 5000;
@@ -157,7 +161,7 @@ export class Connections {
 
   #config(host: Host): PoolConfig {
     const { user, database } = this.#address;
-    const { connections, waitMs, statementMs } = this.#limits;
+    const { connections, waitMs, statementMs, lockMs } = this.#limits;
     const password = passwordFor(this.#address, host);
     return {
       ...(host.host === undefined ? {} : { host: host.host }),
@@ -169,11 +173,12 @@ export class Connections {
       connectionTimeoutMillis: waitMs,
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,
+      pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
       application_name: 'coffer',
       query_timeout: statementMs + MARGIN_MS,
-      onConnect: (client) => greet(client as Client, statementMs),
+      onConnect: (client) => greet(client as Client, statementMs, lockMs),
     };
   }
 }
@@ -198,10 +203,11 @@ async function lentBy(pool: Pool): Promise<Lent> {
  * What holds for every connection, whatever the role's own settings are: hexadecimal bytes, a fresh look for each
  * statement, bounded statements, dead peers noticed, commits that are on the disk when they are acknowledged.
  */
-async function greet(client: Client, statementMs: number): Promise<void> {
+async function greet(client: Client, statementMs: number, lockMs: number): Promise<void> {
   const results = (await client.query(
     `SET bytea_output = hex; SET default_transaction_isolation = 'read committed';
-     SET statement_timeout = ${statementMs}; SET idle_in_transaction_session_timeout = ${statementMs};
+     SET statement_timeout = ${statementMs}; SET lock_timeout = ${lockMs};
+     SET idle_session_timeout = ${SILENCE_MS}; SET idle_in_transaction_session_timeout = ${SILENCE_MS};
      SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
      SELECT set_config('synchronous_commit', 'on', false)
        WHERE current_setting('synchronous_commit') = 'off';

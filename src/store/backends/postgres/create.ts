@@ -56,6 +56,7 @@ async function onOwnConnection<T>(
     connections: 1,
     waitMs: address.connectTimeoutMs,
     statementMs: STATEMENT_MS,
+    lockMs: LOCK_WAIT_MS,
   });
   try {
     const { client, giveBack } = await connections.lend(async () => undefined);

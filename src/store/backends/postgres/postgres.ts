@@ -42,11 +42,13 @@ export class PostgresBackend implements Backend {
       connections: READING_CONNECTIONS,
       waitMs,
       statementMs: READ_MS,
+      lockMs: READ_MS,
     });
     this.#writing = new Connections(this.#address, {
       connections: 1,
       waitMs: Math.max(waitMs, this.#lockWaitMs),
       statementMs: WRITE_MS,
+      lockMs: this.#lockWaitMs,
     });
   }
 
@@ -122,7 +124,7 @@ export class PostgresBackend implements Backend {
     const { lent, at } = await this.#lock();
     const session = new PostgresSession(lent.client, this.#address, at);
     const outcome = await Promise.allSettled([work(session)]);
-    const unlocked = this.#unlock(lent);
+    const unlocked = this.#unlock(lent, session.hasProof);
     if (outcome[0].status === 'rejected') throw outcome[0].reason;
     // A commit has shown that nobody else had the lock; else that the lock is still there to be let go of shows it.
     if (!session.hasProof && !(await unlocked)) {
@@ -148,9 +150,12 @@ export class PostgresBackend implements Backend {
     throw notFound(`no store in ${this.location}`, { hint: 'make one with "coffer init"' });
   }
 
-  async #unlock({ client, giveBack }: Lent): Promise<boolean> {
-    const held = await releaseLock(client, this.#address).catch(() => false);
-    giveBack(!held);
+  /** @param early the connection may be used again before the answer: what is sent to it comes after this anyway. */
+  async #unlock({ client, giveBack }: Lent, early: boolean): Promise<boolean> {
+    const answer = releaseLock(client, this.#address).catch(() => false);
+    if (early) giveBack(false);
+    const held = await answer;
+    if (!early) giveBack(!held);
     return held;
   }
 
@@ -196,7 +201,7 @@ export class PostgresBackend implements Backend {
     } catch (error) {
       throw error instanceof CofferError ? error : databaseError(error, this.location);
     } finally {
-      await this.#unlock(lent);
+      await this.#unlock(lent, false);
     }
   }
 }

@@ -4,6 +4,7 @@ import { CofferError, unavailable } from '../../../errors.ts';
 import type { Blob, Change, Session, Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, inBatches, insertBlobs } from './blob-rows.ts';
+import { type CommitStatements, columnsOf, commitStatements } from './commit-statements.ts';
 import type { Client } from './connections.ts';
 import { databaseError, isConnectionLoss, isLockTimeout, isSerializationFailure } from './database-errors.ts';
 
@@ -29,8 +30,6 @@ export const commitOf = ({ generation, revision, commit }: CommitRow): Commit =>
 
 const ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 50;
-/** A writer that says nothing for so long is cut off by the database, and so loses the lock. */
-const SILENCE_MS = 60_000;
 
 /** The number of the lock of a store: its table tells it apart from other stores of the same database. */
 const lockOf = (schema: string): string =>
@@ -46,35 +45,40 @@ export async function takeLock(
   { schema, printed }: PostgresAddress,
   waitMs: number,
 ): Promise<Commit | undefined> {
-  try {
-    const results = (await client.query(
-      `SET lock_timeout = ${waitMs}; SET idle_session_timeout = ${SILENCE_MS};
-       SELECT pg_advisory_lock(${lockOf(schema)});
-       SELECT ${COMMIT_COLUMNS} FROM ${schema}.store WHERE ready`,
-    )) as unknown as readonly { readonly rows: readonly CommitRow[] }[];
-    const row = results.at(-1)?.rows[0];
-    return row === undefined ? undefined : commitOf(row);
-  } catch (error) {
-    if (!isLockTimeout(error)) throw error;
+  // Sent together, but the second one looks only when the lock is had.
+  const [locked, found] = await Promise.allSettled([
+    client.query({ name: 'lock', text: `SELECT pg_advisory_lock(${lockOf(schema)})` }),
+    client.query<CommitRow>({
+      name: 'locked state',
+      text: `SELECT ${COMMIT_COLUMNS} FROM ${schema}.store WHERE ready`,
+    }),
+  ]);
+  if (locked.status === 'rejected') {
+    if (!isLockTimeout(locked.reason)) throw locked.reason;
     throw unavailable(`${printed} is held by another process, waited for ${Math.round(waitMs / 1000)} s`, {
       hint: 'wait until it is done (a rekey or backup of a large store takes a while), then try again',
-      cause: error,
+      cause: locked.reason,
     });
   }
+  if (found.status === 'rejected') throw found.reason;
+  const [row] = found.value.rows;
+  return row === undefined ? undefined : commitOf(row);
 }
 
 /** Lets go of the lock. @returns whether it was held, and so by nobody else since it was taken. */
 export async function releaseLock(client: Client, { schema }: PostgresAddress): Promise<boolean> {
-  const results = (await client.query(
-    `SELECT pg_advisory_unlock(${lockOf(schema)}) AS held; SET idle_session_timeout = 0`,
-  )) as unknown as readonly { readonly rows: readonly { readonly held: boolean }[] }[];
-  return results[0]?.rows[0]?.held === true;
+  const { rows } = await client.query<{ readonly held: boolean }>({
+    name: 'unlock',
+    text: `SELECT pg_advisory_unlock(${lockOf(schema)}) AS held`,
+  });
+  return rows[0]?.held === true;
 }
 
 /** The right to write: the lock, held by the one connection over which everything is written. */
 export class PostgresSession implements Session {
   readonly #client: Client;
   readonly #address: PostgresAddress;
+  readonly #statements: CommitStatements;
   #at: Commit;
   /** A commit has shown that the lock was ours all along. */
   hasProof = false;
@@ -82,6 +86,7 @@ export class PostgresSession implements Session {
   constructor(client: Client, address: PostgresAddress, at: Commit) {
     this.#client = client;
     this.#address = address;
+    this.#statements = commitStatements(address.schema);
     this.#at = at;
   }
 
@@ -125,34 +130,17 @@ export class PostgresSession implements Session {
 
   /** Everything in one statement, so all or nothing, and only if the store is as this session left it. */
   async #commitOnce(next: Commit, written: readonly Blob[], removed: readonly Change[]): Promise<void> {
-    const { schema } = this.#address;
+    const [only] = written;
+    const isOne = only !== undefined && written.length === 1 && removed.length === 0;
+    const text = isOne ? this.#statements.writeOne : this.#statements.change;
+    const content = isOne
+      ? [only.ref.area, only.ref.name, Buffer.from(only.bytes)]
+      : columnsOf(written, removed);
     const { generation, revision, id } = this.#at;
     const { rows } = await this.#client.query({
-      name: 'commit',
-      text: `WITH fence AS (
-          UPDATE ${schema}.store SET revision = $4, commit = $5
-          WHERE ready AND generation = $1 AND revision = $2 AND commit = $3 RETURNING revision
-        ), removed AS (
-          DELETE FROM ${schema}.blob b USING unnest($9::text[], $10::text[]) AS r (area, name)
-          WHERE b.generation = $1 AND b.area = r.area AND b.name = r.name AND EXISTS (SELECT FROM fence)
-        ), written AS (
-          INSERT INTO ${schema}.blob (generation, area, name, bytes)
-          SELECT $1, w.area, w.name, w.bytes FROM unnest($6::text[], $7::text[], $8::bytea[]) AS w (area, name, bytes)
-          WHERE EXISTS (SELECT FROM fence)
-          ON CONFLICT (generation, area, name) DO UPDATE SET bytes = excluded.bytes
-        ) SELECT revision::text FROM fence`,
-      values: [
-        generation,
-        revision,
-        id,
-        next.revision,
-        next.id,
-        written.map(({ ref }) => ref.area),
-        written.map(({ ref }) => ref.name),
-        written.map(({ bytes }) => Buffer.from(bytes)),
-        removed.map(({ ref }) => ref.area),
-        removed.map(({ ref }) => ref.name),
-      ],
+      name: isOne ? 'write one' : 'change',
+      text,
+      values: [generation, revision, id, next.revision, next.id, ...content],
     });
     if (rows.length !== 1) throw this.#overtaken();
     this.#moved(next);
