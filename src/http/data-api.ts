@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../access/access.ts';
-import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
+import type { AuditedRequest } from '../access/audit-record.ts';
 import {
   type Call,
   type Caller,
   type Capability,
   type Core,
   type Operation,
-  type Outcome,
   resultOf,
 } from '../operations/operation.ts';
 import { type Params, type Parsed, parseValues } from '../operations/params.ts';
 import type { Method } from '../operations/route.ts';
 import { DEFAULT_MOUNT } from '../transit/mounts.ts';
 import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed, meaningOf, NOBODY } from './authorization.ts';
-import { bare, envelope, errorBody, type Labels, wrapped } from './data-envelope.ts';
+import { errorBody, type Labels, parameterNotes, printOutcome, wrapped } from './data-envelope.ts';
 import {
   type DataRequest,
   errorDetails,
@@ -24,7 +23,7 @@ import {
   refusedHeader,
   tokenOf,
 } from './data-request.ts';
-import type { Answer, Exchange } from './exchange.ts';
+import type { Answer, Exchange, Result } from './exchange.ts';
 import type { NoteFailure } from './outside-view.ts';
 import { type Match, RouteTable, routesUnder, type ServedRoute } from './routes.ts';
 import type { ServedCore } from './served-core.ts';
@@ -41,13 +40,6 @@ interface Progress {
   readonly mount: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly revision: string;
-}
-
-/** An answer with what the audit trail is to know of it. */
-interface Result {
-  readonly answer: Answer;
-  readonly data?: unknown;
-  readonly error?: string;
 }
 
 /** The API of the Vault family: `/v1`. */
@@ -145,7 +137,7 @@ export class DataApi {
       ...match.captures,
     });
     const labels = labelsOf({ id: randomUUID(), request, mount: '' });
-    return print(labels, operation, await operation.run(call, values), []);
+    return printOutcome(labels, operation, await operation.run(call, values), []);
   }
 
   async #answerToken(progress: Progress, served: ServedCore): Promise<Answer> {
@@ -171,7 +163,7 @@ export class DataApi {
     } catch (error) {
       result = this.#failure(exchange, request.method, error);
     }
-    await served.recordResponse(audited, auditedResponse(result));
+    await served.recordResponse(audited, result);
     return result.answer;
   }
 
@@ -248,44 +240,13 @@ async function run(
   const { values, unrecognized } = parsed ?? parseValues(operation.params, raw);
   const outcome = await operation.run({ core: served.core, caller, mount: mount || DEFAULT_MOUNT }, values);
   const notes = parameterNotes(unrecognized, captures, parameters);
-  return { answer: print(labelsOf(progress), operation, outcome, notes), data: resultOf(outcome) };
-}
-
-/** Warnings about the request itself. */
-function parameterNotes(
-  unrecognized: readonly string[],
-  captures: Readonly<Record<string, string>>,
-  parameters: Readonly<Record<string, unknown>>,
-): readonly string[] {
-  const notes: string[] = [];
-  if (unrecognized.length > 0) {
-    notes.push(`Endpoint ignored these unrecognized parameters: [${unrecognized.join(' ')}]`);
-  }
-  const replaced = Object.keys(captures).filter((name) => Object.hasOwn(parameters, name));
-  if (replaced.length > 0) {
-    notes.push(
-      `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [${replaced.sort().join(' ')}]`,
-    );
-  }
-  return notes;
+  return { answer: printOutcome(labelsOf(progress), operation, outcome, notes), data: resultOf(outcome) };
 }
 
 const labelsOf = ({ id, request, mount }: Pick<Progress, 'id' | 'request' | 'mount'>): Labels => ({
   id,
   mountType: mount !== '' ? 'transit' : request.path.startsWith('auth/') ? 'token' : 'system',
 });
-
-function print(
-  labels: Labels,
-  operation: Operation,
-  outcome: Outcome<unknown>,
-  notes: readonly string[],
-): Answer {
-  if (outcome.text !== undefined) {
-    return { status: 200, contentType: outcome.text.contentType, body: outcome.text.body };
-  }
-  return operation.bare ? bare(outcome.data, outcome.statusCode) : envelope(labels, outcome, notes);
-}
 
 function auditedRequest(
   { id, exchange, request, mount, parameters }: Progress,
@@ -303,9 +264,3 @@ function auditedRequest(
     ...(identity === undefined ? {} : { identity }),
   };
 }
-
-const auditedResponse = ({ answer, data, error }: Result): AuditedResponse => ({
-  status: answer.status,
-  ...(typeof data === 'object' && data !== null ? { data: data as Readonly<Record<string, unknown>> } : {}),
-  ...(error === undefined ? {} : { error }),
-});

@@ -1,4 +1,4 @@
-import type { Outcome } from '../operations/operation.ts';
+import type { Operation, Outcome } from '../operations/operation.ts';
 import type { Answer } from './exchange.ts';
 
 /**
@@ -20,11 +20,7 @@ export interface Labels {
  * A successful answer: the envelope, or 204 when there is nothing to say.
  * @param notes warnings about the request, which are lost when the answer has no body.
  */
-export function envelope(
-  { id, mountType }: Labels,
-  outcome: Outcome<unknown>,
-  notes: readonly string[],
-): Answer {
+function envelope({ id, mountType }: Labels, outcome: Outcome<unknown>, notes: readonly string[]): Answer {
   const { data, auth, topLevel, failedItems } = outcome;
   if (outcome.nothingListed) return errorBody(404, []);
   if (data === undefined && auth === undefined && (outcome.warnings ?? []).length === 0) {
@@ -39,14 +35,48 @@ export function envelope(
     `,"mount_type":"${mountType}"}`;
   // A batch with failed items is answered with the whole result, without a final newline, as peers do.
   if (failedItems !== undefined) {
-    return { status: failedItems.statusCode, contentType: JSON_TYPE, headers: NO_STORE, body };
+    const { statusCode: status } = failedItems;
+    const answer = { status, contentType: JSON_TYPE, headers: NO_STORE };
+    return status === 204 || status === 304 ? answer : { ...answer, body };
   }
   return { status: 200, contentType: JSON_TYPE, headers: NO_STORE, body: `${body}\n` };
 }
 
 /** An answer without the envelope: health, seal status. */
-export function bare(data: unknown, status = 200): Answer {
+function bare(data: unknown, status = 200): Answer {
   return { status, contentType: JSON_TYPE, headers: NO_STORE, body: `${printInOrder(data)}\n` };
+}
+
+/** The answer for what an operation gave. @param notes warnings about the request. */
+export function printOutcome(
+  labels: Labels,
+  operation: Operation,
+  outcome: Outcome<unknown>,
+  notes: readonly string[],
+): Answer {
+  if (outcome.text !== undefined) {
+    return { status: 200, contentType: outcome.text.contentType, body: outcome.text.body };
+  }
+  return operation.bare ? bare(outcome.data, outcome.statusCode) : envelope(labels, outcome, notes);
+}
+
+/** Warnings about the request itself. */
+export function parameterNotes(
+  unrecognized: readonly string[],
+  captures: Readonly<Record<string, string>>,
+  parameters: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const notes: string[] = [];
+  if (unrecognized.length > 0) {
+    notes.push(`Endpoint ignored these unrecognized parameters: [${unrecognized.join(' ')}]`);
+  }
+  const replaced = Object.keys(captures).filter((name) => Object.hasOwn(parameters, name));
+  if (replaced.length > 0) {
+    notes.push(
+      `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [${replaced.sort().join(' ')}]`,
+    );
+  }
+  return notes;
 }
 
 /** `{"errors":[…]}`; no text at all for a missing thing on a read. */

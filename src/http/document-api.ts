@@ -8,7 +8,7 @@ import type { Method } from '../operations/route.ts';
 import { DEFAULT_MOUNT } from '../transit/mounts.ts';
 import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed, meaningOf } from './authorization.ts';
 import { errorDetails, tokenOf } from './data-request.ts';
-import type { Answer, Exchange } from './exchange.ts';
+import type { Answer, Exchange, Result } from './exchange.ts';
 import {
   baseUrlOf,
   coreErrorDocument,
@@ -28,12 +28,6 @@ export const DOCUMENT_PREFIX = '/api/v2/';
 
 /** The prefix again as policies see it, so that no transit mount's rules can be meant. */
 const POLICY_PREFIX = 'api/v2/';
-
-interface Result {
-  readonly answer: Answer;
-  readonly data?: unknown;
-  readonly error?: string;
-}
 
 /** A request whose token is good, on its way through the API. */
 interface Progress {
@@ -143,19 +137,12 @@ const MISSING: Result = { answer: NOT_FOUND, error: 'not found' };
 
 /** The record goes first: an answer that can't be recorded is not given. */
 async function finish(served: ServedCore, audited: AuditedRequest, result: Result): Promise<Answer> {
-  const { answer, data, error } = result;
   try {
-    await served.recordResponse(audited, {
-      status: answer.status,
-      ...(typeof data === 'object' && data !== null
-        ? { data: data as Readonly<Record<string, unknown>> }
-        : {}),
-      ...(error === undefined ? {} : { error }),
-    });
+    await served.recordResponse(audited, result);
   } catch {
     return errorDocument(503, { detail: 'The request could not be audited.' });
   }
-  return answer;
+  return result.answer;
 }
 
 async function run(

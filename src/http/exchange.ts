@@ -26,3 +26,10 @@ export interface Answer {
   /** Absent means an empty body; a large one may come in pieces. */
   readonly body?: string | readonly Buffer[];
 }
+
+/** An answer with what the audit trail is to know of it. */
+export interface Result {
+  readonly answer: Answer;
+  readonly data?: unknown;
+  readonly error?: string;
+}

@@ -2,8 +2,10 @@ import type { Access } from '../access/access.ts';
 import type { AuditLog } from '../access/audit-log.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
 import type { Core } from '../operations/operation.ts';
+import { isObject } from '../operations/params.ts';
 import type { Mount } from '../transit/mounts.ts';
 import type { Transit } from '../transit/transit.ts';
+import type { Result } from './exchange.ts';
 
 /** The core of an unsealed server, with what every request needs of it at hand. */
 export class ServedCore {
@@ -88,8 +90,13 @@ export class ServedCore {
   }
 
   /** Written before the answer is sent. @throws `unavailable`: then it must not be sent. */
-  async recordResponse(request: AuditedRequest, response: AuditedResponse): Promise<void> {
-    if (this.#recorder !== undefined)
-      await this.#auditLog?.append(this.#recorder.response(request, response));
+  async recordResponse(request: AuditedRequest, { answer, data, error }: Result): Promise<void> {
+    if (this.#recorder === undefined) return;
+    const response: AuditedResponse = {
+      status: answer.status,
+      ...(isObject(data) ? { data } : {}),
+      ...(error === undefined ? {} : { error }),
+    };
+    await this.#auditLog?.append(this.#recorder.response(request, response));
   }
 }

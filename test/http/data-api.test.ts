@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueToken, type SendOptions, send, setPolicy, startServer, type TestServer } from './serving.ts';
 
@@ -183,6 +184,15 @@ describe('a batch on /v1', () => {
       body: { batch_input: items, partial_failure_response_code: 202 },
     });
     expect([status, json.data.batch_results.length]).toEqual([202, 2]);
+  });
+
+  it('answers without its result when that status has no body', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const body = { batch_input: items, partial_failure_response_code: 204 };
+    const silent = await call('POST', '/v1/transit/encrypt/orders', { body, agent });
+    expect([silent.status, silent.text, silent.headers['content-length']]).toEqual([204, '', undefined]);
+    expect((await call('GET', '/v1/transit/keys/orders', { agent })).status).toBe(200);
+    agent.destroy();
   });
 });
 
