@@ -50,8 +50,7 @@ interface TestStore {
 }
 
 /** A store with a key, and a token whose policy allows to encrypt. */
-async function newStore(parent: string): Promise<TestStore> {
-  const directory = join(parent, 'store');
+export async function newStore(parent: string, directory = join(parent, 'store')): Promise<TestStore> {
   const masterKey = generateMasterKey();
   await initStore({ directory, slots: [{ kind: 'raw', key: parseMasterKey(masterKey) }] });
   const coffer = await openStore({ directory, masterKey });
@@ -84,7 +83,7 @@ async function oneWorker(store: TestStore): Promise<readonly Row[]> {
 async function twoWorkers(store: TestStore): Promise<Row> {
   const [two, one] = [await startCoffer(store, 2), await startCoffer(store, 1)];
   try {
-    const pairs = await takeTurns(two, one, { connections: 32, depth: 8 });
+    const pairs = await takeTurns(two, one, { connections: 32, depth: 16 });
     return row('served encrypt, two workers', pairs, perRequestMs, 'one worker', 1 / 1.6);
   } finally {
     await Promise.all([two.close(), one.close()]);
@@ -138,7 +137,7 @@ function encryptBare(items: readonly { readonly plaintext: string }[]): readonly
   });
 }
 
-function row<T>(
+export function row<T>(
   operation: string,
   pairs: readonly (readonly [T, T])[],
   of: (measured: T) => number,
@@ -155,10 +154,10 @@ function row<T>(
   };
 }
 
-const perRequestMs = ({ requests, seconds }: Measured): number => (seconds * 1000) / requests;
+export const perRequestMs = ({ requests, seconds }: Measured): number => (seconds * 1000) / requests;
 
 /** The two under load one after the other, so that noise meets both alike. */
-async function takeTurns(
+export async function takeTurns(
   ours: Server,
   floor: Server,
   shape: Pick<Load, 'connections' | 'depth'>,
@@ -194,7 +193,7 @@ function requestWith(header: string): string {
   ].join('\r\n');
 }
 
-async function startCoffer(store: TestStore, workers: number): Promise<Server> {
+export async function startCoffer(store: TestStore, workers: number): Promise<Server> {
   const options = ['--listen', '127.0.0.1:0', '--workers', String(workers), '--audit-log', store.auditFile];
   const child = spawn(process.execPath, [bundle, 'serve', '--store', store.directory, ...options], {
     stdio: ['ignore', 'pipe', 'ignore'],
