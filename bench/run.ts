@@ -9,6 +9,7 @@ const suites: Readonly<Record<string, () => Promise<{ run(): Promise<readonly Ro
   tags: () => import('./tags.ts'),
   envelope: () => import('./envelope.ts'),
   http: () => import('./http.ts'),
+  postgres: () => import('./postgres.ts'),
 };
 
 const chosen = process.argv.slice(2);

@@ -11,7 +11,8 @@ function looks() {
   });
   return { sent, shared };
 }
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Long enough for whatever is to be sent. */
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 it('sends one look for all who ask at once', async () => {
   const { sent, shared } = looks();
