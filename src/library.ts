@@ -97,8 +97,10 @@ function functionsOf(branch: Branch, core: Core): object {
 }
 
 function functionOf(entry: Entry<Operation>, core: Core) {
+  let declaration: Operation | undefined;
   return async (input: Readonly<Record<string, unknown>> = {}): Promise<unknown> => {
-    const { declaration } = await entry.load();
+    // An `import()` of what is there already still costs as much as hashing a few kilobytes.
+    declaration ??= (await entry.load()).declaration;
     const { mount = DEFAULT_MOUNT, ...raw } = input;
     const { values } = parseValues(declaration.params, raw);
     const outcome = await declaration.run({ core, caller: owner, mount: String(mount) }, values);
