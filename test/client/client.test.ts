@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Client, connect } from '../../src/client/client.ts';
 import { asCofferError } from '../../src/errors.ts';
 import { catalogue, type Entry } from '../../src/operations/catalogue.ts';
@@ -9,7 +9,14 @@ import { openCore } from '../../src/operations/core.ts';
 import { type Operation, type Outcome, owner } from '../../src/operations/operation.ts';
 import { parseValues } from '../../src/operations/params.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { selfSigned, send, startServer, type TestServer, temporaryDirectory } from '../http/serving.ts';
+import {
+  cleanUpAfterAll,
+  selfSigned,
+  send,
+  startServer,
+  type TestServer,
+  temporaryDirectory,
+} from '../http/serving.ts';
 import { refused } from '../refusal.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -21,10 +28,11 @@ let server: TestServer;
 let client: Client;
 let remotely: Run;
 let locally: Run;
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
-  server = await startServer({}, afterAll);
+  server = await startServer({}, afterwards);
   client = connect({ address: server.address, token: server.token });
-  afterAll(() => client.close());
+  afterwards(() => client.close());
   remotely = async (entry, raw) => client.run((await entry.load()).declaration, raw, 'transit');
   const call = { core: openCore(await memoryStore()), caller: owner, mount: 'transit' };
   locally = async (entry, raw) => {

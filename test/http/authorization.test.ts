@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueToken, send, setPolicy, startServer, type TestServer } from './serving.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { cleanUpAfterAll, issueToken, send, setPolicy, startServer, type TestServer } from './serving.ts';
 
 let server: TestServer;
 let token: string;
 
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
-  server = await startServer({}, afterAll);
+  server = await startServer({}, afterwards);
   await setPolicy(
     server.directory,
     'limited',

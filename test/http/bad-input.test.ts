@@ -1,16 +1,17 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { chat, type Step } from './raw-http.ts';
-import { issueToken, send, startServer, type TestServer } from './serving.ts';
+import { cleanUpAfterAll, issueToken, send, startServer, type TestServer } from './serving.ts';
 
 const LIMIT = 64 * 1024;
 
 let server: TestServer;
 let port: number;
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
-  server = await startServer({ maxRequestBytes: LIMIT }, afterAll);
+  server = await startServer({ maxRequestBytes: LIMIT }, afterwards);
   port = Number(new URL(server.address).port);
 });
 

@@ -1,13 +1,22 @@
 import { Agent } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueToken, type SendOptions, send, setPolicy, startServer, type TestServer } from './serving.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  cleanUpAfterAll,
+  issueToken,
+  type SendOptions,
+  send,
+  setPolicy,
+  startServer,
+  type TestServer,
+} from './serving.ts';
 
 const HELLO = 'aGVsbG8=';
 const wrapped = (text: string) => `1 error occurred:\n\t* ${text}\n\n`;
 
 let server: TestServer;
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
-  server = await startServer({}, afterAll);
+  server = await startServer({}, afterwards);
   await call('POST', '/v1/transit/keys/orders');
 });
 

@@ -1,12 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueToken, type SendOptions, send, setPolicy, startServer, type TestServer } from './serving.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  cleanUpAfterAll,
+  issueToken,
+  type SendOptions,
+  send,
+  setPolicy,
+  startServer,
+  type TestServer,
+} from './serving.ts';
 
 const MEDIA_TYPE = 'application/vnd.api+json';
 const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}';
 
 let server: TestServer;
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
-  server = await startServer({}, afterAll);
+  server = await startServer({}, afterwards);
   await call('POST', 'organizations', { data: { type: 'organizations', attributes: { name: 'acme' } } });
 });
 

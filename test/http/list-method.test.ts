@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerClientErrors } from '../../src/http/client-errors.ts';
 import { type Chat, type ChatOptions, chat, type Step } from './raw-http.ts';
-import { selfSigned, temporaryDirectory } from './serving.ts';
+import { cleanUpAfterAll, selfSigned, temporaryDirectory } from './serving.ts';
 
 const digest = (bytes: string | Buffer): string =>
   createHash('sha256').update(bytes).digest('hex').slice(0, 16);
@@ -47,12 +47,13 @@ describe.each([
   ['HTTP', false],
   ['HTTPS', true],
 ])('the method LIST over %s', (_name, secure) => {
+  const afterwards = cleanUpAfterAll();
   let server: Server;
   let port: number;
 
   beforeAll(async () => {
     if (secure) {
-      const { pem, keyFile } = selfSigned(temporaryDirectory(afterAll));
+      const { pem, keyFile } = selfSigned(temporaryDirectory(afterwards));
       server = createSecureServer({ cert: pem, key: readFileSync(keyFile) }, echo);
     } else server = createServer(echo);
     answerClientErrors(server);

@@ -1,11 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ApiDocument, ApiOperation } from '../../src/http/openapi.ts';
 import { loadRoutes, type ServedRoute } from '../../src/http/routes.ts';
 import { catalogue } from '../../src/operations/catalogue.ts';
 import type { Schema } from '../../src/operations/params.ts';
-import { send, startServer, type TestServer } from './serving.ts';
+import { cleanUpAfterAll, send, startServer, type TestServer } from './serving.ts';
 
 interface Described {
   readonly path: string;
@@ -17,8 +17,9 @@ let server: TestServer;
 let document: ApiDocument;
 let routes: readonly ServedRoute[];
 let described: readonly Described[];
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
-  server = await startServer({}, afterAll);
+  server = await startServer({}, afterwards);
   document = (await send(server.address, 'GET', '/v1/sys/internal/specs/openapi')).json;
   routes = await loadRoutes(catalogue);
   described = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -50,11 +50,14 @@ describe('an error of the store, seen from outside,', () => {
 
 describe('a server whose store is damaged', () => {
   it('tells callers what, and its own log also where', async () => {
-    const { address, token, directory, log } = await startServer();
-    await send(address, 'POST', '/v1/transit/keys/orders', { token });
+    const writer = await startServer();
+    const { token, directory } = writer;
+    await send(writer.address, 'POST', '/v1/transit/keys/orders', { token });
     const documents = join(directory, 'generation-1', 'documents');
     const before = readdirSync(documents);
-    await send(address, 'POST', '/v1/transit/keys/later', { token });
+    await send(writer.address, 'POST', '/v1/transit/keys/later', { token });
+    // Whoever wrote it still has it in memory.
+    const { address, log } = await startServer({ directory });
     for (const name of readdirSync(documents).filter((file) => !before.includes(file))) {
       writeFileSync(join(documents, name), 'damaged');
     }

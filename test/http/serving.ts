@@ -6,7 +6,7 @@ import { request as secureRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { type ServeOptions, type Serving, serve } from '../../src/http/serve.ts';
 import { declaration as createToken } from '../../src/operations/access/token-create.ts';
 import { openCore } from '../../src/operations/core.ts';
@@ -38,8 +38,23 @@ export interface TestServer extends Serving {
   readonly log: readonly string[];
 }
 
+/** Takes down when its cleaner is to run: after a test, or after all tests of a file or group. */
+export type CleanLater = (clean: () => Promise<void> | void) => void;
+
+/**
+ * For what is made in `beforeAll`: to be called where `afterAll` could be, because hooks that are added from within
+ * another hook never run.
+ */
+export function cleanUpAfterAll(): CleanLater {
+  const cleaners: (() => Promise<void> | void)[] = [];
+  afterAll(async () => {
+    for (const clean of cleaners.reverse()) await clean();
+  });
+  return (clean) => void cleaners.push(clean);
+}
+
 /** A directory that is gone after the test (or after all of them, when made outside of one). */
-export function temporaryDirectory(forgetAfter: (clean: () => void) => void = onTestFinished): string {
+export function temporaryDirectory(forgetAfter: CleanLater = onTestFinished): string {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-http-'));
   forgetAfter(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
@@ -48,7 +63,7 @@ export function temporaryDirectory(forgetAfter: (clean: () => void) => void = on
 /** A server over a fresh store, closed after the test. */
 export async function startServer(
   options: Partial<ServeOptions> = {},
-  finished: (clean: () => Promise<void> | void) => void = onTestFinished,
+  finished: CleanLater = onTestFinished,
 ): Promise<TestServer> {
   const directory = options.directory ?? join(temporaryDirectory(finished), 'store');
   const isNew = options.directory === undefined;
@@ -78,7 +93,7 @@ export interface ServerProcess {
 /** As `startServer`, in a process of its own, which is ended after the test. */
 export async function spawnServer(
   options: Partial<Omit<ServeOptions, 'credentials' | 'log'>> = {},
-  finished: (clean: () => Promise<void> | void) => void = onTestFinished,
+  finished: CleanLater = onTestFinished,
 ): Promise<ServerProcess> {
   const directory = join(temporaryDirectory(finished), 'store');
   await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });

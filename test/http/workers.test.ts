@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { asCofferError } from '../../src/errors.ts';
 import { catalogue } from '../../src/operations/catalogue.ts';
 import { openCore } from '../../src/operations/core.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { owner } from '../../src/operations/operation.ts';
 import { parseValues } from '../../src/operations/params.ts';
-import { openTestStore, type ServerProcess, send, spawnServer } from './serving.ts';
+import { cleanUpAfterAll, openTestStore, type ServerProcess, send, spawnServer } from './serving.ts';
 
 const childrenOf = (pid: number): readonly number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
@@ -29,22 +29,17 @@ interface Actor {
 }
 
 describe('two workers and a command over one store', () => {
+  const closeAfterwards = cleanUpAfterAll();
   let server: ServerProcess;
   let actors: readonly Actor[];
   let local: Actor;
   beforeAll(async () => {
-    server = await spawnServer({ workers: 2 }, afterAll);
+    server = await spawnServer({ workers: 2 }, closeAfterwards);
     // Connections go to the workers in turn.
     const remote = Array.from({ length: 2 }, (_, index) => remoteActor(`connection ${index}`));
     for (const actor of remote) await actor.run('GET', 'sys/mounts');
     local = await localActor();
     actors = [...remote, local];
-  });
-
-  const closers: (() => void)[] = [];
-  const closeAfterwards = (close: () => void) => closers.push(close);
-  afterAll(() => {
-    for (const close of closers) close();
   });
 
   function remoteActor(name: string): Actor {

@@ -1,13 +1,14 @@
 import Kitsu from 'kitsu';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startServer, type TestServer } from '../serving.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { cleanUpAfterAll, startServer, type TestServer } from '../serving.ts';
 
 /** The JSON:API client of the npm package kitsu, as it is. */
 
 let server: TestServer;
 let api: Kitsu;
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
-  server = await startServer({}, afterAll);
+  server = await startServer({}, afterwards);
   api = new Kitsu({
     baseURL: `${server.address}/api/v2`,
     headers: { Authorization: `Bearer ${server.token}` },

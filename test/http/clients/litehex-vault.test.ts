@@ -1,6 +1,6 @@
 import { Client } from '@litehex/node-vault';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startServer, type TestServer } from '../serving.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { cleanUpAfterAll, startServer, type TestServer } from '../serving.ts';
 
 /** The client of the npm package @litehex/node-vault, as it is: it checks every answer against its own schemas. */
 
@@ -9,8 +9,9 @@ const mountPath = 'transit';
 
 let server: TestServer;
 let vault: Client;
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
-  server = await startServer({}, afterAll);
+  server = await startServer({}, afterwards);
   vault = new Client({ endpoint: server.address, token: server.token });
 });
 

@@ -1,6 +1,6 @@
 import vaultClient from 'node-vault';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { selfSigned, startServer, type TestServer, temporaryDirectory } from '../serving.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { cleanUpAfterAll, selfSigned, startServer, type TestServer, temporaryDirectory } from '../serving.ts';
 
 /** The client of the npm package node-vault, as it is: it knows nothing of this server. */
 
@@ -8,8 +8,9 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 let server: TestServer;
 let vault: vaultClient.client;
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
-  server = await startServer({}, afterAll);
+  server = await startServer({}, afterwards);
   vault = vaultClient({ endpoint: server.address, token: server.token });
 });
 
