@@ -6,7 +6,8 @@ import { databaseError, isConnectionLoss, isRefusedTls, ReplicaError } from './d
 import { passwordFor } from './password.ts';
 import { tlsOptions } from './tls.ts';
 
-export type Client = PoolClient;
+/** The library's type leaves out how a connection lets the process end. */
+export type Client = PoolClient & { ref(): void; unref(): void };
 
 export interface PoolLimits {
   /** Connections at most. */
@@ -48,6 +49,7 @@ export class Connections {
   /** When the present outage was noticed. */
   #downSince: number | undefined;
   #closed = false;
+  #kept: Lent | undefined;
 
   constructor(address: PostgresAddress, limits: PoolLimits) {
     this.#address = address;
@@ -75,6 +77,39 @@ export class Connections {
     });
   }
 
+  /**
+   * As `reading`, on a connection that is kept for this alone: for a query that runs all the time, one run after the other.
+   * It keeps no process from ending.
+   */
+  async watching<T>(query: (client: Client) => Promise<T>): Promise<T> {
+    return this.#patiently(async () => {
+      const lent = this.#kept ?? (await this.#keep());
+      try {
+        lent.client.ref();
+        const result = await query(lent.client);
+        lent.client.unref();
+        return result;
+      } catch (error) {
+        this.#drop(lent);
+        throw error;
+      }
+    });
+  }
+
+  async #keep(): Promise<Lent> {
+    const lent = await this.#lend();
+    this.#kept = lent;
+    // The database ends a connection that was silent for long.
+    lent.client.once('end', () => this.#drop(lent));
+    return lent;
+  }
+
+  #drop(lent: Lent): void {
+    if (this.#kept !== lent) return;
+    this.#kept = undefined;
+    lent.giveBack(true);
+  }
+
   /** Lends a connection once `prepare` has succeeded on it; as `reading`, `prepare` may run more than once. */
   async lend(prepare: (client: Client) => Promise<void>): Promise<Lent> {
     return this.#patiently(async () => {
@@ -91,6 +126,7 @@ export class Connections {
 
   close(): void {
     this.#closed = true;
+    if (this.#kept !== undefined) this.#drop(this.#kept);
     for (const pool of this.#pools.splice(0)) {
       void pool?.then((opened) => opened.end()).catch(() => undefined);
     }
@@ -186,7 +222,7 @@ export class Connections {
 const isAnswer = (error: unknown): boolean => error instanceof ReplicaError || !isConnectionLoss(error);
 
 async function lentBy(pool: Pool): Promise<Lent> {
-  const client = await pool.connect();
+  const client = (await pool.connect()) as Client;
   // The query at hand fails as well; without a listener the event would end the process.
   const ignore = (): void => undefined;
   client.on('error', ignore);

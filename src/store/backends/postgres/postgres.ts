@@ -160,7 +160,7 @@ export class PostgresBackend implements Backend {
   }
 
   async #look(): Promise<State> {
-    const commit = await this.#reading.reading((client) => this.#presentCommit(client));
+    const commit = await this.#reading.watching((client) => this.#presentCommit(client));
     const seen = this.#seen;
     if (seen === undefined || commit.revision > seen.commit.revision) return this.#remember(commit);
     if (commit.id === seen.commit.id) return seen.state;
