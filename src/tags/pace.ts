@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { turn } from '../pause.ts';
 
 /** As long as other requests of a server may wait for a bulk change to pause. */
 const MAX_STRETCH_MS = 15;
@@ -10,7 +10,7 @@ export class Pace {
   /** Called at each round of a loop; waits for the event loop to turn once enough time has gone by. */
   async step(): Promise<void> {
     if (performance.now() - this.#since < MAX_STRETCH_MS) return;
-    await setImmediate();
+    await turn();
     this.#since = performance.now();
   }
 }

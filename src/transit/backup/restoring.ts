@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { encodeBase64 } from '../../base64.ts';
 import { wipe } from '../../bytes.ts';
 import { unsupported } from '../../errors.ts';
+import { turn } from '../../pause.ts';
 import type { Random } from '../../random.ts';
 import { requireKeyName } from '../key-name.ts';
 import { keyTypeOfBackup } from '../key-types/backup-types.ts';
@@ -47,7 +47,7 @@ async function checkedKey(document: BackupDocument, name: string | undefined): P
   for (const [number, entry] of availableVersions(document, finalName)) {
     versions[String(number)] = await versionOf(entry, type, number);
     // Checking an RSA key takes milliseconds, and there may be thousands.
-    await nextTurn();
+    await turn();
   }
   return documentOf(policy, finalName, type, versions);
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { turn } from '../../pause.ts';
 import { keyTypeNamed } from '../key-types/index.ts';
 import type { KeyType } from '../key-types/key-type.ts';
 import type { NamedKeyDocument, VersionDocument } from '../named-key.ts';
@@ -33,7 +33,7 @@ export async function writeBackup(document: NamedKeyDocument): Promise<string> {
     const entry = version === undefined ? EMPTY_ENTRY : await entryOf(version, type);
     archivedKeys.push(entry);
     // Taking RSA keys apart adds up over thousands of versions.
-    await nextTurn();
+    await turn();
     if (version !== undefined && number >= minDecryptionVersion) keys.set(String(number), entry);
   }
   const policy = policyOf(document, type, keys);
