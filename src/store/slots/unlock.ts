@@ -143,5 +143,5 @@ function refusal(
   const kinds = [...new Set(usable.map(({ slot }) => slot.kind))].map((kind) => kindNames[kind]);
   const ways = kinds.length === 0 ? {} : { hint: `it opens with ${kinds.join(' or ')}` };
   if (tried.length === 0) return sealed('the store is sealed', ways);
-  return denied(`this store does not open with ${tried.join(' or ')}`, ways);
+  return denied(`this store does not open with ${[...new Set(tried)].join(' or ')}`, ways);
 }
