@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CofferError, invalid } from '../errors.ts';
+import { turn } from '../pause.ts';
 import { writeWhole, writeWholeLater } from './streams.ts';
 
 const OWNER_ONLY = 0o600;
@@ -13,7 +14,10 @@ export interface OutFile {
   writeLater(data: Uint8Array): Promise<void>;
   /** Makes it durable and gives it its name; from then on an old file of that name is gone. */
   commit(): void;
-  /** As `commit`, while other work goes on. */
+  /**
+   * As `commit`, while other work goes on, and unless a signal has come: Ctrl-C ends the process that feeds a pipe, too, and
+   * its end must not pass for the end of the data.
+   */
   commitLater(): Promise<void>;
   /** Drops what was written; the old file, if any, stays. Does nothing after `commit`. */
   abort(): void;
@@ -59,6 +63,8 @@ function temporaryFile(path: string, target: string): OutFile {
     },
     async commitLater() {
       await withPlainErrorsLater(path, () => fsyncLater(descriptor));
+      await turn();
+      await turn();
       appear();
       await syncDirectoryLater(dirname(target));
     },
