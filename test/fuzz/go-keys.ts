@@ -1,0 +1,42 @@
+import type { Transit } from '../../src/transit/transit.ts';
+import fixtures from '../vectors/go-backups/backups.json' with { type: 'json' };
+import type { Secrets } from './secrets.ts';
+
+/** A text that a Go program made with a key: a ciphertext, a signature or an HMAC. */
+export interface Sample {
+  readonly key: string;
+  readonly kind: 'decrypt' | 'verify' | 'hmac';
+  readonly text: string;
+  /** Base64. */
+  readonly message: string;
+  readonly context?: string;
+  readonly nonce?: string;
+  readonly associated_data?: string;
+  readonly hash_algorithm?: string;
+  readonly signature_algorithm?: string;
+  readonly marshaling_algorithm?: string;
+}
+
+/** Keys of every type that peers have, always the same ones: their names, and what was made with them. */
+export const goKeys = fixtures;
+
+export const goSamples: readonly Sample[] = fixtures.flatMap(({ name, checks }) =>
+  checks.map((check) => ({ key: name, ...check }) as Sample),
+);
+
+/** Restores all of them, and adds their secrets to those that must not be told. */
+export async function restoreGoKeys(transit: Transit, secrets: Secrets): Promise<void> {
+  for (const { name, backup } of goKeys) {
+    await transit.restoreKey({ backup, force: false });
+    // One of them would be rotated by its first use, which is no change that a test looks for.
+    await transit.configureKey(name, { autoRotatePeriodSeconds: 0 });
+    const { document } = await transit.readKey(name);
+    for (const { secret, hmacKey } of Object.values(document.versions)) {
+      if (secret !== undefined) secrets.add(`the key ${name}`, secretPart(Buffer.from(secret, 'base64')));
+      if (hmacKey !== undefined) secrets.add(`the HMAC key of ${name}`, Buffer.from(hmacKey, 'base64'));
+    }
+  }
+}
+
+/** Of PKCS#8 the beginning is the same for all keys, and tells nothing. */
+const secretPart = (bytes: Buffer): Buffer => (bytes.length > 64 ? bytes.subarray(-32) : bytes.subarray(-16));

@@ -1,0 +1,18 @@
+import type { Target } from '../target.ts';
+
+type Loader = () => Promise<Readonly<Record<string, Target>>>;
+
+/** Every target by its name, the longest first: with few processors it is best to begin with those. */
+const LOADERS: Readonly<Record<string, Loader>> = {
+  ciphertexts: () => import('./ciphertexts.ts'),
+};
+
+export const targetNames: readonly string[] = Object.keys(LOADERS);
+
+/** @throws for a name that no target has. */
+export async function targetNamed(name: string): Promise<Target> {
+  const load = Object.hasOwn(LOADERS, name) ? LOADERS[name] : undefined;
+  const found = Object.values((await load?.()) ?? {}).find((candidate) => candidate.name === name);
+  if (found === undefined) throw new Error(`there is no target "${name}", but ${targetNames.join(', ')}`);
+  return found;
+}
