@@ -22,13 +22,19 @@ const mark = (index: number): void => {
   writeSync(descriptor, number, 0, number.length, 0);
 };
 
-const target = await targetNamed(name);
-const stretch = { seed: Number(seed), from: Number(from), to: Number(to) };
-const { cases, failures } = await runCases(target, stretch, mark);
-const report: ProcessReport = {
-  cases,
-  failures,
-  seconds: (performance.now() - started) / 1000,
-  mebibytes: process.resourceUsage().maxRSS / 1024,
-};
-process.send?.(report, () => process.exit(0));
+try {
+  const target = await targetNamed(name);
+  const stretch = { seed: Number(seed), from: Number(from), to: Number(to) };
+  const { cases, failures } = await runCases(target, stretch, mark);
+  const report: ProcessReport = {
+    cases,
+    failures,
+    seconds: (performance.now() - started) / 1000,
+    mebibytes: process.resourceUsage().maxRSS / 1024,
+  };
+  process.send?.(report, () => process.exit(0));
+} catch (error) {
+  // The cases themselves fail in another way: this is a world that could not be made.
+  console.error(error);
+  process.exit(1);
+}

@@ -139,3 +139,10 @@ export function* shorterTexts(text: string): Generator<string> {
 export function* shorterBytes(bytes: Buffer): Generator<Buffer> {
   for (const text of shorterTexts(bytes.toString('latin1'))) yield Buffer.from(text, 'latin1');
 }
+
+/** A text of which a piece is repeated until it has about `length` characters: for what grows faster than its input. */
+export function swollenText(chance: Chance, text: string, length: number): string {
+  const from = chance.below(text.length);
+  const repeated = text.slice(from, from + 1 + chance.below(chance.pick([1, 8, text.length]))) || ' ';
+  return text.slice(0, from) + repeated.repeat(Math.ceil(length / repeated.length)) + text.slice(from);
+}

@@ -45,6 +45,8 @@ export function spoiledValue(chance: Chance, value: unknown): unknown {
     return spoiledObject(chance, value as Readonly<Record<string, unknown>>);
   }
   if (typeof value === 'string') return chance.oneIn(6) ? anyValue(chance, 1) : spoiledText(chance, value);
+  if (typeof value === 'bigint' && !chance.oneIn(3))
+    return value + chance.pick([1n, -1n, 2n, 2n ** 64n, -value]);
   if (typeof value === 'number' && !chance.oneIn(3)) return value + chance.pick([1, -1, 0.5, 2 ** 32]);
   return chance.oneIn(2) && typeof value === 'boolean' ? !value : anyValue(chance, 1);
 }
@@ -77,4 +79,22 @@ export function printValue(value: unknown): string {
     typeof member === 'bigint' ? `<big>${member}` : member,
   );
   return (text ?? 'null').replace(/"<big>(-?\d+)"/g, '$1');
+}
+
+type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
+const parse = JSON.parse as (text: string, reviver: Reviver) => unknown;
+
+/** The value of a JSON text, with bigints for whole numbers that a double does not hold. */
+export const parseValue = (text: string): unknown =>
+  parse(text, (_name, value, { source = '' }) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+      ? BigInt(source)
+      : value,
+  );
+
+/** A few more spoiled places than one, now and then. */
+export function spoiledDeeply(chance: Chance, value: unknown): unknown {
+  let spoiled = value;
+  for (let changes = 1 + chance.size(2); changes > 0; changes--) spoiled = spoiledValue(chance, spoiled);
+  return spoiled;
 }

@@ -5,6 +5,9 @@ type Loader = () => Promise<Readonly<Record<string, Target>>>;
 /** Every target by its name, the longest first: with few processors it is best to begin with those. */
 const LOADERS: Readonly<Record<string, Loader>> = {
   ciphertexts: () => import('./ciphertexts.ts'),
+  'key-backups': () => import('./key-backups.ts'),
+  envelopes: () => import('./envelopes.ts'),
+  policies: () => import('./policies.ts'),
 };
 
 export const targetNames: readonly string[] = Object.keys(LOADERS);

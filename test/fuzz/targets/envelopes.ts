@@ -1,0 +1,167 @@
+import { systemRandom } from '../../../src/random.ts';
+import { memoryStore } from '../../../src/store/memory-store.ts';
+import { onlyValue } from '../../../src/transit/batch.ts';
+import { decryptEnvelope } from '../../../src/transit/envelope/decrypt.ts';
+import { readHeader } from '../../../src/transit/envelope/envelope.ts';
+import { placeOf, printSlot } from '../../../src/transit/envelope/key-slots.ts';
+import type { DataKeys } from '../../../src/transit/envelope/ports.ts';
+import { decryptRange } from '../../../src/transit/envelope/range.ts';
+import { rewrapEnvelope } from '../../../src/transit/envelope/rewrap.ts';
+import { Transit } from '../../../src/transit/transit.ts';
+import { Collected, MemoryFile, sourceOf } from '../../transit/envelope/in-memory.ts';
+import vectors from '../../vectors/envelopes/envelopes.json' with { type: 'json' };
+import type { Chance } from '../chance.ts';
+import { restoreGoKeys } from '../go-keys.ts';
+import { shorterBytes, spoiledBytes } from '../mutation.ts';
+import type { Secrets } from '../secrets.ts';
+import { unchanged } from '../store-content.ts';
+import { Defect, target, type World } from '../target.ts';
+
+interface Reading {
+  readonly how: 'header' | 'decrypt' | 'range' | 'rewrap';
+  readonly bytes: Buffer;
+  /** Which of the envelopes it was before. */
+  readonly from: number;
+  readonly offset: number;
+  readonly length: number;
+  /** Bytes that come at once. */
+  readonly piece: number;
+}
+
+const KEY_NAME = 'aes256-gcm96';
+/** Longer envelopes cost more than they find. */
+const MAX_ENVELOPE_CHARACTERS = 20_000;
+
+interface Sealed {
+  readonly bytes: Buffer;
+  readonly plaintext: Buffer;
+  /** Where its header ends: that is where most changes belong. */
+  readonly payload: number;
+}
+
+/** The vectors, with each data key under a name of its own: slots are outside of what a header authenticates. */
+async function sealedVectors(transit: Transit): Promise<{ keys: DataKeys; envelopes: Sealed[] }> {
+  const wrappedHere = new Map<string, string>();
+  const keys = dataKeysOf(transit, wrappedHere);
+  const envelopes: Sealed[] = [];
+  for (const { envelope, dataKey } of vectors) {
+    if (envelope.length > MAX_ENVELOPE_CHARACTERS) continue;
+    const bytes = Buffer.from(envelope, 'base64');
+    const { sealed, keySlots, slots, payload } = await readHeader(sourceOf(bytes));
+    const wrapped = `service:v1:${envelopes.length}`;
+    wrappedHere.set(wrapped, await encryptedKey(transit, Buffer.from(dataKey, 'hex')));
+    const { generation } = keySlots.current;
+    bytes.fill(0, slots, payload);
+    bytes.set(
+      printSlot({ generation, wrapped }, sealed.slotBytes),
+      slots + placeOf(generation) * sealed.slotBytes,
+    );
+    const sink = new Collected();
+    await decryptEnvelope({ keys, source: sourceOf(bytes), sink });
+    envelopes.push({ bytes, plaintext: sink.bytes, payload });
+  }
+  return { keys, envelopes };
+}
+
+async function encryptedKey(transit: Transit, dataKey: Buffer): Promise<string> {
+  const item = { plaintext: dataKey.toString('base64'), keyVersion: 0 };
+  const options = { type: '', convergentEncryption: false, mayCreate: false, mayUpdate: true };
+  return onlyValue(await transit.encrypt(KEY_NAME, [item], options)).ciphertext;
+}
+
+const dataKeysOf = (transit: Transit, wrappedHere: ReadonlyMap<string, string>): DataKeys => ({
+  create: () => Promise.reject(new Error('nobody asks for a data key')),
+  async unwrap(_key, wrapped) {
+    return onlyValue(await transit.decrypt(KEY_NAME, [{ ciphertext: wrappedHere.get(wrapped) ?? wrapped }]));
+  },
+  async rewrap(_key, wrapped) {
+    const item = { ciphertext: wrappedHere.get(wrapped) ?? wrapped };
+    return onlyValue(await transit.rewrap(KEY_NAME, [item])).ciphertext;
+  },
+});
+
+async function open(_chance: Chance, secrets: Secrets): Promise<World<Reading>> {
+  const clock = { now: () => 1_772_352_000_500 };
+  const store = await memoryStore({ clock });
+  const mount = { path: 'transit', dialect: 'service', description: '', accessor: 'a', uuid: 'u' } as const;
+  const transit = new Transit({ store, clock, random: systemRandom, mount });
+  await restoreGoKeys(transit, secrets);
+  for (const { dataKey } of vectors) secrets.add('a data key', Buffer.from(dataKey, 'hex'));
+  const { keys, envelopes } = await sealedVectors(transit);
+  const requireUnchanged = await unchanged(store);
+  const all = envelopes.map(({ bytes }) => bytes);
+  return {
+    generate: (chance) => reading(chance, envelopes, all),
+    async check(input) {
+      const original = envelopes[input.from];
+      if (original !== undefined) await checkReading(input, original, keys, secrets);
+    },
+    print: ({ bytes, ...rest }) => `${JSON.stringify(rest)} ${bytes.toString('hex')}`,
+    *simpler(input) {
+      for (const bytes of shorterBytes(input.bytes)) yield { ...input, bytes };
+    },
+    async close() {
+      await requireUnchanged();
+      store.close();
+    },
+  };
+}
+
+function reading(chance: Chance, envelopes: readonly Sealed[], all: readonly Buffer[]): Reading {
+  const from = chance.below(envelopes.length);
+  const { bytes, payload } = envelopes[from] as Sealed;
+  const inHeader = chance.oneIn(2);
+  const spoiled = inHeader
+    ? Buffer.concat([spoiledBytes(chance, bytes.subarray(0, payload), all), bytes.subarray(payload)])
+    : spoiledBytes(chance, bytes, all);
+  return {
+    how: chance.pick(['header', 'decrypt', 'decrypt', 'range', 'range', 'rewrap']),
+    bytes: chance.oneIn(50) ? bytes : spoiled,
+    from,
+    offset: chance.oneIn(10) ? chance.below(2 ** 31) * 2 ** 20 : chance.size(10_000),
+    length: chance.size(10_000),
+    piece: chance.oneIn(3) ? 1 + chance.size(100) : Number.POSITIVE_INFINITY,
+  };
+}
+
+async function checkReading(
+  input: Reading,
+  original: Sealed,
+  keys: DataKeys,
+  secrets: Secrets,
+): Promise<void> {
+  const { how, bytes, offset, length, piece } = input;
+  const sink = new Collected();
+  if (how === 'header') {
+    await secrets.outcome(() => readHeader(sourceOf(bytes, piece)));
+  } else if (how === 'rewrap') {
+    await checkRewrap(bytes, keys, secrets);
+  } else if (how === 'decrypt') {
+    const outcome = await secrets.outcome(() =>
+      decryptEnvelope({ keys, source: sourceOf(bytes, piece), sink }),
+    );
+    requireTruth(sink.bytes, original.plaintext, 0, 'value' in outcome);
+  } else {
+    const range = { offset, length };
+    const outcome = await secrets.outcome(() =>
+      decryptRange({ keys, file: new MemoryFile(bytes), sink, range }),
+    );
+    requireTruth(sink.bytes, original.plaintext.subarray(offset, offset + length), 0, 'value' in outcome);
+  }
+}
+
+async function checkRewrap(bytes: Buffer, keys: DataKeys, secrets: Secrets): Promise<void> {
+  const file = new MemoryFile(bytes);
+  const outcome = await secrets.outcome(() => rewrapEnvelope({ keys, file }));
+  if ('refused' in outcome && !file.bytes.equals(bytes))
+    throw new Defect('a refused rewrap has changed the file');
+}
+
+/** What comes out is the plaintext or, before an error, a beginning of it. */
+function requireTruth(given: Buffer, plaintext: Buffer, from: number, whole: boolean): void {
+  if (!given.equals(plaintext.subarray(from, from + given.length)))
+    throw new Defect('another plaintext came out');
+  if (whole && given.length !== plaintext.length) throw new Defect('a part was taken for the whole');
+}
+
+export const envelopes = target<Reading>({ name: 'envelopes', cases: 60_000, open });
