@@ -4,7 +4,7 @@ import type { AuditedRequest } from '../access/audit-record.ts';
 import { readDocument } from '../operations/json-api-request.ts';
 import type { Call, Operation } from '../operations/operation.ts';
 import { parseValues } from '../operations/params.ts';
-import type { Method } from '../operations/route.ts';
+import { type Method, pathParams, routesOf } from '../operations/route.ts';
 import { DEFAULT_MOUNT } from '../transit/mounts.ts';
 import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed, meaningOf } from './authorization.ts';
 import { errorDetails, tokenOf } from './data-request.ts';
@@ -157,7 +157,7 @@ async function run(
   if (!isAllowed(operation, capability, (wanted) => caller.may(policyPath, wanted)) || leadsNowhere) {
     return MISSING;
   }
-  const sent = { ...parseQuery(query), ...readDocument(operation, readBody(exchange)) };
+  const sent = { ...queryBeside(operation, query), ...readDocument(operation, readBody(exchange)) };
   const raw = { ...sent, ...captures };
   progress.audited = { ...progress.audited, operation: capability, parameters: raw };
   const meant = () => meaningOf(operation, sent);
@@ -189,6 +189,15 @@ async function policyPathOf(
     policyPath: `organizations/${organization ?? ''}/${decoded}`,
     leadsNowhere: organization === undefined,
   };
+}
+
+/**
+ * The query without what a path of the operation carries, be it another one than was taken: what an operation is about is
+ * in the path alone, which is what policies judge.
+ */
+function queryBeside(operation: Operation, query: string): Readonly<Record<string, unknown>> {
+  const inPaths = new Set(routesOf(operation).flatMap(pathParams));
+  return Object.fromEntries(Object.entries(parseQuery(query)).filter(([name]) => !inPaths.has(name)));
 }
 
 class MalformedBody extends Error {}

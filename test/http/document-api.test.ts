@@ -196,6 +196,40 @@ describe('a caller of /api/v2', () => {
   });
 });
 
+describe('an identifier in the query', () => {
+  it('never stands in for what the path names, in another organization least of all', async () => {
+    for (const name of ['mine', 'theirs']) {
+      await call('POST', 'organizations', { data: { type: 'organizations', attributes: { name } } });
+    }
+    const made = { type: 'workspaces', attributes: { name: 'web' } };
+    const theirs = (await call('POST', 'organizations/theirs/workspaces', { data: made })).json.data.id;
+    const pool = await call('POST', 'organizations/theirs/tags', { data: named('secret') });
+    const tag = pool.json.data[0].id;
+    await setPolicy(
+      server.directory,
+      'mine',
+      'path "api/v2/organizations/mine/*" { capabilities = ["create", "read", "update", "delete", "list"] }',
+    );
+    const as = await issueToken(server.directory, { policies: ['mine'] });
+    const change = { data: { type: 'workspaces', attributes: { description: 'changed' } } };
+    const workspace = `organizations/mine/workspaces/web`;
+    for (const [method, path, body] of [
+      ['GET', `${workspace}?workspace_id=${theirs}`],
+      ['PATCH', `${workspace}?workspace_id=${theirs}`, change],
+      ['DELETE', `${workspace}?workspace_id=${theirs}`],
+      ['POST', `${workspace}/actions/safe-delete?workspace_id=${theirs}`],
+      ['GET', `organizations/mine/tags/secret?tag_id=${tag}`],
+      ['GET', 'organizations/mine/tags/secret?organization_name=theirs'],
+      ['GET', `tags/${tag}?organization_name=mine`],
+    ] as const) {
+      const { status, text } = await call(method, path, body, { as });
+      expect([method, path, status, text]).toEqual([method, path, 404, NOT_FOUND]);
+    }
+    const untouched = await call('GET', `workspaces/${theirs}`);
+    expect([untouched.status, untouched.json.data.attributes.description]).toEqual([200, null]);
+  });
+});
+
 describe('documents of /api/v2', () => {
   it('have absolute links to the host that the caller named', async () => {
     const { json } = await call('GET', 'organizations/acme/tags', undefined, {
