@@ -6,6 +6,7 @@ type Loader = () => Promise<Readonly<Record<string, Target>>>;
 const LOADERS: Readonly<Record<string, Loader>> = {
   ciphertexts: () => import('./ciphertexts.ts'),
   'key-backups': () => import('./key-backups.ts'),
+  requests: () => import('./requests.ts'),
   envelopes: () => import('./envelopes.ts'),
   policies: () => import('./policies.ts'),
 };

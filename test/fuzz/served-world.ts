@@ -1,0 +1,193 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApiHost } from '../../src/http/api-host.ts';
+import { Log } from '../../src/http/log.ts';
+import { loadRoutes, type ServedRoute } from '../../src/http/routes.ts';
+import { declaration as createToken } from '../../src/operations/access/token-create.ts';
+import { catalogue } from '../../src/operations/catalogue.ts';
+import { openCore } from '../../src/operations/core.ts';
+import { type Call, owner, type ServerState } from '../../src/operations/operation.ts';
+import { parseValues } from '../../src/operations/params.ts';
+import { declaration as writePolicy } from '../../src/operations/sys/policies-write.ts';
+import { systemRandom } from '../../src/random.ts';
+import { MemoryBackend } from '../../src/store/backends/memory.ts';
+import { examineBackend } from '../../src/store/doctor.ts';
+import { newStore } from '../../src/store/initial-content.ts';
+import { openBackend } from '../../src/store/open.ts';
+import type { SealedStore } from '../../src/store/sealed-store.ts';
+import type { Credential } from '../../src/store/slots/credential.ts';
+import { readBackup } from '../../src/transit/backup/restoring.ts';
+import { onlyValue } from '../../src/transit/batch.ts';
+import type { StoredMaterial } from '../../src/transit/key-types/key-type.ts';
+import type { NewKey } from '../../src/transit/lifecycle.ts';
+import { goKeys } from './go-keys.ts';
+import type { Secrets } from './secrets.ts';
+import { Defect } from './target.ts';
+
+/** A plaintext that nobody but who may decrypt it must see. */
+export const SECRET_TEXT = 'hostile-suite-plaintext-canary';
+const CLOCK = { now: () => 1_772_352_000_500 };
+
+/** What requests are made of: names and identifiers of what is there. */
+export interface Content {
+  readonly keys: readonly string[];
+  readonly ciphertexts: Readonly<Record<string, string>>;
+  readonly workspaces: readonly string[];
+  readonly tags: readonly string[];
+  /** May do everything; may read; is none. */
+  readonly tokens: { readonly root: string; readonly reader: string; readonly accessor: string };
+}
+
+/** Both APIs over a store in memory, with content of every kind. */
+export interface ServedWorld {
+  readonly host: ApiHost;
+  readonly store: SealedStore;
+  readonly routes: readonly ServedRoute[];
+  readonly content: Content;
+  /** Checks what was logged and audited, and that the store is sound. */
+  close(): Promise<void>;
+}
+
+let routesOnce: Promise<readonly ServedRoute[]> | undefined;
+
+export async function openServedWorld(secrets: Secrets): Promise<ServedWorld> {
+  routesOnce ??= loadRoutes(catalogue);
+  const routes = await routesOnce;
+  const key = systemRandom.bytes(32);
+  secrets.add('the master key', Buffer.from(key));
+  const credential: Credential = { kind: 'raw', source: 'the test key', reveal: () => Buffer.from(key) };
+  const { content: initial } = await newStore([{ kind: 'raw', key: Buffer.from(key) }], CLOCK, systemRandom);
+  const backend = await MemoryBackend.create(initial);
+  const store = await openBackend(backend, [credential]);
+  const root = await store.keyring.root(backend, 1);
+  secrets.add('the root key', root.export());
+  const content = await fill(store, secrets);
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-fuzz-served-'));
+  const auditFile = join(directory, 'audit');
+  const lines: string[] = [];
+  const host = await ApiHost.create({
+    settings: { directory, auditFile },
+    routes,
+    server: serverState,
+    log: new Log((line) => lines.push(line)),
+  });
+  await host.adopt(store);
+  return {
+    host,
+    store,
+    routes,
+    content,
+    async close() {
+      const { findings } = await examineBackend(backend, [credential]);
+      await host.close();
+      const audit = readFileSync(auditFile, 'utf8');
+      rmSync(directory, { recursive: true, force: true });
+      for (const line of audit.split('\n')) secrets.examine(line, 'the audit trail');
+      for (const line of lines) secrets.examine(line, 'the log');
+      const [defect] = lines.filter((line) => line.includes('"level":"error"'));
+      if (defect !== undefined) throw new Defect(`logged: ${defect}`);
+      if (findings.length > 0) throw new Defect(`the store is damaged: ${JSON.stringify(findings)}`);
+    },
+  };
+}
+
+/** Sealing and unsealing are of the process around the APIs, which is not here. */
+const status = { sealed: false, threshold: 1, shares: 1, progress: 0, storeId: 'fuzz' };
+const serverState: ServerState = {
+  sealStatus: async () => status,
+  unseal: async () => status,
+  resetUnseal: async () => status,
+  seal: async () => {},
+  reload: async () => {},
+  metrics: async () => '',
+  apiDocument: () => ({}),
+};
+
+const KEYS: Readonly<Record<string, Partial<NewKey>>> = {
+  orders: { type: 'aes256-gcm96', exportable: true, allowPlaintextBackup: true },
+  derived: { type: 'aes256-gcm96', derived: true },
+  convergent: { type: 'chacha20-poly1305', derived: true, convergentEncryption: true },
+  small: { type: 'aes128-gcm96' },
+  wide: { type: 'xchacha20-poly1305' },
+  edwards: { type: 'ed25519', exportable: true },
+  curve: { type: 'ecdsa-p256', exportable: true },
+  mac: { type: 'hmac', keyBytes: 32 },
+};
+const SETTINGS: NewKey = {
+  type: '',
+  derived: false,
+  convergentEncryption: false,
+  exportable: false,
+  allowPlaintextBackup: false,
+  autoRotatePeriodSeconds: 0,
+  keyBytes: 0,
+};
+const READER_POLICY = 'path "transit/keys/*" { capabilities = ["read", "list"] }';
+
+async function fill(store: SealedStore, secrets: Secrets): Promise<Content> {
+  const core = openCore(store, { clock: CLOCK });
+  const call: Call = { core, caller: owner, mount: 'transit' };
+  const transit = await core.transit('transit');
+  wrappingKeyOnce ??= goWrappingKey();
+  const wrappingKey = await wrappingKeyOnce;
+  await store.transact((tx) =>
+    tx.put({ collection: transit.engine.settings, id: 'wrapping-key' }, wrappingKey),
+  );
+  secrets.add('the plaintext', SECRET_TEXT);
+  const ciphertexts: Record<string, string> = {};
+  for (const [name, settings] of Object.entries(KEYS)) {
+    const { document, encrypts } = await transit.createKey(name, { ...SETTINGS, ...settings });
+    for (const { secret = '', hmacKey = '' } of Object.values(document.versions)) {
+      if (secret !== '') secrets.add(`the key ${name}`, Buffer.from(secret, 'base64').subarray(-16));
+      if (hmacKey !== '') secrets.add(`the HMAC key of ${name}`, Buffer.from(hmacKey, 'base64'));
+    }
+    if (!encrypts) continue;
+    const item = { plaintext: Buffer.from(SECRET_TEXT).toString('base64'), context: 'AAAA', keyVersion: 0 };
+    const options = { type: '', convergentEncryption: false, mayCreate: false, mayUpdate: true };
+    ciphertexts[name] = onlyValue(await transit.encrypt(name, [item], options)).ciphertext;
+  }
+  return {
+    keys: Object.keys(KEYS),
+    ciphertexts,
+    ...(await tagged(call)),
+    tokens: await tokens(call, secrets),
+  };
+}
+
+let wrappingKeyOnce: Promise<StoredMaterial> | undefined;
+
+/** To make one takes seconds. */
+async function goWrappingKey(): Promise<StoredMaterial> {
+  const backup = goKeys.find(({ name }) => name === 'rsa-4096')?.backup ?? '';
+  const { versions } = await readBackup(backup, undefined, systemRandom);
+  const { secret = '', publicKey = '' } = versions['1'] ?? {};
+  return { secret, publicKey };
+}
+
+async function tagged({ core }: Call): Promise<Pick<Content, 'workspaces' | 'tags'>> {
+  const { organizations, pool, workspaces } = await core.tags();
+  await organizations.create({ name: 'acme', email: null });
+  const made = [];
+  for (const name of ['billing', 'web', 'core']) {
+    const tags = [{ name: 'env:prod' }, { name: `team:${name}` }];
+    made.push(await workspaces.create('acme', { name, description: null, tags, field: 'name' }));
+  }
+  const page = await pool.list('acme', { page: { number: 1, size: 20 } });
+  return { workspaces: made.map(({ id }) => id), tags: page.items.map(({ id }) => id) };
+}
+
+async function tokens(call: Call, secrets: Secrets): Promise<Content['tokens']> {
+  await writePolicy.run(
+    call,
+    parseValues(writePolicy.params, { name: 'reader', policy: READER_POLICY }).values,
+  );
+  const issue = async (raw: Readonly<Record<string, unknown>>) => {
+    const { auth } = await createToken.run(call, parseValues(createToken.params, raw).values);
+    const { client_token: token, accessor } = auth as { client_token: string; accessor: string };
+    secrets.add('a token', token);
+    return { token, accessor };
+  };
+  const reader = await issue({ policies: ['reader'], no_default_policy: true });
+  return { root: (await issue({})).token, reader: reader.token, accessor: reader.accessor };
+}
