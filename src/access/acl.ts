@@ -46,7 +46,9 @@ export class Acl {
   }
 
   /**
-   * @param path for `list` a final slash is added when missing, and rules without it count too.
+   * @param path for `list` a final slash is added when missing, and rules without it count too. Elsewhere a final slash
+   * changes nothing of what a path means to an operation, so a rule for the path without it that is more specific counts
+   * as well: peers let a refusal be walked around with a slash.
    * @param parameters of the request; left out, rules about them are not applied.
    * @param meant what the operation understands them as, for the values that a rule denies.
    */
@@ -57,11 +59,14 @@ export class Acl {
     meant: () => RequestParameters = () => parameters ?? {},
   ): boolean {
     if (this.isRoot) return true;
-    const bare = withoutLeadingSlash(path);
-    const found = capability === 'list' ? this.#findForList(withSlash(bare)) : this.#find(bare);
-    if (found === undefined || found.wrapped || (found.capabilities & bitOf(capability)) === 0) return false;
-    if (parameters === undefined || found.parameters === undefined) return true;
-    return !BODY_CAPABILITIES.has(capability) || permits(found.parameters, parameters, meant);
+    const given = withoutLeadingSlash(path);
+    const allowing = (found: Permissions | undefined): boolean =>
+      found !== undefined && allowedBy(found, capability, parameters, meant);
+    if (capability === 'list') return allowing(this.#findForList(withSlash(given)));
+    if (!given.endsWith('/')) return allowing(this.#find(given));
+    const found = this.#rankedRule(given);
+    const bare = this.#rankedRule(withoutFinalSlashes(given));
+    return allowing(found.permissions) && (bare.rank > found.rank || allowing(bare.permissions));
   }
 
   /** The capabilities on a path, sorted; `['root']`, or `['deny']` when there are none. */
@@ -96,16 +101,45 @@ export class Acl {
   }
 
   #firstWildcard(path: string): Permissions | undefined {
+    return this.#wildcards[this.#placeOfWildcard(path)]?.permissions;
+  }
+
+  /** Of the first one that matches; -1 when none does. */
+  #placeOfWildcard(path: string): number {
     const segments = path.split('/');
-    return this.#wildcards.find((rule) => matches(rule, path, segments))?.permissions;
+    return this.#wildcards.findIndex((rule) => matches(rule, path, segments));
+  }
+
+  /** The rule that counts for a path, with its place among all: the lower, the more specific. */
+  #rankedRule(path: string): { readonly permissions: Permissions | undefined; readonly rank: number } {
+    const exact = this.#exact.get(path);
+    if (exact !== undefined) return { permissions: exact, rank: -1 };
+    const place = this.#placeOfWildcard(path);
+    return {
+      permissions: this.#wildcards[place]?.permissions,
+      rank: place === -1 ? Number.POSITIVE_INFINITY : place,
+    };
   }
 }
 
 /** Operations whose body or query a rule can restrict. */
 const BODY_CAPABILITIES: ReadonlySet<Capability> = new Set(['create', 'read', 'update']);
 
+function allowedBy(
+  { wrapped, capabilities, parameters: rule }: Permissions,
+  capability: Capability,
+  parameters: RequestParameters | undefined,
+  meant: () => RequestParameters,
+): boolean {
+  if (wrapped || (capabilities & bitOf(capability)) === 0) return false;
+  if (parameters === undefined || rule === undefined) return true;
+  return !BODY_CAPABILITIES.has(capability) || permits(rule, parameters, meant);
+}
+
 const withoutLeadingSlash = (path: string): string =>
   path.startsWith('/') ? path.replace(/^\/+/, '') : path;
+
+const withoutFinalSlashes = (path: string): string => path.replace(/\/+$/, '');
 
 const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
 

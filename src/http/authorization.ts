@@ -2,7 +2,8 @@ import type { TokenIdentity } from '../access/access.ts';
 import type { RequestParameters } from '../access/parameter-rule.ts';
 import { asCofferError } from '../errors.ts';
 import type { Caller, Capability, Operation } from '../operations/operation.ts';
-import type { Method } from '../operations/route.ts';
+import { type Method, printPath } from '../operations/route.ts';
+import type { Match } from './routes.ts';
 import type { ServedCore } from './served-core.ts';
 
 /** What policies are asked for where no operation says otherwise. */
@@ -42,6 +43,24 @@ export function meaningOf({ params }: Operation, parameters: RequestParameters):
   }
   return meant;
 }
+
+/**
+ * The paths that policies must all allow: the one that was sent, and where a name in it has another spelling (policies are
+ * called by lower-case names) the one that it means. Else a refusal of one spelling could be walked around with another.
+ */
+export function spellingsOf(path: string, match: Match): readonly string[] {
+  if (typeof match === 'string') return [path];
+  const { served, captures } = match;
+  const { params } = served.operation;
+  if (!Object.keys(captures).some((name) => params[name]?.understoodAs !== undefined)) return [path];
+  const understood = (name: string): string | undefined => {
+    const given = captures[name];
+    return given === undefined ? undefined : (params[name]?.understoodAs?.(given) ?? given);
+  };
+  return [path, printPath(served.route, understood, asItIs)];
+}
+
+const asItIs = (segment: string): string => segment;
 
 /** Who calls where no token is asked for. */
 export const NOBODY: Caller = { may: () => false, reaches: () => false };

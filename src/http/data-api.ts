@@ -12,7 +12,15 @@ import {
 import { type Params, type Parsed, parseValues } from '../operations/params.ts';
 import type { Method } from '../operations/route.ts';
 import { DEFAULT_MOUNT } from '../transit/mounts.ts';
-import { CAPABILITY_OF, callerOf, capabilityOf, isAllowed, meaningOf, NOBODY } from './authorization.ts';
+import {
+  CAPABILITY_OF,
+  callerOf,
+  capabilityOf,
+  isAllowed,
+  meaningOf,
+  NOBODY,
+  spellingsOf,
+} from './authorization.ts';
 import { errorBody, type Labels, parameterNotes, printOutcome, wrapped } from './data-envelope.ts';
 import {
   type DataRequest,
@@ -176,8 +184,11 @@ export class DataApi {
   ): Promise<Target | Result> {
     const { path, method } = request;
     const meant = () => (typeof match === 'string' ? {} : meaningOf(match.served.operation, parameters));
+    const spellings = spellingsOf(path, match);
     const may = (capability: Capability) =>
-      served.access.authorize(identity, path, capability, parameters, meant);
+      spellings.every((spelling) =>
+        served.access.authorize(identity, spelling, capability, parameters, meant),
+      );
     if (typeof match === 'string') {
       if (!may(CAPABILITY_OF[method])) return PERMISSION_DENIED;
       if (mount === '' && match === 'unsupported-path') {

@@ -119,8 +119,8 @@ function compile(route: Route, params: Params): RegExp {
   const source = route.parts.map((part) => {
     if ('text' in part) return part.text.replaceAll(REGEXP_SPECIALS, '\\$&');
     const group = `?<${part.param}>`;
-    if (part.optional) return part === last ? `(?:/(${group}.*))?` : `(?:/(${group}[^/]*))?`;
-    if (part.many) return `(${group}.+?)`;
+    if (part.optional) return part === last ? `(?:/(${group}.+))?` : `(?:/(${group}[^/]*))?`;
+    if (part.many) return `(${group}[^/]+(?:/[^/]+)*)${part === last ? '/?' : ''}`;
     if (part.words !== undefined) return `(${group}${part.words.join('|')})`;
     const own = params[part.param]?.schema.pattern;
     return own === undefined ? `(${group}[^/]+)` : `(${group}${own.replace(/^\^|\$$/g, '')})`;

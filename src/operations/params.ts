@@ -56,6 +56,8 @@ export interface Param<T> {
   readonly repeated: boolean;
   /** @throws `invalid` naming the field. */
   parse(value: unknown, field: string): T;
+  /** A name in a path as it is understood, where several spellings are one name: policies must allow that path, too. */
+  readonly understoodAs?: (name: string) => string;
   /** The JSON value that a request carries for a parsed value, where that is not the value itself. */
   print?(value: T): unknown;
 }

@@ -68,15 +68,18 @@ export const pathParams = (route: Route): readonly string[] =>
 /**
  * The path of a route with values in it, percent-encoded, without the slash at the start.
  * An optional parameter is left out, with its slash, when `given` has none for it.
+ * @param encode how a segment is written.
  */
-export function printPath(route: Route, given: (param: string) => string | undefined): string {
+export function printPath(
+  route: Route,
+  given: (param: string) => string | undefined,
+  encode: (segment: string) => string = encodeURIComponent,
+): string {
   return route.parts
     .map((part) => {
       if ('text' in part) return part.text;
       const value = given(part.param) ?? '';
-      const encoded = part.many
-        ? value.split('/').map(encodeURIComponent).join('/')
-        : encodeURIComponent(value);
+      const encoded = part.many ? value.split('/').map(encode).join('/') : encode(value);
       if (part.optional) return value === '' ? '' : `/${encoded}`;
       return encoded;
     })

@@ -68,7 +68,7 @@ describe('a policy with exact paths and prefixes', () => {
     transit/encrypt/orders          create  no
     transit/encrypt/orders          read    no
     transit/encrypt/orders/         update  yes
-    transit/encrypt/orders/         create  yes
+    transit/encrypt/orders/         create  no
     transit/encrypt/orders-2026     update  no
     transit/encrypt/orders-2026     create  no
     transit/encrypt/orders-         update  no
@@ -82,7 +82,7 @@ describe('a policy with exact paths and prefixes', () => {
     transit/keys/secret             read    no
     transit/keys/secret             list    no
     transit/keys/secret             delete  no
-    transit/keys/secret/            read    yes
+    transit/keys/secret/            read    no
     transit/keys/secrets            read    yes
     transit/keys/empty              read    no
     sys/mounts                      read    yes
@@ -292,6 +292,33 @@ describe('the same pattern in several policies', () => {
       ).capabilities('a/b/x'),
     ).toEqual(['deny']);
   });
+});
+
+describe('a final slash', () => {
+  const acl = aclOf(`
+    path "transit/*"             { capabilities = ["read", "update"] }
+    path "transit/export/a/b"    { capabilities = ["deny"] }
+    path "transit/keys/c"        { capabilities = ["update"] }
+    path "sys/mounts/d/"         { capabilities = ["read"] }
+    path "sys/mounts/e"          { capabilities = ["read"] }
+    path "sys/mounts/f/*"        { capabilities = ["read"] }
+  `);
+  check(
+    acl,
+    `
+    transit/export/a/b              read    no
+    transit/export/a/b/             read    no
+    transit/export/a/b//            read    no
+    transit/export/a/c/             read    yes
+    transit/keys/c/                 read    no
+    transit/keys/c/                 update  yes
+    sys/mounts/d/                   read    yes
+    sys/mounts/d                    read    no
+    sys/mounts/e/                   read    no
+    sys/mounts/f/                   read    yes
+    sys/mounts/g/                   read    no
+    `,
+  );
 });
 
 describe('listing', () => {

@@ -67,6 +67,75 @@ describe('a value that a policy denies', () => {
   });
 });
 
+describe('a path that a policy refuses', () => {
+  const DENIED = { errors: ['1 error occurred:\n\t* permission denied\n\n'] };
+  const NO_PATH = { errors: ['1 error occurred:\n\t* unsupported path\n\n'] };
+  let narrow: string;
+  beforeAll(async () => {
+    await setPolicy(
+      server.directory,
+      'narrow',
+      `path "transit/*" { capabilities = ["read", "list"] }
+       path "transit/export/encryption-key/secret" { capabilities = ["deny"] }
+       path "sys/mounts/*" { capabilities = ["read", "delete"] }
+       path "sys/mounts/vital" { capabilities = ["deny"] }
+       path "sys/policies/acl/*" { capabilities = ["read", "update", "delete"] }
+       path "sys/policies/acl/admin" { capabilities = ["deny"] }
+       path "sys/policy/*" { capabilities = ["read", "update", "delete"] }
+       path "sys/policy/admin" { capabilities = ["deny"] }`,
+    );
+    narrow = await issueToken(server.directory, { policies: ['narrow'] });
+    const { token: root } = server;
+    await send(server.address, 'POST', '/v1/transit/keys/secret', {
+      token: root,
+      body: { exportable: true },
+    });
+    await send(server.address, 'POST', '/v1/sys/mounts/vital', { token: root, body: {} });
+  });
+
+  it.each([
+    ['GET', 'transit/export/encryption-key/secret', 403, DENIED],
+    ['GET', 'transit/export/encryption-key/secret/', 403, DENIED],
+    ['GET', 'transit/export/encryption-key/secret%2f', 403, DENIED],
+    ['GET', 'transit/export/encryption-key/secret//', 403, DENIED],
+    ['GET', 'transit/export/encryption-key//secret', 404, NO_PATH],
+    ['DELETE', 'sys/mounts/vital', 403, DENIED],
+    ['DELETE', 'sys/mounts/vital/', 403, DENIED],
+    ['DELETE', 'sys/mounts/vital//', 403, DENIED],
+    ['GET', 'sys/mounts/vital%2F', 403, DENIED],
+  ])('%s %s is refused with a final slash, too', async (method, path, status, body) => {
+    const reply = await send(server.address, method, `/v1/${path}`, { token: narrow });
+    expect([reply.status, reply.json]).toEqual([status, body]);
+  });
+
+  it.each(['admin', 'Admin', 'ADMIN', '%20admin', 'admin%20', '%41dmin'])(
+    'is refused however the name of a policy is spelled: %s',
+    async (name) => {
+      for (const [method, space] of [
+        ['POST', 'policies/acl'],
+        ['POST', 'policy'],
+        ['GET', 'policies/acl'],
+        ['GET', 'policy'],
+        ['DELETE', 'policies/acl'],
+        ['DELETE', 'policy'],
+      ] as const) {
+        const body = method === 'POST' ? { policy: 'path "*" { capabilities = ["sudo"] }' } : undefined;
+        const reply = await send(server.address, method, `/v1/sys/${space}/${name}`, { token: narrow, body });
+        expect([method, space, reply.status, reply.json]).toEqual([method, space, 403, DENIED]);
+      }
+    },
+  );
+
+  it('leaves other names allowed, whatever their spelling', async () => {
+    const body = { policy: 'path "x" { capabilities = ["read"] }' };
+    const { status, json } = await send(server.address, 'POST', '/v1/sys/policies/acl/Other', {
+      token: narrow,
+      body,
+    });
+    expect([status, json.warnings]).toEqual([200, ['policy name was converted to other']]);
+  });
+});
+
 describe('rules about parameters on /api/v2', () => {
   const workspace = (name: string) => ({ type: 'workspaces', attributes: { name } });
 

@@ -51,6 +51,7 @@ describe('a table of routes', () => {
     ['POST', 'restore', ['POST restore(/:name)', {}]],
     ['POST', 'restore/a/b', ['POST restore(/:name)', { name: 'a/b' }]],
     ['GET', 'mounts/teams/payments', ['GET mounts/:path+', { path: 'teams/payments' }]],
+    ['GET', 'mounts/teams/payments/', ['GET mounts/:path+', { path: 'teams/payments' }]],
     ['GET', 'mounts/teams/payments/tune', ['GET mounts/:path+/tune', { path: 'teams/payments' }]],
   ])('leads %s %s to its operation', (method, path, expected) => {
     expect(found(method, path)).toEqual(expected);
@@ -65,6 +66,12 @@ describe('a table of routes', () => {
     ['GET', 'keys/a b', 'unsupported-path'],
     ['GET', 'keys/a/b', 'unsupported-path'],
     ['GET', 'keys/x\nkeys/y', 'unsupported-path'],
+    ['POST', 'restore/', 'unsupported-path'],
+    ['POST', 'draw/', 'unsupported-path'],
+    ['GET', 'mounts//teams', 'unsupported-path'],
+    ['GET', 'mounts/teams//payments', 'unsupported-path'],
+    ['GET', 'mounts/teams//', 'unsupported-path'],
+    ['GET', 'mounts/teams//tune', 'unsupported-path'],
     ['GET', 'nothing', 'unsupported-path'],
     ['GET', '', 'unsupported-path'],
     ['GET', '__proto__', 'unsupported-path'],

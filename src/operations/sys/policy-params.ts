@@ -1,7 +1,11 @@
+import { policyName } from '../../access/policies.ts';
 import { text } from '../params.ts';
 
-export const policyNameParam = text({
-  help: 'The policy; names are in lower case.',
-  required: true,
-  cli: { positional: true, metavar: 'NAME', refersTo: 'policy' },
-});
+export const policyNameParam = {
+  ...text({
+    help: 'The policy; names are in lower case.',
+    required: true,
+    cli: { positional: true, metavar: 'NAME', refersTo: 'policy' },
+  }),
+  understoodAs: policyName,
+};
