@@ -4,9 +4,7 @@ import { unavailable } from '../errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { HttpServer, type TlsCertificate } from './http-server.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
-
-/** A socket is made with every right that this leaves: 0600, for its owner alone. */
-const SOCKET_UMASK = 0o177;
+import { makingPrivately } from './socket-file.ts';
 
 /** All listeners of one process. */
 export class Listeners {
@@ -73,7 +71,8 @@ async function listening(
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  if ('path' in options) listenPrivately(() => server.listen(options, resolve));
+  // Node makes the socket before `listen` returns, so there is no moment in which others could connect to it.
+  if ('path' in options) makingPrivately(() => server.listen(options, resolve));
   else server.listen(options, resolve);
   try {
     await promise;
@@ -86,16 +85,6 @@ async function listening(
     });
   }
   server.off('error', reject);
-}
-
-/** Node makes the socket before `listen` returns, so there is no moment in which others could connect to it. */
-function listenPrivately(listen: () => void): void {
-  const umask = process.umask(SOCKET_UMASK);
-  try {
-    listen();
-  } finally {
-    process.umask(umask);
-  }
 }
 
 const WHY: Readonly<Record<string, string>> = {

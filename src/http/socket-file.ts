@@ -2,6 +2,32 @@ import { lstatSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { conflict } from '../errors.ts';
 
+/** A socket is made with every right that this leaves: 0600, for its owner alone. */
+const SOCKET_UMASK = 0o177;
+
+/** Sockets made by `make` are for their owner alone from their first moment on. */
+export function makingPrivately<T>(make: () => T): T {
+  const usual = process.umask(SOCKET_UMASK);
+  try {
+    return make();
+  } finally {
+    process.umask(usual);
+  }
+}
+
+/**
+ * As `makingPrivately`, for a socket that is made here on behalf of a worker. Nothing else may make files, directories or
+ * processes meanwhile: they would be as private, and a directory of no use.
+ */
+export async function letMakePrivately<T>(make: () => Promise<T>): Promise<T> {
+  const usual = process.umask(SOCKET_UMASK);
+  try {
+    return await make();
+  } finally {
+    process.umask(usual);
+  }
+}
+
 /**
  * Removes the socket that a server left behind when it was killed.
  * @throws `conflict` when somebody listens on it, or the path is something else than a socket.

@@ -6,7 +6,8 @@ import type { TlsCertificate } from './http-server.ts';
 import type { Log } from './log.ts';
 import type { Snapshot } from './metrics.ts';
 import { portOf, Rpc } from './rpc.ts';
-import type { UnsealKey } from './unseal-keys.ts';
+import { letMakePrivately } from './socket-file.ts';
+import { printKeys, type UnsealKey } from './unseal-keys.ts';
 import type { AnsweringStart } from './worker.ts';
 
 const RESTART_PAUSE_MS = 200;
@@ -36,23 +37,28 @@ export class WorkerPool {
   }
 
   async #fork(): Promise<void> {
-    const worker = cluster.fork();
-    const member = await this.#control.add(async () => {
-      const made = new WorkerMember(worker, this.#control);
-      const { keys } = this.#control;
-      this.addresses = await made.start({
-        role: 'answering',
-        settings: this.#settings,
-        ...(keys === undefined ? {} : { keys }),
-      });
-      return made;
-    });
+    // One after the other, as all that the control does: no process is forked while another one's sockets are made.
+    const member = await this.#control.add(() => this.#startMember(cluster.fork()));
     this.#members.add(member);
-    worker.once('exit', (code, signal) => {
+    member.onceEnded((code, signal) => {
       this.#members.delete(member);
       this.#control.remove(member);
       if (!this.#closing) void this.#replace(code, signal);
     });
+  }
+
+  /** Listening on behalf of a worker, this process makes the sockets. */
+  async #startMember(worker: Worker): Promise<WorkerMember> {
+    const member = new WorkerMember(worker, this.#control);
+    const { keys } = this.#control;
+    this.addresses = await letMakePrivately(() =>
+      member.start({
+        role: 'answering',
+        settings: this.#settings,
+        ...(keys === undefined ? {} : { keys }),
+      }),
+    );
+    return member;
   }
 
   async #replace(code: number | null, signal: string | null): Promise<void> {
@@ -96,6 +102,10 @@ class WorkerMember implements Member {
     worker.once('exit', () => this.#rpc.close());
   }
 
+  onceEnded(listener: (code: number | null, signal: string | null) => void): void {
+    this.#worker.once('exit', listener);
+  }
+
   /** @returns the addresses that it listens on. */
   async start(start: AnsweringStart): Promise<readonly string[]> {
     try {
@@ -107,7 +117,7 @@ class WorkerMember implements Member {
   }
 
   async unseal(keys: readonly UnsealKey[]): Promise<void> {
-    await this.#rpc.call('unseal', keys);
+    await this.#rpc.call('unseal', printKeys(keys));
   }
 
   async seal(): Promise<void> {

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { refused } from '../refusal.ts';
-import { selfSigned, send, startServer, temporaryDirectory } from './serving.ts';
+import { selfSigned, send, spawnServer, startServer, temporaryDirectory } from './serving.ts';
 
 describe('a listener', () => {
   it('speaks TLS with the certificate given, and no plain HTTP then', async () => {
@@ -52,6 +52,21 @@ describe('a listener', () => {
     expect(addresses).toEqual([`unix:${socket}`]);
     expect(statSync(socket).mode & 0o777).toBe(0o600);
     expect(await send(`unix:${socket}`, 'GET', '/v1/sys/health')).toMatchObject({ status: 200 });
+  });
+
+  it('on a Unix socket is for its owner alone with several workers, too, whose umask stays', async () => {
+    const socket = join(temporaryDirectory(), 'coffer.sock');
+    const usual = process.umask(0);
+    onTestFinished(() => void process.umask(usual));
+    const { child } = await spawnServer({ listen: [], socket, workers: 2 });
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+    expect(await send(`unix:${socket}`, 'GET', '/v1/sys/health')).toMatchObject({ status: 200 });
+    const server = child.pid ?? 0;
+    const workers = readFileSync(`/proc/${server}/task/${server}/children`, 'utf8').trim().split(' ');
+    expect(workers).toHaveLength(2);
+    for (const pid of [server, ...workers]) {
+      expect(readFileSync(`/proc/${pid}/status`, 'utf8')).toMatch(/^Umask:\t0000$/m);
+    }
   });
 
   it('takes the place of a socket that a killed server left behind', async () => {
