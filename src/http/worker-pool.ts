@@ -55,7 +55,7 @@ export class WorkerPool {
       member.start({
         role: 'answering',
         settings: this.#settings,
-        ...(keys === undefined ? {} : { keys }),
+        ...(keys === undefined ? {} : { keys: printKeys(keys) }),
       }),
     );
     return member;
