@@ -1,4 +1,8 @@
-/** Overwrites secrets with zeros once they are no longer needed. JavaScript may have made copies that this can't reach. */
+/**
+ * Overwrites secrets with zeros once they are no longer needed. It reaches every copy only of bytes that lie outside of the
+ * collected heap, as those of `Buffer.from` and `Buffer.allocUnsafe` do: the collector moves arrays of up to 64 bytes that
+ * `new Uint8Array`, `Uint8Array.from` or `Buffer.alloc` made, and leaves their old places as they were.
+ */
 export function wipe(...secrets: (Uint8Array | undefined)[]): void {
   for (const secret of secrets) secret?.fill(0);
 }

@@ -76,7 +76,7 @@ function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {
   if (masterKey !== undefined) {
     // A copy of the caller's bytes, because the store overwrites what it was given.
     const reveal = () =>
-      typeof masterKey === 'string' ? parseMasterKey(masterKey) : Uint8Array.from(masterKey);
+      typeof masterKey === 'string' ? parseMasterKey(masterKey) : Buffer.from(masterKey);
     credentials.push({ kind: 'raw', source: 'masterKey', reveal });
   }
   if (passphrase !== undefined) {

@@ -4,7 +4,7 @@ import type { CreatedSlot, SlotRequest } from '../store/slots/slot-kind.ts';
 import { type Given, type OptionSpec, textOption } from './command.ts';
 import { variable } from './environment.ts';
 import type { Session } from './session.ts';
-import { outputOf, readKeyFile, secretText } from './unlock.ts';
+import { outputOf, passphraseIn, readKeyFile } from './unlock.ts';
 
 /** Options that say what a new slot is made from. */
 export const slotOptions: readonly OptionSpec[] = [
@@ -99,7 +99,7 @@ export function environmentSlot(session: Session): PlannedSlot | undefined {
   const file = value('COFFER_MASTER_KEY_FILE');
   if (file !== undefined) {
     const content = readKeyFile(file, 'COFFER_MASTER_KEY_FILE');
-    const key = tryParseMasterKey(content.toString('latin1'));
+    const key = tryParseMasterKey(content);
     return { request: key === undefined ? { kind: 'key-file', content } : { kind: 'raw', key } };
   }
   const command = value('COFFER_MASTER_KEY_COMMAND');
@@ -110,7 +110,7 @@ export function environmentSlot(session: Session): PlannedSlot | undefined {
   const passphraseFile = value('COFFER_PASSPHRASE_FILE');
   if (passphraseFile === undefined) return undefined;
   return {
-    request: { kind: 'passphrase', passphrase: secretText(passphraseFile, 'COFFER_PASSPHRASE_FILE') },
+    request: { kind: 'passphrase', passphrase: passphraseIn(passphraseFile, 'COFFER_PASSPHRASE_FILE') },
   };
 }
 
@@ -123,8 +123,8 @@ async function newPassphrase(
   session: Session,
   file: string | undefined,
   inNewStore: boolean,
-): Promise<string> {
-  if (file !== undefined) return secretText(file, '--passphrase-file');
+): Promise<string | Uint8Array> {
+  if (file !== undefined) return passphraseIn(file, '--passphrase-file');
   const given =
     variable(session.environment, 'COFFER_NEW_PASSPHRASE') ??
     (inNewStore ? variable(session.environment, 'COFFER_PASSPHRASE') : undefined);

@@ -1,4 +1,5 @@
 import { fstatSync, read, readSync, write, writeSync } from 'node:fs';
+import { wipe } from '../bytes.ts';
 import { CofferError } from '../errors.ts';
 
 /** What a command reads from. */
@@ -73,7 +74,12 @@ export function inputFrom(descriptor: number): Input {
         if (total > maxBytes) throw tooLarge(maxBytes);
         pieces.push(piece);
       }
-      return Buffer.concat(pieces, total);
+      const [only, ...others] = pieces;
+      if (only !== undefined && others.length === 0) return only;
+      // What is read may be a secret, and whoever overwrites the whole doesn't know of the pieces.
+      const whole = Buffer.concat(pieces, total);
+      wipe(...pieces);
+      return whole;
     },
     read: (into) => readLater(descriptor, into),
     readNow: (into) => readNow(descriptor, into),

@@ -1,9 +1,12 @@
+import { isAscii } from 'node:buffer';
+import { wipe } from '../bytes.ts';
 import { CofferError, unavailable } from '../errors.ts';
 import { parseMasterKey, tryParseMasterKey } from '../store/master-key.ts';
 import { openStore } from '../store/open.ts';
 import type { SealedStore } from '../store/sealed-store.ts';
 import type { Credential } from '../store/slots/credential.ts';
-import { type Environment, variable } from './environment.ts';
+import { withoutLineBreak } from '../store/slots/slot-secret.ts';
+import { type Environment, variable, withoutSecrets } from './environment.ts';
 import { readFileWhole } from './in-file.ts';
 import { inputText } from './input.ts';
 import type { Session } from './session.ts';
@@ -76,7 +79,7 @@ export function environmentCredentials(environment: Environment): readonly Crede
     {
       source: 'COFFER_PASSPHRASE_FILE',
       kind: 'passphrase',
-      reveal: () => secretText(path, 'COFFER_PASSPHRASE_FILE'),
+      reveal: () => passphraseIn(path, 'COFFER_PASSPHRASE_FILE'),
     },
   ]);
   add('COFFER_SHARES_FILE', (path) => [
@@ -105,13 +108,26 @@ function masterKeyFile(path: string): readonly Credential[] {
   const content = (): Buffer => readKeyFile(path, source);
   return [
     { source, kind: 'key-file', reveal: content },
-    { source, kind: 'raw', reveal: () => tryParseMasterKey(content().toString('latin1')) },
+    { source, kind: 'raw', reveal: () => masterKeyIn(content()) },
   ];
 }
 
 /** The content of a key file. @throws `invalid` when there is no such file. */
 export const readKeyFile = (path: string, label: string): Buffer =>
   readFileWhole(path, label, MAX_SECRET_FILE_BYTES);
+
+/** The master key that a file's content is, or undefined. The content is overwritten. */
+function masterKeyIn(content: Buffer): Buffer | undefined {
+  const key = tryParseMasterKey(content);
+  wipe(content);
+  return key;
+}
+
+/** A passphrase kept in a file: where that is possible, as bytes that can be overwritten. */
+export function passphraseIn(path: string, label: string): string | Uint8Array {
+  const bytes = readFileWhole(path, label, MAX_SECRET_FILE_BYTES);
+  return isAscii(bytes) ? withoutLineBreak(bytes) : inputText(bytes, label);
+}
 
 /** A secret kept in a file, without the newline at its end. */
 export const secretText = (path: string, label: string): string =>
@@ -122,17 +138,6 @@ export const shareLines = (text: string): readonly string[] =>
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-
-/** Variables that are secrets themselves, not the names of files that hold some. */
-const SECRET_VARIABLES = new Set([
-  'COFFER_MASTER_KEY',
-  'COFFER_PASSPHRASE',
-  'COFFER_NEW_PASSPHRASE',
-  'COFFER_TOKEN',
-]);
-
-const withoutSecrets = (environment: Environment): Environment =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => !SECRET_VARIABLES.has(name)));
 
 /**
  * What a command prints. Its standard input stays empty, because ours may carry data; what it says to people is shown.

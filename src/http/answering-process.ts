@@ -89,7 +89,7 @@ export class AnsweringProcess implements Member {
 
   async seal(): Promise<void> {
     this.#host.seal();
-    await this.#lane?.close();
+    await this.#lane?.seal();
     this.#lane = undefined;
   }
 

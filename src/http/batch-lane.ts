@@ -5,13 +5,13 @@ import type { StoreSettings } from './api-host.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { type Frame, readFrames, writeFrame } from './frames.ts';
 import { portOf, Rpc } from './rpc.ts';
-import type { UnsealKey } from './unseal-keys.ts';
+import { forget, printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
 
 /** What a process that takes large requests is told at its start. */
 export interface BatchStart {
   readonly role: 'batch';
   readonly settings: StoreSettings;
-  readonly keys: readonly UnsealKey[];
+  readonly keys: readonly SentUnsealKey[];
 }
 
 /** The head of a frame in either direction; bodies travel beside it. */
@@ -78,6 +78,12 @@ export class BatchLane {
     running?.child.kill('SIGKILL');
   }
 
+  /** Closes for good, and overwrites the keys that a further process would have been given. */
+  async seal(): Promise<void> {
+    await this.close();
+    forget(this.#keys);
+  }
+
   async #start(): Promise<Running> {
     const child = spawn(process.execPath, this.#command, {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
@@ -92,7 +98,7 @@ export class BatchLane {
     child.once('error', () => rpc.close());
     pipe.on('error', () => undefined);
     readFrames(pipe, (frame) => settle(running, frame));
-    const start: BatchStart = { role: 'batch', settings: this.#settings, keys: this.#keys };
+    const start: BatchStart = { role: 'batch', settings: this.#settings, keys: printKeys(this.#keys) };
     try {
       await rpc.call('start', start);
     } catch (error) {

@@ -1,8 +1,10 @@
+import { utf8 } from '../bytes.ts';
 import { asCofferError, invalid } from '../errors.ts';
 import type { SealStatus, ServerState } from '../operations/operation.ts';
 import { storeStatus } from '../store/status.ts';
+import { collectKeys } from './collect-keys.ts';
 import { printMetrics, type Snapshot } from './metrics.ts';
-import { keysInText, shareIn, type UnsealKey } from './unseal-keys.ts';
+import { forget, keysInText, shareIn, type UnsealKey } from './unseal-keys.ts';
 
 /** A process that answers requests, as the one that controls it sees it. */
 export interface Member {
@@ -76,7 +78,7 @@ export class Control implements ServerState {
       if (this.#shares.size < share.threshold) return;
       const texts = [...this.#shares];
       this.#shares = new Set();
-      return this.#unsealWith([{ kind: 'shares', texts }]);
+      return this.#unsealWith([{ kind: 'shares', texts: texts.map(utf8) }]);
     });
     return this.sealStatus();
   }
@@ -88,8 +90,11 @@ export class Control implements ServerState {
 
   async seal(): Promise<void> {
     await this.#alone(async () => {
+      const keys = this.#keys ?? [];
       this.#keys = undefined;
       await this.#everybody((member) => member.seal());
+      forget(keys);
+      collectKeys();
     });
   }
 
@@ -111,6 +116,7 @@ export class Control implements ServerState {
     try {
       for (const member of this.#members) await member.unseal(keys);
     } catch (error) {
+      forget(keys);
       const { kind } = asCofferError(error) ?? {};
       if (kind !== 'denied' && kind !== 'sealed') throw error;
       // The wrong key is the caller's mistake; the status of a sealed server would have clients try it again.

@@ -72,6 +72,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     lazily(() => describeApi(routes)),
   );
   const { keys, store } = await openOrStaySealed(options);
+  // What runs on below keeps this part of the options only: the others may hold secrets.
+  const { tls } = options;
   if (options.socket !== undefined) await makeWay(options.socket);
   const running =
     workers === 1
@@ -83,8 +85,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     sealed: store === undefined,
     async reload() {
       await control.reload();
-      const tls = readTls(options);
-      if (tls !== undefined) await running.renewCertificate(tls);
+      const renewed = readTls(tls);
+      if (renewed !== undefined) await running.renewCertificate(renewed);
       log.info('reloaded');
     },
     async close() {
@@ -177,7 +179,7 @@ function settingsOf(options: ServeOptions): AnsweringSettings {
   }
   const listen: ListenAddress[] = options.listen.map((text) => parseListenAddress(text, limit));
   if (options.socket !== undefined) listen.push({ socket: options.socket, maxRequestBytes: limit });
-  const tls = readTls(options);
+  const tls = readTls(options.tls);
   if (tls === undefined && options.allowInsecureListen !== true) refuseExposed(listen);
   return {
     directory: options.directory,
@@ -201,7 +203,7 @@ function refuseExposed(listen: readonly ListenAddress[]): void {
   }
 }
 
-function readTls({ tls }: ServeOptions): TlsCertificate | undefined {
+function readTls(tls: ServeOptions['tls']): TlsCertificate | undefined {
   if (tls === undefined) return undefined;
   return { certificate: readPem(tls.certificateFile), key: readPem(tls.keyFile) };
 }

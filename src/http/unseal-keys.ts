@@ -1,24 +1,53 @@
+import { decodeBase64, encodeBase64 } from '../base64.ts';
+import { utf8, wipe } from '../bytes.ts';
 import { tryParseMasterKey } from '../store/master-key.ts';
 import type { Credential } from '../store/slots/credential.ts';
 
 /**
- * What may unlock the store, in a form that can be handed to a process that starts later. Bytes are in base64.
- * A server that is unsealed keeps what unsealed it, because a process that ends has to be replaced.
+ * What may unlock the store. A server that is unsealed keeps what unsealed it, because a process that ends has to be
+ * replaced; as bytes, so that `forget` can overwrite it.
  */
 export type UnsealKey =
-  | { readonly kind: 'raw' | 'key-file' | 'command'; readonly bytes: string }
-  | { readonly kind: 'passphrase'; readonly text: string }
+  | { readonly kind: 'raw' | 'key-file' | 'command' | 'passphrase'; readonly bytes: Uint8Array }
+  | { readonly kind: 'shares'; readonly texts: readonly Uint8Array[] };
+
+/** The same as plain JSON, for another process. Bytes are in base64. */
+export type SentUnsealKey =
+  | { readonly kind: 'raw' | 'key-file' | 'command' | 'passphrase'; readonly bytes: string }
   | { readonly kind: 'shares'; readonly texts: readonly string[] };
+
+export const printKeys = (keys: readonly UnsealKey[]): readonly SentUnsealKey[] =>
+  keys.map((key) =>
+    key.kind === 'shares'
+      ? { kind: key.kind, texts: key.texts.map(encodeBase64) }
+      : { kind: key.kind, bytes: encodeBase64(key.bytes) },
+  );
+
+export const parseKeys = (keys: readonly SentUnsealKey[]): readonly UnsealKey[] =>
+  keys.map((key) =>
+    key.kind === 'shares'
+      ? { kind: key.kind, texts: key.texts.map((text) => decodeBase64(text)) }
+      : { kind: key.kind, bytes: decodeBase64(key.bytes) },
+  );
+
+/** Overwrites keys that nobody will use again. */
+export function forget(keys: readonly UnsealKey[]): void {
+  for (const key of keys) wipe(...(key.kind === 'shares' ? key.texts : [key.bytes]));
+}
 
 const SOURCE = 'the key given';
 
 /** Keys as credentials, which may be offered again and again. */
 export const credentialsOf = (keys: readonly UnsealKey[]): readonly Credential[] =>
   keys.map((key): Credential => {
-    if (key.kind === 'passphrase') return { source: SOURCE, kind: 'passphrase', reveal: () => key.text };
-    if (key.kind === 'shares') return { source: SOURCE, kind: 'shares', reveal: () => key.texts };
-    const { kind, bytes } = key;
-    return { source: SOURCE, kind, reveal: () => Buffer.from(bytes, 'base64') };
+    if (key.kind !== 'shares') {
+      return { source: SOURCE, kind: key.kind, reveal: () => Buffer.from(key.bytes) };
+    }
+    return {
+      source: SOURCE,
+      kind: key.kind,
+      reveal: () => key.texts.map((text) => String(Buffer.from(text))),
+    };
   });
 
 /** The same credentials, telling `remember` of every key that they reveal. */
@@ -28,16 +57,22 @@ export const remembering = (
 ): readonly Credential[] =>
   credentials.map((credential): Credential => {
     const { source, kind } = credential;
-    if (kind === 'passphrase') {
-      return { source, kind, reveal: () => told(credential.reveal(), (text) => remember({ kind, text })) };
-    }
     if (kind === 'shares') {
-      return { source, kind, reveal: () => told(credential.reveal(), (texts) => remember({ kind, texts })) };
+      return {
+        source,
+        kind,
+        reveal: () => told(credential.reveal(), (texts) => remember({ kind, texts: texts.map(ownBytes) })),
+      };
     }
-    const rememberBytes = (bytes: Uint8Array) =>
-      remember({ kind, bytes: Buffer.from(bytes).toString('base64') });
+    const rememberBytes = (secret: string | Uint8Array) => remember({ kind, bytes: ownBytes(secret) });
+    if (kind === 'passphrase') {
+      return { source, kind, reveal: () => told(credential.reveal(), rememberBytes) };
+    }
     return { source, kind, reveal: () => told(credential.reveal(), rememberBytes) };
   });
+
+const ownBytes = (secret: string | Uint8Array): Uint8Array =>
+  typeof secret === 'string' ? utf8(secret) : Buffer.from(secret);
 
 async function told<T>(
   revealed: T | undefined | Promise<T | undefined>,
@@ -52,11 +87,11 @@ const MIN_KEY_FILE_BYTES = 32;
 
 /** Everything that one text may be: a master key, the content of a key file, or a passphrase. */
 export function keysInText(text: string): readonly UnsealKey[] {
-  const raw = tryParseMasterKey(text);
-  const bytes = Buffer.from(text).toString('base64');
-  const keys: UnsealKey[] = [{ kind: 'passphrase', text }];
-  if (raw !== undefined) keys.push({ kind: 'raw', bytes: raw.toString('base64') });
-  if (Buffer.byteLength(text) >= MIN_KEY_FILE_BYTES) keys.push({ kind: 'key-file', bytes });
+  const bytes = utf8(text);
+  const raw = tryParseMasterKey(bytes);
+  const keys: UnsealKey[] = [{ kind: 'passphrase', bytes }];
+  if (raw !== undefined) keys.push({ kind: 'raw', bytes: raw });
+  if (bytes.length >= MIN_KEY_FILE_BYTES) keys.push({ kind: 'key-file', bytes });
   return keys;
 }
 

@@ -4,19 +4,20 @@ import type { SealStatus, ServerState } from '../operations/operation.ts';
 import { AnsweringProcess, type AnsweringSettings } from './answering-process.ts';
 import { ApiHost } from './api-host.ts';
 import { BATCH_PIPE, type BatchAnswerHead, type BatchRequestHead, type BatchStart } from './batch-lane.ts';
+import { collectKeys } from './collect-keys.ts';
 import { readFrames, writeFrame } from './frames.ts';
 import { Log } from './log.ts';
 import { describeApi } from './openapi.ts';
 import { loadRoutes, type ServedRoute } from './routes.ts';
 import { portOf, Rpc } from './rpc.ts';
-import type { UnsealKey } from './unseal-keys.ts';
+import { forget, parseKeys, type SentUnsealKey } from './unseal-keys.ts';
 
 /** What a further answering process is told at its start. */
 export interface AnsweringStart {
   readonly role: 'answering';
   readonly settings: AnsweringSettings;
   /** Absent while the server is sealed. */
-  readonly keys?: readonly UnsealKey[];
+  readonly keys?: readonly SentUnsealKey[];
 }
 
 /**
@@ -44,11 +45,14 @@ export async function serveAsWorker(log: (line: string) => void): Promise<void> 
         log: new Log(log),
       });
       close = () => member?.close() ?? Promise.resolve();
-      if (start.keys !== undefined) await member.unseal(start.keys);
+      if (start.keys !== undefined) await member.unseal(parseKeys(start.keys));
       return member.listen();
     },
-    unseal: async (keys) => member?.unseal(keys as readonly UnsealKey[]),
-    seal: async () => member?.seal(),
+    unseal: async (keys) => member?.unseal(parseKeys(keys as readonly SentUnsealKey[])),
+    async seal() {
+      await member?.seal();
+      collectKeys();
+    },
     reload: async () => member?.reload(),
     renewCertificate: async (tls) => member?.renewCertificate(tls as NonNullable<AnsweringSettings['tls']>),
     snapshot: async () => member?.snapshot(),
@@ -68,7 +72,9 @@ async function startBatch(
   log: Log,
 ): Promise<() => Promise<void>> {
   const host = await ApiHost.create({ settings, routes, server: NO_SERVER, log });
-  await host.unseal(keys);
+  const unsealKeys = parseKeys(keys);
+  await host.unseal(unsealKeys);
+  forget(unsealKeys);
   const pipe = new Socket({ fd: BATCH_PIPE });
   readFrames(pipe, ({ head, body }) => {
     const { number, exchange } = head as BatchRequestHead;

@@ -1,11 +1,27 @@
-import { decodeBase64, encodeBase64 } from '../base64.ts';
-import { wipe } from '../bytes.ts';
+import { encodeBase64 } from '../base64.ts';
+import { utf8, wipe } from '../bytes.ts';
 import { invalid } from '../errors.ts';
 import { type Random, systemRandom } from '../random.ts';
 
 export const MASTER_KEY_BYTES = 32;
-const HEX_KEY = /^[0-9a-fA-F]{64}$/;
-const BASE64_KEY = /^[A-Za-z0-9+/]{43}=$/;
+
+/** A way to write bytes as text: what each digit is worth, by its character code, and how many digits make a key. */
+interface Digits {
+  readonly bits: 4 | 6;
+  readonly count: number;
+  readonly worth: ReadonlyMap<number, number>;
+}
+const worthOf = (...alphabets: readonly string[]): ReadonlyMap<number, number> =>
+  new Map(alphabets.flatMap((digits) => Array.from(digits, (digit, worth) => [digit.charCodeAt(0), worth])));
+const HEX: Digits = { bits: 4, count: 64, worth: worthOf('0123456789abcdef', '0123456789ABCDEF') };
+const BASE64: Digits = {
+  bits: 6,
+  count: 43,
+  worth: worthOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'),
+};
+const PADDING = 0x3d;
+/** ASCII white space, and the no-break space of Latin-1. */
+const SPACES: readonly number[] = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0];
 
 /** A fresh 256-bit master key as base64 text, for `COFFER_MASTER_KEY` or a key file. */
 export function generateMasterKey(random: Random = systemRandom): string {
@@ -28,10 +44,50 @@ export function parseMasterKey(text: string, source = 'the master key'): Buffer 
   });
 }
 
-/** As `parseMasterKey`, but undefined when the text is no master key. */
-export function tryParseMasterKey(text: string): Buffer | undefined {
-  const trimmed = text.trim();
-  if (HEX_KEY.test(trimmed)) return Buffer.from(trimmed, 'hex');
-  if (BASE64_KEY.test(trimmed)) return decodeBase64(trimmed);
-  return undefined;
+/**
+ * As `parseMasterKey`, but undefined when the text is no master key. A text that comes as bytes is decoded as such: a
+ * string made of them could not be overwritten.
+ */
+export function tryParseMasterKey(text: string | Uint8Array): Buffer | undefined {
+  if (typeof text !== 'string') return decodedKey(withoutSpaces(text));
+  const bytes = utf8(text.trim());
+  const key = decodedKey(bytes);
+  wipe(bytes);
+  return key;
+}
+
+function decodedKey(text: Uint8Array): Buffer | undefined {
+  if (text.length === HEX.count) return decoded(text, HEX);
+  const isPadded = text.length === BASE64.count + 1 && text.at(-1) === PADDING;
+  return isPadded ? decoded(text.subarray(0, BASE64.count), BASE64) : undefined;
+}
+
+/** Undefined for anything but digits. Bits that are left over at the end don't count. */
+function decoded(text: Uint8Array, { bits, worth }: Digits): Buffer | undefined {
+  const key = Buffer.allocUnsafe(MASTER_KEY_BYTES);
+  let held = 0;
+  let heldBits = 0;
+  let filled = 0;
+  for (const code of text) {
+    const value = worth.get(code);
+    if (value === undefined) {
+      wipe(key);
+      return undefined;
+    }
+    held = ((held << bits) | value) & 0xfff;
+    heldBits += bits;
+    if (heldBits < 8) continue;
+    heldBits -= 8;
+    key[filled++] = (held >> heldBits) & 0xff;
+  }
+  return key;
+}
+
+function withoutSpaces(text: Uint8Array): Uint8Array {
+  const isSpace = (at: number): boolean => SPACES.includes(text[at] ?? 0);
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(start)) start++;
+  while (end > start && isSpace(end - 1)) end--;
+  return text.subarray(start, end);
 }

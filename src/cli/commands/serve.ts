@@ -1,8 +1,11 @@
 import { invalid } from '../../errors.ts';
 import { type ServeOptions, type Serving, serve } from '../../http/serve.ts';
+import { isPostgres } from '../../store/backends/postgres/scheme.ts';
 import { type Command, type Given, type OptionSpec, textOption, textsOption } from '../command.ts';
 import { dialectOf, dialectOption } from '../dialect-option.ts';
+import { secretVariables } from '../environment.ts';
 import { DONE } from '../exit-codes.ts';
+import { forgetVariables } from '../own-environment.ts';
 import { refuseRemote } from '../refuse-remote.ts';
 import type { Session } from '../session.ts';
 import { credentialsFor } from '../unlock.ts';
@@ -67,13 +70,22 @@ export const command: Command = {
   labelOf: (field) => LABELS[field],
   async run(session, { options: given }) {
     refuseRemote(session);
-    const serving = await serve(serveOptions(session, given));
+    const serving = await start(session, given);
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
     if (serving.sealed) session.warn('the store is sealed until somebody unseals it (sys/unseal)');
     await untilToldToStop(session, serving);
     return DONE;
   },
 };
+
+/** On its own, so that no secret stays with the command while the server runs. */
+async function start(session: Session, given: Given['options']): Promise<Serving> {
+  const options = serveOptions(session, given);
+  forgetVariables(process.env, secretVariables);
+  // Of no use to anybody but the database's client, which reads it again whenever it connects.
+  if (!isPostgres(options.directory)) forgetVariables(process.env, ['PGPASSWORD']);
+  return serve(options);
+}
 
 /** Fields of the server's errors, as flags. */
 const LABELS: Readonly<Record<string, string>> = {

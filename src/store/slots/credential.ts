@@ -13,7 +13,8 @@ export type Credential = {
   | { readonly kind: 'raw'; readonly reveal: () => Revealed<Uint8Array> }
   | { readonly kind: 'key-file'; readonly reveal: () => Revealed<Uint8Array> }
   | { readonly kind: 'command'; readonly reveal: () => Revealed<Uint8Array> }
-  | { readonly kind: 'passphrase'; readonly reveal: () => Revealed<string> }
+  /** As bytes it is UTF-8. */
+  | { readonly kind: 'passphrase'; readonly reveal: () => Revealed<string | Uint8Array> }
   /** Share texts in any order. */
   | { readonly kind: 'shares'; readonly reveal: () => Revealed<readonly string[]> }
 );

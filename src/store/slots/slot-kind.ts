@@ -11,7 +11,7 @@ export type SlotKind = 'passphrase' | 'key-file' | 'raw' | 'command' | 'shares';
 
 /** What a new slot is made from. The label is seen only by those who can unlock the store. */
 export type SlotRequest = { readonly label?: string } & (
-  | { readonly kind: 'passphrase'; readonly passphrase: string }
+  | { readonly kind: 'passphrase'; readonly passphrase: string | Uint8Array }
   /** The whole content of the file: a 32-byte key as text or bytes, or anything else of at least 32 bytes. */
   | { readonly kind: 'key-file'; readonly content: Uint8Array }
   | { readonly kind: 'raw'; readonly key: Uint8Array }

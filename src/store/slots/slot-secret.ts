@@ -1,3 +1,4 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { utf8 } from '../../bytes.ts';
 import { invalid } from '../../errors.ts';
@@ -20,7 +21,7 @@ export function rawKeySecret(key: Uint8Array): SlotSecret {
  * @throws `invalid` for content that could be guessed because it is short.
  */
 export function keyFileSecret(content: Uint8Array): SlotSecret {
-  const key = tryParseMasterKey(Buffer.from(content).toString('latin1'));
+  const key = tryParseMasterKey(content);
   if (key !== undefined) return { kind: 'key', bytes: key };
   if (content.length === MASTER_KEY_BYTES) return { kind: 'key', bytes: Buffer.from(content) };
   if (content.length < MIN_KEY_FILE_BYTES) {
@@ -39,24 +40,37 @@ export function keyFileSecret(content: Uint8Array): SlotSecret {
  * @throws `invalid` when nothing is left, or it isn't UTF-8.
  */
 export function commandSecret(output: Uint8Array): SlotSecret {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(output);
-  } catch {
-    throw invalid('the command must print a master key or a passphrase as UTF-8 text');
-  }
-  const key = tryParseMasterKey(text);
+  if (!isUtf8(output)) throw invalid('the command must print a master key or a passphrase as UTF-8 text');
+  const key = tryParseMasterKey(output);
   if (key !== undefined) return { kind: 'key', bytes: key };
-  const line = text.replace(/\r?\n$/, '');
-  if (line === '') throw invalid('the command printed nothing', { hint: 'run it by hand and see' });
+  const line = withoutLineBreak(output);
+  if (line.length === 0) throw invalid('the command printed nothing', { hint: 'run it by hand and see' });
   return passphraseSecret(line);
+}
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** A view of the same bytes without one line break at their end. */
+export function withoutLineBreak(text: Uint8Array): Uint8Array {
+  if (text.at(-1) !== LINE_FEED) return text;
+  return text.subarray(0, text.at(-2) === CARRIAGE_RETURN ? -2 : -1);
 }
 
 /**
  * The passphrase in Unicode's composed form (NFC), for keyboards and systems differ in how they send accents.
+ * @param passphrase as bytes it must be UTF-8. ASCII has but one form, and so never becomes a string, which nobody could
+ * overwrite.
  * @throws `invalid` when it is empty.
  */
-export function passphraseSecret(passphrase: string): SlotSecret {
-  if (passphrase === '') throw invalid('the passphrase must not be empty');
-  return { kind: 'passphrase', bytes: utf8(passphrase.normalize('NFC')) };
+export function passphraseSecret(passphrase: string | Uint8Array): SlotSecret {
+  if (passphrase.length === 0) throw invalid('the passphrase must not be empty');
+  if (typeof passphrase !== 'string' && isAscii(passphrase)) {
+    return { kind: 'passphrase', bytes: Buffer.from(passphrase) };
+  }
+  const text =
+    typeof passphrase === 'string' ? passphrase : new TextDecoder('utf-8', EXACT).decode(passphrase);
+  return { kind: 'passphrase', bytes: utf8(text.normalize('NFC')) };
 }
+
+const EXACT = { fatal: true, ignoreBOM: true };

@@ -100,19 +100,18 @@ async function attemptOf(
 }
 
 async function reveal(credential: Exclude<Credential, { kind: 'shares' }>): Promise<SlotSecret | undefined> {
-  if (credential.kind === 'passphrase') {
-    const passphrase = await credential.reveal();
-    return passphrase === undefined || passphrase === '' ? undefined : passphraseSecret(passphrase);
-  }
-  const bytes = await credential.reveal();
-  if (bytes === undefined) return undefined;
-  const secretOf = { raw: rawKeySecret, 'key-file': keyFileSecret, command: commandSecret }[credential.kind];
+  const revealed = await credential.reveal();
+  if (revealed === undefined) return undefined;
+  if (typeof revealed === 'string') return revealed === '' ? undefined : passphraseSecret(revealed);
   try {
-    return secretOf(bytes);
+    if (credential.kind !== 'passphrase') return secretOf[credential.kind](revealed);
+    return revealed.length === 0 ? undefined : passphraseSecret(revealed);
   } finally {
-    wipe(bytes);
+    wipe(revealed);
   }
 }
+
+const secretOf = { raw: rawKeySecret, 'key-file': keyFileSecret, command: commandSecret };
 
 async function tryOpen(attempt: Attempt, storeId: string, generation: number): Promise<Keyring | undefined> {
   const { secret, slots } = attempt;

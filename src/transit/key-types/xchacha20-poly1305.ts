@@ -21,7 +21,15 @@ const REFUSAL = 'chacha20poly1305: message authentication failed';
 
 type HChaCha = (constants: Uint32Array, key: Uint32Array, nonce: Uint32Array, subkey: Uint32Array) => void;
 
-const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(Uint8Array.from(bytes).buffer);
+/** Outside of the collected heap, where `wipe` reaches every copy. */
+const emptyWords = (byteCount: number): Uint32Array => new Uint32Array(new ArrayBuffer(byteCount));
+
+function words(bytes: Uint8Array): Uint32Array {
+  const copy = emptyWords(bytes.length);
+  new Uint8Array(copy.buffer).set(bytes);
+  return copy;
+}
+
 const CONSTANTS = words(Buffer.from('expand 32-byte k'));
 
 /** ChaCha20-Poly1305 under a subkey of its own for each nonce (draft-irtf-cfrg-xchacha-03, section 2). */
@@ -29,7 +37,7 @@ function xchacha(key: SecretKey, hchacha: HChaCha): AeadCipher {
   const inner = (nonce: Uint8Array): [AeadCipher, Buffer] => {
     const raw = bytesOf(key);
     const keyWords = words(raw);
-    const subkey = new Uint32Array(KEY_BYTES / 4);
+    const subkey = emptyWords(KEY_BYTES);
     hchacha(CONSTANTS, keyWords, words(nonce.subarray(0, SUBKEY_NONCE_BYTES)), subkey);
     const subkeyBytes = new Uint8Array(subkey.buffer);
     const cipher = nodeAead('chacha20-poly1305', createSecretKey(subkeyBytes), REFUSAL);
