@@ -1,5 +1,6 @@
 import { printGoTime } from '../clock.ts';
 import { CofferError, unsupported } from '../errors.ts';
+import type { Transaction } from '../store/store.ts';
 import { convergentVersionToRecord } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { findKey, keyIn, keyRef, noSuchKey, requireNotSoftDeleted } from './key-collection.ts';
@@ -90,8 +91,20 @@ function isDue(engine: Engine, { document }: NamedKey): boolean {
   return latest !== undefined && engine.clock.now() - 1000 * latest.createdAtSeconds >= 1000 * period;
 }
 
+/** What a new version of a key has to be made for. */
+interface Wanted {
+  readonly type: KeyType;
+  readonly keyBytes: number;
+}
+
+/** Key material that was made before its place was looked at again. */
+interface Made extends Wanted {
+  readonly fresh: FreshVersion;
+}
+
 /**
- * Makes key material outside of any transaction, since that may take seconds, and adds it inside one.
+ * Adds a version in one transaction. Key material that takes long to make is made between two of them, so that nobody waits
+ * for it: the first one only finds out what is wanted.
  * @param wanted looks at the key as it is; false leaves it so. It may throw.
  */
 async function addVersion(
@@ -99,24 +112,33 @@ async function addVersion(
   name: string,
   wanted: (key: NamedKey) => boolean,
 ): Promise<NamedKey> {
+  let made: Made | undefined;
   for (;;) {
-    const seen = await findKey(engine, name);
-    if (seen === undefined) throw noSuchKey(name, 'key not found');
-    if (!wanted(seen)) return seen;
-    const { type, keyBytes } = seen.document;
-    const fresh = await freshVersion(engine, seen.type, keyBytes);
-    const done = await engine.store.transact(async (tx) => {
+    const outcome = await engine.store.transact(async (tx) => {
       const key = await keyIn(tx, engine, name);
       if (key === undefined) throw noSuchKey(name, 'key not found');
-      if (!wanted(key)) return key;
-      // Deleted and created anew in the meantime: the material is of the wrong kind.
-      if (key.document.type !== type || key.document.keyBytes !== keyBytes) return undefined;
-      const rotated = { ...withVersion(key.document, fresh), imported: false };
-      tx.put(keyRef(engine, name), rotated);
-      return NamedKey.open(rotated);
+      return wanted(key) ? putVersion(engine, tx, key, made) : key;
     });
-    if (done !== undefined) return done;
+    if (outcome instanceof NamedKey) return outcome;
+    made = { ...outcome, fresh: await freshVersion(engine, outcome.type, outcome.keyBytes) };
   }
+}
+
+/** @returns the key with one more version, or, when that would take long to make and was not made yet, what is wanted. */
+async function putVersion(
+  engine: Engine,
+  tx: Transaction,
+  { type, document }: NamedKey,
+  made: Made | undefined,
+): Promise<NamedKey | Wanted> {
+  const { keyBytes } = document;
+  // A key that was deleted and created anew in the meantime may want another kind.
+  const isAtHand = made?.type === type && made.keyBytes === keyBytes;
+  if (type.generatesSlowly === true && !isAtHand) return { type, keyBytes };
+  const fresh = isAtHand ? made.fresh : await freshVersion(engine, type, keyBytes);
+  const rotated = { ...withVersion(document, fresh), imported: false };
+  tx.put(keyRef(engine, document.name), rotated);
+  return NamedKey.open(rotated);
 }
 
 function requireRotatableType(engine: Engine, key: NamedKey, force: boolean): void {

@@ -84,6 +84,24 @@ describe('rotating a key', () => {
     expect((await rotateKey(engine, 'known', false)).document.imported).toBe(false);
   });
 
+  it('keeps no writer waiting while key material that takes long is made', async () => {
+    const engine = await engineWith(knownKey('rsa-2048', [knownVersion(KEY_32)]));
+    const order: string[] = [];
+    await Promise.all([
+      rotateKey(engine, 'known', true).then(() => order.push('rotated')),
+      storeKey(engine, { ...plain, name: 'other' }).then(() => order.push('written')),
+    ]);
+    expect(order).toEqual(['written', 'rotated']);
+    expect((await findKey(engine, 'known'))?.document.latestVersion).toBe(2);
+  });
+
+  it('makes what the key wants that is there in the end, when it was replaced meanwhile', async () => {
+    const engine = await engineWith(knownKey('rsa-2048', [knownVersion(KEY_32)]));
+    const [{ document }] = await Promise.all([rotateKey(engine, 'known', true), storeKey(engine, plain)]);
+    expect(document).toMatchObject({ type: 'aes256-gcm96', latestVersion: 2 });
+    expect(Buffer.from(document.versions['2']?.secret ?? '', 'base64')).toHaveLength(32);
+  });
+
   it('is refused for a soft-deleted key, and a name that no key has', async () => {
     const engine = await engineWith({ ...plain, softDeleted: true });
     expect(await rejectionOf(rotateKey(engine, 'known', false))).toMatchObject({

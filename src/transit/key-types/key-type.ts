@@ -46,6 +46,8 @@ export interface KeyType<M = unknown> {
    * @param keyBytes the length chosen at creation; only types with `size` look at it.
    */
   generate(random: Random, keyBytes: number): MaybePromise<StoredMaterial>;
+  /** `generate` takes milliseconds to seconds: it is not to be waited for by those who want to write to the store. */
+  readonly generatesSlowly?: boolean;
   /** Parses stored material; work that an operation may not need is put off until it does. */
   open(stored: StoredMaterial): M;
   /** Present: the key itself, base64, answers HMACs, and versions get no HMAC key of their own. */

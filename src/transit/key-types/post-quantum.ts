@@ -10,6 +10,7 @@ import { invalid, unsupported } from '../../errors.ts';
 import { refusedBackup } from './backup-refusal.ts';
 import {
   type KeyPair,
+  mismatchedPair,
   openKeyPair,
   pkcs8Of,
   privateKeyFromPkcs8,
@@ -70,6 +71,7 @@ export function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
     backup: backup(set),
     open: openKeyPair,
     generate: async () => storedKey(await newPrivateKey(set.name)),
+    generatesSlowly: true,
     exportSecret: (pair, format) => exportSecret(pair, format, set),
   };
 }
@@ -126,9 +128,7 @@ function importing(set: ParameterSet): Importing<KeyPair> {
   return {
     async secret(bytes) {
       const key = checked(privateKeyFromPkcs8(bytes));
-      if (!(await works(key, set))) {
-        throw invalid('cannot import key, key pair does not match', { field: 'ciphertext' });
-      }
+      if (!(await works(key, set))) throw mismatchedPair();
       return storedKey(key);
     },
     publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),

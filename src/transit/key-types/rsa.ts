@@ -13,6 +13,7 @@ import {
   pkcs8Of,
   privateKeyFromPkcs8,
   publicKeyFromPem,
+  requireRestorable,
   spkiOf,
   spkiPemOf,
   unknownFormat,
@@ -27,7 +28,7 @@ import {
   verifyPkcs1Digest,
   verifyPssDigest,
 } from './prehash/rsa-digest.ts';
-import { rsaBackup } from './rsa-backup.ts';
+import { rsaBackup, rsaFromBackup, rsaToBackup } from './rsa-backup.ts';
 import { storedKey } from './stored-key.ts';
 
 const PUBLIC_EXPONENT = 65_537;
@@ -149,7 +150,11 @@ function importing(modulusBits: number): Importing<KeyPair> {
     return key;
   };
   return {
-    secret: (bytes) => storedKey(checked(privateKeyFromPkcs8(bytes))),
+    async secret(bytes) {
+      const key = checked(privateKeyFromPkcs8(bytes));
+      await requireRestorable(() => rsaFromBackup(rsaToBackup(key), modulusBits));
+      return storedKey(key);
+    },
     publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
     secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
   };
@@ -187,6 +192,7 @@ function rsaType(modulusBits: number, backupNumber: number): KeyType<KeyPair> {
           await newPrivateKey('rsa', { modulusLength: modulusBits, publicExponent: PUBLIC_EXPONENT }),
         ),
       ),
+    generatesSlowly: true,
     exportSecret(pair, format) {
       const key = pair.privateKey;
       if (format === '') return key.export({ format: 'pem', type: 'pkcs1' }).toString();
