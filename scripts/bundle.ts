@@ -166,8 +166,10 @@ function loadPart(file) {
   if (!sea.isSea()) return require('./' + file);
   const module = { exports: {} };
   const { Script } = process.getBuiltinModule('node:vm');
-  const code = '(function(module){' + sea.getAsset(file, 'utf8') + '})';
-  new Script(code, { filename: file }).runInThisContext()(module);
+  const source = Buffer.from(sea.getRawAsset(file)).latin1Slice();
+  const cache = file + '.cache';
+  const cachedData = sea.getAssetKeys().includes(cache) ? Buffer.from(sea.getRawAsset(cache)) : undefined;
+  new Script(source, { filename: file, cachedData }).runInThisContext()(require, module);
   return module.exports;
 }
 module.exports = load('./main.js');

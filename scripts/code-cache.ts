@@ -1,32 +1,48 @@
 /**
- * Runs frequent commands once, in this process, and writes down what V8 compiled for them, so that the single executable
- * need not parse and compile it at every start. A cache made before anything ran would hold none of the functions.
+ * Runs commands in this process and writes down what V8 compiled for them, so that the single executable need not parse and
+ * compile it at every start. A cache made before anything ran would hold none of the functions.
  *
- * Usage: node scripts/code-cache.ts WRAPPED-SOURCE CACHE-FILE COMMANDS, the last a JSON array of argument lists.
+ * Usage: node scripts/code-cache.ts DIRECTORY PART COMMANDS. DIRECTORY has the parts of the bundle, wrapped for `Script`;
+ * PART is the one whose cache is written beside it, as PART.cache; COMMANDS is a JSON array of argument lists.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { Script } from 'node:vm';
 
 type Main = (argv: readonly string[]) => Promise<number>;
-type Wrapped = (require: NodeJS.Require, module: { exports: { main?: Main } }) => void;
+interface Exports {
+  readonly main?: Main;
+}
+type Wrapped = (require: (name: string) => unknown, module: { exports: Exports }) => void;
 
-const [wrapped = '', cacheFile = '', commands = '[]'] = process.argv.slice(2);
-const script = new Script(readFileSync(wrapped, 'latin1'), { filename: 'coffer.cjs' });
+const [directory = '', part = '', commands = '[]'] = process.argv.slice(2);
+const nodeRequire = createRequire(import.meta.url);
+const scripts = new Map<string, Script>();
 
-const module: { exports: { main?: Main } } = { exports: {} };
+/** Loads a part as the single executable does: under the same name, with the same text. */
+function load(file: string): Exports {
+  const script = new Script(readFileSync(join(directory, file), 'latin1'), { filename: file });
+  scripts.set(file, script);
+  const module: { exports: Exports } = { exports: {} };
+  const wrapped = script.runInThisContext() as Wrapped;
+  wrapped((name) => (name.startsWith('./') ? load(name.slice(2)) : nodeRequire(name)), module);
+  return module.exports;
+}
+
 process.argv.splice(2, Number.POSITIVE_INFINITY, '--version');
 const exited = new Promise<void>((resolve) => {
   // The program ends the process when its first command is done; here it goes on.
   process.exit = ((): void => resolve()) as typeof process.exit;
 });
-script.runInThisContext()(createRequire(wrapped), module) satisfies ReturnType<Wrapped>;
+const { main } = load('coffer.cjs');
 await exited;
-const { main } = module.exports;
-if (main === undefined) throw new Error(`${wrapped} exports no main`);
+if (main === undefined) throw new Error('the bundle exports no main');
 
 for (const argv of JSON.parse(commands) as string[][]) {
   const exitCode = await main(argv);
   if (exitCode !== 0) throw new Error(`coffer ${argv.join(' ')}: exit code ${exitCode}`);
 }
-writeFileSync(cacheFile, script.createCachedData());
+const script = scripts.get(part);
+if (script === undefined) throw new Error(`none of the commands used ${part}`);
+writeFileSync(join(directory, `${part}.cache`), script.createCachedData());

@@ -8,6 +8,6 @@ const { Script } = require('node:vm');
 const source = Buffer.from(sea.getRawAsset('coffer.cjs')).latin1Slice();
 const script = new Script(source, {
   filename: 'coffer.cjs',
-  cachedData: Buffer.from(sea.getRawAsset('code-cache')),
+  cachedData: Buffer.from(sea.getRawAsset('coffer.cjs.cache')),
 });
 script.runInThisContext()(require, { exports: {} });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { utf8 } from '../bytes.ts';
 
 /**
@@ -10,7 +10,7 @@ const PREFIX = '{"checksum":"';
 const HEX_LENGTH = 64;
 const BODY_START = PREFIX.length + HEX_LENGTH + '",'.length;
 
-const checksumOf = (body: string): string => createHash('sha256').update(body, 'utf8').digest('hex');
+const checksumOf = (body: string): string => hash('sha256', body, 'hex');
 
 /** @param body a JSON object with at least one field. */
 export function printChecked(body: object): Buffer {
