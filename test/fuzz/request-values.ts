@@ -52,8 +52,10 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   algorithm: (chance) => chance.pick(WORDS),
   hash_algorithm: (chance) => chance.pick(WORDS),
   format: (chance) => chance.pick(WORDS),
-  key_version: (chance) => chance.below(3),
-  version: (chance) => chance.below(3),
+  nonce: (chance) => chance.pick(['', 'AAAAAAAAAAAAAAAA']),
+  associated_data: (chance) => chance.pick(['', 'AAAA']),
+  key_version: (chance) => chance.pick([0, 0, 1, 5]),
+  version: (chance) => chance.pick([0, 1, 1, 5]),
   bytes: (chance) => chance.below(200),
   bits: (chance) => chance.pick([128, 256, 512]),
   backup: (chance) => chance.pick(smallBackups),
@@ -125,7 +127,7 @@ export function rawValues(
   const members = Object.entries(params)
     .filter(([name, { presence }]) => presence === 'required' || name === victim || chance.oneIn(3))
     .map(([name, param]) => {
-      const hostile = chance.oneIn(name === victim ? 2 : 12);
+      const hostile = chance.oneIn(name === victim ? 2 : 30);
       return [name, valueFor(chance, content, name, param, hostile)] as [string, unknown];
     });
   if (chance.oneIn(12)) members.push([anyText(chance), anyValue(chance)]);

@@ -36,7 +36,7 @@ export interface Content {
   readonly workspaces: readonly string[];
   readonly tags: readonly string[];
   /** May do everything; may read; is none. */
-  readonly tokens: { readonly root: string; readonly reader: string; readonly accessor: string };
+  readonly tokens: { root: string; readonly reader: string; readonly accessor: string };
 }
 
 /** Both APIs over a store in memory, with content of every kind. */
@@ -45,6 +45,8 @@ export interface ServedWorld {
   readonly store: SealedStore;
   readonly routes: readonly ServedRoute[];
   readonly content: Content;
+  /** Sees to it that the token that may do everything is good, whatever was done to it. */
+  keepRoot(): Promise<void>;
   /** Checks what was logged and audited, and that the store is sound. */
   close(): Promise<void>;
 }
@@ -78,6 +80,12 @@ export async function openServedWorld(secrets: Secrets): Promise<ServedWorld> {
     store,
     routes,
     content,
+    async keepRoot() {
+      const { tokens } = content;
+      if ((await host.served?.access.identify({ token: tokens.root })) === undefined) {
+        tokens.root = (await issueToken(ownersCall(store), {}, secrets)).token;
+      }
+    },
     async close() {
       const { findings } = await examineBackend(backend, [credential]);
       await host.close();
@@ -126,9 +134,8 @@ const SETTINGS: NewKey = {
 const READER_POLICY = 'path "transit/keys/*" { capabilities = ["read", "list"] }';
 
 async function fill(store: SealedStore, secrets: Secrets): Promise<Content> {
-  const core = openCore(store, { clock: CLOCK });
-  const call: Call = { core, caller: owner, mount: 'transit' };
-  const transit = await core.transit('transit');
+  const call = ownersCall(store);
+  const transit = await call.core.transit('transit');
   wrappingKeyOnce ??= goWrappingKey();
   const wrappingKey = await wrappingKeyOnce;
   await store.transact((tx) =>
@@ -182,12 +189,24 @@ async function tokens(call: Call, secrets: Secrets): Promise<Content['tokens']> 
     call,
     parseValues(writePolicy.params, { name: 'reader', policy: READER_POLICY }).values,
   );
-  const issue = async (raw: Readonly<Record<string, unknown>>) => {
-    const { auth } = await createToken.run(call, parseValues(createToken.params, raw).values);
-    const { client_token: token, accessor } = auth as { client_token: string; accessor: string };
-    secrets.add('a token', token);
-    return { token, accessor };
-  };
-  const reader = await issue({ policies: ['reader'], no_default_policy: true });
-  return { root: (await issue({})).token, reader: reader.token, accessor: reader.accessor };
+  const reader = await issueToken(call, { policies: ['reader'], no_default_policy: true }, secrets);
+  const root = await issueToken(call, {}, secrets);
+  return { root: root.token, reader: reader.token, accessor: reader.accessor };
 }
+
+async function issueToken(
+  call: Call,
+  raw: Readonly<Record<string, unknown>>,
+  secrets: Secrets,
+): Promise<{ readonly token: string; readonly accessor: string }> {
+  const { auth } = await createToken.run(call, parseValues(createToken.params, raw).values);
+  const { client_token: token, accessor } = auth as { client_token: string; accessor: string };
+  secrets.add('a token', token);
+  return { token, accessor };
+}
+
+const ownersCall = (store: SealedStore): Call => ({
+  core: openCore(store, { clock: CLOCK }),
+  caller: owner,
+  mount: 'transit',
+});

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
 import { invalid } from '../../errors.ts';
-import { type EcdsaCurve, ecdsaBackup } from './ecdsa-backup.ts';
+import { type EcdsaCurve, ecdsaBackup, ecdsaFromBackup, ecdsaToBackup } from './ecdsa-backup.ts';
 import { requireDerSignature } from './ecdsa-signature.ts';
 import {
   type KeyPair,
@@ -8,6 +8,7 @@ import {
   pkcs8Of,
   privateKeyFromPkcs8,
   publicKeyFromPem,
+  requireRestorable,
   spkiOf,
   spkiPemOf,
   unknownFormat,
@@ -61,7 +62,11 @@ function importing(curve: EcdsaCurve): Importing<KeyPair> {
     return key;
   };
   return {
-    secret: (bytes) => storedKey(checked(privateKeyFromPkcs8(bytes))),
+    async secret(bytes) {
+      const key = checked(privateKeyFromPkcs8(bytes));
+      await requireRestorable(() => ecdsaFromBackup(ecdsaToBackup(key), curve));
+      return storedKey(key);
+    },
     publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
     secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
   };

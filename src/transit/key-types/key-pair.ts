@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../base64.ts';
 import { wipe } from '../../bytes.ts';
-import { invalid } from '../../errors.ts';
-import type { ExportFormat, StoredMaterial } from './key-type.ts';
+import { asCofferError, type CofferError, invalid } from '../../errors.ts';
+import type { ExportFormat, MaybePromise, StoredMaterial } from './key-type.ts';
 import { keyOf } from './stored-key.ts';
 
 /** The material of every asymmetric type. Each half is parsed when it is first needed: signing never needs the public one. */
@@ -65,6 +65,27 @@ export function privateKeyFromPkcs8(bytes: Uint8Array): KeyObject {
       field: 'ciphertext',
       hint: 'wrap the key in PKCS#8 DER form',
     });
+  }
+}
+
+/** What is said of a private key that OpenSSL reads without a look at whether its parts belong together. */
+export const mismatchedPair = (): CofferError =>
+  invalid('cannot import key, key pair does not match', {
+    field: 'ciphertext',
+    hint: 'the key is damaged, or an RSA key of more than two primes',
+  });
+
+/**
+ * Refuses a private key that a backup could not bring back.
+ * @param restore reads the key from its own backup.
+ * @throws `invalid` when it can't be read.
+ */
+export async function requireRestorable(restore: () => MaybePromise<KeyObject>): Promise<void> {
+  try {
+    await restore();
+  } catch (error) {
+    if (asCofferError(error)?.kind === 'invalid') throw mismatchedPair();
+    throw error;
   }
 }
 

@@ -7,7 +7,7 @@ import {
   publicEncrypt,
 } from 'node:crypto';
 import { wipe } from '../../bytes.ts';
-import { invalid } from '../../errors.ts';
+import { type CofferError, invalid } from '../../errors.ts';
 import type { Random } from '../../random.ts';
 
 /**
@@ -19,6 +19,8 @@ import type { Random } from '../../random.ts';
 const KWP_INITIAL_VALUE = Buffer.from('a65959a6', 'hex');
 const KWP_CIPHER = 'id-aes256-wrap-pad';
 const EPHEMERAL_KEY_BYTES = 32;
+/** One block beside the initial value. OpenSSL opens nothing at all to nothing at all. */
+const LEAST_WRAPPED_BYTES = 16;
 
 /** OAEP and its mask use the same hash; by the names of the API, upper case. */
 const OAEP_HASHES: Readonly<Record<string, string>> = {
@@ -59,16 +61,20 @@ export function wrapPadded(key: Uint8Array, target: Uint8Array): Buffer {
 
 /** The counterpart of {@link wrapPadded}. @throws `invalid` when the wrapped key was changed or is not one. */
 export function unwrapPadded(key: Uint8Array, wrapped: Uint8Array): Buffer {
+  if (wrapped.length < LEAST_WRAPPED_BYTES) throw integrityFailed();
   try {
     const decipher = createDecipheriv(KWP_CIPHER, key, KWP_INITIAL_VALUE);
     return Buffer.concat([decipher.update(wrapped), decipher.final()]);
   } catch {
-    throw invalid('unwrapping the key failed: integrity check failed', {
-      field: 'ciphertext',
-      hint: 'wrap the key with AES-KWP (RFC 5649) under the key that RSA-OAEP wraps',
-    });
+    throw integrityFailed();
   }
 }
+
+const integrityFailed = (): CofferError =>
+  invalid('unwrapping the key failed: integrity check failed', {
+    field: 'ciphertext',
+    hint: 'wrap the key with AES-KWP (RFC 5649) under the key that RSA-OAEP wraps',
+  });
 
 /**
  * Wraps `target` for whoever holds the private key.

@@ -7,7 +7,10 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   ciphertexts: () => import('./ciphertexts.ts'),
   'key-backups': () => import('./key-backups.ts'),
   requests: () => import('./requests.ts'),
+  imports: () => import('./imports.ts'),
   envelopes: () => import('./envelopes.ts'),
+  texts: () => import('./texts.ts'),
+  parameters: () => import('./parameters.ts'),
   policies: () => import('./policies.ts'),
 };
 

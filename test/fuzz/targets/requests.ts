@@ -38,9 +38,12 @@ const HEADERS = [
   'authorization',
 ];
 const LONG_ONE_IN = 2_000;
+/** What leaves less for the cases after it. */
+const RUINOUS = /^(?:mounts\.remove|token\.revoke.*|orgs\.delete|transit\.keys\.delete)$/;
 
 function generate(chance: Chance, world: ServedWorld): Request {
-  const served = chance.pick(world.routes);
+  let served = chance.pick(world.routes);
+  if (RUINOUS.test(served.name) && !chance.oneIn(20)) served = chance.pick(world.routes);
   const isDocument = served.operation.api === 'json-api';
   const raw = rawValues(chance, world.content, served.operation.params);
   const { method } = served.route;
@@ -158,11 +161,8 @@ function exchangeOf(request: Request, { tokens }: Content): Exchange {
   };
 }
 
-async function check(
-  request: Request,
-  { host, store, content }: ServedWorld,
-  secrets: Secrets,
-): Promise<void> {
+async function check(request: Request, world: ServedWorld, secrets: Secrets): Promise<void> {
+  const { host, store, content } = world;
   const before = await store.revision();
   const exchange = exchangeOf(request, content);
   host.unfolds(exchange);
@@ -179,6 +179,7 @@ async function check(
   if (request.token !== 'root') secrets.examine(text, 'an answer to a stranger');
   else if (status >= 400 && !isBatch) secrets.examine(text, 'a refusal');
   else if (isBatch) examineErrors(text, secrets);
+  if (request.token === 'root' && !unchanged) await world.keepRoot();
   if (request.target.includes('/decrypt/') && status === 200) requireTruth(text);
 }
 
@@ -196,4 +197,4 @@ function requireTruth(text: string): void {
     throw new Defect(`decrypted to ${text}`);
 }
 
-export const requests = target<Request>({ name: 'requests', cases: 40_000, casesPerWorld: 400, open });
+export const requests = target<Request>({ name: 'requests', cases: 40_000, casesPerWorld: 250, open });

@@ -1,15 +1,10 @@
-import {
-  type createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  verify as nodeVerify,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, verify as nodeVerify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/random.ts';
 import { ecdsa } from '../../../src/transit/key-types/ecdsa.ts';
 import type { SignatureOptions } from '../../../src/transit/key-types/key-type.ts';
 import { DIGEST_HASHES, type DigestHashName } from '../../../src/transit/key-types/prehash/digest-hash.ts';
-import { thrownBy } from '../../reference/thrown.ts';
+import { rejectionOf } from '../../reference/thrown.ts';
 
 const OPTIONS: SignatureOptions = {
   hash: 'sha2-256',
@@ -73,18 +68,32 @@ describe('importing a key on another curve, or of another kind', () => {
   const [p256, p384] = ecdsa;
   const pkcs8 = (key: ReturnType<typeof createPrivateKey>) => key.export({ format: 'der', type: 'pkcs8' });
 
-  it('is refused by its name', () => {
+  it('is refused by its name', async () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'secp384r1' });
-    expect(thrownBy(() => p256?.importing?.secret(pkcs8(other.privateKey)))).toMatchObject({
+    expect(
+      await rejectionOf(Promise.resolve(p256?.importing?.secret(pkcs8(other.privateKey)))),
+    ).toMatchObject({
       kind: 'invalid',
       field: 'type',
       message: 'invalid curve: expected P-256, got P-384',
     });
     const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 });
-    expect(thrownBy(() => p384?.importing?.secret(pkcs8(rsa.privateKey)))).toMatchObject({
+    expect(await rejectionOf(Promise.resolve(p384?.importing?.secret(pkcs8(rsa.privateKey))))).toMatchObject({
       kind: 'invalid',
       field: 'type',
       message: 'invalid key type: expected ecdsa, got rsa',
+    });
+  });
+  it('is refused when the scalar is not that of the point beside it', async () => {
+    const [mine, other] = [0, 1].map(
+      () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey,
+    );
+    const mixed = { ...mine?.export({ format: 'jwk' }), d: other?.export({ format: 'jwk' }).d };
+    const key = createPrivateKey({ key: mixed as never, format: 'jwk' });
+    expect(await rejectionOf(Promise.resolve(p256?.importing?.secret(pkcs8(key))))).toMatchObject({
+      kind: 'invalid',
+      field: 'ciphertext',
+      message: 'cannot import key, key pair does not match',
     });
   });
 });

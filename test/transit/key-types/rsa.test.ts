@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import {
   constants,
+  createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
   sign as nodeSign,
@@ -13,7 +15,7 @@ import { keyTypeNamed } from '../../../src/transit/key-types/index.ts';
 import type { SignatureOptions } from '../../../src/transit/key-types/key-type.ts';
 import { DIGEST_HASHES, type DigestHashName } from '../../../src/transit/key-types/prehash/digest-hash.ts';
 import { storedKey } from '../../../src/transit/key-types/stored-key.ts';
-import { thrownBy } from '../../reference/thrown.ts';
+import { rejectionOf, thrownBy } from '../../reference/thrown.ts';
 
 const rsa2048 = keyTypeNamed('rsa-2048') ?? expect.fail('no such type');
 const node = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -156,5 +158,32 @@ describe('importing an RSA key', () => {
       field: 'type',
       message: 'invalid key size: expected 512 bytes, got 256 bytes',
     });
+  });
+  const mismatch = {
+    kind: 'invalid',
+    field: 'ciphertext',
+    message: 'cannot import key, key pair does not match',
+  };
+
+  it('whose exponents do not belong together is refused', async () => {
+    const [mine, other] = [0, 1].map(() => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey);
+    const mixed = { ...mine?.export({ format: 'jwk' }), d: other?.export({ format: 'jwk' }).d };
+    const key = createPrivateKey({ key: mixed as never, format: 'jwk' });
+    const pkcs8 = key.export({ format: 'der', type: 'pkcs8' });
+    expect(await rejectionOf(Promise.resolve(rsa2048.importing?.secret(pkcs8)))).toMatchObject(mismatch);
+  });
+
+  it('of three primes is refused: a backup would bring back two of them', async () => {
+    const generate = [
+      '-algorithm',
+      'RSA',
+      '-pkeyopt',
+      'rsa_keygen_bits:2048',
+      '-pkeyopt',
+      'rsa_keygen_primes:3',
+    ];
+    const pem = execFileSync('openssl', ['genpkey', ...generate], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const pkcs8 = createPrivateKey(pem).export({ format: 'der', type: 'pkcs8' });
+    expect(await rejectionOf(Promise.resolve(rsa2048.importing?.secret(pkcs8)))).toMatchObject(mismatch);
   });
 });

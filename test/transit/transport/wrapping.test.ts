@@ -29,6 +29,13 @@ describe('AES key wrap with padding', () => {
     },
   );
 
+  it('is not what nothing at all is', () => {
+    expect(thrownBy(() => unwrapPadded(Buffer.alloc(32), Buffer.alloc(0)))).toMatchObject({
+      kind: 'invalid',
+      message: 'unwrapping the key failed: integrity check failed',
+    });
+  });
+
   it('wraps 20 bytes as peers do', () => {
     const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
     const wrapped = '22d7fffc96b7adad9391ac9230d46b810e82e0f101f19e83e358f32ac9d407b6';

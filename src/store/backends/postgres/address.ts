@@ -127,8 +127,8 @@ function parametersOf(query: string): ReadonlyMap<Parameter, string> {
 function hostsOf(text: string, ports: string | undefined): [Host, ...Host[]] {
   const givenPorts = ports?.split(',') ?? [];
   const hosts = text.split(',').map((one, index): Host => {
-    const decodedHost = decodeURIComponent(one);
-    const isDirectory = decodedHost.startsWith('/');
+    const decodedHost = decoded(one);
+    const isDirectory = decodedHost?.startsWith('/') === true;
     const { host, port } = isDirectory ? { host: decodedHost } : (HOST.exec(one)?.groups ?? {});
     if (host === undefined) throw wrong('a host is a name or an address, with a port after a colon');
     const number = port ?? givenPorts[index] ?? givenPorts[0];
