@@ -1,0 +1,192 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import type { Call, Plan } from './plan.ts';
+import { die, Strike, type Verdict } from './strike.ts';
+
+type AnyFunction = (this: unknown, ...parameters: unknown[]) => unknown;
+type Table = Record<string, AnyFunction>;
+/** How a call looks, from its parameters; undefined when it is none of ours. */
+export type Describe = (parameters: readonly unknown[]) => Call | undefined;
+
+const table = fs as unknown as Table;
+const promised = fs.promises as unknown as Table;
+/** Node's own functions, for whoever must not be struck. */
+export const original: Readonly<Table> = { ...table };
+const originalPromised: Readonly<Table> = { ...promised };
+
+/** Paths by descriptor, of what was opened since the layer was installed. */
+const opened = new Map<number, string>();
+let strike: Strike | undefined;
+let installed = false;
+
+/** Begins to count, and to strike. */
+export function arm(plan: Plan): void {
+  if (!installed) throw new Error('the fault layer is not installed');
+  strike = new Strike(plan);
+}
+
+/** Ends it, and tells which calls were seen. */
+export function disarm(): Strike {
+  if (strike === undefined) throw new Error('the fault layer is not armed');
+  const result = strike;
+  strike = undefined;
+  return result;
+}
+
+/** For what is no function of node:fs, such as the end of the process. */
+export const judge = (call: Call): Verdict => strike?.judge(call) ?? 'pass';
+
+/** Puts the layer between the program and node:fs, for this process. */
+export function install(wrap: (layer: Wrapping) => void): void {
+  if (installed) return;
+  installed = true;
+  wrap(wrapping);
+  syncBuiltinESMExports();
+}
+
+export const pathOf = (target: unknown): string =>
+  typeof target === 'number' ? (opened.get(target) ?? `descriptor ${target}`) : String(target);
+
+export const isWatched = (target: unknown): boolean => strike?.isInside(pathOf(target)) === true;
+
+/** Names of all functions that the layer stands before. */
+export const known = new Set<string>();
+
+export type Wrapping = typeof wrapping;
+
+const wrapping = {
+  /** A function that returns its result or throws. `partial` does half of a write. */
+  sync(name: string, describe: Describe, partial?: (parameters: readonly unknown[]) => unknown[]): void {
+    known.add(name);
+    const real = original[name] as AnyFunction;
+    table[name] = function (...parameters) {
+      const verdict = verdictOn(describe, parameters);
+      if (verdict === 'pass') return remember(name, parameters, real.apply(this, parameters));
+      if (typeof verdict === 'object') {
+        if (verdict.done) real.apply(this, parameters);
+        throw verdict.error;
+      }
+      const result = real.apply(this, halved(partial, parameters));
+      return verdict === 'torn' ? die() : result;
+    };
+  },
+
+  /** A function whose last parameter is told the outcome. */
+  callback(name: string, describe: Describe, partial?: (parameters: readonly unknown[]) => unknown[]): void {
+    known.add(name);
+    const real = original[name] as AnyFunction;
+    table[name] = function (...parameters) {
+      const verdict = verdictOn(describe, parameters);
+      if (verdict === 'pass') return real.apply(this, parameters);
+      const tell = parameters.at(-1) as AnyFunction;
+      const others = parameters.slice(0, -1);
+      if (typeof verdict === 'object') {
+        const fail = (): unknown => tell(verdict.error);
+        return verdict.done ? real.apply(this, [...others, fail]) : process.nextTick(fail);
+      }
+      const end = verdict === 'torn' ? die : tell;
+      return real.apply(this, [...halved(partial, others), end]);
+    };
+  },
+
+  /** A function of node:fs/promises. */
+  promise(name: string, describe: Describe): void {
+    known.add(name);
+    const real = originalPromised[name] as AnyFunction;
+    promised[name] = guarded(real, describe);
+  },
+
+  /** Puts something of our own in the place of a function, e.g. one that takes it apart into single calls. */
+  replace(name: string, by: AnyFunction): void {
+    known.add(name);
+    const real = original[name] as AnyFunction;
+    table[name] = function (...parameters) {
+      return isWatched(parameters[0]) ? by.apply(this, parameters) : real.apply(this, parameters);
+    };
+  },
+
+  replacePromised(name: string, by: AnyFunction): void {
+    known.add(name);
+    const real = originalPromised[name] as AnyFunction;
+    promised[name] = async function (...parameters) {
+      return isWatched(parameters[0]) ? by.apply(this, parameters) : real.apply(this, parameters);
+    };
+  },
+
+  /** `existsSync` tells no error: a place that can't be looked at does not exist for it. */
+  question(name: string, describe: Describe): void {
+    known.add(name);
+    const real = original[name] as AnyFunction;
+    table[name] = function (...parameters) {
+      const verdict = verdictOn(describe, parameters);
+      return verdict === 'pass' ? real.apply(this, parameters) : false;
+    };
+  },
+
+  /** A function that gives a file handle; the methods of the handle are guarded, too. */
+  handle(name: string, describe: Describe, methods: Readonly<Record<string, (path: string) => Call>>): void {
+    known.add(name);
+    const real = guarded(originalPromised[name] as AnyFunction, describe);
+    promised[name] = async function (...parameters) {
+      const handle = (await real.apply(this, parameters)) as Table;
+      const path = pathOf(parameters[0]);
+      opened.set(Number(handle['fd']), path);
+      for (const [method, call] of Object.entries(methods)) {
+        const plain = handle[method] as AnyFunction;
+        handle[method] = guarded(plain.bind(handle), () => call(path), halfOfFirst);
+      }
+      return handle;
+    };
+  },
+
+  /** Remembers nothing of a descriptor that is closed. */
+  closing(name: string): void {
+    known.add(name);
+    const real = original[name] as AnyFunction;
+    table[name] = function (...parameters) {
+      opened.delete(Number(parameters[0]));
+      return real.apply(this, parameters);
+    };
+  },
+};
+
+function guarded(
+  real: AnyFunction,
+  describe: Describe,
+  partial?: (parameters: readonly unknown[]) => unknown[],
+): AnyFunction {
+  return async function (this: unknown, ...parameters: unknown[]) {
+    const verdict = verdictOn(describe, parameters);
+    if (verdict === 'pass') return real.apply(this, parameters);
+    if (typeof verdict === 'object') {
+      if (verdict.done) await real.apply(this, parameters);
+      throw verdict.error;
+    }
+    const result = await real.apply(this, halved(partial, parameters));
+    return verdict === 'torn' ? die() : result;
+  };
+}
+
+function verdictOn(describe: Describe, parameters: readonly unknown[]): Verdict {
+  if (strike === undefined) return 'pass';
+  const call = describe(parameters);
+  return call === undefined ? 'pass' : judge(call);
+}
+
+function halved(
+  partial: ((parameters: readonly unknown[]) => unknown[]) | undefined,
+  parameters: readonly unknown[],
+): unknown[] {
+  if (partial === undefined) throw new Error('only a write can be done by half');
+  return partial(parameters);
+}
+
+const halfOfFirst = ([bytes, ...rest]: readonly unknown[]): unknown[] => {
+  if (!(bytes instanceof Uint8Array) || rest.length > 0) throw new Error('a write of an unknown form');
+  return [bytes.subarray(0, Math.ceil(bytes.length / 2))];
+};
+
+function remember(name: string, parameters: readonly unknown[], result: unknown): unknown {
+  if (name === 'openSync') opened.set(Number(result), String(parameters[0]));
+  return result;
+}

@@ -1,0 +1,76 @@
+/** What a fault is, and which call it strikes. */
+
+/** Calls that change something on disk, make it durable, or (the last two) tell somebody about it. */
+export type ChangeKind =
+  | 'create'
+  | 'write'
+  | 'sync'
+  | 'rename'
+  | 'link'
+  | 'unlink'
+  | 'rmdir'
+  | 'mkdir'
+  | 'truncate'
+  | 'attributes'
+  | 'print'
+  | 'exit';
+
+/** Calls that only look. */
+export type LookKind = 'open' | 'read' | 'stat' | 'list' | 'exists';
+
+export interface Call {
+  readonly kind: ChangeKind | LookKind;
+  /** Of the file, or of the first of two. */
+  readonly path: string;
+  /** Where a rename or link leads. */
+  readonly to?: string;
+}
+
+/** The process dies just before the call; `torn`: in the midst of a write, when half of it is done. */
+interface Kill {
+  readonly kind: 'kill';
+  readonly torn: boolean;
+}
+
+/** The call fails with a code of the platform, such as `EIO`. */
+interface Failure {
+  readonly kind: 'failure';
+  readonly code: string;
+  /** What it was to do is done all the same, as on a network disk whose answer is lost. */
+  readonly done?: boolean;
+  /** Every later call of these kinds fails as well, until the layer is disarmed. */
+  readonly lasting?: readonly Call['kind'][];
+}
+
+/** A write takes only half of the bytes; no error. */
+interface ShortWrite {
+  readonly kind: 'short';
+}
+
+export type Fault = Kill | Failure | ShortWrite;
+
+export interface Plan {
+  /** Only calls on what lies below this directory count. */
+  readonly root: string;
+  readonly watch: 'changes' | 'looks';
+  /** The number of the call to strike, from 1; undefined only counts. */
+  readonly at?: number;
+  readonly fault?: Fault;
+}
+
+const CHANGES: readonly string[] = [
+  'create',
+  'write',
+  'sync',
+  'rename',
+  'link',
+  'unlink',
+  'rmdir',
+  'mkdir',
+  'truncate',
+  'attributes',
+  'print',
+  'exit',
+] satisfies readonly ChangeKind[];
+
+export const isChange = ({ kind }: Call): boolean => CHANGES.includes(kind);

@@ -1,0 +1,62 @@
+import { constants } from 'node:os';
+import { getSystemErrorMessage } from 'node:util';
+import { type Call, type Fault, isChange, type Plan } from './plan.ts';
+
+/** What is to happen to a call. */
+export type Verdict = 'pass' | 'short' | 'torn' | { readonly error: Error; readonly done: boolean };
+
+/** Counts calls against a plan, and decides what happens to each. */
+export class Strike {
+  readonly calls: Call[] = [];
+  readonly #plan: Plan;
+  fired = false;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  concerns(call: Call): boolean {
+    if ((this.#plan.watch === 'changes') !== isChange(call)) return false;
+    return call.kind === 'print' || call.kind === 'exit' || this.isInside(call.path);
+  }
+
+  isInside(path: string): boolean {
+    return path === this.#plan.root || path.startsWith(`${this.#plan.root}/`);
+  }
+
+  /** Ends the process here when the plan says so. */
+  judge(call: Call): Verdict {
+    if (!this.concerns(call)) return 'pass';
+    this.calls.push(call);
+    const { at, fault } = this.#plan;
+    if (at === undefined || fault === undefined) return 'pass';
+    if (this.calls.length === at) {
+      this.fired = true;
+      return verdictOf(fault, call);
+    }
+    const isLasting = fault.kind === 'failure' && fault.lasting?.includes(call.kind) === true;
+    return this.calls.length > at && isLasting ? verdictOf(fault, call) : 'pass';
+  }
+}
+
+function verdictOf(fault: Fault, call: Call): Verdict {
+  if (fault.kind === 'short') return 'short';
+  if (fault.kind === 'failure')
+    return { error: systemError(fault.code, call), done: fault.done === true };
+  if (fault.torn) return 'torn';
+  return die();
+}
+
+/** As if the machine's owner had pulled the process out: nothing of it runs after this. */
+export function die(): never {
+  process.kill(process.pid, 'SIGKILL');
+  throw new Error('still alive after SIGKILL');
+}
+
+/** An error as Node makes it of a failed system call. */
+function systemError(code: string, call: Call): Error {
+  const number = (constants.errno as Readonly<Record<string, number>>)[code];
+  if (number === undefined) throw new Error(`there is no error ${code} on this platform`);
+  const message = `${code}: ${getSystemErrorMessage(-number)}, ${call.kind} '${call.path}'`;
+  return Object.assign(new Error(message), { code, errno: -number, syscall: call.kind, path: call.path });
+}

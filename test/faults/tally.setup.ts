@@ -1,0 +1,55 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import type { TestProject } from 'vitest/node';
+import { bundle } from '../../scripts/bundle.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The command as it is shipped, bundled from the sources under test. */
+    readonly command: string;
+    /** What is loaded into a process before it. */
+    readonly preload: string;
+    /** One line is added for each fault, and for each promise that was found broken. */
+    readonly tally: string;
+  }
+}
+
+const rootPath = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Builds what the faults strike, and says in the end how many there were. */
+export default async function setup({ provide }: TestProject): Promise<() => void> {
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-faults-'));
+  const common = {
+    absWorkingDir: rootPath,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    logLevel: 'warning',
+    define: { COFFER_VERSION: '"0.0.0"' },
+  } as const;
+  const preload = join(directory, 'preload.cjs');
+  const [{ main }] = await Promise.all([
+    bundle(common, 'src/main.ts', directory),
+    build({
+      ...common,
+      entryPoints: [fileURLToPath(new URL('layer/preload.ts', import.meta.url))],
+      outfile: preload,
+      format: 'cjs',
+    }),
+  ]);
+  const tally = join(directory, 'tally');
+  writeFileSync(tally, '');
+  provide('command', main);
+  provide('preload', preload);
+  provide('tally', tally);
+  return () => {
+    const lines = readFileSync(tally, 'utf8').split('\n');
+    const count = (word: string): string =>
+      lines.filter((line) => line === word).length.toLocaleString('en-US');
+    process.stdout.write(`\nfaults: ${count('injected')} injected faults, ${count('broken')} broken promises\n`);
+    rmSync(directory, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { fileAt, pictureOf } from './picture.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** One command that writes, and what of it can be seen from outside. */
+export interface Write {
+  readonly name: string;
+  readonly words: (box: Sandbox) => readonly string[];
+  readonly input?: string;
+  /** Everything that the command may change, as text. The store by default. */
+  readonly look?: (box: Sandbox) => Promise<string>;
+  /** The directory of the store that the command works on or makes. */
+  readonly store?: (box: Sandbox) => string;
+}
+
+export const storeOf = (write: Write, box: Sandbox): string => write.store?.(box) ?? box.store;
+export const lookAt = (write: Write, box: Sandbox): Promise<string> =>
+  write.look?.(box) ?? pictureOf(storeOf(write, box));
+
+const plain = (line: string, more: Omit<Write, 'name' | 'words'> = {}): Write => ({
+  name: line,
+  words: () => line.split(' '),
+  ...more,
+});
+
+/** Of a command that writes a file beside the store. */
+const withFile =
+  (name: string) =>
+  async (box: Sandbox): Promise<string> =>
+    `${fileAt(box.at(name))} ${await pictureOf(box.store)}`;
+
+const other = (box: Sandbox): string => box.at('other');
+
+export const keyWrites: readonly Write[] = [
+  plain('transit keys create fresh'),
+  plain('transit keys rotate orders'),
+  plain('transit keys config orders --min-decryption-version 3 --exportable'),
+  plain('transit keys trim orders --min-available-version 2'),
+  plain('transit keys delete orders'),
+  plain('transit encrypt unheard-of text'),
+  {
+    name: 'transit restore orders --force',
+    words: (box) => ['transit', 'restore', 'orders', '--force', '--in', box.at('key.backup')],
+  },
+  plain('transit cache-config --size 500'),
+  plain('mounts add letters --dialect vault'),
+  plain('mounts remove payments --yes'),
+];
+
+export const peopleWrites: readonly Write[] = [
+  plain('orgs create umbrella'),
+  plain('orgs delete acme --yes'),
+  plain('tags create violet indigo'),
+  plain('tags attach blue --workspace alpha beta'),
+  plain('tags detach red --workspace alpha beta'),
+  plain('tags delete red green blue --yes'),
+  plain('workspaces create gamma --tag red newborn'),
+  plain('workspaces delete alpha --yes'),
+  {
+    name: 'policy write senders FILE',
+    words: (box) => ['policy', 'write', 'senders', box.at('policy.hcl')],
+    look: (box) => pictureOf(box.store),
+  },
+  plain('policy delete senders'),
+  plain('token create --policy senders --ttl 1h'),
+];
+
+export const storeWrites: readonly Write[] = [
+  plain('init --store new', { store: (box) => box.at('new') }),
+  plain('init --dialect vault --store new', { store: (box) => box.at('new') }),
+  plain('rekey'),
+  plain('slots add --raw --label spare'),
+  {
+    name: 'slots remove',
+    words: (box) => ['slots', 'remove', readFileSync(box.at('second-slot'), 'utf8'), '--yes'],
+  },
+  {
+    name: 'store backup FILE',
+    words: (box) => ['store', 'backup', box.at('new.backup')],
+    look: withFile('new.backup'),
+  },
+  {
+    name: 'store restore FILE',
+    words: (box) => ['store', 'restore', box.at('store.backup'), '--store', other(box)],
+    store: other,
+  },
+  { name: 'store copy', words: (box) => ['store', 'copy', box.store, other(box)], store: other },
+];
+
+export const fileWrites: readonly Write[] = [
+  {
+    name: 'encrypt --out, in place of an older file',
+    words: (box) => ['transit', 'encrypt', 'letters', 'hello', '--out', box.at('ciphertext')],
+    look: withFile('ciphertext'),
+  },
+  {
+    name: 'encrypt --batch --out, with a key to be made',
+    words: (box) => ['transit', 'encrypt', 'unheard-of', '--batch', '-', '--out', box.at('results')],
+    input: Array.from({ length: 50 }, (_, i) => `{"plaintext":"${Buffer.from(`item ${i}`).toString('base64')}"}\n`).join(''),
+    look: withFile('results'),
+  },
+  {
+    name: 'keygen --out',
+    words: (box) => ['keygen', '--out', box.at('master.key')],
+    look: withFile('master.key'),
+  },
+  {
+    name: 'envelope encrypt --out',
+    words: (box) => [...envelope('encrypt', 'letters'), '--in', box.at('letter'), '--out', box.at('sealed')],
+    look: withFile('sealed'),
+  },
+  {
+    name: 'envelope decrypt --out',
+    words: (box) => [...envelope('decrypt', 'letters'), '--in', box.at('envelope'), '--out', box.at('opened')],
+    look: withFile('opened'),
+  },
+  {
+    name: 'envelope rewrap',
+    words: (box) => [...envelope('rewrap', 'letters'), '--in', box.at('envelope')],
+    look: envelopePicture,
+  },
+];
+
+const envelope = (...words: readonly string[]): readonly string[] => ['transit', 'envelope', ...words];
+
+/** A header that is rewritten in place passes through states of its own; what counts is what it opens to. */
+async function envelopePicture(box: Sandbox): Promise<string> {
+  const plaintext = await box.ok([...envelope('decrypt', 'letters'), '--in', box.at('envelope')]);
+  const header = JSON.parse(await box.ok([...envelope('header'), '--in', box.at('envelope'), '-o', 'json']));
+  return JSON.stringify({ plaintext, header });
+}
