@@ -13,4 +13,13 @@ describe('the location of a store in PostgreSQL', () => {
       });
     },
   );
+
+  it('is refused when it is no text that could be printed again', () => {
+    expect(thrownBy(() => parseAddress('postgres://\udc00@host/d'))).toMatchObject({
+      kind: 'invalid',
+      field: 'store',
+      message:
+        "the location of the store can't be right: it is not of the form postgres://USER@HOST:PORT/DATABASE",
+    });
+  });
 });

@@ -64,7 +64,7 @@ type Parameter = (typeof PARAMETERS)[number];
  * @throws `invalid`, never repeating the location, which may hold a password.
  */
 export function parseAddress(location: string): PostgresAddress {
-  const groups = PARTS.exec(location)?.groups;
+  const groups = location.isWellFormed() ? PARTS.exec(location)?.groups : undefined;
   if (groups === undefined) throw wrong('it is not of the form postgres://USER@HOST:PORT/DATABASE');
   const given = parametersOf(groups['query'] ?? '');
   const hosts = hostsOf(given.get('host') ?? groups['hosts'] ?? '', given.get('port'));
