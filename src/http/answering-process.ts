@@ -6,9 +6,9 @@ import { BatchLane } from './batch-lane.ts';
 import type { Member } from './control.ts';
 import { DATA_PREFIX } from './data-api.ts';
 import { errorBody } from './data-envelope.ts';
-import { tokenOf } from './data-request.ts';
+import { isAnswer, readDataRequest, tokenOf } from './data-request.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import type { TlsCertificate } from './http-server.ts';
+import { LARGE_BODY_BYTES, MAX_SYSTEM_BODY_BYTES, type TlsCertificate } from './http-server.ts';
 import { errorDocument } from './json-api.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { Listeners } from './listeners.ts';
@@ -32,11 +32,7 @@ export interface AnsweringOptions {
   readonly log: Log;
 }
 
-/** A body from here on is worked on by another process; so is one that may unfold to as much. */
-const LARGE_BODY_BYTES = 64 * 1024;
-/** Nothing under `sys/` and `auth/` has a use for more. */
-const MAX_SYSTEM_BODY_BYTES = 1024 * 1024;
-const SYSTEM_PATH = /^\/v1\/(?:sys|auth)\//;
+const SYSTEM_PATH = /^(?:sys|auth)\//;
 /** Expired tokens are cleared away so often. */
 const SWEEP_EVERY_MS = 10 * 60 * 1000;
 /** Keys whose period has passed are looked for so often, as the shortest period is an hour. */
@@ -72,7 +68,10 @@ export class AnsweringProcess implements Member {
   /** @returns the addresses, with the ports that were chosen. */
   async listen(): Promise<readonly string[]> {
     const { listen, tls } = this.#settings;
-    this.#listeners = await Listeners.open(listen, tls, (exchange) => this.#answer(exchange));
+    this.#listeners = await Listeners.open(listen, tls, {
+      answer: (exchange) => this.#answer(exchange),
+      takesLargeBody: (exchange) => this.#takesLargeBody(exchange),
+    });
     return this.#listeners.addresses;
   }
 
@@ -138,19 +137,30 @@ export class AnsweringProcess implements Member {
     return answer;
   }
 
-  /** Only for callers with a good token: others get their refusal without anybody reading what they sent. */
+  /** Of those without a good token only what may be unsealing, which is never large (its limit is in `HttpServer`). */
+  async #takesLargeBody(exchange: Exchange): Promise<boolean> {
+    return isAboutSystem(exchange) || this.#hasGoodToken(exchange);
+  }
+
+  /** A store that can't be read has its error told when the request is answered. */
+  async #hasGoodToken(exchange: Exchange): Promise<boolean> {
+    const token = tokenOf(exchange);
+    if (token === undefined) return false;
+    const identity = await this.#host.served?.access.identify({ token }).catch(() => undefined);
+    return identity !== undefined;
+  }
+
+  /** A large body is worked on by another process; so is one that may unfold to as much. */
   async #answerLarge(exchange: Exchange, bytes: number): Promise<Answer> {
-    if (SYSTEM_PATH.test(exchange.target)) {
+    if (isAboutSystem(exchange)) {
       if (bytes > MAX_SYSTEM_BODY_BYTES) return errorBody(413, ['http: request body too large']);
       return this.#host.answer(exchange);
     }
-    const token = tokenOf(exchange);
-    const identity = token === undefined ? undefined : await this.#host.served?.access.identify({ token });
-    if (identity === undefined || this.#lane === undefined) {
-      return this.#host.answer({ ...exchange, body: undefined });
-    }
+    const isWelcome = await this.#hasGoodToken(exchange);
+    const lane = this.#lane;
+    if (lane === undefined || !isWelcome) return this.#host.answer({ ...exchange, body: undefined });
     try {
-      return await this.#lane.answer(exchange);
+      return await lane.answer(exchange);
     } catch (error) {
       const text = this.#host.failed(error)?.message ?? 'internal error';
       return exchange.target.startsWith(DATA_PREFIX)
@@ -186,4 +196,11 @@ export class AnsweringProcess implements Member {
       this.#log.defect('rotating keys that are due failed', error);
     }
   }
+}
+
+/** However the path is encoded: what is about the server itself is answered by the server. */
+function isAboutSystem(exchange: Exchange): boolean {
+  if (!exchange.target.startsWith(DATA_PREFIX)) return false;
+  const request = readDataRequest(exchange, DATA_PREFIX);
+  return !isAnswer(request) && SYSTEM_PATH.test(request.path);
 }

@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { answerClientErrors, type BusySocket } from './client-errors.ts';
@@ -13,6 +19,8 @@ export interface HttpServerOptions {
   readonly tls?: TlsCertificate;
   readonly maxRequestBytes: number;
   readonly answer: (exchange: Exchange) => Promise<Answer>;
+  /** Whether the body of a request, large or of unknown length, is to be taken in; `answer` gets none otherwise. */
+  readonly takesLargeBody: (exchange: Exchange) => Promise<boolean>;
 }
 
 export interface TlsCertificate {
@@ -26,6 +34,11 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const TIMEOUT_CHECK_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
+/** A body from here on is large. */
+export const LARGE_BODY_BYTES = 64 * 1024;
+/** Nothing under these paths has a use for more than so many bytes. */
+const SYSTEM_URLS = ['/v1/sys/*', '/v1/auth/*'];
+export const MAX_SYSTEM_BODY_BYTES = 1024 * 1024;
 /** How often a closing server looks for connections that have become idle. */
 const CLOSE_CHECK_MS = 20;
 
@@ -34,12 +47,14 @@ export class HttpServer {
   readonly server: Server;
   /** Scheme, host and port for links; known once it listens. */
   origin = '';
-  readonly #answer: (exchange: Exchange) => Promise<Answer>;
+  readonly #answer: HttpServerOptions['answer'];
+  readonly #takesLargeBody: HttpServerOptions['takesLargeBody'];
   readonly #sockets = new Set<BusySocket>();
   #isClosing = false;
 
   private constructor(options: HttpServerOptions) {
     this.#answer = options.answer;
+    this.#takesLargeBody = options.takesLargeBody;
     this.server = nodeServer(options.tls);
     this.server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: BusySocket) => {
       this.#sockets.add(socket);
@@ -58,7 +73,8 @@ export class HttpServer {
       serverFactory: (handler: RequestListener) =>
         this.server.on('request', (request, response) => {
           hideFromFramework(request);
-          handler(request, response);
+          if (bringsLargeBody(request)) void this.#admit(request, response, handler);
+          else handler(request, response);
         }),
       bodyLimit,
       logger: false,
@@ -70,26 +86,41 @@ export class HttpServer {
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     app.setErrorHandler<FastifyError>(sendFrameworkError);
     const handler = (request: FastifyRequest, reply: FastifyReply) => this.#respond(request, reply);
-    app.route({ method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'], url: '/*', handler });
+    const all = { method: METHODS, handler };
+    app.route({ ...all, url: '/*' });
+    const systemLimit = Math.min(bodyLimit, MAX_SYSTEM_BODY_BYTES);
+    for (const url of SYSTEM_URLS) app.route({ ...all, url, bodyLimit: systemLimit });
     app.setNotFoundHandler(handler);
     await app.ready();
     answerClientErrors(this.server);
   }
 
-  async #respond(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { raw } = request;
-    const answer = await this.#answer({
-      method: methods.get(raw) ?? request.method,
-      target: raw.url ?? '/',
-      headers: raw.headers,
-      contentType: contentTypes.get(raw),
-      body: request.body instanceof Buffer ? request.body : undefined,
-      remoteAddress: raw.socket.remoteAddress ?? '',
-      origin: this.origin,
-    });
+  async #respond({ raw, method, body }: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const answer = await this.#answer(
+      this.#exchangeOf(raw, method, body instanceof Buffer ? body : undefined),
+    );
     // The framework would add a charset to media types that have none.
     reply.hijack();
     sendAnswer(reply.raw, answer, this.#isClosing);
+  }
+
+  /** Else strangers could fill the memory: what is refused anyway is answered at once, and its body read by nobody. */
+  async #admit(request: IncomingMessage, response: ServerResponse, handler: RequestListener): Promise<void> {
+    const exchange = this.#exchangeOf(request, request.method ?? '', undefined);
+    if (await this.#takesLargeBody(exchange)) handler(request, response);
+    else sendAnswer(response, await this.#answer(exchange), this.#isClosing);
+  }
+
+  #exchangeOf(raw: IncomingMessage, method: string, body: Buffer | undefined): Exchange {
+    return {
+      method: methods.get(raw) ?? method,
+      target: raw.url ?? '/',
+      headers: raw.headers,
+      contentType: contentTypes.get(raw),
+      body,
+      remoteAddress: raw.socket.remoteAddress ?? '',
+      origin: this.origin,
+    };
   }
 
   /** Stops taking connections, finishes the requests that have begun, and closes the connections. */
@@ -131,6 +162,11 @@ function nodeServer(tls: TlsCertificate | undefined): Server {
     minVersion: 'TLSv1.2',
   });
 }
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+const bringsLargeBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= LARGE_BODY_BYTES;
 
 const methods = new WeakMap<IncomingMessage, string>();
 const contentTypes = new WeakMap<IncomingMessage, string>();

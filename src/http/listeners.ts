@@ -1,10 +1,12 @@
 import { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { unavailable } from '../errors.ts';
-import type { Answer, Exchange } from './exchange.ts';
-import { HttpServer, type TlsCertificate } from './http-server.ts';
+import { HttpServer, type HttpServerOptions, type TlsCertificate } from './http-server.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
 import { makingPrivately } from './socket-file.ts';
+
+/** What stands behind the listeners. */
+export type ServedApi = Pick<HttpServerOptions, 'answer' | 'takesLargeBody'>;
 
 /** All listeners of one process. */
 export class Listeners {
@@ -16,11 +18,11 @@ export class Listeners {
   static async open(
     listen: readonly ListenAddress[],
     tls: TlsCertificate | undefined,
-    answer: (exchange: Exchange) => Promise<Answer>,
+    api: ServedApi,
   ): Promise<Listeners> {
     const listeners = new Listeners();
     try {
-      for (const address of listen) await listeners.#add(address, tls, answer);
+      for (const address of listen) await listeners.#add(address, tls, api);
     } catch (error) {
       await listeners.close();
       throw error;
@@ -28,16 +30,12 @@ export class Listeners {
     return listeners;
   }
 
-  async #add(
-    address: ListenAddress,
-    tls: TlsCertificate | undefined,
-    answer: (exchange: Exchange) => Promise<Answer>,
-  ): Promise<void> {
+  async #add(address: ListenAddress, tls: TlsCertificate | undefined, api: ServedApi): Promise<void> {
     const isSocket = 'socket' in address;
     const secure = tls !== undefined && !isSocket;
     const http = await HttpServer.create({
       maxRequestBytes: address.maxRequestBytes,
-      answer,
+      ...api,
       ...(secure ? { tls } : {}),
     });
     await listening(http, isSocket ? { path: address.socket } : { host: address.host, port: address.port });

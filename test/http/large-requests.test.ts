@@ -6,9 +6,12 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { chat } from './raw-http.ts';
 import { send, spawnServer, startServer, temporaryDirectory } from './serving.ts';
 
 const MIB = 1024 * 1024;
+/** How long an answer is waited for that never comes when a test fails. */
+const PATIENCE_MS = 20_000;
 const LIMIT = 32 * MIB;
 
 interface Health {
@@ -102,6 +105,52 @@ describe('a large request', () => {
     expect(await send(address, 'POST', '/api/v2/organizations', { body, headers: documents })).toMatchObject({
       status: 401,
     });
+  });
+
+  it.each([
+    ['with its length', 'Content-Length: 30000000'],
+    ['in pieces', 'Transfer-Encoding: chunked'],
+  ])('without a good token is refused before any of it has come, %s', async (_, framing) => {
+    const auditFile = join(temporaryDirectory(), 'audit.log');
+    const { address } = await startServer({ auditFile });
+    const port = Number(new URL(address).port);
+    const refusals = [
+      ['POST', '/v1/transit/encrypt/k', 403, '{"errors":["permission denied"]}\n'],
+      ['PUT', '/v1/nothing', 403, '{"errors":["permission denied"]}\n'],
+      ['POST', '/api/v2/organizations', 401, '{"errors":[{"status":"401","title":"unauthorized"}]}'],
+      ['POST', '/nothing', 404, '{"errors":[]}\n'],
+    ] as const;
+    for (const [method, path, status, body] of refusals) {
+      const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nX-Service-Token: cfr.bad\r\n${framing}\r\n\r\n`;
+      const { answers } = await chat([head], { port, answers: 1, patienceMs: PATIENCE_MS });
+      expect([path, answers[0]?.status, answers[0]?.body]).toEqual([path, status, body]);
+    }
+    const records = readFileSync(auditFile, 'utf8').trim().split('\n');
+    expect(records.map((line) => JSON.parse(line).request.path)).toEqual([
+      'transit/encrypt/k',
+      'nothing',
+      'api/v2/organizations',
+    ]);
+  });
+
+  it.each(['/v1/sys/unseal', '/v1/%73ys/unseal', '/v1/auth/token/create', '/v1/%61uth/token/create'])(
+    'is refused at %s before any of it has come, from 1 MiB on',
+    async (path) => {
+      const { address } = await startServer();
+      const port = Number(new URL(address).port);
+      const head = (bytes: number) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
+      const { answers } = await chat([head(MIB + 1)], { port, answers: 1, patienceMs: PATIENCE_MS });
+      expect([answers[0]?.status, answers[0]?.body]).toEqual([
+        413,
+        '{"errors":["http: request body too large"]}\n',
+      ]);
+    },
+  );
+
+  it('about the server itself is answered by the server, however its path is encoded', async () => {
+    const { address, token } = await startServer();
+    const body = { padding: 'x'.repeat(100_000) };
+    expect(await send(address, 'POST', '/v1/%73ys/seal', { token, body })).toMatchObject({ status: 204 });
   });
 
   it('has no business under sys/', async () => {

@@ -9,6 +9,7 @@ import { send, startServer } from './serving.ts';
 async function slowServer(delayMs: number): Promise<HttpServer> {
   const http = await HttpServer.create({
     maxRequestBytes: 1000,
+    takesLargeBody: async () => true,
     answer: async () => {
       await sleep(delayMs);
       return { status: 200, contentType: 'text/plain', body: 'done' };
