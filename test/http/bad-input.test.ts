@@ -95,7 +95,8 @@ describe('bodies of bad requests', () => {
 
   it('that come in chunks are held to the same limit', async () => {
     const chunk = `${(0x4000).toString(16)}\r\n${'a'.repeat(0x4000)}\r\n`;
-    const head = `POST /v1/transit/hash HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const token = `X-Service-Token: ${server.token}`;
+    const head = `POST /v1/transit/hash HTTP/1.1\r\nHost: x\r\n${token}\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const { answers } = await chat([head + chunk.repeat(5)], { port, answers: 1 });
     expect(answers[0]).toMatchObject({ status: 413, body: '{"errors":["http: request body too large"]}\n' });
     await expectUnharmed();
