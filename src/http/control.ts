@@ -3,6 +3,7 @@ import { asCofferError, invalid } from '../errors.ts';
 import type { SealStatus, ServerState } from '../operations/operation.ts';
 import { storeStatus } from '../store/status.ts';
 import { collectKeys } from './collect-keys.ts';
+import type { Log } from './log.ts';
 import { printMetrics, type Snapshot } from './metrics.ts';
 import { forget, keysInText, shareIn, type UnsealKey } from './unseal-keys.ts';
 
@@ -22,14 +23,16 @@ export interface Member {
 export class Control implements ServerState {
   readonly #directory: string;
   readonly #apiDocument: () => object;
+  readonly #log: Log;
   readonly #members = new Set<Member>();
   /** Recovery shares given so far, all of one slot. */
   #shares = new Set<string>();
   #keys: readonly UnsealKey[] | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(directory: string, apiDocument: () => object) {
+  constructor(directory: string, log: Log, apiDocument: () => object) {
     this.#directory = directory;
+    this.#log = log;
     this.#apiDocument = apiDocument;
   }
 
@@ -95,6 +98,7 @@ export class Control implements ServerState {
       await this.#everybody((member) => member.seal());
       forget(keys);
       collectKeys();
+      this.#log.info('sealed');
     });
   }
 
@@ -119,6 +123,8 @@ export class Control implements ServerState {
       forget(keys);
       const { kind } = asCofferError(error) ?? {};
       if (kind !== 'denied' && kind !== 'sealed') throw error;
+      // Who has no token leaves no audit record: this is the only trace of somebody who tries keys.
+      this.#log.warn('an attempt to unseal failed', { reason: 'no key fits' });
       // The wrong key is the caller's mistake; the status of a sealed server would have clients try it again.
       throw invalid('unseal failed, invalid key', {
         field: 'key',
@@ -126,6 +132,7 @@ export class Control implements ServerState {
       });
     }
     this.#keys = keys;
+    this.#log.info('unsealed');
   }
 
   async #everybody(change: (member: Member) => Promise<void>): Promise<void> {

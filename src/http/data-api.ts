@@ -139,6 +139,10 @@ export class DataApi {
   ): Promise<Answer> {
     const { operation } = match.served;
     if (core === undefined && !operation.whileSealed) return errorBody(503, ['Vault is sealed']);
+    // The one thing that a page in somebody's browser could do here: it can send this, though not read the answer.
+    if (request.method === 'POST' && exchange.headers.origin !== undefined) {
+      return errorBody(403, ['requests of web pages are refused']);
+    }
     const call: Call = { core: core ?? this.#sealedCore, caller: NOBODY, mount: DEFAULT_MOUNT };
     const { values } = parseValues(operation.params, {
       ...readParameters(request, exchange),

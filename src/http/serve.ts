@@ -69,6 +69,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const routes = await loadRoutes(catalogue);
   const control = new Control(
     options.directory,
+    log,
     lazily(() => describeApi(routes)),
   );
   const { keys, store } = await openOrStaySealed(options);

@@ -47,6 +47,26 @@ describe('a server that was given no key', () => {
     expect(await unseal(address, 'whatever')).toMatchObject({ status: 200, json: { sealed: false } });
   });
 
+  it('logs who tries keys, and when it was unsealed and sealed again, without any key', async () => {
+    const { address, log } = await startSealed();
+    await unseal(address, 'no passphrase opens it');
+    await unseal(address, MASTER_KEY);
+    const lines = log.map((line) => JSON.parse(line)).map(({ level, message }) => `${level}: ${message}`);
+    expect(lines).toEqual(['info: listening', 'warn: an attempt to unseal failed', 'info: unsealed']);
+    expect(log.join('\n')).not.toContain('no passphrase opens it');
+    expect(log.join('\n')).not.toContain(MASTER_KEY);
+  });
+
+  it.each([{ reset: true }, { key: MASTER_KEY }])('takes nothing from web pages: %j', async (body) => {
+    const { address } = await startSealed();
+    const headers = { origin: 'http://attacker.example', 'content-type': 'text/plain' };
+    expect(await send(address, 'POST', '/v1/sys/unseal', { body, headers })).toMatchObject({
+      status: 403,
+      json: { errors: ['requests of web pages are refused'] },
+    });
+    expect(await send(address, 'GET', '/v1/sys/seal-status')).toMatchObject({ json: { sealed: true } });
+  });
+
   it.each([{}, { key: '' }, { key: null }])('refuses to be unsealed with %j', async (body) => {
     const { address } = await startSealed();
     expect(await send(address, 'POST', '/v1/sys/unseal', { body })).toMatchObject({
