@@ -75,7 +75,7 @@ export class BatchLane {
     clearTimeout(this.#idle);
     const running = await this.#running?.catch(() => undefined);
     this.#running = undefined;
-    running?.child.kill('SIGKILL');
+    if (running !== undefined) await end(running.child);
   }
 
   /** Closes for good, and overwrites the keys that a further process would have been given. */
@@ -113,6 +113,14 @@ export class BatchLane {
     this.#running = undefined;
     for (const answered of waiting.values()) answered.reject(ended());
   }
+}
+
+/** When it resolves, nothing is left of the process and its memory. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await exited;
 }
 
 function settle({ waiting }: Running, { head, body }: Frame): void {
