@@ -117,10 +117,8 @@ describe.skipIf(!canReadMemory).each(SILENT)(
       await useServer(address, made);
       const { keys, material } = made;
       // Were they not found here, nothing would follow from not finding them below.
-      expect(Object.keys(findInMemory(pid, { rootKey: keys.rootKey, material }))).toEqual([
-        'rootKey',
-        'material',
-      ]);
+      const present = { rootKey: expect.any(Number), material: expect.any(Number) };
+      expect(findInMemory(pid, { rootKey: keys.rootKey, material })).toEqual(present);
       expect(findInMemory(pid, keysAsText(made))).toEqual({});
       await seal(address, made);
       expect(findInMemory(pid, { ...secret, ...rawKeys(made), ...keysAsText(made) })).toEqual({});
