@@ -24,10 +24,10 @@ const PASSPHRASE_SALT_BYTES = 16;
 const KEY_SALT_BYTES = 32;
 const STRETCHED_BYTES = 32;
 
-/** Bounds for what a file may ask of this machine. */
-const MAX_MEMORY_KIB = 4 * 1024 * 1024;
-const MAX_PASSES = 1000;
-const MAX_LANES = 255;
+/** Bounds for what a file may ask of this machine: a few times the cost of today. */
+const MAX_MEMORY_KIB = 4 * PASSPHRASE_COST.memoryKiB;
+const MAX_PASSES = 8;
+const MAX_LANES = 16;
 
 export function newKdf(kind: SlotSecret['kind'], random: Random): Kdf {
   return kind === 'key'
@@ -71,9 +71,11 @@ export function isKdf(value: unknown): value is PrintedKdf {
   if (typeof value !== 'object' || value === null) return false;
   const { name, salt, memoryKiB, passes, lanes } = value as Record<string, unknown>;
   if (typeof salt !== 'string') return false;
-  if (name === 'hkdf-sha256') return true;
+  const saltBytes = Buffer.from(salt, 'base64').length;
+  if (name === 'hkdf-sha256') return saltBytes === KEY_SALT_BYTES;
   return (
     name === 'argon2id' &&
+    saltBytes === PASSPHRASE_SALT_BYTES &&
     within(passes, 1, MAX_PASSES) &&
     within(lanes, 1, MAX_LANES) &&
     within(memoryKiB, 8 * lanes, MAX_MEMORY_KIB)

@@ -8,6 +8,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   'key-backups': () => import('./key-backups.ts'),
   requests: () => import('./requests.ts'),
   imports: () => import('./imports.ts'),
+  'sealed-files': () => import('./sealed-files.ts'),
   envelopes: () => import('./envelopes.ts'),
   texts: () => import('./texts.ts'),
   parameters: () => import('./parameters.ts'),
