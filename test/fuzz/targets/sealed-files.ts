@@ -83,7 +83,9 @@ function generate(chance: Chance, originals: readonly Original[]): Damage {
 
 /** Other content under a right checksum. */
 function rechecked(chance: Chance, { checksum: _checksum, ...body }: Record<string, unknown>): Buffer {
-  const spoiled = spoiledDeeply(chance, body);
+  const { kdf } = body;
+  const spoiled =
+    chance.oneIn(4) && kdf ? { ...body, kdf: spoiledDeeply(chance, kdf) } : spoiledDeeply(chance, body);
   const isObject = typeof spoiled === 'object' && spoiled !== null && !Array.isArray(spoiled);
   const printable = JSON.parse(JSON.stringify(isObject ? spoiled : { spoiled }, printBig)) as object;
   return printChecked({ ...printable, more: 1 });
