@@ -15,12 +15,20 @@ export const utf8 = (text: string): Buffer => Buffer.from(text, 'utf8');
  * (32-bit big-endian). Used wherever several values are authenticated together.
  */
 export function lengthPrefixed(...fields: (string | Uint8Array)[]): Buffer {
-  const parts: Uint8Array[] = [];
+  let size = 0;
+  for (const field of fields) size += LENGTH_BYTES + byteLength(field);
+  const joined = Buffer.allocUnsafe(size);
+  let at = 0;
   for (const field of fields) {
-    const bytes = typeof field === 'string' ? utf8(field) : field;
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(bytes.length);
-    parts.push(length, bytes);
+    const length = byteLength(field);
+    at = joined.writeUInt32BE(length, at);
+    if (typeof field === 'string') joined.write(field, at, 'utf8');
+    else joined.set(field, at);
+    at += length;
   }
-  return Buffer.concat(parts);
+  return joined;
 }
+
+const LENGTH_BYTES = 4;
+const byteLength = (field: string | Uint8Array): number =>
+  typeof field === 'string' ? Buffer.byteLength(field, 'utf8') : field.length;

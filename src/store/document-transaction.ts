@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts';
 import { turn } from '../pause.ts';
-import type { Change } from './backends/backend.ts';
+import type { Blob, Change } from './backends/backend.ts';
 import { changeIds, type IdChanges, type IndexWriter } from './collection-index.ts';
 import type { CachedFile } from './document-cache.ts';
 import { DocumentView, identityOf } from './document-view.ts';
@@ -24,8 +24,11 @@ interface Write {
 /** What a transaction comes to. */
 export interface SealedChanges {
   readonly changes: readonly Change[];
-  /** What the cache may keep for each changed file; undefined when it was not looked at. */
-  readonly files: readonly (readonly [Identity, CachedFile | undefined])[];
+  /**
+   * What the cache may keep for each changed file; undefined when it was not looked at. Made when it is asked for: there is
+   * time for that while the changes are on their way.
+   */
+  files(): readonly (readonly [Identity, CachedFile | undefined])[];
 }
 
 /** Collects what a transaction puts and deletes over the version that it started from. */
@@ -141,9 +144,20 @@ class IndexChanges implements IndexWriter {
 /** Page numbers have no slash, so no two index files share a key. */
 const keyOf = ({ collection, id }: Identity): string => `${id}/${collection}`;
 
+/** A file as it was sealed. */
+interface SealedFile {
+  readonly identity: Identity;
+  /** Undefined for a deleted one. */
+  readonly blob: Blob | undefined;
+  /** Undefined when it needs not be opened. */
+  readonly json: string | undefined;
+  /** As `get` has shown it. */
+  readonly value: unknown;
+}
+
 class SealedFiles implements SealedChanges {
   readonly changes: Change[] = [];
-  readonly files: (readonly [Identity, CachedFile | undefined])[] = [];
+  readonly #files: SealedFile[] = [];
   readonly #root: RootKey;
   readonly #keepsOpen: boolean;
 
@@ -153,15 +167,16 @@ class SealedFiles implements SealedChanges {
   }
 
   add(identity: Identity, json: string | undefined, value: unknown): void {
-    if (json === undefined) {
-      this.changes.push({ ref: this.#root.refOf(identity), bytes: undefined });
-      this.files.push([identity, undefined]);
-      return;
-    }
-    const blob = this.#root.seal(identity, json);
-    this.changes.push(blob);
-    const opened = value ?? (this.#keepsOpen ? parseFrozen(json) : undefined);
-    const file = { fingerprint: fingerprint(blob.bytes), value: opened, size: blob.bytes.length };
-    this.files.push([identity, opened === undefined ? undefined : file]);
+    const blob = json === undefined ? undefined : this.#root.seal(identity, json);
+    this.changes.push(blob ?? { ref: this.#root.refOf(identity), bytes: undefined });
+    this.#files.push({ identity, blob, json: this.#keepsOpen ? json : undefined, value });
+  }
+
+  files(): (readonly [Identity, CachedFile | undefined])[] {
+    return this.#files.map(({ identity, blob, json, value }) => {
+      const opened = value ?? (json === undefined ? undefined : parseFrozen(json));
+      if (opened === undefined || blob === undefined) return [identity, undefined];
+      return [identity, { fingerprint: fingerprint(blob.bytes), value: opened, size: blob.bytes.length }];
+    });
   }
 }

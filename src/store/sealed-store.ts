@@ -74,10 +74,14 @@ export class SealedStore implements Store {
       const reader = await this.#reader(from, 'locked');
       const transaction = new DocumentTransaction(reader);
       const result = await change(transaction);
-      const { changes, files } = await transaction.seal(
-        await this.keyring.root(this.backend, from.generation),
-      );
-      if (changes.length > 0) this.#cache.advance(from, await session.commit(changes), files);
+      const sealed = await transaction.seal(await this.keyring.root(this.backend, from.generation));
+      if (sealed.changes.length > 0) {
+        const [to, files] = await Promise.all([
+          session.commit(sealed.changes, { isLast: true }),
+          sealed.files(),
+        ]);
+        this.#cache.advance(from, to, files);
+      }
       this.#seen = undefined;
       return result;
     });

@@ -37,6 +37,11 @@ export interface State extends Version {
   readonly settled: boolean;
 }
 
+export interface CommitOptions {
+  /** Nothing more comes in this session: the right to write may end with the commit, before its answer is there. */
+  readonly isLast?: boolean;
+}
+
 /** The right to write, held by one session among all processes. */
 export interface Session {
   /** Always settled; moves on with each commit. */
@@ -45,7 +50,7 @@ export interface Session {
    * Applies all changes or none; durable once resolved. No changes: nothing is written.
    * @throws `unavailable`; nothing is changed then, or the change is finished by whoever comes next.
    */
-  commit(changes: readonly Change[]): Promise<Version>;
+  commit(changes: readonly Change[], options?: CommitOptions): Promise<Version>;
   /**
    * Writes the next generation beside the present one, switches to it in one step, then deletes the old one.
    * Killed before the switch, the present one stays.

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import { unavailable } from '../../../errors.ts';
@@ -6,8 +7,12 @@ import { databaseError, isConnectionLoss, isRefusedTls, ReplicaError } from './d
 import { passwordFor } from './password.ts';
 import { tlsOptions } from './tls.ts';
 
-/** The library's type leaves out how a connection lets the process end. */
-export type Client = PoolClient & { ref(): void; unref(): void };
+/** The library's type leaves out how a connection lets the process end, and the socket. */
+export type Client = PoolClient & {
+  ref(): void;
+  unref(): void;
+  readonly connection: { readonly stream: Writable };
+};
 
 export interface PoolLimits {
   /** Connections at most. */
@@ -216,6 +221,16 @@ export class Connections {
       query_timeout: statementMs + MARGIN_MS,
       onConnect: (client) => greet(client as Client, statementMs, lockMs),
     };
+  }
+}
+
+/** All that `send` asks of the database goes there in one packet: each one wakes it, and costs more than what it asks. */
+export function together<T>({ connection: { stream } }: Client, send: () => T): T {
+  stream.cork();
+  try {
+    return send();
+  } finally {
+    stream.uncork();
   }
 }
 

@@ -6,7 +6,7 @@ import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
 import { type Client, Connections } from './connections.ts';
 import { databaseError } from './database-errors.ts';
 import { checkSchema, type Migration, migrateSchema } from './schema.ts';
-import { takeLock } from './session.ts';
+import { StoreLock } from './store-lock.ts';
 
 const LOCK_WAIT_MS = 10_000;
 const STATEMENT_MS = 10 * 60_000;
@@ -29,7 +29,7 @@ export async function createInPostgres(
   await onOwnConnection(location, async (client, address) => {
     await inTransaction(client, () => migrateSchema(client, address));
     await checkSchema(client, address);
-    await takeLock(client, address, LOCK_WAIT_MS);
+    await new StoreLock(client, address, LOCK_WAIT_MS).take();
     const filling = new Filling(client, address, content);
     await filling.begin(resume);
     try {

@@ -5,8 +5,9 @@ import { areaOf, isBlobName, printRef } from './blob-rows.ts';
 import { type Client, Connections, type Lent } from './connections.ts';
 import { databaseError } from './database-errors.ts';
 import { checkSchema } from './schema.ts';
-import { COMMIT_COLUMNS, type Commit, commitOf, PostgresSession, releaseLock, takeLock } from './session.ts';
+import { PostgresSession } from './session.ts';
 import { SharedLook } from './shared-look.ts';
+import { COMMIT_COLUMNS, type Commit, commitOf, StoreLock } from './store-lock.ts';
 
 export interface PostgresOptions {
   /** Milliseconds to wait for other writers before giving up; 30,000 by default. */
@@ -121,18 +122,22 @@ export class PostgresBackend implements Backend {
   }
 
   async exclusive<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const { lent, at } = await this.#lock();
-    const session = new PostgresSession(lent.client, this.#address, at);
+    const { lent, session } = await this.#begin();
     const outcome = await Promise.allSettled([work(session)]);
-    const unlocked = this.#unlock(lent, session.hasProof);
-    if (outcome[0].status === 'rejected') throw outcome[0].reason;
-    // A commit has shown that nobody else had the lock; else that the lock is still there to be let go of shows it.
-    if (!session.hasProof && !(await unlocked)) {
-      throw unavailable(`the connection to ${this.location} was lost`, {
-        hint: 'nothing was changed; try again',
-      });
+    const released = session.release();
+    // A commit has shown that nobody else had the lock; else that the lock is still there to be let go of shows it. What the
+    // next session sends comes after the release anyway.
+    if (outcome[0].status === 'fulfilled' && session.hasProof) {
+      lent.giveBack(false);
+      return outcome[0].value;
     }
-    return outcome[0].value;
+    const held = await released;
+    lent.giveBack(!held);
+    if (outcome[0].status === 'rejected') throw outcome[0].reason;
+    if (held) return outcome[0].value;
+    throw unavailable(`the connection to ${this.location} was lost`, {
+      hint: 'nothing was changed; try again',
+    });
   }
 
   close(): void {
@@ -140,23 +145,16 @@ export class PostgresBackend implements Backend {
     this.#writing.close();
   }
 
-  async #lock(): Promise<{ readonly lent: Lent; readonly at: Commit }> {
-    let found: Commit | undefined;
+  async #begin(): Promise<{ readonly lent: Lent; readonly session: PostgresSession }> {
+    let session: PostgresSession | undefined;
     const lent = await this.#writing.lend(async (client) => {
-      found = await takeLock(client, this.#address, this.#lockWaitMs);
+      const lock = new StoreLock(client, this.#address, this.#lockWaitMs);
+      const at = await lock.take();
+      session = at === undefined ? undefined : new PostgresSession(client, this.#address, lock, at);
     });
-    if (found !== undefined) return { lent, at: found };
+    if (session !== undefined) return { lent, session };
     lent.giveBack(true);
     throw notFound(`no store in ${this.location}`, { hint: 'make one with "coffer init"' });
-  }
-
-  /** @param early the connection may be used again before the answer: what is sent to it comes after this anyway. */
-  async #unlock({ client, giveBack }: Lent, early: boolean): Promise<boolean> {
-    const answer = releaseLock(client, this.#address).catch(() => false);
-    if (early) giveBack(false);
-    const held = await answer;
-    if (!early) giveBack(!held);
-    return held;
   }
 
   async #look(): Promise<State> {
@@ -190,7 +188,7 @@ export class PostgresBackend implements Backend {
    * know are given out a second time. So this store goes on from above all that were seen.
    */
   async #continueAfter(lost: Commit): Promise<Commit> {
-    const { lent } = await this.#lock();
+    const { lent, session } = await this.#begin();
     try {
       const { rows } = await lent.client.query(
         `UPDATE ${this.#address.schema}.store
@@ -201,7 +199,7 @@ export class PostgresBackend implements Backend {
     } catch (error) {
       throw error instanceof CofferError ? error : databaseError(error, this.location);
     } finally {
-      await this.#unlock(lent, false);
+      lent.giveBack(!(await session.release()));
     }
   }
 }

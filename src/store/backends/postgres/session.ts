@@ -1,91 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CofferError, unavailable } from '../../../errors.ts';
-import type { Blob, Change, Session, Version } from '../backend.ts';
+import type { Blob, Change, CommitOptions, Session, Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, inBatches, insertBlobs } from './blob-rows.ts';
 import { type CommitStatements, columnsOf, commitStatements } from './commit-statements.ts';
-import type { Client } from './connections.ts';
-import { databaseError, isConnectionLoss, isLockTimeout, isSerializationFailure } from './database-errors.ts';
-
-/** What names one commit: the version, and a random id that no other commit has, of whatever history. */
-export interface Commit extends Version {
-  readonly id: string;
-}
-
-interface CommitRow {
-  readonly generation: string;
-  readonly revision: string;
-  readonly commit: string;
-}
-
-/** The columns of a commit; 64-bit numbers come as texts. */
-export const COMMIT_COLUMNS = 'generation::text, revision::text, commit::text';
-
-export const commitOf = ({ generation, revision, commit }: CommitRow): Commit => ({
-  generation: Number(generation),
-  revision: Number(revision),
-  id: commit,
-});
+import { type Client, together } from './connections.ts';
+import { databaseError, isConnectionLoss, isSerializationFailure } from './database-errors.ts';
+import type { Commit, StoreLock } from './store-lock.ts';
 
 const ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 50;
-
-/** The number of the lock of a store: its table tells it apart from other stores of the same database. */
-const lockOf = (schema: string): string =>
-  `(${0x636f6666}::bigint << 32) | '${schema}.store'::regclass::oid::bigint`;
-
-/**
- * Takes the lock of a store, and reads its state under it. The lock belongs to the connection: it ends with it, however that
- * ends.
- * @throws the error of the database; `unavailable` when others hold the lock for too long.
- */
-export async function takeLock(
-  client: Client,
-  { schema, printed }: PostgresAddress,
-  waitMs: number,
-): Promise<Commit | undefined> {
-  // Sent together, but the second one looks only when the lock is had.
-  const [locked, found] = await Promise.allSettled([
-    client.query({ name: 'lock', text: `SELECT pg_advisory_lock(${lockOf(schema)})` }),
-    client.query<CommitRow>({
-      name: 'locked state',
-      text: `SELECT ${COMMIT_COLUMNS} FROM ${schema}.store WHERE ready`,
-    }),
-  ]);
-  if (locked.status === 'rejected') {
-    if (!isLockTimeout(locked.reason)) throw locked.reason;
-    throw unavailable(`${printed} is held by another process, waited for ${Math.round(waitMs / 1000)} s`, {
-      hint: 'wait until it is done (a rekey or backup of a large store takes a while), then try again',
-      cause: locked.reason,
-    });
-  }
-  if (found.status === 'rejected') throw found.reason;
-  const [row] = found.value.rows;
-  return row === undefined ? undefined : commitOf(row);
-}
-
-/** Lets go of the lock. @returns whether it was held, and so by nobody else since it was taken. */
-export async function releaseLock(client: Client, { schema }: PostgresAddress): Promise<boolean> {
-  const { rows } = await client.query<{ readonly held: boolean }>({
-    name: 'unlock',
-    text: `SELECT pg_advisory_unlock(${lockOf(schema)}) AS held`,
-  });
-  return rows[0]?.held === true;
-}
 
 /** The right to write: the lock, held by the one connection over which everything is written. */
 export class PostgresSession implements Session {
   readonly #client: Client;
   readonly #address: PostgresAddress;
   readonly #statements: CommitStatements;
+  readonly #lock: StoreLock;
   #at: Commit;
+  #released: Promise<boolean> | undefined;
   /** A commit has shown that the lock was ours all along. */
   hasProof = false;
 
-  constructor(client: Client, address: PostgresAddress, at: Commit) {
+  /** @param at what was seen under the lock. */
+  constructor(client: Client, address: PostgresAddress, lock: StoreLock, at: Commit) {
     this.#client = client;
     this.#address = address;
+    this.#lock = lock;
     this.#statements = commitStatements(address.schema);
     this.#at = at;
   }
@@ -94,12 +36,19 @@ export class PostgresSession implements Session {
     return { generation: this.#at.generation, revision: this.#at.revision };
   }
 
-  async commit(changes: readonly Change[]): Promise<Version> {
+  /** Lets go of the lock, if that wasn't asked for already. @returns as `StoreLock.release`. */
+  release(): Promise<boolean> {
+    this.#released ??= this.#lock.release();
+    return this.#released;
+  }
+
+  async commit(changes: readonly Change[], { isLast = false }: CommitOptions = {}): Promise<Version> {
+    if (this.#released !== undefined) throw new Error('a session was used after its last commit');
     if (changes.length === 0) return this.version;
     const next = { ...this.#at, revision: this.#at.revision + 1, id: randomUUID() };
     const written = changes.filter((change): change is Blob => change.bytes !== undefined);
     const removed = changes.filter(({ bytes }) => bytes === undefined);
-    await this.#writing(() => this.#retrying(() => this.#commitOnce(next, written, removed)));
+    await this.#writing(() => this.#retrying(() => this.#commitOnce(next, written, removed, isLast)));
     return this.version;
   }
 
@@ -129,7 +78,12 @@ export class PostgresSession implements Session {
   }
 
   /** Everything in one statement, so all or nothing, and only if the store is as this session left it. */
-  async #commitOnce(next: Commit, written: readonly Blob[], removed: readonly Change[]): Promise<void> {
+  async #commitOnce(
+    next: Commit,
+    written: readonly Blob[],
+    removed: readonly Change[],
+    isLast: boolean,
+  ): Promise<void> {
     const [only] = written;
     const isOne = only !== undefined && written.length === 1 && removed.length === 0;
     const text = isOne ? this.#statements.writeOne : this.#statements.change;
@@ -137,10 +91,14 @@ export class PostgresSession implements Session {
       ? [only.ref.area, only.ref.name, Buffer.from(only.bytes)]
       : columnsOf(written, removed);
     const { generation, revision, id } = this.#at;
-    const { rows } = await this.#client.query({
-      name: isOne ? 'write one' : 'change',
-      text,
-      values: [generation, revision, id, next.revision, next.id, ...content],
+    const { rows } = await together(this.#client, () => {
+      const answer = this.#client.query({
+        name: isOne ? 'write one' : 'change',
+        text,
+        values: [generation, revision, id, next.revision, next.id, ...content],
+      });
+      if (isLast) void this.release();
+      return answer;
     });
     if (rows.length !== 1) throw this.#overtaken();
     this.#moved(next);
@@ -163,8 +121,16 @@ export class PostgresSession implements Session {
       } catch (error) {
         if (!isSerializationFailure(error) || attempt === ATTEMPTS) throw error;
         await sleep(Math.random() * LONGEST_PAUSE_MS);
+        await this.#takeAgain();
       }
     }
+  }
+
+  /** The lock went with a last commit that the database then rolled back. */
+  async #takeAgain(): Promise<void> {
+    if (this.#released === undefined) return;
+    this.#released = undefined;
+    if ((await this.#lock.take())?.id !== this.#at.id) throw this.#overtaken();
   }
 
   async #writing(write: () => Promise<void>): Promise<void> {
