@@ -38,8 +38,8 @@ export interface AuditedResponse {
   readonly error?: string;
 }
 
-/** What stands in a path in place of a segment that looks like a token. */
-const TOKEN_IN_PATH = /(^|\/)(?:(?:cfr|hv[sbr])\.[^/]{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=\/|$))/g;
+/** What looks like a token: a segment of a path, also where an error quotes the path. */
+const TOKEN = /(?<=^|[\s/"'])(?:(?:cfr|hv[sbr])\.[^\s/"']{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=[\s/"']|$))/g;
 /** As parameters are called. A body that was sent in the wrong form comes as one long name, and may be a secret. */
 const PARAMETER_NAME = /^[a-z][a-z0-9_-]{0,30}(?:\[[a-z-]{1,20}\])*$/;
 const MAX_ERROR_LENGTH = 2048;
@@ -72,7 +72,7 @@ export class AuditRecorder {
   response(request: AuditedRequest, { status, data, error }: AuditedResponse): string {
     const dataJson = data === undefined ? '' : `,"data":${this.#hidden(data, (name) => name)}`;
     const errorJson =
-      error === undefined ? '' : `,"error":${JSON.stringify(error.slice(0, MAX_ERROR_LENGTH))}`;
+      error === undefined ? '' : `,"error":${JSON.stringify(this.#withoutTokens(error, MAX_ERROR_LENGTH))}`;
     return this.#line('response', request, `,"response":{"status":${status}${dataJson}}${errorJson}`);
   }
 
@@ -110,19 +110,15 @@ export class AuditRecorder {
     const data = parameters === undefined ? '' : `,"data":${this.#hidden(parameters, nameOf)}`;
     return (
       `{"id":${JSON.stringify(request.id)},"operation":${JSON.stringify(request.operation)}${mount}` +
-      `,"path":${JSON.stringify(this.#safePath(request.path))}` +
+      `,"path":${JSON.stringify(this.#withoutTokens(request.path, MAX_PATH_LENGTH))}` +
       `,"remote_address":${JSON.stringify(request.remoteAddress)}${data}}`
     );
   }
 
   /** Old clients of the family put tokens into paths. */
-  #safePath(path: string): string {
-    const short = path.slice(0, MAX_PATH_LENGTH);
-    return short.includes('.') ? short.replace(TOKEN_IN_PATH, (found) => this.#hiddenSegment(found)) : short;
-  }
-
-  #hiddenSegment(found: string): string {
-    return found.startsWith('/') ? `/${this.hash(found.slice(1))}` : this.hash(found);
+  #withoutTokens(text: string, maxLength: number): string {
+    const short = text.slice(0, maxLength);
+    return short.includes('.') ? short.replace(TOKEN, (found) => this.hash(found)) : short;
   }
 
   #hidden(values: Readonly<Record<string, unknown>>, nameOf: (name: string) => string): string {

@@ -107,6 +107,19 @@ describe('an audit record', () => {
     expect(pathOf('transit/keys/s.orders')).toBe('transit/keys/s.orders');
   });
 
+  it('hides tokens in a path that an error quotes', () => {
+    const errorOf = (error: string): unknown =>
+      JSON.parse(recorder.response(request, { status: 404, error })).error;
+    const token = 'cfr.0123456789abcdef';
+    expect(errorOf(`no handler for route "auth/token/lookup/${token}". route entry not found.`)).toBe(
+      `no handler for route "auth/token/lookup/${hidden(token)}". route entry not found.`,
+    );
+    expect(errorOf(`no handler for route "${token}".`)).toBe(`no handler for route "${hidden(token)}".`);
+    expect(errorOf('cipher: message authentication failed. try again')).toBe(
+      'cipher: message authentication failed. try again',
+    );
+  });
+
   it('does not confuse two tokens of one identity, nor two identities', () => {
     const authOf = (token: string, who: typeof identity): unknown =>
       JSON.parse(recorder.request({ ...request, token, identity: who })).auth;
