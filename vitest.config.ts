@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Suites of their own: `npm run test:faults` and `npm run test:fuzz`.
+    exclude: ['test/faults/**', 'test/fuzz/**'],
     globalSetup: ['test/build.setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

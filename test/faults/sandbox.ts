@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommandLine } from '../../src/cli/command-line.ts';
@@ -15,8 +15,22 @@ export interface Answer {
   readonly stderr: string;
 }
 
+/** In memory where there is such a place: thousands of stores are made, and a disk would have to write each. */
+const PLACE = process.env['COFFER_TEST_FAULTS_DIR'] ?? memoryOr(tmpdir());
+
+function memoryOr(otherwise: string): string {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return '/dev/shm';
+  } catch {
+    return otherwise;
+  }
+}
+
 /** A directory with a store and files beside it, for one command or a few. */
 export class Sandbox {
+  /** No two commands of a process draw the same. */
+  static #worlds = usualWorld.seed;
   readonly root: string;
 
   constructor(root: string) {
@@ -25,7 +39,7 @@ export class Sandbox {
 
   /** A new, empty one. */
   static make(): Sandbox {
-    return new Sandbox(mkdtempSync(join(tmpdir(), 'coffer-fault-')));
+    return new Sandbox(mkdtempSync(join(PLACE, 'coffer-fault-')));
   }
 
   at(name: string): string {
@@ -50,12 +64,12 @@ export class Sandbox {
     rmSync(this.root, { recursive: true, force: true });
   }
 
-  /** Runs a command line in this process, in a world where chance and time are fixed. */
+  /** Runs a command line in this process, in a world where chance and time are fixed: a world of its own by default. */
   async run(
     words: readonly string[],
     options: { readonly input?: string; readonly world?: World } = {},
   ): Promise<Answer> {
-    const leave = enterEvenly(options.world ?? usualWorld);
+    const leave = enterEvenly(options.world ?? { ...usualWorld, seed: ++Sandbox.#worlds });
     try {
       const streams = streamsDouble({ input: options.input ?? '' });
       const exitCode = await runCommandLine(words, streams, this.environment, promptsDouble([], false));

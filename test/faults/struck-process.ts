@@ -49,7 +49,11 @@ async function run(
 ): Promise<Outcome> {
   const child = spawn(process.execPath, ['--require', inject('preload'), inject('command'), ...words], {
     cwd: box.root,
-    env: { ...box.environment, COFFER_TEST_FAULTS: JSON.stringify(orders) },
+    env: {
+      ...box.environment,
+      COFFER_TEST_FAULTS: JSON.stringify(orders),
+      NODE_COMPILE_CACHE: `${inject('command')}.cache`,
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   // A process that dies before it has read everything closes the pipe; that is no news here.

@@ -27,6 +27,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
     bundle: true,
     platform: 'node',
     target: 'node24',
+    minify: true,
     logLevel: 'warning',
     define: { COFFER_VERSION: '"0.0.0"' },
   } as const;
@@ -49,7 +50,9 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
     const lines = readFileSync(tally, 'utf8').split('\n');
     const count = (word: string): string =>
       lines.filter((line) => line === word).length.toLocaleString('en-US');
-    process.stdout.write(`\nfaults: ${count('injected')} injected faults, ${count('broken')} broken promises\n`);
+    process.stdout.write(
+      `\nfaults: ${count('injected')} injected faults, ${count('broken')} broken promises\n`,
+    );
     rmSync(directory, { recursive: true, force: true });
   };
 }

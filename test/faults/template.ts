@@ -25,21 +25,37 @@ async function furnish(box: Sandbox): Promise<void> {
   await box.ok([...keys, 'create', 'orders', '--exportable', '--allow-plaintext-backup']);
   await box.ok([...keys, 'rotate', 'orders']);
   await box.ok([...keys, 'rotate', 'orders']);
-  await box.ok([...keys, 'config', 'orders', '--min-decryption-version', '2', '--deletion-allowed']);
+  await box.ok([
+    ...keys,
+    'config',
+    'orders',
+    ...['--min-decryption-version', '2', '--min-encryption-version', '2', '--deletion-allowed'],
+  ]);
   await box.ok([...keys, 'create', 'letters']);
   writeFileSync(box.at('key.backup'), await box.ok(['transit', 'backup', 'orders']));
   writeFileSync(box.at('ciphertext'), await box.ok(['transit', 'encrypt', 'letters', 'a small secret']));
   await box.ok([...keys, 'rotate', 'orders']);
   writeFileSync(box.at('letter'), LETTER);
-  await box.ok(['transit', 'envelope', 'encrypt', 'letters', '--in', box.at('letter'), '--out', box.at('envelope')]);
+  await box.ok([
+    'transit',
+    'envelope',
+    'encrypt',
+    'letters',
+    '--in',
+    box.at('letter'),
+    '--out',
+    box.at('envelope'),
+  ]);
   await box.ok([...keys, 'rotate', 'letters']);
   await box.ok(['orgs', 'create', 'acme']);
   await box.ok(['tags', 'create', 'red', 'green', 'blue', 'grey']);
   for (const name of ['alpha', 'beta']) await box.ok(['workspaces', 'create', name, '--tag', 'red', 'green']);
   writeFileSync(box.at('policy.hcl'), 'path "transit/encrypt/*" { capabilities = ["update"] }\n');
+  writeFileSync(box.at('other-policy.hcl'), 'path "transit/sign/*" { capabilities = ["update"] }\n');
   await box.ok(['policy', 'write', 'senders', box.at('policy.hcl')]);
   await box.ok(['token', 'create', '--policy', 'senders']);
   await box.ok(['mounts', 'add', 'payments']);
+  await box.ok([...keys, 'create', 'cards', '--mount', 'payments']);
   await box.ok(['slots', 'add', '--raw', '--label', 'second']);
   const slots = JSON.parse(await box.ok(['slots', 'list', '-o', 'json'])) as { id: string }[];
   writeFileSync(box.at('second-slot'), slots[1]?.id ?? '');

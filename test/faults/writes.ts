@@ -11,6 +11,10 @@ export interface Write {
   readonly look?: (box: Sandbox) => Promise<string>;
   /** The directory of the store that the command works on or makes. */
   readonly store?: (box: Sandbox) => string;
+  /** It has done what it was asked to before it clears away, and a failure of that is not told. */
+  readonly cleansLater?: boolean;
+  /** The exit code when the disk refuses; 1 by default. */
+  readonly refusedWith?: number;
 }
 
 export const storeOf = (write: Write, box: Sandbox): string => write.store?.(box) ?? box.store;
@@ -35,8 +39,8 @@ export const keyWrites: readonly Write[] = [
   plain('transit keys create fresh'),
   plain('transit keys rotate orders'),
   plain('transit keys config orders --min-decryption-version 3 --exportable'),
-  plain('transit keys trim orders --min-available-version 2'),
-  plain('transit keys delete orders'),
+  plain('transit keys trim orders --min-available-version 2 --yes'),
+  plain('transit keys delete orders --yes'),
   plain('transit encrypt unheard-of text'),
   {
     name: 'transit restore orders --force',
@@ -49,7 +53,7 @@ export const keyWrites: readonly Write[] = [
 
 export const peopleWrites: readonly Write[] = [
   plain('orgs create umbrella'),
-  plain('orgs delete acme --yes'),
+  plain('orgs delete acme --yes', { look: organizationsOf, cleansLater: true }),
   plain('tags create violet indigo'),
   plain('tags attach blue --workspace alpha beta'),
   plain('tags detach red --workspace alpha beta'),
@@ -58,16 +62,19 @@ export const peopleWrites: readonly Write[] = [
   plain('workspaces delete alpha --yes'),
   {
     name: 'policy write senders FILE',
-    words: (box) => ['policy', 'write', 'senders', box.at('policy.hcl')],
-    look: (box) => pictureOf(box.store),
+    words: (box) => ['policy', 'write', 'senders', box.at('other-policy.hcl')],
   },
-  plain('policy delete senders'),
+  plain('policy delete senders --yes'),
   plain('token create --policy senders --ttl 1h'),
 ];
 
 export const storeWrites: readonly Write[] = [
-  plain('init --store new', { store: (box) => box.at('new') }),
-  plain('init --dialect vault --store new', { store: (box) => box.at('new') }),
+  { name: 'init', words: (box) => ['init', '--store', other(box)], store: other },
+  {
+    name: 'init --dialect vault',
+    words: (box) => ['init', '--dialect', 'vault', '--store', other(box)],
+    store: other,
+  },
   plain('rekey'),
   plain('slots add --raw --label spare'),
   {
@@ -94,9 +101,12 @@ export const fileWrites: readonly Write[] = [
     look: withFile('ciphertext'),
   },
   {
-    name: 'encrypt --batch --out, with a key to be made',
-    words: (box) => ['transit', 'encrypt', 'unheard-of', '--batch', '-', '--out', box.at('results')],
-    input: Array.from({ length: 50 }, (_, i) => `{"plaintext":"${Buffer.from(`item ${i}`).toString('base64')}"}\n`).join(''),
+    name: 'encrypt --batch --out',
+    words: (box) => ['transit', 'encrypt', 'letters', '--batch', '-', '--out', box.at('results')],
+    input: Array.from(
+      { length: 50 },
+      (_, i) => `{"plaintext":"${Buffer.from(`item ${i}`).toString('base64')}"}\n`,
+    ).join(''),
     look: withFile('results'),
   },
   {
@@ -111,7 +121,13 @@ export const fileWrites: readonly Write[] = [
   },
   {
     name: 'envelope decrypt --out',
-    words: (box) => [...envelope('decrypt', 'letters'), '--in', box.at('envelope'), '--out', box.at('opened')],
+    words: (box) => [
+      ...envelope('decrypt', 'letters'),
+      '--in',
+      box.at('envelope'),
+      '--out',
+      box.at('opened'),
+    ],
     look: withFile('opened'),
   },
   {
@@ -123,9 +139,27 @@ export const fileWrites: readonly Write[] = [
 
 const envelope = (...words: readonly string[]): readonly string[] => ['transit', 'envelope', ...words];
 
-/** A header that is rewritten in place passes through states of its own; what counts is what it opens to. */
+/** What an organization leaves behind when it is deleted is cleared away later; what counts is what anybody can reach. */
+async function organizationsOf(box: Sandbox): Promise<string> {
+  const answers: string[] = [];
+  for (const what of ['orgs', 'workspaces', 'tags']) {
+    const { exitCode, stdout } = await box.run([what, 'list', '-o', 'json']);
+    answers.push(`${exitCode} ${stdout}`);
+  }
+  return answers.join('\n');
+}
+
+const TORN_HEADER = 'rewriting it was cut short (rewrap it to repair the header)';
+
+/**
+ * A header that is rewritten in place passes through states of its own; what counts is what it opens to. Where a slot was written
+ * by half, it says so, and the same command repairs it.
+ */
 async function envelopePicture(box: Sandbox): Promise<string> {
-  const plaintext = await box.ok([...envelope('decrypt', 'letters'), '--in', box.at('envelope')]);
-  const header = JSON.parse(await box.ok([...envelope('header'), '--in', box.at('envelope'), '-o', 'json']));
-  return JSON.stringify({ plaintext, header });
+  const file = ['--in', box.at('envelope')];
+  const open = [...envelope('decrypt', 'letters'), ...file];
+  if ((await box.run(open)).stderr.includes(TORN_HEADER))
+    await box.ok([...envelope('rewrap', 'letters'), ...file]);
+  const header = await box.ok([...envelope('header'), ...file, '-o', 'json']);
+  return `${await box.ok(open)}\n${header.replaceAll(box.root, '')}`;
 }

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { type Describe, original, pathOf, type Wrapping } from './layer.ts';
 import type { Call } from './plan.ts';
 
-const WRITING = constants.O_WRONLY | constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
+const WRITING =
+  constants.O_WRONLY | constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
 
 const onPath =
   (kind: Call['kind']): Describe =>
@@ -13,7 +14,10 @@ const onTwo =
   (kind: Call['kind']): Describe =>
   ([from, to]) => ({ kind, path: pathOf(from), to: pathOf(to) });
 
-const opening: Describe = ([path, flags]) => ({ kind: isWriting(flags) ? 'create' : 'open', path: pathOf(path) });
+const opening: Describe = ([path, flags]) => ({
+  kind: isWriting(flags) ? 'create' : 'open',
+  path: pathOf(path),
+});
 
 const isWriting = (flags: unknown): boolean =>
   typeof flags === 'number' ? (flags & WRITING) !== 0 : /[wa+]/.test(String(flags ?? 'r'));
@@ -95,7 +99,9 @@ interface RemoveOptions {
 }
 
 function removeTree(path: string, options: RemoveOptions = {}): void {
-  const isDirectory = (original['lstatSync'] as typeof lstatSync)(path, { throwIfNoEntry: false })?.isDirectory();
+  const isDirectory = (original['lstatSync'] as typeof lstatSync)(path, {
+    throwIfNoEntry: false,
+  })?.isDirectory();
   if (isDirectory === undefined && options.force) return;
   if (isDirectory !== true) return fs.unlinkSync(path);
   if (options.recursive !== true) throw new Error(`${path} is a directory`);
@@ -113,7 +119,8 @@ function makeDirectories(makeOne: typeof fs.mkdirSync, path: string, options: un
     return undefined;
   }
   const missing: string[] = [];
-  for (let at = path; !(original['existsSync'] as typeof existsSync)(at); at = dirname(at)) missing.unshift(at);
+  for (let at = path; !(original['existsSync'] as typeof existsSync)(at); at = dirname(at))
+    missing.unshift(at);
   for (const directory of missing) makeOne(directory, only);
   return missing[0];
 }

@@ -41,8 +41,7 @@ export class Strike {
 
 function verdictOf(fault: Fault, call: Call): Verdict {
   if (fault.kind === 'short') return 'short';
-  if (fault.kind === 'failure')
-    return { error: systemError(fault.code, call), done: fault.done === true };
+  if (fault.kind === 'failure') return { error: systemError(fault.code, call), done: fault.done === true };
   if (fault.torn) return 'torn';
   return die();
 }

@@ -1,0 +1,4 @@
+import { fileWrites } from '../writes.ts';
+import { failEverywhere } from './everywhere.ts';
+
+failEverywhere(fileWrites);

@@ -1,0 +1,4 @@
+import { keyWrites } from '../writes.ts';
+import { failEverywhere } from './everywhere.ts';
+
+failEverywhere(keyWrites);

@@ -1,0 +1,4 @@
+import { peopleWrites } from '../writes.ts';
+import { failEverywhere } from './everywhere.ts';
+
+failEverywhere(peopleWrites);

@@ -1,0 +1,4 @@
+import { storeWrites } from '../writes.ts';
+import { failEverywhere } from './everywhere.ts';
+
+failEverywhere(storeWrites);

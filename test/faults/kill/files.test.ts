@@ -1,0 +1,4 @@
+import { fileWrites } from '../writes.ts';
+import { killEverywhere } from './everywhere.ts';
+
+killEverywhere(fileWrites);

@@ -1,0 +1,4 @@
+import { keyWrites } from '../writes.ts';
+import { killEverywhere } from './everywhere.ts';
+
+killEverywhere(keyWrites);

@@ -1,0 +1,4 @@
+import { peopleWrites } from '../writes.ts';
+import { killEverywhere } from './everywhere.ts';
+
+killEverywhere(peopleWrites);

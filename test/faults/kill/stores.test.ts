@@ -1,0 +1,4 @@
+import { storeWrites } from '../writes.ts';
+import { killEverywhere } from './everywhere.ts';
+
+killEverywhere(storeWrites);
