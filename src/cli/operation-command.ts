@@ -124,7 +124,7 @@ class Execution {
     if (cli.done !== undefined) {
       this.#session.remark(cli.done(parsedValues(this.#operation, raw), outcome.data));
     }
-    const valid = outcome.data === undefined || cli.holds === undefined || cli.holds(outcome.data);
+    const valid = cli.holds === undefined || (outcome.data !== undefined && cli.holds(outcome.data));
     return valid ? DONE : NOT_VALID;
   }
 }

@@ -1,42 +1,63 @@
 import { CofferError, type ErrorKind, unavailable } from '../errors.ts';
-import type { Operation, Outcome } from '../operations/operation.ts';
+import { type Operation, type Outcome, resultOf } from '../operations/operation.ts';
 import { isObject } from '../operations/params.ts';
 import { routesOf } from '../operations/route.ts';
 import type { WireAnswer } from './http-transport.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
+const NO_CONTENT = 204;
+
 /**
- * What an operation on a server answered, as the same operation on a local store answers it.
+ * What an operation on a server answered, as the same operation on a local store answers it. What is not in the form of an
+ * answer to this operation is none, whatever its status: the log-in page of a network must not pass for a good signature.
  * @throws the error that the answer stands for.
  */
 export function readAnswer(operation: Operation, answer: WireAnswer): Outcome<unknown> {
   const { status, contentType, body } = answer;
   const isSuccess = status >= 200 && status < 300;
-  if (isSuccess && contentType.startsWith('text/')) return { text: { contentType, body } };
+  if (isSuccess && operation.answersText) return { text: { contentType, body } };
   const members = readBody(answer);
+  if (isSuccess && status !== NO_CONTENT && !operation.bare && !Object.hasOwn(members, 'data')) {
+    throw strange(answer);
+  }
   if (operation.api === 'json-api') {
     if (isSuccess) return documentOutcome(status, members);
     throw documentError(status, members);
   }
   if (operation.bare && isSuccess) return { data: members };
-  if (isSuccess || isBatch(members)) return dataOutcome(status, members);
+  if (isSuccess || isBatch(members)) return withResult(operation, dataOutcome(status, members), answer);
   if (isListOfNothing(operation, answer, members)) return { data: { keys: [] }, nothingListed: true };
   throw dataError(status, members);
 }
 
-function readBody({ status, body }: WireAnswer): Members {
-  if (body === '') return {};
+/** @throws `unavailable` when what the operation is for is not in the answer. */
+function withResult(operation: Operation, outcome: Outcome<unknown>, answer: WireAnswer): Outcome<unknown> {
+  const member = operation.cli?.result?.member;
+  const result = resultOf(outcome);
+  const isThere =
+    member === undefined ||
+    (isObject(result) && (Object.hasOwn(result, member) || isBatch({ data: result })));
+  if (!isThere) throw strange(answer);
+  return outcome;
+}
+
+function readBody(answer: WireAnswer): Members {
+  const { status, body } = answer;
+  if (body === '' && (status === NO_CONTENT || status >= 300)) return {};
   try {
     const value: unknown = JSON.parse(body);
     if (isObject(value)) return value;
   } catch {
     // Something else answered in the server's place: a proxy, another program.
   }
-  throw unavailable(`the answer is not one of Coffer's (status ${status})`, {
+  throw strange(answer);
+}
+
+const strange = ({ status }: WireAnswer): CofferError =>
+  unavailable(`the answer is not one of Coffer's (status ${status})`, {
     hint: 'see what listens at that address',
   });
-}
 
 /** A batch in which items failed is answered with an error's status and the whole result. */
 const isBatch = ({ data, errors }: Members): boolean =>

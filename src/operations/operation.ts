@@ -193,6 +193,8 @@ export interface Operation<P extends Params = Params, D = unknown> {
   readonly anyToken?: true;
   /** Answered while the store is sealed. */
   readonly whileSealed?: true;
+  /** Answered in plain text in place of JSON (metrics). */
+  readonly answersText?: true;
   /** Body and answer are not wrapped in `data` (health, seal status). */
   readonly bare?: true;
   readonly params: P;

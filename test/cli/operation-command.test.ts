@@ -61,6 +61,7 @@ interface Setup extends StreamsSetup {
   readonly answers?: readonly (string | boolean)[];
   /** What the operation answers. */
   readonly data?: unknown;
+  readonly answersNothing?: true;
   readonly fails?: Error;
 }
 
@@ -79,6 +80,7 @@ async function run(argv: readonly string[], setup: Setup = {}) {
     async run(_: Operation, raw: Readonly<Record<string, unknown>>) {
       calls.push({ ...raw });
       if (setup.fails !== undefined) throw setup.fails;
+      if (setup.answersNothing) return {};
       return { data: setup.data ?? { stamped: Buffer.from('done').toString('base64') } };
     },
     close: () => {},
@@ -100,6 +102,18 @@ async function run(argv: readonly string[], setup: Setup = {}) {
 const b64 = (value: string): string => Buffer.from(value).toString('base64');
 
 describe('the command of an operation', () => {
+  it.each<[string, Partial<Setup>, number]>([
+    ['holds', { data: { ok: true } }, 0],
+    ['does not hold', { data: { ok: false } }, 5],
+    ['is only like one that holds', { data: { ok: 'false' } }, 5],
+    ['is missing', { data: {} }, 5],
+    ['is missing with all of the answer', { answersNothing: true }, 5],
+  ])('exits as its answer holds: one that %s', async (_, answer, exitCode) => {
+    const holds = (data: unknown) => (data as { readonly ok?: unknown }).ok === true;
+    const checking: Operation = { ...stamp, cli: { holds } };
+    expect((await run(['orders'], { ...answer, operation: checking })).exitCode).toBe(exitCode);
+  });
+
   it('sends arguments, flags, lists, pairs, twins and the environment under the names of the API', async () => {
     const { call, exitCode, err } = await run(
       [

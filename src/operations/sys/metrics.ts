@@ -6,6 +6,7 @@ export const declaration = operation({
   api: 'vault',
   route: 'GET /sys/metrics',
   capability: 'read',
+  answersText: true,
   params: {
     format: text({ help: 'Accepted for the sake of clients; the answer is always in Prometheus format.' }),
   },

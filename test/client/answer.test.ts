@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { readAnswer } from '../../src/client/answer.ts';
+import type { WireAnswer } from '../../src/client/http-transport.ts';
+import { declaration as showMetrics } from '../../src/operations/sys/metrics.ts';
+import { declaration as listTags } from '../../src/operations/tags/list-tags.ts';
+import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts';
+import { declaration as deleteKey } from '../../src/operations/transit/delete-key.ts';
+import { declaration as encrypt } from '../../src/operations/transit/encrypt.ts';
+import { declaration as verify } from '../../src/operations/transit/verify.ts';
+import { refusal } from '../refusal.ts';
+
+const JSON_TYPE = 'application/json';
+const answered = (status: number, body: string, contentType = JSON_TYPE): WireAnswer => ({
+  status,
+  contentType,
+  body,
+});
+
+describe('an answer with a good status', () => {
+  const strange: readonly (readonly [string, WireAnswer])[] = [
+    ['a page', answered(200, '<h1>Please log in</h1>', 'text/html')],
+    ['plain text', answered(200, 'ok', 'text/plain')],
+    ['nothing', answered(200, '')],
+    ['nothing, as a page', answered(200, '', 'text/html')],
+    ['an object of another kind', answered(200, '{}')],
+    ['another object of another kind', answered(200, '{"valid":true}')],
+    ['a list', answered(200, '[]')],
+  ];
+
+  describe.each([
+    ['verify', verify],
+    ['encrypt', encrypt],
+    ['decrypt', decrypt],
+    ['delete', deleteKey],
+    ['list tags', listTags],
+  ] as const)('to %s', (_, operation) => {
+    it.each(strange)('is none when it is %s', (_what, answer) => {
+      expect(refusal(() => readAnswer(operation, answer))).toMatchObject({
+        kind: 'unavailable',
+        message: `the answer is not one of Coffer's (status ${answer.status})`,
+      });
+    });
+  });
+
+  it.each([
+    ['without a result', answered(204, '')],
+    ['with another result', answered(200, '{"data":{"ciphertext":"service:v1:AAAA"}}')],
+    ['with the result in another place', answered(200, '{"valid":true,"data":null}')],
+    ['with a result of another form', answered(200, '{"data":["valid"]}')],
+  ])('%s does not verify', (_, answer) => {
+    expect(refusal(() => readAnswer(verify, answer))).toMatchObject({
+      kind: 'unavailable',
+      message: `the answer is not one of Coffer's (status ${answer.status})`,
+    });
+  });
+
+  it('is read when it is one', () => {
+    expect(readAnswer(verify, answered(200, '{"data":{"valid":false}}'))).toEqual({ data: { valid: false } });
+    const batch = { batch_results: [{ valid: true }] };
+    expect(readAnswer(verify, answered(200, JSON.stringify({ data: batch })))).toEqual({ data: batch });
+    expect(readAnswer(deleteKey, answered(204, ''))).toEqual({});
+    expect(readAnswer(showMetrics, answered(200, 'up 1\n', 'text/plain'))).toEqual({
+      text: { contentType: 'text/plain', body: 'up 1\n' },
+    });
+  });
+});
