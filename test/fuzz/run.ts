@@ -6,7 +6,7 @@
  * - FUZZ_TARGET=policies: one target alone
  * - FUZZ_CASE=1234: one case alone, of FUZZ_TARGET and FUZZ_SEED
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,10 @@ interface Finished {
   readonly problems: readonly string[];
 }
 
+// Some targets run the command as it is shipped.
+execFileSync(process.execPath, [fileURLToPath(new URL('../../scripts/build.ts', import.meta.url))], {
+  stdio: 'inherit',
+});
 const directory = mkdtempSync(join(tmpdir(), 'coffer-fuzz-'));
 try {
   const jobs = await jobsWanted();
