@@ -29,7 +29,7 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
   const trusted = authority === undefined || authority === SYSTEM ? {} : { ca: readPem(authority) };
   if (ssl.mode === 'verify-full') return { ...own, ...trusted };
   // With an authority at hand, "require" means "verify-ca".
-  if (ssl.mode === 'verify-ca' || (ssl.mode === 'require' && ssl.rootCertificateFile !== undefined)) {
+  if (ssl.mode === 'verify-ca' || (ssl.mode === 'require' && authority !== undefined)) {
     return { ...own, ...trusted, checkServerIdentity: () => undefined };
   }
   return { ...own, rejectUnauthorized: false };
