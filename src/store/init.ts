@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { createAt } from './backends/location.ts';
-import { newStore } from './initial-content.ts';
+import { type Furnish, newStore } from './initial-content.ts';
 import type { CreatedSlot, SlotRequest } from './slots/slot-kind.ts';
 
 export interface InitOptions {
@@ -9,6 +9,8 @@ export interface InitOptions {
   readonly directory: string;
   /** At least one. */
   readonly slots: readonly SlotRequest[];
+  /** Puts the first documents into it: the store exists with them, or not at all. */
+  readonly furnish?: Furnish;
   readonly clock?: Clock;
   readonly random?: Random;
 }
@@ -21,12 +23,13 @@ export interface InitResult {
 }
 
 /**
- * Makes a new, empty store: a random root key, held in the requested slots.
+ * Makes a new store, empty but for what `furnish` puts into it: a random root key, held in the requested slots.
  * @throws `conflict` when the directory holds a store or anything else; `invalid` for an impossible slot;
  * `unavailable` when the disk refuses. Nothing usable is left behind then.
  */
-export async function initStore({ directory, slots, clock, random }: InitOptions): Promise<InitResult> {
-  const store = await newStore(slots, clock ?? systemClock, random ?? systemRandom);
+export async function initStore(options: InitOptions): Promise<InitResult> {
+  const { directory, slots, clock = systemClock, random = systemRandom, furnish } = options;
+  const store = await newStore(slots, clock, random, furnish);
   await createAt(directory, store.content);
   return { id: store.header.id, slots: store.slots };
 }

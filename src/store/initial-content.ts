@@ -3,13 +3,18 @@ import type { Clock } from '../clock.ts';
 import { invalid } from '../errors.ts';
 import type { Random } from '../random.ts';
 import type { Blob, InitialContent } from './backends/backend.ts';
+import { MemoryBackend } from './backends/memory.ts';
 import { COLLECTIONS, headOf } from './collection-index.ts';
+import { everyRef, readEvery } from './every-blob.ts';
 import { type Header, newHeader, printHeader } from './header.ts';
+import { Keyring } from './keyring.ts';
 import { ROOT_KEY_BYTES, RootKey } from './root-key.ts';
+import { SealedStore } from './sealed-store.ts';
 import { prepareSlot } from './slots/new-slot.ts';
 import { slotBlob } from './slots/slot-file.ts';
 import type { CreatedSlot, SlotRequest } from './slots/slot-kind.ts';
 import { sealSlotList } from './slots/slot-list.ts';
+import type { Store } from './store.ts';
 
 export interface NewStore {
   readonly header: Header;
@@ -17,13 +22,20 @@ export interface NewStore {
   readonly content: InitialContent;
 }
 
+/** Puts the first documents into a store. */
+export type Furnish = (store: Store) => Promise<void>;
+
 const FIRST_GENERATION = 1;
 
-/** Everything that an empty store consists of, under a fresh root key. @throws `invalid` for impossible slots. */
+/**
+ * Everything that a new store consists of, under a fresh root key: an empty one, or what `furnish` makes of that.
+ * @throws `invalid` for impossible slots.
+ */
 export async function newStore(
   requests: readonly SlotRequest[],
   clock: Clock,
   random: Random,
+  furnish?: Furnish,
 ): Promise<NewStore> {
   if (requests.length === 0) throw invalid('a store needs at least one key slot');
   const header = newHeader(clock);
@@ -42,15 +54,28 @@ export async function newStore(
     root.seal(headOf(COLLECTIONS), JSON.stringify({ ids: [] })),
   ];
   wipe(rootKey);
+  const empty: InitialContent = {
+    header: printHeader(header),
+    version: { generation: FIRST_GENERATION, revision: 0 },
+    blobs: oneByOne(blobs),
+  };
   return {
     header,
     slots: prepared.map(({ created }) => created),
-    content: {
-      header: printHeader(header),
-      version: { generation: FIRST_GENERATION, revision: 0 },
-      blobs: oneByOne(blobs),
-    },
+    content: furnish === undefined ? empty : await furnished(empty, Keyring.ofOne(root), furnish),
   };
+}
+
+/** Done in memory, so that a store never exists without what it is to have from the start. */
+async function furnished(empty: InitialContent, keyring: Keyring, furnish: Furnish): Promise<InitialContent> {
+  const backend = await MemoryBackend.create(empty);
+  const store = new SealedStore(backend, keyring);
+  try {
+    await furnish(store);
+  } finally {
+    store.close();
+  }
+  return { ...empty, blobs: readEvery(backend, empty.version, await everyRef(backend, empty.version)) };
 }
 
 async function* oneByOne(blobs: readonly Blob[]): AsyncGenerator<Blob> {

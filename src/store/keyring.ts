@@ -13,11 +13,16 @@ export class Keyring {
   #keys: SlotKeys | undefined;
   #root: RootKey | undefined;
 
-  constructor(storeId: string, slotId: string, keys: SlotKeys, root: RootKey) {
+  constructor(storeId: string, slotId: string, keys: SlotKeys | undefined, root: RootKey) {
     this.storeId = storeId;
     this.slotId = slotId;
     this.#keys = keys;
     this.#root = root;
+  }
+
+  /** Of no slot, for a store that is being made: it knows the first root key, and will know no other. */
+  static ofOne(root: RootKey): Keyring {
+    return new Keyring(root.storeId, '', undefined, root);
   }
 
   /**

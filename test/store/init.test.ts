@@ -1,0 +1,31 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { examineStore } from '../../src/store/doctor.ts';
+import { initStore } from '../../src/store/init.ts';
+import { KEY, openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';
+
+const slots = () => [{ kind: 'raw', key: Uint8Array.from(KEY) } as const];
+const ref = { collection: 'things', id: 'one' };
+
+it('makes a store that has its first documents from the start', async () => {
+  const directory = join(temporaryDirectory(), 'store');
+  await initStore({
+    directory,
+    slots: slots(),
+    furnish: (store) => store.transact((tx) => tx.put(ref, { n: 1 })),
+  });
+  const store = await openWithKey(directory);
+  expect(await store.read((view) => view.get(ref))).toEqual({ n: 1 });
+  expect(await store.backend.state()).toMatchObject({ generation: 1, revision: 0 });
+  expect(await examineStore({ directory, credentials: [rawCredential()] })).toMatchObject({ findings: [] });
+});
+
+it('makes no store when they cannot be had', async () => {
+  const parent = temporaryDirectory();
+  const furnish = () => Promise.reject(new Error('no documents'));
+  await expect(initStore({ directory: join(parent, 'store'), slots: slots(), furnish })).rejects.toThrow(
+    'no documents',
+  );
+  expect(readdirSync(parent)).toEqual([]);
+});
