@@ -59,14 +59,14 @@ function temporaryFile(path: string, target: string): OutFile {
     commit() {
       withPlainErrors(path, () => fsyncSync(descriptor));
       appear();
-      syncDirectory(dirname(target));
+      withPlainErrors(path, () => syncDirectory(dirname(target)));
     },
     async commitLater() {
       await withPlainErrorsLater(path, () => fsyncLater(descriptor));
       await turn();
       await turn();
       appear();
-      await syncDirectoryLater(dirname(target));
+      await withPlainErrorsLater(path, () => syncDirectoryLater(dirname(target)));
     },
     abort() {
       drop();
@@ -150,6 +150,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reports an error',
+  EMFILE: 'too many open files',
 };
 
 function withPlainErrors<T>(path: string, work: () => T): T {
@@ -168,12 +170,16 @@ async function withPlainErrorsLater<T>(path: string, work: () => Promise<T>): Pr
   }
 }
 
-function writeFailure(path: string, error: unknown): unknown {
+/**
+ * An error of the platform in plain words; any other error as it is.
+ * @param field which value named the file.
+ */
+export function writeFailure(path: string, error: unknown, field = 'out'): unknown {
   const code = (error as { readonly code?: unknown } | null)?.code;
   if (typeof code !== 'string') return error;
   return new CofferError(
     IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
     `can't write ${path}: ${REASONS[code] ?? code}`,
-    { field: 'out', cause: error },
+    { field, cause: error },
   );
 }

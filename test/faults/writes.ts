@@ -38,7 +38,7 @@ const other = (box: Sandbox): string => box.at('other');
 export const keyWrites: readonly Write[] = [
   plain('transit keys create fresh'),
   plain('transit keys rotate orders'),
-  plain('transit keys config orders --min-decryption-version 3 --exportable'),
+  plain('transit keys config orders --min-decryption-version 3 --min-encryption-version 4'),
   plain('transit keys trim orders --min-available-version 2 --yes'),
   plain('transit keys delete orders --yes'),
   plain('transit encrypt unheard-of text'),
@@ -160,6 +160,6 @@ async function envelopePicture(box: Sandbox): Promise<string> {
   const open = [...envelope('decrypt', 'letters'), ...file];
   if ((await box.run(open)).stderr.includes(TORN_HEADER))
     await box.ok([...envelope('rewrap', 'letters'), ...file]);
-  const header = await box.ok([...envelope('header'), ...file, '-o', 'json']);
-  return `${await box.ok(open)}\n${header.replaceAll(box.root, '')}`;
+  const header = JSON.parse(await box.ok([...envelope('header'), ...file, '-o', 'json']));
+  return `${await box.ok(open)} under version ${header.key_version}`;
 }

@@ -1,12 +1,13 @@
 import { closeSync, fstatSync, fsync, openSync, write } from 'node:fs';
-import { CofferError, invalid } from '../../errors.ts';
+import { invalid } from '../../errors.ts';
 import type { RewritableFile } from '../../transit/envelope/ports.ts';
 import { readFully } from '../in-file.ts';
 import { IN } from '../operation-spec.ts';
+import { writeFailure } from '../out-file.ts';
 
 /**
  * Opens a regular file whose header is to be rewritten where it is.
- * @throws `invalid` when it can't be read and written, `unavailable` when the disk fails later.
+ * @throws `invalid` when there is no such file, `unavailable` when it can't be read and written, or the disk fails later.
  */
 export function openRewritable(path: string): RewritableFile & { close(): void } {
   const descriptor = open(path);
@@ -17,7 +18,7 @@ export function openRewritable(path: string): RewritableFile & { close(): void }
   }
   const plainly = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
-      throw new CofferError('unavailable', `can't rewrite ${path}: ${codeOf(error)}`, { cause: error });
+      throw writeFailure(path, error, IN);
     });
   return {
     size: stat.size,
@@ -32,11 +33,12 @@ function open(path: string): number {
   try {
     return openSync(path, 'r+');
   } catch (error) {
-    throw invalid(`can't open ${path} for writing: ${codeOf(error)}`, { field: IN, cause: error });
+    const isMissing = (error as { readonly code?: unknown } | null)?.code === 'ENOENT';
+    throw isMissing
+      ? invalid(`can't read ${path}: no such file`, { field: IN })
+      : writeFailure(path, error, IN);
   }
 }
-
-const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code);
 
 async function writeFully(descriptor: number, position: number, bytes: Uint8Array): Promise<void> {
   let written = 0;

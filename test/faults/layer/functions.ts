@@ -103,7 +103,10 @@ function removeTree(path: string, options: RemoveOptions = {}): void {
     throwIfNoEntry: false,
   })?.isDirectory();
   if (isDirectory === undefined && options.force) return;
-  if (isDirectory !== true) return fs.unlinkSync(path);
+  if (isDirectory !== true) {
+    fs.unlinkSync(path);
+    return;
+  }
   if (options.recursive !== true) throw new Error(`${path} is a directory`);
   for (const name of (original['readdirSync'] as typeof readdirSync)(path).sort()) {
     removeTree(join(path, String(name)), options);
