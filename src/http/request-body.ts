@@ -92,7 +92,9 @@ function fromPairs(pairs: URLSearchParams): Readonly<Record<string, unknown>> {
   for (const [name, value] of pairs) {
     const known = values.get(name);
     if (known === undefined) values.set(name, value);
-    else values.set(name, [known, value].flat());
+    // To copy what is there for each further one would take a stranger's short form for seconds.
+    else if (Array.isArray(known)) known.push(value);
+    else values.set(name, [known, value]);
   }
   return Object.fromEntries(values);
 }
