@@ -13,12 +13,18 @@ export type Token = { readonly at: Position } & (
   | { readonly kind: 'end' }
 );
 
-/** A mistake in a policy's text. */
-export function syntaxError(at: Position, message: string): CofferError {
-  return invalid(`failed to parse policy: line ${at.line}, column ${at.column}: ${message}`, {
+const MAX_MISTAKE_LENGTH = 300;
+
+/** A mistake in a policy. What is quoted of it in the message may be of any length; a little of it is told. */
+export const policyMistake = (message: string, hint?: string): CofferError =>
+  invalid(`failed to parse policy: ${message.slice(0, MAX_MISTAKE_LENGTH)}`, {
     field: 'policy',
+    ...(hint === undefined ? {} : { hint }),
   });
-}
+
+/** A mistake at a place in its text. */
+export const syntaxError = (at: Position, message: string): CofferError =>
+  policyMistake(`line ${at.line}, column ${at.column}: ${message}`);
 
 const SYMBOLS = new Set('{}[]=:,');
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {

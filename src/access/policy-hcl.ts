@@ -105,7 +105,7 @@ class Parser {
     }
     if (this.#isSymbol('{')) return { keys, value: this.#block(), at };
     if (keys.length > 1) throw this.#unexpected('"{"');
-    if (!this.#skipSymbol('=')) throw this.#unexpected(`"=" or "{" after ${keys[0]}`);
+    if (!this.#skipSymbol('=')) throw this.#unexpected(`"=" or "{" after ${shown(keys[0] ?? '')}`);
     return { keys, value: this.#value(), at };
   }
 
@@ -181,5 +181,7 @@ class Parser {
 
 function printToken(token: Token): string {
   if (token.kind === 'end') return 'the end of the text';
-  return JSON.stringify(String(token.value).slice(0, MAX_SHOWN));
+  return JSON.stringify(shown(String(token.value)));
 }
+
+const shown = (text: string): string => text.slice(0, MAX_SHOWN);

@@ -1,6 +1,6 @@
-import { type CofferError, invalid } from '../errors.ts';
+import type { CofferError } from '../errors.ts';
 import { CAPABILITY_WORDS, type Capabilities, DENY, parseCapability } from './capability.ts';
-import { type Position, syntaxError } from './hcl-lexer.ts';
+import { type Position, policyMistake, syntaxError } from './hcl-lexer.ts';
 import type { ParameterRule, ParameterValues, RuleValue } from './parameter-rule.ts';
 import { isForbiddenPattern, type PathRule } from './path-rule.ts';
 import { type Body, type Entry, parseBody, type Value } from './policy-hcl.ts';
@@ -22,7 +22,8 @@ export function parsePolicy(text: string): Policy {
   const warnings: string[] = [];
   for (const entry of parseBody(text).entries) {
     const key = entry.keys[0] ?? '';
-    if (key !== 'path' && key !== 'name') throw problem(`invalid key "${key}" on line ${entry.at.line}`);
+    if (key !== 'path' && key !== 'name')
+      throw policyMistake(`invalid key "${key}" on line ${entry.at.line}`);
     if (key === 'name') continue;
     for (const [path, body] of labelledBodies(entry)) addRule(path, body, rules, warnings);
   }
@@ -54,7 +55,7 @@ function bodiesOf(value: Value, at: Position): readonly Body[] {
 function addRule(label: string, body: Body, rules: PathRule[], warnings: string[]): void {
   const pattern = label.startsWith('/') ? label.slice(1) : label;
   if (isForbiddenPattern(pattern))
-    throw problem(`path "${pattern}": invalid use of wildcards ('+*' is forbidden)`);
+    throw policyMistake(`path "${pattern}": invalid use of wildcards ('+*' is forbidden)`);
   const permissions = permissionsOf(label, membersOf(label, body));
   if (label.includes('{{')) {
     warnings.push(
@@ -95,12 +96,12 @@ function membersOf(path: string, body: Body): Members {
   const members = new Map<string, Entry>();
   for (const entry of body.entries) {
     const key = entry.keys[0] ?? '';
-    if (FOREIGN_MEMBERS.has(key)) throw problem(`path "${path}": "${key}" is not supported here`);
+    if (FOREIGN_MEMBERS.has(key)) throw policyMistake(`path "${path}": "${key}" is not supported here`);
     if (!MEMBERS.has(key) || entry.keys.length !== 1) {
-      throw problem(`path "${path}": invalid key "${key}" on line ${entry.at.line}`);
+      throw policyMistake(`path "${path}": invalid key "${key}" on line ${entry.at.line}`);
     }
     if (members.has(key))
-      throw problem(`path "${path}": "${key}" is given twice, again on line ${entry.at.line}`);
+      throw policyMistake(`path "${path}": "${key}" is given twice, again on line ${entry.at.line}`);
     members.set(key, entry);
   }
   return members;
@@ -136,7 +137,7 @@ function capabilitiesOf(path: string, members: Members): Capabilities {
   for (const word of words) {
     const bit = parseCapability(word);
     if (bit === undefined) {
-      throw problem(
+      throw policyMistake(
         `path "${path}": invalid capability "${word}"`,
         `use some of ${CAPABILITY_WORDS.join(', ')}`,
       );
@@ -151,7 +152,7 @@ function oldCapabilities(path: string, entry: Entry | undefined): readonly strin
   const word = scalarOf(entry.value);
   const words =
     typeof word === 'string' && Object.hasOwn(OLD_POLICIES, word) ? OLD_POLICIES[word] : undefined;
-  if (words === undefined) throw problem(`path "${path}": invalid policy "${String(word)}"`);
+  if (words === undefined) throw policyMistake(`path "${path}": invalid policy "${String(word)}"`);
   return words;
 }
 
@@ -173,7 +174,7 @@ function parameterValues(path: string, entry: Entry | undefined): ParameterValue
     if (inner.keys.length !== 1 || inner.value.kind !== 'list')
       throw mustBe(path, entry, 'lists of values by name');
     if (values.has(name))
-      throw problem(`path "${path}": parameter "${name}" is given twice in ${entry.keys[0]}`);
+      throw policyMistake(`path "${path}": parameter "${name}" is given twice in ${entry.keys[0]}`);
     values.set(
       name,
       inner.value.items.map((item) => ruleValue(path, entry, item)),
@@ -204,7 +205,4 @@ const scalarOf = (value: Value): string | number | boolean | null | undefined =>
   value.kind === 'scalar' ? value.value : undefined;
 
 const mustBe = (path: string, entry: Entry, wanted: string): CofferError =>
-  problem(`path "${path}": ${entry.keys[0]} on line ${entry.at.line} must be ${wanted}`);
-
-const problem = (message: string, hint?: string): CofferError =>
-  invalid(`failed to parse policy: ${message}`, { field: 'policy', ...(hint === undefined ? {} : { hint }) });
+  policyMistake(`path "${path}": ${entry.keys[0]} on line ${entry.at.line} must be ${wanted}`);

@@ -153,6 +153,10 @@ describe('a policy with a mistake is refused', () => {
 
   it('without repeating more than a little of it', () => {
     expect(problemOf(`path "a" { x = ${'y'.repeat(100_000)} }`).length).toBeLessThan(200);
+    expect(problemOf('y'.repeat(100_000)).length).toBeLessThan(200);
+    expect(problemOf(`path "${'y'.repeat(100_000)}" { x = 1 }`).length).toBeLessThan(400);
+    expect(problemOf(`path "a" { capabilities = ["${'y'.repeat(100_000)}"] }`).length).toBeLessThan(400);
+    expect(problemOf(`path "a" { x = ${'08'.repeat(100_000)} }`).length).toBeLessThan(400);
   });
 });
 

@@ -55,6 +55,7 @@ const names = ['type', 'name', 'n', 'c', '__proto__', 'constructor', 'NAME'];
 const capabilities: readonly Capability[] = ['create', 'read', 'update', 'delete', 'list', 'sudo'];
 /** One case in so many is a long one. */
 const LONG_ONE_IN = 2_000;
+const MAX_MESSAGE = 400;
 
 function generate(chance: Chance): Question {
   return {
@@ -87,6 +88,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Question>>
       if ('refused' in outcome) {
         const { kind, message } = outcome.refused;
         if (kind !== 'invalid' || !message.startsWith('failed to parse policy: ')) throw outcome.refused;
+        if (message.length > MAX_MESSAGE) throw new Defect(`a refusal of ${message.length} characters`);
         return;
       }
       checkAnswers(outcome.value.rules, question);
