@@ -3,6 +3,7 @@ import { lengthPrefixed, wipe } from '../bytes.ts';
 import { corrupt } from '../errors.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Blob, BlobRef } from './backends/backend.ts';
+import { EXAMINE_AND_BRING_BACK } from './damage-hint.ts';
 import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './single-use-seal.ts';
 
 export const ROOT_KEY_BYTES = 32;
@@ -66,9 +67,9 @@ export class RootKey {
     const ref = this.refOf(identity);
     const salt = this.#random.bytes(SALT_BYTES);
     const plaintext = lengthPrefixed(identity.space, identity.collection, identity.id, json);
-    const sealed = sealOnce(this.#context(ref, salt), plaintext);
+    const bytes = sealOnce(this.#context(ref, salt), plaintext, Uint8Array.of(SEALED_FORMAT), salt);
     wipe(plaintext);
-    return { ref, bytes: Buffer.concat([Uint8Array.of(SEALED_FORMAT), salt, sealed]) };
+    return { ref, bytes };
   }
 
   /** @param file how messages call it. @throws `corrupt` naming it. */
@@ -122,5 +123,5 @@ const isSpace = (text: string | undefined): text is Identity['space'] =>
 
 const damaged = (file: string, reason: string) =>
   corrupt(`${file} is damaged: ${reason}`, {
-    hint: 'run "coffer doctor" for the whole picture; bring it back with "coffer store restore"',
+    hint: EXAMINE_AND_BRING_BACK,
   });

@@ -21,14 +21,14 @@ export interface SealContext {
   readonly associatedData: Uint8Array;
 }
 
-/** @returns the ciphertext, as long as the plaintext, and the 16-byte tag. */
-export function sealOnce(context: SealContext, plaintext: Uint8Array): Buffer {
+/** @returns what is given as `head`, the ciphertext, as long as the plaintext, and the 16-byte tag. */
+export function sealOnce(context: SealContext, plaintext: Uint8Array, ...head: Uint8Array[]): Buffer {
   const { key, nonce } = derive(context);
   const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(context.associatedData);
   const ciphertext = cipher.update(plaintext);
   cipher.final();
-  return Buffer.concat([ciphertext, cipher.getAuthTag()]);
+  return Buffer.concat([...head, ciphertext, cipher.getAuthTag()]);
 }
 
 /** The plaintext, which the caller should wipe; undefined when key, context or bytes are not those of the seal. */

@@ -38,10 +38,14 @@ export async function insertBlobs(
       generation,
       batch.map(({ ref }) => ref.area),
       batch.map(({ ref }) => ref.name),
-      batch.map(({ bytes }) => Buffer.from(bytes)),
+      batch.map(({ bytes }) => bytea(bytes)),
     ],
   });
 }
+
+/** Bytes as the library sends them; the same ones, not a copy. */
+export const bytea = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
 
 /** The area of a row, or undefined for one that isn't ours. */
 export const areaOf = (text: string): Area | undefined => areas.find((area) => area === text);

@@ -1,4 +1,5 @@
 import type { Blob, Change } from '../backend.ts';
+import { bytea } from './blob-rows.ts';
 
 /**
  * Statements that commit: parameters 1 to 3 are the generation, revision and id of the commit before, 4 and 5 the new revision and
@@ -36,7 +37,7 @@ export function commitStatements(schema: string): CommitStatements {
 export const columnsOf = (written: readonly Blob[], removed: readonly Change[]): unknown[] => [
   written.map(({ ref }) => ref.area),
   written.map(({ ref }) => ref.name),
-  written.map(({ bytes }) => Buffer.from(bytes)),
+  written.map(({ bytes }) => bytea(bytes)),
   removed.map(({ ref }) => ref.area),
   removed.map(({ ref }) => ref.name),
 ];

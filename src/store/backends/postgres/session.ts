@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CofferError, unavailable } from '../../../errors.ts';
 import type { Blob, Change, CommitOptions, Session, Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
-import { type Batch, inBatches, insertBlobs } from './blob-rows.ts';
+import { type Batch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
 import { type CommitStatements, columnsOf, commitStatements } from './commit-statements.ts';
 import { type Client, together } from './connections.ts';
 import { databaseError, isConnectionLoss, isSerializationFailure } from './database-errors.ts';
@@ -87,9 +87,7 @@ export class PostgresSession implements Session {
     const [only] = written;
     const isOne = only !== undefined && written.length === 1 && removed.length === 0;
     const text = isOne ? this.#statements.writeOne : this.#statements.change;
-    const content = isOne
-      ? [only.ref.area, only.ref.name, Buffer.from(only.bytes)]
-      : columnsOf(written, removed);
+    const content = isOne ? [only.ref.area, only.ref.name, bytea(only.bytes)] : columnsOf(written, removed);
     const { generation, revision, id } = this.#at;
     const { rows } = await together(this.#client, () => {
       const answer = this.#client.query({
