@@ -32,6 +32,9 @@ function parse(text: string): unknown {
   }
 }
 
+/** Beyond the range of doubles it is a mistake for every parameter, and reading millions of digits would take seconds. */
+const WHOLE_NUMBER = /^-?\d{1,308}$/;
+
 type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 /** `JSON.parse` as the platform has it: the source of a number is not in the language's type declarations yet. */
@@ -39,7 +42,7 @@ const parseExactly = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 function exactIntegers(_name: string, value: unknown, context: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value) || context.source === undefined) return value;
-  return /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
+  return WHOLE_NUMBER.test(context.source) ? BigInt(context.source) : value;
 }
 
 /** Counts brackets outside of texts. Texts, the bulk of a large body, are skipped at the speed of `indexOf`. */

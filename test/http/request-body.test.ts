@@ -32,6 +32,12 @@ describe('a JSON body', () => {
     expect(parse('{"n":9007199254740991}')).toEqual({ n: 9007199254740991 });
   });
 
+  it('keeps them exact up to the range of doubles only, because millions of digits take long to read', () => {
+    const longest = '9'.repeat(308);
+    expect(parse(`{"n":${longest}}`)).toEqual({ n: BigInt(longest) });
+    expect(parse(`{"n":${longest}9}`)).toEqual({ n: Number.POSITIVE_INFINITY });
+  });
+
   it('leaves digits in texts alone', () => {
     expect(parse('{"n":"a,12345678901234567890"}')).toEqual({ n: 'a,12345678901234567890' });
   });
