@@ -3,32 +3,9 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { keyTypeNames } from '../src/transit/key-types/index.ts';
+import { isBelow, RESERVED, roomOf } from './floors.ts';
 
 const source = fileURLToPath(new URL('../src', import.meta.url));
-const MAX_LINES = 400;
-
-/** Rooms from the top down; a file may import from its own room and from rooms on a lower floor, never sideways. */
-const FLOORS: Readonly<Record<string, number>> = {
-  'main.ts': 5,
-  'library.ts': 5,
-  cli: 4,
-  http: 3,
-  client: 3,
-  operations: 2,
-  transit: 1,
-  tags: 1,
-  access: 1,
-  store: 0,
-};
-const GROUND_FLOOR = -1;
-
-/** Who alone may import what. */
-const RESERVED: readonly (readonly [pattern: RegExp, allowed: readonly string[]])[] = [
-  [/^(commander|chalk|cli-table3|@inquirer\/.*)$/, ['cli/']],
-  [/^lowdb/, ['store/backends/']],
-  [/^(node:https?|node:http2|fastify)$/, ['http/', 'client/']],
-];
-
 interface SourceFile {
   readonly path: string;
   readonly text: string;
@@ -46,13 +23,6 @@ function importsOf(text: string): string[] {
   const found = text.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)'([^']+)'/gm);
   return [...found].map((match) => match[1] ?? '');
 }
-
-const roomOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : path);
-const floorOf = (path: string): number => FLOORS[roomOf(path)] ?? GROUND_FLOOR;
-
-/** The files of the ground floor are one room: errors, bytes, and the ports to clock and randomness. */
-const isBelow = (target: string, path: string): boolean =>
-  floorOf(target) < floorOf(path) || floorOf(target) === GROUND_FLOOR;
 
 /** The path below src that a relative import means, or undefined for a package. */
 function targetOf(file: SourceFile, specifier: string): string | undefined {
@@ -117,13 +87,6 @@ describe('the architecture', () => {
       .filter((file) => literal.test(withoutComments(file.text)))
       .map((file) => file.path);
     expect(wrong).toEqual([]);
-  });
-
-  it(`has no file of more than ${MAX_LINES} lines`, () => {
-    const long = files
-      .map((file) => ({ path: file.path, lines: file.text.split('\n').length - 1 }))
-      .filter((file) => file.lines > MAX_LINES);
-    expect(long).toEqual([]);
   });
 
   it('has no drawer for what found no place', () => {

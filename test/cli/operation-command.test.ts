@@ -3,24 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everywhereOptions } from '../../src/cli/everywhere.ts';
-import { parseQuickly } from '../../src/cli/fast-path.ts';
-import { commandOf } from '../../src/cli/operation-command.ts';
-import { reportError } from '../../src/cli/report.ts';
-import { Session } from '../../src/cli/session.ts';
 import { notFound } from '../../src/errors.ts';
-import { type Operation, operation } from '../../src/operations/operation.ts';
-import {
-  base64,
-  batch,
-  choice,
-  flag,
-  integer,
-  keyName,
-  text,
-  textMap,
-  texts,
-} from '../../src/operations/params.ts';
-import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.double.ts';
+import type { Operation } from '../../src/operations/operation.ts';
+import { run, type Setup, stamp } from './stamp-command.ts';
 
 let directory = '';
 const file = (name: string): string => join(directory, name);
@@ -29,75 +14,6 @@ beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'coffer-cli-'));
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-/** Has one of everything that a declaration can say about its command line. */
-const stamp = operation({
-  api: 'vault',
-  route: 'POST stamp/:name',
-  capability: 'update',
-  params: {
-    name: keyName({ help: 'The key.', required: true, cli: { positional: true } }),
-    input: base64({ help: 'What to stamp.' }),
-    context: base64({ help: 'The context.', cli: { textTwin: true } }),
-    version: integer({ help: 'The version.', minimum: 0, cli: {} }),
-    kind: choice(['wax', 'ink'], { help: 'The kind.', default: 'wax' }),
-    deep: flag({ help: 'Deeply.', cli: { negatable: true } }),
-    colours: texts({ help: 'Colours.', cli: { flag: 'colour' } }),
-    notes: textMap({ help: 'Notes.', cli: { flag: 'note' } }),
-    place: text({ help: 'The place.', cli: { environment: 'STAMP_PLACE' } }),
-    secret_word: text({ help: 'Never shown.', cli: { hidden: true } }),
-    batch_input: batch({ input: base64({ help: 'What to stamp.' }) }, { help: 'Many.' }),
-  },
-  cli: {
-    input: { param: 'input', as: 'bytes' },
-    result: { member: 'stamped', as: 'base64' },
-  },
-  run: async () => ({}),
-});
-
-interface Setup extends StreamsSetup {
-  readonly operation?: Operation;
-  readonly environment?: Record<string, string>;
-  readonly answers?: readonly (string | boolean)[];
-  /** What the operation answers. */
-  readonly data?: unknown;
-  readonly answersNothing?: true;
-  readonly fails?: Error;
-}
-
-/** Runs one command line of an operation in this process, against a runner that notes what it is given. */
-async function run(argv: readonly string[], setup: Setup = {}) {
-  const streams = streamsDouble(setup);
-  const calls: Record<string, unknown>[] = [];
-  const prompts = promptsDouble(setup.answers, setup.answers !== undefined);
-  const leaf = {
-    summary: 'Stamp',
-    load: async () => commandOf(['stamp'], 'Stamp', setup.operation ?? stamp),
-  };
-  const tree = { summary: '', children: { stamp: leaf } };
-  const environment = setup.environment ?? {};
-  const runner = {
-    async run(_: Operation, raw: Readonly<Record<string, unknown>>) {
-      calls.push({ ...raw });
-      if (setup.fails !== undefined) throw setup.fails;
-      if (setup.answersNothing) return {};
-      return { data: setup.data ?? { stamped: Buffer.from('done').toString('base64') } };
-    },
-    close: () => {},
-  };
-  let invocation: Awaited<ReturnType<typeof parseQuickly>>;
-  let exitCode: number;
-  try {
-    invocation = await parseQuickly(['stamp', ...argv], tree);
-    if (invocation === undefined) throw new Error(`not an ordinary command line: ${argv.join(' ')}`);
-    const session = new Session(streams, environment, invocation.everywhere, prompts, async () => runner);
-    exitCode = await invocation.command.run(session, invocation.given);
-  } catch (error) {
-    exitCode = reportError(error, streams, environment, invocation);
-  }
-  const { out, err, outBytes } = streams.written;
-  return { exitCode, out, err, outBytes, calls, call: calls[0], asked: prompts.asked };
-}
 
 const b64 = (value: string): string => Buffer.from(value).toString('base64');
 
@@ -358,68 +274,6 @@ describe('an operation that asks first', () => {
       calls: [],
       err: 'Nothing was changed.\n',
     });
-  });
-});
-
-describe('many items at once', () => {
-  const results = (count: number) => ({
-    batch_results: Array.from({ length: count }, (_, index) => ({ n: index })),
-  });
-
-  it('writes one line an item, in order, and lets those that are not JSON objects fail alone', async () => {
-    const input = '{"input":"YQ=="}\n\nnot json\n[1]\n{"input":"Yg=="}\n';
-    const { out, exitCode, err, calls } = await run(['a', '--batch', '-', '--kind', 'ink'], {
-      input,
-      data: results(2),
-    });
-    expect(
-      out
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual([
-      { n: 0 },
-      { error: 'the item is not JSON' },
-      { error: 'the item is not a JSON object' },
-      { n: 1 },
-    ]);
-    expect(exitCode).toBe(1);
-    expect(err).toBe('coffer: 2 of 4 items failed\n');
-    expect(calls).toEqual([{ name: 'a', kind: 'ink', batch_input: [{ input: 'YQ==' }, { input: 'Yg==' }] }]);
-  });
-
-  it('reads one JSON array from a file as well', async () => {
-    writeFileSync(file('array.json'), JSON.stringify([{ input: 'YQ==' }, { input: 'Yg==' }], undefined, 2));
-    const { out, exitCode } = await run(['a', '--batch', file('array.json')], { data: results(2) });
-    expect({ out, exitCode }).toEqual({ out: '{"n":0}\n{"n":1}\n', exitCode: 0 });
-  });
-
-  it('refuses a value beside the batch', async () => {
-    const { err, exitCode } = await run(['a', 'x', '--batch', '-']);
-    expect({ err, exitCode }).toEqual({
-      exitCode: 2,
-      err: 'coffer: VALUE and --batch exclude each other (give one of them)\n',
-    });
-  });
-
-  it('takes a thousand items in a call at most', async () => {
-    const input = '{"input":""}\n'.repeat(1500);
-    const sizes: number[] = [];
-    const streams = streamsDouble({ input });
-    const command = commandOf(['stamp'], 'Stamp', stamp as unknown as Operation);
-    const runner = {
-      async run(_: Operation, raw: Readonly<Record<string, unknown>>) {
-        const items = raw['batch_input'] as readonly unknown[];
-        sizes.push(items.length);
-        return { data: results(items.length) };
-      },
-      close: () => {},
-    };
-    const session = new Session(streams, {}, new Map(), promptsDouble(), async () => runner);
-    const given = { arguments: ['a'], options: new Map([['batch', '-']]) };
-    expect(await command.run(session, given)).toBe(0);
-    expect(sizes).toEqual([1000, 500]);
-    expect(streams.written.out.split('\n')).toHaveLength(1501);
   });
 });
 
