@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { binary, type Place } from '../e2e/harness.ts';
 import type { Needles } from './secrets.ts';
@@ -27,11 +26,7 @@ export async function watchToEnd(
   place: Place,
   line: string,
   options: WatchOptions = {},
-): Promise<
-  Watched & {
-    readonly stdout: string;
-  }
-> {
+): Promise<Watched & { readonly stdout: string }> {
   const { watched, signals } = start(place, line, options);
   const [stdout] = await Promise.all([firstOutput(watched.child), once(signals, 'data')]);
   return { ...watched, stdout, heapHolds: async (needles) => heldIn(place, needles) };
@@ -42,13 +37,12 @@ export async function watchServer(
   place: Place,
   line: string,
   options: WatchOptions = {},
-): Promise<Watched & { readonly address: string; readonly stderr: Promise<string> }> {
-  const { watched, signals, stderr } = start(place, line, options);
+): Promise<Watched & { readonly address: string }> {
+  const { watched, signals } = start(place, line, options);
   const address = (await firstOutput(watched.child)).trim();
   return {
     ...watched,
     address,
-    stderr,
     async heapHolds(needles) {
       const shown = once(signals, 'data');
       watched.child.kill('SIGUSR2');
@@ -62,17 +56,16 @@ function start(place: Place, line: string, { input = '', environment = {} }: Wat
   const child = spawn(process.execPath, ['--import', preload, binary, ...line.split(' ')], {
     cwd: place.directory,
     env: place.environment({ HEAP_SNAPSHOT: place.file('heap'), ...environment }),
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
   });
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
   });
-  child.stdin.end(input);
-  const stderr = text(child.stderr);
+  child.stdin?.end(input);
   const watched = { child, pid: child.pid ?? 0 };
-  return { watched, signals: child.stdio[3] as Readable, stderr };
+  return { watched, signals: child.stdio[3] as Readable };
 }
 
 async function firstOutput({ stdout }: ChildProcess): Promise<string> {
