@@ -1,6 +1,7 @@
 import { corrupt } from '../errors.ts';
 import type { Backend, Version } from './backends/backend.ts';
 import type { IndexReader } from './collection-index.ts';
+import { EXAMINE_AND_BRING_BACK } from './damage-hint.ts';
 import { type CachedFile, type DocumentCache, identityKey } from './document-cache.ts';
 import { fingerprint, type Identity, type RootKey } from './root-key.ts';
 
@@ -76,7 +77,7 @@ export class FileReader implements IndexReader {
   missing(identity: Identity): Error {
     const { backend, root } = this.#scope;
     return corrupt(`${backend.locate(root.generation, root.refOf(identity))} is missing`, {
-      hint: 'run "coffer doctor" for the whole picture; bring it back with "coffer store restore"',
+      hint: EXAMINE_AND_BRING_BACK,
     });
   }
 

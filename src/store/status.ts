@@ -2,6 +2,7 @@ import { asCofferError } from '../errors.ts';
 import type { Backend } from './backends/backend.ts';
 import { withBackendAt } from './backends/location.ts';
 import { readConsistently } from './consistent-read.ts';
+import { BRING_BACK, EXAMINE_AND_BRING_BACK } from './damage-hint.ts';
 import { readHeader } from './header.ts';
 import type { SlotSummary } from './slots/slot-kind.ts';
 import { readSlotFiles } from './slots/slot-list.ts';
@@ -66,5 +67,8 @@ export function findingOf(file: string, problem: unknown): Finding {
   const { message, hint } = asCofferError(problem) ?? { message: String(problem), hint: undefined };
   const prefix = `${file} `;
   const reason = message.startsWith(prefix) ? message.slice(prefix.length) : message;
-  return { file, reason, ...(hint === undefined ? {} : { hint }) };
+  return { file, reason, ...(hint === undefined ? {} : { hint: withinExamination(hint) }) };
 }
+
+/** A finding is part of the whole picture already. */
+const withinExamination = (hint: string): string => (hint === EXAMINE_AND_BRING_BACK ? BRING_BACK : hint);
