@@ -34,7 +34,7 @@ import {
 import type { Answer, Exchange, Result } from './exchange.ts';
 import type { NoteFailure } from './outside-view.ts';
 import { type Match, RouteTable, routesUnder, type ServedRoute } from './routes.ts';
-import type { ServedCore } from './served-core.ts';
+import { mountEnd, type ServedCore } from './served-core.ts';
 import { dataStatus } from './status-codes.ts';
 
 export const DATA_PREFIX = '/v1/';
@@ -93,9 +93,9 @@ export class DataApi {
     const request = readDataRequest(exchange, DATA_PREFIX);
     if (isAnswer(request)) return false;
     const { method, path } = request;
-    // Wherever a mount might end: to know which there are takes a look at the store.
-    for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
-      if (typeof this.#unfolding.match(method, path.slice(slash + 1)) === 'object') return true;
+    // To know which mounts there are takes a look at the store.
+    for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
+      if (typeof this.#unfolding.match(method, path.slice(end + 1)) === 'object') return true;
     }
     return false;
   }

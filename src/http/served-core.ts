@@ -3,7 +3,7 @@ import type { AuditLog } from '../access/audit-log.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
 import type { Core } from '../operations/operation.ts';
 import { isObject } from '../operations/params.ts';
-import type { Mount } from '../transit/mounts.ts';
+import { MAX_MOUNT_PATH_LENGTH, type Mount } from '../transit/mounts.ts';
 import type { Transit } from '../transit/transit.ts';
 import type { Result } from './exchange.ts';
 
@@ -66,8 +66,8 @@ export class ServedCore {
 
   /** The mount that a path lies under. Mounts never lie in one another, so there is at most one. */
   mountOf(path: string): Mount | undefined {
-    for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
-      const mount = this.#mounts.get(path.slice(0, slash));
+    for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
+      const mount = this.#mounts.get(path.slice(0, end));
       if (mount !== undefined) return mount;
     }
     return undefined;
@@ -99,4 +99,13 @@ export class ServedCore {
     };
     await this.#auditLog?.append(this.#recorder.response(request, response));
   }
+}
+
+/**
+ * The next slash at which a mount might end, or -1. Not every slash: a stranger's path may have thousands, and each costs
+ * a look.
+ */
+export function mountEnd(path: string, from: number): number {
+  const slash = path.indexOf('/', from);
+  return slash > MAX_MOUNT_PATH_LENGTH ? -1 : slash;
 }

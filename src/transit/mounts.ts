@@ -24,7 +24,7 @@ interface MountTable {
 
 const TABLE = { collection: 'sys', id: 'mounts' } as const;
 export const DEFAULT_MOUNT = 'transit';
-const MAX_PATH_LENGTH = 512;
+export const MAX_MOUNT_PATH_LENGTH = 512;
 const SEGMENT = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/;
 /** Other parts of the API, and in policies the paths of the tags API, which start with `api/v2/`. */
 const RESERVED_FIRST_SEGMENTS = new Set(['sys', 'auth', 'identity', 'cubbyhole', 'api']);
@@ -141,7 +141,7 @@ function defaultMount(storeId: string): Mount {
 const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
 
 const isLegal = (path: string): boolean =>
-  path.length <= MAX_PATH_LENGTH && path.split('/').every((segment) => SEGMENT.test(segment));
+  path.length <= MAX_MOUNT_PATH_LENGTH && path.split('/').every((segment) => SEGMENT.test(segment));
 
 const isReserved = (path: string): boolean => RESERVED_FIRST_SEGMENTS.has(path.split('/')[0] ?? '');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ServedCore } from '../../src/http/served-core.ts';
+import { mountEnd, ServedCore } from '../../src/http/served-core.ts';
 import { openCore } from '../../src/operations/core.ts';
 import type { Core } from '../../src/operations/operation.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
@@ -75,5 +75,21 @@ describe('the core behind a server', () => {
     await turn();
     lists[0]?.resolve([]);
     expect(await next).toBe('1');
+  });
+});
+
+describe('the mount of a path', () => {
+  it('is looked for as far as a mount may reach, however many slashes there are', () => {
+    const ends = (path: string): number[] => {
+      const found: number[] = [];
+      for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) found.push(end);
+      return found;
+    };
+    expect(ends('teams/payments/keys/x')).toEqual([5, 14, 19]);
+    expect(ends('nothing')).toEqual([]);
+    const longest = 'a'.repeat(512);
+    expect(ends(`${longest}/keys/x`)).toEqual([512]);
+    expect(ends(`${longest}a/keys/x`)).toEqual([]);
+    expect(ends('/'.repeat(15_000))).toHaveLength(513);
   });
 });
