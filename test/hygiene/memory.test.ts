@@ -163,6 +163,7 @@ describe.each([
       return { COFFER_MASTER_KEY_COMMAND: `cat ${place.file('secret')}` };
     },
   ],
+  ['COFFER_PASSPHRASE_FILE', inFile(`${PASSPHRASE}\n`)],
 ])('what JavaScript can reach in a process unlocked by %s', (_, environment) => {
   let made: World;
   const secrets = { ...formsOf('master key', MASTER_KEY), ...formsOf('passphrase', PASSPHRASE) };
