@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { corrupt } from '../errors.ts';
+import { asCofferError, corrupt } from '../errors.ts';
 import type { Area, BlobRef } from './backends/backend.ts';
 import { diskError } from './backends/disk-errors.ts';
 import { FILE_MODE } from './backends/durable-files.ts';
@@ -128,7 +128,11 @@ function recordOf(type: number | undefined, name: string, bytes: Buffer, path: s
 }
 
 async function checkMagic(source: Source, path: string): Promise<void> {
-  const magic = await source.take(MAGIC.length).catch(() => Buffer.alloc(MAGIC.length));
+  const magic = await source.take(MAGIC.length).catch((error: unknown) => {
+    // Too short to be one; a disk that fails says nothing about what the file is.
+    if (asCofferError(error)?.kind === 'corrupt') return Buffer.alloc(MAGIC.length);
+    throw error;
+  });
   if (magic.equals(MAGIC)) return;
   if (magic.subarray(0, MAGIC_TEXT_LENGTH).equals(MAGIC.subarray(0, MAGIC_TEXT_LENGTH))) {
     throw corrupt(`${path} was made by a newer Coffer (format ${magic[MAGIC_TEXT_LENGTH]}), or is damaged`, {

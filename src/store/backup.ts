@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { conflict, corrupt } from '../errors.ts';
 import { systemRandom } from '../random.ts';
 import type { Backend, Blob, Version } from './backends/backend.ts';
 import { diskError } from './backends/disk-errors.ts';
-import { syncDirectory } from './backends/durable-files.ts';
+import { isThere, syncDirectory } from './backends/durable-files.ts';
 import { createAt, withBackendAt } from './backends/location.ts';
 import { type BackupRecord, BackupWriter, readBackupFile } from './backup-file.ts';
 import { parseChecked, printChecked } from './checked-json.ts';
@@ -39,8 +38,7 @@ export async function backupStore({
 
 async function backup(backend: Backend, to: string): Promise<BackupSummary> {
   const { id } = await readHeader(backend);
-  if (existsSync(to))
-    throw conflict(`${to} exists already`, { hint: 'give another file, or delete it first' });
+  if (isThere(to)) throw conflict(`${to} exists already`, { hint: 'give another file, or delete it first' });
   const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
   try {
     const written = await readConsistently(backend, (version) => writeBackup(backend, version, partial));
@@ -48,7 +46,8 @@ async function backup(backend: Backend, to: string): Promise<BackupSummary> {
     await syncDirectory(dirname(to));
     return { id, ...written };
   } catch (error) {
-    await rm(partial, { force: true });
+    // Why it failed is worth more than why the rest of it stays.
+    await rm(partial, { force: true }).catch(() => undefined);
     throw diskError(error, 'write', to);
   }
 }

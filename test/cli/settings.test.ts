@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/cli/environment.ts';
 import { defaultDirectory, resolveSettings } from '../../src/cli/settings.ts';
@@ -68,5 +69,9 @@ describe('defaultDirectory', () => {
     ['win32', {}, '/home/ada/AppData/Local/coffer'],
   ])('on %s with %j', (platform, environment, expected) => {
     expect(defaultDirectory({ HOME: '/home/ada', ...environment }, platform)).toBe(expected);
+  });
+
+  it.each([{}, { HOME: '' }])('asks the system for the home directory with %j', (environment) => {
+    expect(defaultDirectory(environment, 'linux')).toBe(`${userInfo().homedir}/.local/share/coffer`);
   });
 });

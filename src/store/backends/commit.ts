@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { corrupt } from '../../errors.ts';
 import { type Area, areas, type BlobRef, type Change, type Version } from './backend.ts';
@@ -8,6 +7,7 @@ import {
   deleteFile,
   deleteTree,
   inParallel,
+  isThere,
   moveFile,
   readWhole,
   syncDirectory,
@@ -85,7 +85,11 @@ async function cleaningUp(place: Place, staging: () => Promise<void>): Promise<v
   try {
     await staging();
   } catch (error) {
-    place.state.discard(place.state.list().others);
+    try {
+      place.state.discard(place.state.list().others);
+    } catch {
+      // The next writer clears it away; why staging failed is worth more.
+    }
     throw error;
   }
 }
@@ -138,7 +142,7 @@ function applyEntry(place: Place, from: Version, { ref, sha256 }: JournalEntry):
     deleteFile(target);
     return;
   }
-  if (existsSync(staged)) {
+  if (isThere(staged)) {
     moveFile(staged, target);
     return;
   }

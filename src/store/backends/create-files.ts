@@ -1,10 +1,19 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { rename, rm, rmdir } from 'node:fs/promises';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { conflict } from '../../errors.ts';
 import type { InitialContent } from './backend.ts';
 import { diskError } from './disk-errors.ts';
-import { DIRECTORY_MODE, readWhole, syncDirectory, writeDurably } from './durable-files.ts';
+import {
+  DIRECTORY_MODE,
+  deleteFile,
+  deleteTree,
+  isThere,
+  moveFile,
+  readWhole,
+  syncDirectory,
+  writeDurably,
+} from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
 import { completeGeneration } from './generation-copy.ts';
 import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
@@ -39,8 +48,8 @@ export async function createFiles(
       await fill(layout, content, resume);
     });
   } catch (error) {
-    // Another process may have finished its own store here meanwhile.
-    if (!resume && !existsSync(layout.header)) await clear(layout, made);
+    // Why it failed is worth more than why the rest of it stays.
+    if (!resume) await clear(layout, made).catch(() => undefined);
     throw error;
   }
 }
@@ -58,7 +67,7 @@ async function fill(layout: Layout, content: InitialContent, resume: boolean): P
   makeDirectory(state.path);
   await state.create(settled(version));
   await syncDirectory(state.path);
-  await rename(stagedHeader, layout.header);
+  moveFile(stagedHeader, layout.header);
   await syncDirectory(layout.directory);
 }
 
@@ -92,16 +101,18 @@ async function removeUnfinished(layout: Layout, but?: number): Promise<void> {
   for (const generation of listGenerations(layout)) {
     if (generation !== but) await deleteGeneration(layout, generation);
   }
-  await rm(join(layout.directory, 'state'), { recursive: true, force: true });
+  deleteTree(join(layout.directory, 'state'));
 }
 
 async function clear(layout: Layout, madeDirectory: boolean): Promise<void> {
-  if (existsSync(layout.header + STAGED)) {
+  // Another process may have finished its own store here meanwhile.
+  if (isThere(layout.header)) return;
+  if (isThere(layout.header + STAGED)) {
     await removeUnfinished(layout);
-    await rm(layout.header + STAGED, { force: true });
+    deleteFile(layout.header + STAGED);
   }
   if (!madeDirectory) return;
-  await rm(layout.lock, { force: true });
+  deleteFile(layout.lock);
   await rmdir(layout.directory).catch(() => undefined);
   await syncDirectory(dirname(layout.directory)).catch(() => undefined);
 }

@@ -7,6 +7,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -92,6 +93,18 @@ export async function syncDirectory(path: string): Promise<void> {
     }
   } catch (error) {
     throw diskError(error, 'write', path);
+  }
+}
+
+/**
+ * Whether there is anything at a path. Unlike `existsSync` it takes no failure of the disk for a no.
+ * @throws `unavailable` when it can't be told.
+ */
+export function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw diskError(error, 'read', path);
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { corrupt, notFound } from '../../errors.ts';
 import {
   type Area,
@@ -14,7 +14,7 @@ import {
 import { readBlobFile } from './blob-file.ts';
 import { commitChanges, type Place, recover } from './commit.ts';
 import { diskError, errorCode } from './disk-errors.ts';
-import { readWhole, syncDirectory } from './durable-files.ts';
+import { isThere, readWhole, syncDirectory } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
 import { deleteGeneration, deleteNeighbours, listGenerations, writeGeneration } from './generation-files.ts';
 import { Layout, parseBlobFileName, STAGED } from './layout.ts';
@@ -56,7 +56,7 @@ export class FilesBackend implements Backend {
     refuseForeignDirectory(layout.directory, `no store in ${layout.directory}`);
     const bytes = readWhole(layout.header);
     if (bytes !== undefined) return bytes;
-    if (existsSync(state.path) && listGenerations(layout).length > 0 && !existsSync(layout.header + STAGED)) {
+    if (isThere(state.path) && listGenerations(layout).length > 0 && !isThere(layout.header + STAGED)) {
       throw corrupt(`${layout.header} is missing`, { hint: 'restore a backup with "coffer store restore"' });
     }
     throw notFound(`no store in ${layout.directory}`, { hint: 'make one with "coffer init"' });
@@ -73,7 +73,7 @@ export class FilesBackend implements Backend {
   }
 
   async has(generation: number, ref: BlobRef): Promise<boolean> {
-    return existsSync(this.locate(generation, ref));
+    return isThere(this.locate(generation, ref));
   }
 
   async names(generation: number, area: Area): Promise<string[]> {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { corrupt } from '../../errors.ts';
 import { areas, type Blob } from './backend.ts';
-import { inParallel, readWhole, syncDirectory, writeDurably } from './durable-files.ts';
+import { inParallel, isThere, readWhole, syncDirectory, writeDurably } from './durable-files.ts';
 import { makeDirectory } from './generation-files.ts';
 import type { Layout } from './layout.ts';
 
@@ -18,7 +18,7 @@ export async function completeGeneration(
   blobs: AsyncIterable<Blob>,
 ): Promise<void> {
   for (const path of [layout.generation(generation), ...areas.map((area) => layout.area(generation, area))]) {
-    if (!existsSync(path)) makeDirectory(path);
+    if (!isThere(path)) makeDirectory(path);
   }
   const sent = new Map<string, string>();
   await inParallel(blobs, async ({ ref, bytes }) => {

@@ -1,8 +1,8 @@
-import { existsSync, promises as files, mkdirSync, readdirSync } from 'node:fs';
+import { promises as files, mkdirSync, readdirSync } from 'node:fs';
 
 import { areas, type Blob } from './backend.ts';
 import { diskError } from './disk-errors.ts';
-import { DIRECTORY_MODE, inParallel, syncDirectory, writeDurably } from './durable-files.ts';
+import { DIRECTORY_MODE, inParallel, isThere, syncDirectory, writeDurably } from './durable-files.ts';
 import { type Layout, parseGeneration } from './layout.ts';
 
 /** Writes all blobs of a generation that nobody uses yet; durable once resolved. Leaves nothing when it fails. */
@@ -19,7 +19,8 @@ export async function writeGeneration(
     await syncDirectory(layout.generation(generation));
     await syncDirectory(layout.directory);
   } catch (error) {
-    await files.rm(layout.generation(generation), { recursive: true, force: true });
+    // Why it failed is worth more than why the rest of it stays: whoever writes next clears that away.
+    await files.rm(layout.generation(generation), { recursive: true, force: true }).catch(() => undefined);
     throw error;
   }
 }
@@ -36,7 +37,7 @@ export function makeDirectory(path: string): void {
 export async function deleteNeighbours(layout: Layout, generation: number): Promise<void> {
   let deleted = false;
   for (const other of [generation - 1, generation + 1]) {
-    if (!existsSync(layout.generation(other))) continue;
+    if (!isThere(layout.generation(other))) continue;
     await deleteGeneration(layout, other);
     deleted = true;
   }

@@ -1,6 +1,6 @@
 import { wipe } from '../../bytes.ts';
 import { type Clock, systemClock } from '../../clock.ts';
-import { conflict, notFound } from '../../errors.ts';
+import { asCofferError, conflict, notFound } from '../../errors.ts';
 import { type Random, systemRandom } from '../../random.ts';
 import type { Change } from '../backends/backend.ts';
 import { readConsistently } from '../consistent-read.ts';
@@ -64,9 +64,13 @@ export async function removeSlot(store: SealedStore, id: string): Promise<void> 
     const isListed = listed.some((slot) => slot.id === id);
     if (!isFile && !isListed)
       throw notFound(`there is no slot "${id}"`, { field: 'id', hint: 'see "coffer slots list"' });
-    const unusable = new Set((await compareSlots(store.backend, root, listed)).map((problem) => problem.id));
+    const problems = await compareSlots(store.backend, root, listed);
+    const unusable = new Set(problems.map((problem) => problem.id));
     const left = listed.filter((slot) => slot.id !== id);
     if (!left.some((slot) => !unusable.has(slot.id))) {
+      // One that only can't be read now may be as good as ever.
+      const unread = problems.find((slot) => slot.id !== id && isUnavailable(slot.problem));
+      if (unread !== undefined) throw unread.problem;
       throw conflict('the last slot cannot be removed: nothing would open the store', {
         field: 'id',
         hint: 'add another with "coffer slots add" first',
@@ -77,3 +81,5 @@ export async function removeSlot(store: SealedStore, id: string): Promise<void> 
     await session.commit(changes);
   });
 }
+
+const isUnavailable = (problem: unknown): boolean => asCofferError(problem)?.kind === 'unavailable';

@@ -22,9 +22,10 @@ export async function runStruckHere(
   strike: { readonly at?: number; readonly fault?: Fault } = {},
 ): Promise<StruckAnswer> {
   install(wrapFileSystem);
+  const words = command.words(box);
   const options = { world: usualWorld, ...(command.input === undefined ? {} : { input: command.input }) };
   arm({ root: box.root, watch, ...strike });
-  const answer = await box.run(command.words(box), options);
+  const answer = await box.run(words, options);
   const { calls, fired } = disarm();
   return { ...answer, calls, fired };
 }

@@ -34,7 +34,7 @@ const halfOfWrite = ([fd, data, offset, length, position]: readonly unknown[]): 
   return [fd, data, from, Math.ceil(size / 2), position ?? null];
 };
 
-const CHANGING_METHODS: Readonly<Record<string, (path: string) => Call>> = {
+const METHODS: Readonly<Record<string, (path: string) => Call>> = {
   write: (path) => ({ kind: 'write', path }),
   sync: (path) => ({ kind: 'sync', path }),
   datasync: (path) => ({ kind: 'sync', path }),
@@ -52,7 +52,7 @@ export function wrapFileSystem(layer: Wrapping): void {
   for (const name of ['fsync', 'fdatasync']) layer.callback(name, onPath('sync'));
   wrapNames(layer);
   wrapLooks(layer);
-  layer.handle('open', opening, CHANGING_METHODS);
+  layer.handle('open', opening, METHODS);
   layer.closing('closeSync');
   layer.closing('close');
   takeApart(layer);

@@ -133,8 +133,15 @@ const wrapping = {
       opened.set(Number(handle['fd']), path);
       for (const [method, call] of Object.entries(methods)) {
         const plain = handle[method] as AnyFunction;
-        handle[method] = guarded(plain.bind(handle), () => call(path), halfOfFirst);
+        handle[method] = guarded(plain.bind(handle), () => call(path), halfOfHandleWrite);
       }
+      // Node would write on by itself after a short write, out of our sight.
+      handle['writeFile'] = async (bytes) => {
+        for (let done = 0; done < (bytes as Uint8Array).length; ) {
+          const written = (await handle['write']?.(bytes, done)) as { bytesWritten: number } | undefined;
+          done += written?.bytesWritten ?? 0;
+        }
+      };
       return handle;
     };
   },
@@ -181,9 +188,9 @@ function halved(
   return partial(parameters);
 }
 
-const halfOfFirst = ([bytes, ...rest]: readonly unknown[]): unknown[] => {
+const halfOfHandleWrite = ([bytes, offset = 0, ...rest]: readonly unknown[]): unknown[] => {
   if (!(bytes instanceof Uint8Array) || rest.length > 0) throw new Error('a write of an unknown form');
-  return [bytes.subarray(0, Math.ceil(bytes.length / 2))];
+  return [bytes, offset, Math.ceil((bytes.length - Number(offset)) / 2)];
 };
 
 function remember(name: string, parameters: readonly unknown[], result: unknown): unknown {

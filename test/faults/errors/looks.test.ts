@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { checkStoreAfter } from '../aftermath.ts';
+import type { Sandbox } from '../sandbox.ts';
+import { Tally } from '../tally.ts';
+import { usualTemplate } from '../template.ts';
+import { fileWrites, keyWrites, lookAt, peopleWrites, storeWrites } from '../writes.ts';
+import { checkAnswer } from './everywhere.ts';
+import { lookFailuresAt } from './failures.ts';
+import { type Command, runStruckHere } from './struck-here.ts';
+
+const template = usualTemplate();
+
+interface Question extends Command {
+  readonly name: string;
+}
+
+const ask = (line: string): Question => ({ name: line, words: () => line.split(' ') });
+
+const questions: readonly Question[] = [
+  ask('transit keys list'),
+  ask('transit keys read orders'),
+  ask('tags list'),
+  ask('tags of alpha'),
+  ask('slots list'),
+  ask('token list'),
+  ask('status'),
+  {
+    name: 'transit decrypt',
+    words: (box) => ['transit', 'decrypt', 'letters', readFileSync(box.at('ciphertext'), 'utf8')],
+  },
+  {
+    name: 'transit envelope decrypt',
+    words: (box: Sandbox) => ['transit', 'envelope', 'decrypt', 'letters', '--in', box.at('envelope')],
+  },
+];
+
+it.each(questions)(
+  '"$name" answers the truth or says why it cannot, whichever look at the disk fails',
+  async (question) => {
+    const box = template().copy();
+    const { calls, ...truth } = await runStruckHere(box, question, 'looks');
+    expect(truth.exitCode).toBe(0);
+    const tally = new Tally();
+    for (const [index, call] of calls.entries()) {
+      for (const failing of lookFailuresAt(call, index)) {
+        const at = index + 1;
+        const answer = await runStruckHere(box, question, 'looks', { at, fault: failing.fault });
+        await tally.after(
+          `${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`,
+          () => {
+            if (answer.stdout.includes(call.path)) return;
+            if (answer.exitCode === 0) expect(answer.stdout).toBe(truth.stdout);
+            else
+              checkAnswer(answer, failing, {
+                name: question.name,
+                words: question.words,
+                refusedWith: answer.exitCode,
+              });
+          },
+        );
+      }
+    }
+    box.remove();
+    tally.settle();
+  },
+);
+
+it.each([...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites])(
+  '"$name" leaves everything as before or as after, whichever look at the disk fails',
+  async (write) => {
+    const before = template().copy();
+    const after = before.copy();
+    const { calls } = await runStruckHere(after, write, 'looks');
+    const expected = { before: await lookAt(write, before), after: await lookAt(write, after) };
+    const tally = new Tally();
+    for (const [index, call] of calls.entries()) {
+      for (const failing of lookFailuresAt(call, index)) {
+        const box = before.copy();
+        const at = index + 1;
+        const answer = await runStruckHere(box, write, 'looks', { at, fault: failing.fault });
+        await tally.after(
+          `${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`,
+          async () => {
+            checkAnswer(answer, failing, { ...write, refusedWith: answer.exitCode });
+            await checkStoreAfter(write, box, expected, { acknowledged: answer.exitCode === 0 });
+          },
+        );
+        box.remove();
+      }
+    }
+    before.remove();
+    after.remove();
+    tally.settle();
+  },
+);
