@@ -45,7 +45,26 @@ function bytesOfOneLine(text: string): number | undefined {
 }
 
 const LENT_BYTES = 128 * 1024;
-let spare: Buffer | undefined;
+/** Lengths of which the view is kept: making one takes as long as decoding so much. */
+const KEPT_VIEWS = 1024;
+
+class Lent {
+  readonly #memory = Buffer.allocUnsafeSlow(LENT_BYTES);
+  readonly #views: Buffer[] = [];
+
+  /** The first `length` bytes. */
+  first(length: number): Buffer {
+    if (length >= KEPT_VIEWS) return this.#memory.subarray(0, length);
+    const known = this.#views[length];
+    if (known !== undefined) return known;
+    // No holes, so that the list stays a plain array.
+    for (let next = this.#views.length; next <= length; next++)
+      this.#views.push(this.#memory.subarray(0, next));
+    return this.first(length);
+  }
+}
+
+let spare: Lent | undefined;
 
 /**
  * Decodes for somebody who needs the bytes for a moment only, such as to hash them: they are lent, and overwritten
@@ -60,14 +79,15 @@ export function lendDecoded<T>(
 ): T {
   const byteCount = bytesOfOneLine(text);
   if (byteCount === undefined || byteCount > LENT_BYTES) return use(decode(text));
-  const memory = spare ?? Buffer.allocUnsafeSlow(LENT_BYTES);
+  const lent = spare ?? new Lent();
   spare = undefined;
+  const bytes = lent.first(byteCount);
   try {
-    if (memory.write(text, 'base64') !== byteCount) return use(decode(text));
-    return use(memory.subarray(0, byteCount));
+    return bytes.write(text, 'base64') === byteCount ? use(bytes) : use(decode(text));
   } finally {
-    memory.fill(0, 0, byteCount);
-    spare = memory;
+    // Buffer's own `fill` also takes texts, and looks for long what it was given.
+    Uint8Array.prototype.fill.call(bytes, 0);
+    spare = lent;
   }
 }
 

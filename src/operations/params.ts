@@ -240,7 +240,7 @@ export function batch<const F extends Params, const S extends Omit<Spec<never>, 
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
     return items.map((item, index) => {
       if (!isObject(item)) throw wrongType(`${field}[${index}]`, 'an object');
-      return parseItem(named, item, () => `${field}[${index}]`) as BatchItem<ValuesOf<F>>;
+      return parseItem(named, item, field, index) as BatchItem<ValuesOf<F>>;
     });
   };
   return {
@@ -250,11 +250,12 @@ export function batch<const F extends Params, const S extends Omit<Spec<never>, 
   };
 }
 
-/** @param where the item's place, which costs something to print and is wanted for refusals only. */
+/** The item's place, `list[index]`, is printed for refusals only. */
 function parseItem(
   fields: readonly (readonly [string, Param<unknown>])[],
   item: Readonly<Record<string, unknown>>,
-  where: () => string,
+  list: string,
+  index: number,
 ): BatchItem<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
   let problem: CofferError | undefined;
@@ -265,7 +266,7 @@ function parseItem(
       values[name] = field.parse(value, name);
     } catch {
       // Once more, now that it matters how the place is called.
-      problem ??= refusalOf(() => field.parse(value, `${where()}.${name}`));
+      problem ??= refusalOf(() => field.parse(value, `${list}[${index}].${name}`));
     }
   }
   return problem === undefined ? { values } : { values, problem };

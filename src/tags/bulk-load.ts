@@ -1,7 +1,7 @@
+import { Pace } from '../pace.ts';
 import { plainName } from './names.ts';
 import { organizationCalled, type Ports } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
-import { Pace } from './pace.ts';
 
 /** A tag for the pool, or a workspace with the names of tags on it. */
 export type LoadEntry =

@@ -1,8 +1,8 @@
 import { corrupt } from '../errors.ts';
+import { Pace } from '../pace.ts';
 import type { Random } from '../random.ts';
 import type { Transaction } from '../store/store.ts';
 import { base58 } from './identifiers.ts';
-import { Pace } from './pace.ts';
 import {
   KEY_LENGTH,
   keyAt,

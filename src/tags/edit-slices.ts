@@ -1,5 +1,5 @@
+import { Pace } from '../pace.ts';
 import type { Transaction } from '../store/store.ts';
-import { Pace } from './pace.ts';
 import {
   type RosterRecord,
   type RosterShape,

@@ -1,6 +1,6 @@
 import { corrupt } from '../errors.ts';
+import { Pace } from '../pace.ts';
 import type { View } from '../store/store.ts';
-import { Pace } from './pace.ts';
 import {
   type Directory,
   directoryRef,

@@ -1,3 +1,4 @@
+import { Pace } from '../pace.ts';
 import type { Transaction, View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
@@ -14,7 +15,6 @@ import {
   workspacesOf,
 } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
-import { Pace } from './pace.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { Roster } from './roster.ts';
 import type { NamedTag } from './tag-reference.ts';

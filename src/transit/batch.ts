@@ -1,4 +1,5 @@
 import { CofferError, invalid } from '../errors.ts';
+import { Pace } from '../pace.ts';
 import type { MaybePromise } from './key-types/key-type.ts';
 
 /** What became of one item: its result, or the reason why there is none. */
@@ -10,11 +11,6 @@ export interface BatchItem {
   readonly problem?: CofferError;
 }
 
-/** So long may a batch hold the event loop before others get their turn. */
-const MAX_RUN_MS = 15;
-/** Items between two looks at the clock; a power of two. The slowest thing done at once is one RSA operation. */
-const ITEMS_BETWEEN_LOOKS = 4;
-
 /**
  * Works through items in order, each for itself: an item that is refused does not touch the others.
  * Other work of the process gets its turn regularly, however many items there are.
@@ -25,38 +21,22 @@ export async function eachItem<I extends BatchItem, T>(
   work: (item: I, index: number) => MaybePromise<T>,
 ): Promise<ItemResult<T>[]> {
   const results: ItemResult<T>[] = [];
-  let turnStarted = Date.now();
-  let index = 0;
-  for (const item of items) {
-    const result = attempt(item, index, work);
-    // Waiting for what is there already would cost more than a small encryption.
-    results.push(result instanceof Promise ? await result : result);
-    index++;
-    if (index % ITEMS_BETWEEN_LOOKS === 0 && Date.now() - turnStarted > MAX_RUN_MS) {
-      await new Promise((resolve) => setImmediate(resolve));
-      turnStarted = Date.now();
+  const pace = new Pace();
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index];
+    if (item === undefined) continue;
+    try {
+      if (item.problem !== undefined) throw item.problem;
+      const value = work(item, index);
+      // Waiting for what is there already would cost more than a small encryption.
+      results.push({ value: value instanceof Promise ? await value : value });
+    } catch (error) {
+      if (!(error instanceof CofferError)) throw error;
+      results.push({ error });
     }
+    if (pace.isDue()) await pace.pause();
   }
   return results;
-}
-
-function attempt<I extends BatchItem, T>(
-  item: I,
-  index: number,
-  work: (item: I, index: number) => MaybePromise<T>,
-): MaybePromise<ItemResult<T>> {
-  if (item.problem !== undefined) return { error: item.problem };
-  try {
-    const value = work(item, index);
-    return value instanceof Promise ? value.then((later) => ({ value: later }), refused) : { value };
-  } catch (error) {
-    return refused(error);
-  }
-}
-
-function refused(error: unknown): { readonly error: CofferError } {
-  if (error instanceof CofferError) return { error };
-  throw error;
 }
 
 /** The value of the only item. @throws its error. */
@@ -79,7 +59,7 @@ export function requireItems(items: readonly BatchItem[]): void {
 }
 
 /** @throws `invalid` unless all items have a context, or none has. */
-export function requireUniformContext(items: readonly { readonly context?: string }[]): void {
+export function requireUniformContext(items: readonly { readonly context?: string | undefined }[]): void {
   const first = hasContext(items[0]);
   if (items.every((item) => hasContext(item) === first)) return;
   throw invalid('context should be set either in all the request blocks or in none', {
@@ -88,5 +68,5 @@ export function requireUniformContext(items: readonly { readonly context?: strin
   });
 }
 
-const hasContext = (item: { readonly context?: string } | undefined): boolean =>
+const hasContext = (item: { readonly context?: string | undefined } | undefined): boolean =>
   item?.context !== undefined && item.context !== '';

@@ -7,11 +7,11 @@ import { requireKey } from './key-collection.ts';
 
 /** A ciphertext as a caller gives it; the other texts are base64. */
 export interface DecryptItem extends BatchItem {
-  readonly ciphertext?: string;
-  readonly context?: string;
-  readonly associatedData?: string;
+  readonly ciphertext?: string | undefined;
+  readonly context?: string | undefined;
+  readonly associatedData?: string | undefined;
   /** For convergent keys of version 1 alone; others ignore it, as old clients send it always. */
-  readonly nonce?: string;
+  readonly nonce?: string | undefined;
 }
 
 /**

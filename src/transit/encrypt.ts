@@ -5,6 +5,7 @@ import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import { type Encrypted, KeyCipher } from './key-cipher.ts';
 import { findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
+import { encryptMakes, keyTypes } from './key-types/index.ts';
 import type { KeyType } from './key-types/key-type.ts';
 import { newDocument, requireKeyType } from './lifecycle.ts';
 import { readSettings } from './mount-settings.ts';
@@ -14,13 +15,13 @@ import { LATEST } from './version-choice.ts';
 
 /** A message as a caller gives it; texts are base64. */
 export interface EncryptItem extends BatchItem {
-  readonly plaintext?: string;
-  readonly context?: string;
+  readonly plaintext?: string | undefined;
+  readonly context?: string | undefined;
   /** 0 or absent for the latest. */
-  readonly keyVersion?: number;
-  readonly associatedData?: string;
+  readonly keyVersion?: number | undefined;
+  readonly associatedData?: string | undefined;
   /** For convergent keys of version 1 alone. */
-  readonly nonce?: string;
+  readonly nonce?: string | undefined;
 }
 
 export interface EncryptOptions {
@@ -115,13 +116,13 @@ async function createAndEncrypt(
   });
 }
 
-/** Only symmetric keys come into being by the way: they are made at once, and nothing has to be decided about them. */
 function requireCreatableType(name: string): KeyType {
   const type = requireKeyType(name);
-  if (type.aead !== undefined) return type;
+  if (encryptMakes(type)) return type;
+  const makes = keyTypes().filter(encryptMakes);
   throw unsupported(`key type ${name} not supported for this operation`, {
     field: 'type',
-    hint: 'create the key first (keys create)',
+    hint: `encrypt creates only ${makes.map((made) => made.name).join(', ')}; create this one with keys create`,
   });
 }
 

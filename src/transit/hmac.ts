@@ -12,7 +12,7 @@ import { requireExistingVersion, versionForHmac } from './version-choice.ts';
 
 export interface HmacItem extends BatchItem {
   /** Base64. */
-  readonly input?: string;
+  readonly input?: string | undefined;
 }
 
 export interface HmacOptions {

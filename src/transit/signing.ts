@@ -16,9 +16,9 @@ import { versionToWriteWith } from './version-choice.ts';
 
 export interface SignItem extends BatchItem {
   /** Base64. */
-  readonly input?: string;
+  readonly input?: string | undefined;
   /** Base64; for derived keys. */
-  readonly context?: string;
+  readonly context?: string | undefined;
 }
 
 /** How to sign, or how was signed, as callers say it. */

@@ -26,12 +26,12 @@ import { requireVersion } from './version-choice.ts';
 
 export interface VerifyItem extends BatchItem {
   /** Base64. */
-  readonly input?: string;
+  readonly input?: string | undefined;
   /** Base64; for derived keys. */
-  readonly context?: string;
+  readonly context?: string | undefined;
   /** Presence decides, not content: an item with a signature is verified by it, whatever else it has. */
-  readonly signature?: string;
-  readonly hmac?: string;
+  readonly signature?: string | undefined;
+  readonly hmac?: string | undefined;
 }
 
 /**

@@ -53,10 +53,10 @@ interface ItemValues {
 
 /** An item of decrypt or rewrap as the engine takes it. */
 export const decryptItem = (values: ItemValues) => ({
-  ...(values.ciphertext === undefined ? {} : { ciphertext: values.ciphertext }),
-  ...(values.context === undefined ? {} : { context: values.context }),
-  ...(values.nonce === undefined ? {} : { nonce: values.nonce }),
-  ...(values.associated_data === undefined ? {} : { associatedData: values.associated_data }),
+  ciphertext: values.ciphertext,
+  context: values.context,
+  nonce: values.nonce,
+  associatedData: values.associated_data,
 });
 
 function plaintext(bytes: Buffer): PlaintextData {

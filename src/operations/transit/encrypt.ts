@@ -1,5 +1,5 @@
 import { onlyValue } from '../../transit/batch.ts';
-import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
+import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
 import { type Call, type Outcome, operation } from '../operation.ts';
 import { base64, batch, flag, keyName, text } from '../params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
@@ -42,7 +42,12 @@ export const declaration = operation({
     type: text({
       help: 'Type of a key that is created by this call.',
       default: DEFAULT_KEY_TYPE,
-      cli: { suggest: keyTypeNames },
+      cli: {
+        suggest: () =>
+          keyTypes()
+            .filter(encryptMakes)
+            .map(({ name }) => name),
+      },
     }),
     convergent_encryption: flag({
       help: 'A key that is created by this call is convergent.',
@@ -96,9 +101,9 @@ interface ItemValues {
 
 /** @param keyVersion for an item that does not say. */
 const encryptItem = (values: ItemValues, keyVersion: number) => ({
-  ...(values.plaintext === undefined ? {} : { plaintext: values.plaintext }),
-  ...(values.context === undefined ? {} : { context: values.context }),
+  plaintext: values.plaintext,
+  context: values.context,
   keyVersion: values.key_version ?? keyVersion,
-  ...(values.nonce === undefined ? {} : { nonce: values.nonce }),
-  ...(values.associated_data === undefined ? {} : { associatedData: values.associated_data }),
+  nonce: values.nonce,
+  associatedData: values.associated_data,
 });

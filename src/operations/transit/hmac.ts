@@ -39,8 +39,7 @@ export const declaration = operation({
   },
 });
 
-const hmacItem = (values: { readonly input?: string }) =>
-  values.input === undefined ? {} : { input: values.input };
+const hmacItem = (values: { readonly input?: string }) => ({ input: values.input });
 
 export interface HmacData {
   readonly hmac: string;

@@ -65,8 +65,8 @@ export const declaration = operation({
 });
 
 const signItem = (values: { readonly input?: string; readonly context?: string }) => ({
-  ...(values.input === undefined ? {} : { input: values.input }),
-  ...(values.context === undefined ? {} : { context: values.context }),
+  input: values.input,
+  context: values.context,
 });
 
 export interface SignedData {

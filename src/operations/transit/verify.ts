@@ -66,10 +66,10 @@ interface ItemValues {
 }
 
 const verifyItem = (values: ItemValues) => ({
-  ...(values.input === undefined ? {} : { input: values.input }),
-  ...(values.context === undefined ? {} : { context: values.context }),
-  ...(values.signature === undefined ? {} : { signature: values.signature }),
-  ...(values.hmac === undefined ? {} : { hmac: values.hmac }),
+  input: values.input,
+  context: values.context,
+  signature: values.signature,
+  hmac: values.hmac,
 });
 
 const verdict = (valid: boolean): Verdict => ({ valid });
