@@ -13,6 +13,9 @@ import type { NamedKeyDocument, VersionDocument } from './named-key.ts';
  */
 export type ConvergentVersion = 0 | 1 | 2 | 3;
 
+/** Bytes of the nonce that the caller gives in version 1: what ciphers of its time took. */
+export const CALLER_NONCE_BYTES = 12;
+
 /** What new versions of a key get: keys of Vault 0.6.1 never change their ways. */
 export const CONVERGENT_TODAY = 3;
 /** In the document of a new convergent key: its versions say. */

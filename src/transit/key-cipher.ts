@@ -11,7 +11,7 @@ import {
   type VersionMarks,
 } from './ciphertext.ts';
 import { type Context, ContextKey } from './context-keys.ts';
-import { type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
+import { CALLER_NONCE_BYTES, type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { requireNotSoftDeleted } from './key-collection.ts';
 import type { Aead, AeadCipher, MaybePromise } from './key-types/key-type.ts';
@@ -42,9 +42,6 @@ export interface Encrypted {
   readonly ciphertext: string;
   readonly keyVersion: number;
 }
-
-/** Bytes of the nonce that the caller gives for convergent version 1. */
-const CALLER_NONCE_BYTES = 12;
 
 /** Encrypts and decrypts messages with one named key. Formats and refusals are those of the Vault family. */
 export class KeyCipher {

@@ -1,3 +1,4 @@
+import { CALLER_NONCE_BYTES } from '../convergent.ts';
 import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType } from '../key-types/key-type.ts';
 import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
 import { inconsistentBackup } from './refusal.ts';
@@ -18,7 +19,7 @@ export const kdfOf = (policy: BackupPolicy): Kdf => (policy.kdf === KDF_HKDF ? K
 export function checkSettings({ policy, archivedKeys = [] }: BackupDocument, type: KeyType): void {
   checkVersionNumbers(policy);
   checkDerivation(policy, type);
-  checkConvergentVersions(policy, [...policy.keys.values(), ...archivedKeys]);
+  checkConvergentVersions(policy, [...policy.keys.values(), ...archivedKeys], type);
   if (policy.keySize < 0 || (type.size && policy.keySize > type.size.maximumBytes)) {
     throw inconsistentBackup(policy.name, `key size of ${policy.keySize} is out of range`);
   }
@@ -85,8 +86,12 @@ function checkDerivation(policy: BackupPolicy, type: KeyType): void {
   }
 }
 
-function checkConvergentVersions(policy: BackupPolicy, entries: readonly BackupEntry[]): void {
+function checkConvergentVersions(policy: BackupPolicy, entries: readonly BackupEntry[], type: KeyType): void {
   const versions = [policy, ...entries].map(({ convergentVersion }) => convergentVersion);
   const unknown = versions.find((version) => !CONVERGENT_VERSIONS.includes(version));
   if (unknown !== undefined) throw inconsistentBackup(policy.name, `unknown convergent version ${unknown}`);
+  const givesNonces = policy.convergentEncryption && versions.includes(1);
+  if (givesNonces && type.aead?.nonceBytes !== CALLER_NONCE_BYTES) {
+    throw inconsistentBackup(policy.name, `convergent version 1 not supported for keys of type ${type.name}`);
+  }
 }

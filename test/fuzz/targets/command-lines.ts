@@ -242,7 +242,7 @@ function inputFor(chance: Chance): Buffer {
 
 export const commandLines = target<CommandLine>({
   name: 'command-lines',
-  cases: 5_000,
+  cases: 4_000,
   casesPerWorld: 400,
   open,
 });

@@ -4,19 +4,19 @@ type Loader = () => Promise<Readonly<Record<string, Target>>>;
 
 /** Every target by its name, the longest first: with few processors it is best to begin with those. */
 const LOADERS: Readonly<Record<string, Loader>> = {
-  ciphertexts: () => import('./ciphertexts.ts'),
-  'key-backups': () => import('./key-backups.ts'),
-  requests: () => import('./requests.ts'),
-  imports: () => import('./imports.ts'),
   'sealed-files': () => import('./sealed-files.ts'),
+  'command-lines': () => import('./command-lines.ts'),
+  'key-backups': () => import('./key-backups.ts'),
+  envelopes: () => import('./envelopes.ts'),
+  requests: () => import('./requests.ts'),
   'store-directories': () => import('./store-directories.ts'),
   'store-backups': () => import('./store-backups.ts'),
+  ciphertexts: () => import('./ciphertexts.ts'),
   sockets: () => import('./sockets.ts'),
-  'command-lines': () => import('./command-lines.ts'),
-  envelopes: () => import('./envelopes.ts'),
-  texts: () => import('./texts.ts'),
-  parameters: () => import('./parameters.ts'),
   policies: () => import('./policies.ts'),
+  imports: () => import('./imports.ts'),
+  parameters: () => import('./parameters.ts'),
+  texts: () => import('./texts.ts'),
 };
 
 export const targetNames: readonly string[] = Object.keys(LOADERS);

@@ -87,4 +87,4 @@ function closed(magic: Buffer, records: readonly Buffer[]): Buffer {
   return Buffer.concat([before, head, createHash('sha256').update(before).digest()]);
 }
 
-export const storeBackups = target<Buffer>({ name: 'store-backups', cases: 700, open });
+export const storeBackups = target<Buffer>({ name: 'store-backups', cases: 500, open });

@@ -190,4 +190,4 @@ async function checkStore(
 const isJournal = (deeds: readonly Deed[]): boolean =>
   deeds.some((deed) => deed.kind === 'write' && parseChecked(deed.bytes) !== undefined);
 
-export const storeDirectories = target<Meddling>({ name: 'store-directories', cases: 700, open });
+export const storeDirectories = target<Meddling>({ name: 'store-directories', cases: 500, open });

@@ -101,7 +101,7 @@ async function readItems(text: string): Promise<void> {
 
 function readDatabase(text: string): void {
   const { printed, password } = parseAddress(text);
-  if (password !== undefined && password.length > 3 && printed.includes(password)) {
+  if (password !== undefined && printed.includes(`:${password}@`)) {
     throw new Defect('a location is printed with its password');
   }
   withDefaults(text, { user: 'someone', port: '5433' });

@@ -114,6 +114,10 @@ describe('a backup whose settings do not fit each other', () => {
       { type: 2, derived: true, kdf: 1, convergent_encryption: true, convergent_version: -1 },
     ],
     [
+      'convergent version 1 not supported for keys of type xchacha20-poly1305',
+      { type: 11, derived: true, kdf: 1, convergent_encryption: true, convergent_version: 0 },
+    ],
+    [
       'unknown convergent version 9',
       { derived: true, kdf: 1, convergent_encryption: true, convergent_version: 9 },
     ],
