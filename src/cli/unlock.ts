@@ -36,16 +36,32 @@ export async function unlockStore(session: Session): Promise<SealedStore> {
   for (let attempt = 1; ; attempt++) {
     let asked = false;
     const credentials = credentialsFor(session, () => {
+      if (!asked && attempt === 1) warnOfWrongSecrets(session);
       asked = true;
     });
     try {
       return await openStore({ directory, credentials });
     } catch (error) {
+      if (!session.prompts.available()) throw withAdvice(error);
       const wrong = error instanceof CofferError && error.kind === 'denied';
       if (!wrong || !asked || attempt === ATTEMPTS) throw error;
       session.streams.err.write('That did not unlock the store; again.\n');
     }
   }
+}
+
+/** Where nobody can be asked, a store without a secret needs a variable, so the way to their list is told. */
+function withAdvice(error: unknown): unknown {
+  if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
+  const { kind, message, hint, cause } = error;
+  const advice = 'see "coffer help environment"';
+  return new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}: ${advice}`, cause });
+}
+
+/** Who is asked although the environment has a secret must learn that it is a wrong one. */
+function warnOfWrongSecrets(session: Session): void {
+  const sources = [...new Set(environmentCredentials(session.environment).map(({ source }) => source))];
+  if (sources.length > 0) session.warn(`this store does not open with ${sources.join(' or ')}`);
 }
 
 /** Everything that may unlock a store: the environment first, questions last. */
@@ -162,13 +178,21 @@ export function outputOf(command: string, environment: Environment): Buffer {
   }
 }
 
+/** A passphrase, or, for who gives none, recovery shares; of these only what the store has a slot for is asked. */
 function promptCredentials(session: Session, onAsked: () => void): readonly Credential[] {
   const ask = async (question: string): Promise<string | undefined> => {
     onAsked();
     const answer = await session.prompts.secret(question);
     return answer === '' ? undefined : answer;
   };
+  let answered = false;
+  const passphrase = async (): Promise<string | undefined> => {
+    const answer = await ask('Passphrase');
+    answered = answer !== undefined;
+    return answer;
+  };
   const shares = async (): Promise<readonly string[] | undefined> => {
+    if (answered) return undefined;
     const texts: string[] = [];
     for (;;) {
       const text = await ask(`Recovery share ${texts.length + 1} (Enter when there are no more)`);
@@ -177,7 +201,7 @@ function promptCredentials(session: Session, onAsked: () => void): readonly Cred
     }
   };
   return [
-    { source: 'the passphrase', kind: 'passphrase', reveal: () => ask('Passphrase') },
-    { source: 'the recovery shares', kind: 'shares', reveal: shares },
+    { source: 'the passphrase', kind: 'passphrase', asks: true, reveal: passphrase },
+    { source: 'the recovery shares', kind: 'shares', asks: true, reveal: shares },
   ];
 }

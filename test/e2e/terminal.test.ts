@@ -27,7 +27,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         ],
       });
       expect(made.exitCode).toBe(0);
-      expect(made.text).toContain('unlocked by: passphrase');
+      expect(made.text).toContain('It opens with a passphrase');
       expect(made.text).not.toContain('correct');
       const used = onTerminal(bare, 'coffer transit keys create orders --store asked -o json > made', {
         steps: [['Passphrase', 'correct horse\r']],
@@ -55,6 +55,34 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         ],
       });
       expect(used.exitCode).toBe(0);
+    });
+
+    it('are asked for before recovery shares, which come only when there is none', () => {
+      const made = bare.with({ COFFER_PASSPHRASE: 'x' }).ok('init --shares 2 --threshold 2 --store shared');
+      const [first = '', second = ''] = made.split('\n');
+      const known = onTerminal(bare, 'coffer transit keys list --store shared', {
+        steps: [['Passphrase', 'x\r']],
+      });
+      expect(known.exitCode).toBe(0);
+      expect(known.text).not.toContain('share');
+      const forgotten = onTerminal(bare, 'coffer transit keys list --store shared', {
+        steps: [
+          ['Passphrase', '\r'],
+          ['Recovery share 1', `${first}\r`],
+          ['Recovery share 2', `${second}\r`],
+          ['Recovery share 3', '\r'],
+        ],
+      });
+      expect(forgotten.exitCode).toBe(0);
+    });
+
+    it('are asked for when the environment has a wrong one, and that is said', () => {
+      const place = bare.with({ COFFER_PASSPHRASE: 'wrong' });
+      const { exitCode, text } = onTerminal(place, 'coffer transit keys list --store shared', {
+        steps: [['Passphrase', 'x\r']],
+      });
+      expect(exitCode).toBe(0);
+      expect(text).toContain('coffer: warning: this store does not open with COFFER_PASSPHRASE\n');
     });
 
     it('are asked for on the terminal while data come through a pipe', () => {

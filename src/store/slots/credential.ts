@@ -9,6 +9,8 @@ type Revealed<T> = T | undefined | Promise<T | undefined>;
 export type Credential = {
   /** How messages call it, e.g. `COFFER_MASTER_KEY` or `the passphrase`. */
   readonly source: string;
+  /** Revealing it asks a person: everything else is tried first, and then these in the order given. */
+  readonly asks?: true;
 } & (
   | { readonly kind: 'raw'; readonly reveal: () => Revealed<Uint8Array> }
   | { readonly kind: 'key-file'; readonly reveal: () => Revealed<Uint8Array> }

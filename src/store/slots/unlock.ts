@@ -11,7 +11,7 @@ import type { SlotKind } from './slot-kind.ts';
 import { readSlotFiles, type SlotFile } from './slot-list.ts';
 import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
 
-/** Cheapest first; what asks a person comes last. */
+/** Cheapest first; a command may ask somebody. */
 const order: Record<Credential['kind'], number> = {
   raw: 0,
   'key-file': 1,
@@ -20,7 +20,11 @@ const order: Record<Credential['kind'], number> = {
   passphrase: 4,
 };
 
-const kindNames: Record<SlotKind, string> = {
+const turnOf = ({ kind, asks }: Credential): number => (asks ? Object.keys(order).length : order[kind]);
+const inTurn = (a: Credential, b: Credential): number => turnOf(a) - turnOf(b);
+
+/** What opens a slot of each kind, for messages. */
+export const kindNames: Record<SlotKind, string> = {
   raw: 'a master key',
   'key-file': 'a key file',
   command: 'the output of a command',
@@ -49,7 +53,7 @@ export async function unlock(
   const { generation, files } = await presentSlots(backend);
   const usable = files.filter((file): file is UsableSlot => file.slot !== undefined);
   const tried: string[] = [];
-  for (const credential of [...credentials].sort((a, b) => order[a.kind] - order[b.kind])) {
+  for (const credential of [...credentials].sort(inTurn)) {
     if (!usable.some(({ slot }) => mayOpen(credential.kind, slot))) {
       if (credential.kind !== 'passphrase') tried.push(credential.source);
       continue;

@@ -78,6 +78,24 @@ describe('unlocking', () => {
     expect(await open(neverAsked, rawCredential())).toBe(slots[1]?.id);
   });
 
+  it('asks a person only after everything else, and then in the order of the questions', async () => {
+    const { open } = await storeWith(
+      { kind: 'passphrase', passphrase: 'right' },
+      { kind: 'shares', count: 2, threshold: 2 },
+    );
+    const asked: string[] = [];
+    const asking = (credential: Credential): Credential => ({ ...credential, asks: true });
+    const nothing = (kind: 'passphrase' | 'shares'): Credential =>
+      asking({ kind, source: kind, reveal: () => void asked.push(kind) } as Credential);
+    await open(nothing('passphrase'), nothing('shares'), passphrase('right'));
+    expect(asked).toEqual([]);
+    await expect(open(nothing('passphrase'), nothing('shares'), passphrase('wrong'))).rejects.toMatchObject({
+      kind: 'denied',
+      message: 'this store does not open with the passphrase',
+    });
+    expect(asked).toEqual(['passphrase', 'shares']);
+  });
+
   it('never asks for a passphrase when no slot takes one', async () => {
     const { open } = await storeWith(raw());
     await expect(open(neverAsked)).rejects.toMatchObject({ kind: 'sealed', message: 'the store is sealed' });
