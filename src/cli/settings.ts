@@ -83,15 +83,26 @@ function formatOf(text: string | undefined): Format | undefined {
 
 /** Where the platform wants the data of programs. */
 export function defaultDirectory(environment: Environment, platform: string = process.platform): string {
-  const home = variable(environment, 'HOME') ?? process.getBuiltinModule('node:os').homedir();
+  const home = (): string => variable(environment, 'HOME') ?? homeOfUser();
   const xdg = variable(environment, 'XDG_DATA_HOME');
   if (platform === 'win32') {
-    return join(variable(environment, 'LOCALAPPDATA') ?? join(home, 'AppData', 'Local'), 'coffer');
+    return join(variable(environment, 'LOCALAPPDATA') ?? join(home(), 'AppData', 'Local'), 'coffer');
   }
   if (xdg !== undefined) return join(xdg, 'coffer');
   return platform === 'darwin'
-    ? join(home, 'Library', 'Application Support', 'coffer')
-    : join(home, '.local', 'share', 'coffer');
+    ? join(home(), 'Library', 'Application Support', 'coffer')
+    : join(home(), '.local', 'share', 'coffer');
+}
+
+/** As the system's list of users has it: an empty HOME would put the store into whatever directory one is in. */
+function homeOfUser(): string {
+  try {
+    return process.getBuiltinModule('node:os').userInfo().homedir;
+  } catch {
+    throw invalid('this user has no home directory, so where is the store?', {
+      hint: 'set COFFER_STORE, or use --store',
+    });
+  }
 }
 
 const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');

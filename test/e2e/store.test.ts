@@ -47,7 +47,9 @@ describe('coffer init', () => {
   it('makes a store that only the owner can read, and tells where on standard error', () => {
     const { exitCode, stdout, stderr } = here.run('init');
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
-    expect(stderr).toBe(`Made the store ${here.file('store')}, unlocked by: raw.\n`);
+    expect(stderr).toBe(
+      `Made the store ${here.file('store')}. It opens with a master key, and with nothing else: do not lose it.\n`,
+    );
     expect(statSync(here.file('store')).mode & 0o777).toBe(0o700);
     expect(here.ok('status -o json')).toContain('"locked":false');
   });
@@ -319,6 +321,17 @@ describe('the whole store', () => {
 });
 
 describe('a place that can not be used', () => {
+  it('is a directory that was deleted while one is in it; what needs no directory goes on', () => {
+    here.ok('init');
+    here.ok('transit keys create orders');
+    const { stdout, stderr, exitCode } = here.shell(
+      'mkdir gone && cd gone && rmdir ../gone && coffer transit keys list && coffer init --store ./new',
+    );
+    expect(stdout).toBe('orders\n');
+    expect(stderr).toBe('coffer: cannot create ./new: no such file or directory (check the path)\n');
+    expect(exitCode).toBe(1);
+  });
+
   it('refuses a store that others can write', () => {
     here.ok('init');
     chmodSync(here.file('store'), 0o777);

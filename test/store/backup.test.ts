@@ -165,7 +165,7 @@ describe('a backup', () => {
     });
     await expect(restoreStore({ from: join(folder, 'nowhere'), directory: folder })).rejects.toMatchObject({
       kind: 'unavailable',
-      message: `cannot read ${join(folder, 'nowhere')}: ENOENT`,
+      message: `cannot read ${join(folder, 'nowhere')}: no such file or directory`,
     });
   });
 });

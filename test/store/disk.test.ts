@@ -172,7 +172,7 @@ describe('a directory', () => {
       await expect(openWithKey(path)).rejects.toMatchObject({
         kind: 'not-found',
         message: `no store in ${path}`,
-        hint: 'make one with "coffer init"',
+        hint: 'make one with "coffer init", or say where it is with --store or COFFER_STORE',
       });
       await expect(storeStatus(path)).rejects.toMatchObject({ kind: 'not-found' });
     }

@@ -4,6 +4,7 @@ import { type InitResult, initStore } from '../../store/init.ts';
 import { openStore } from '../../store/open.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import type { CreatedSlot, SlotRequest } from '../../store/slots/slot-kind.ts';
+import { kindNames } from '../../store/slots/unlock.ts';
 import { DEFAULT_MOUNT, type Dialect } from '../../transit/mounts.ts';
 import type { Command, Given } from '../command.ts';
 import { dialectOf, dialectOption } from '../dialect-option.ts';
@@ -31,7 +32,10 @@ export const command: Command = {
     'Several options make several ways in; recovery shares come on top of one of them.',
   examples: [
     ['coffer init', 'Ask for a passphrase on the terminal'],
-    ['COFFER_MASTER_KEY=$(coffer keygen) coffer init', 'Unlocked by a key in the environment'],
+    [
+      'coffer keygen --out master.key && COFFER_MASTER_KEY_FILE=master.key coffer init',
+      'Unlocked by a key in a file',
+    ],
     ['coffer init --shares 5 --threshold 3', 'With five recovery shares, any three of which unlock it'],
   ],
   async run(session, { options }) {
@@ -62,7 +66,6 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
 
 async function printMade(session: Session, planned: readonly PlannedSlot[], made: InitResult): Promise<void> {
   const directory = await printLocation(session.settings.storeDirectory);
-  const kinds = made.slots.map(({ kind }) => kind).join(', ');
   const secrets = secretsOf(planned, made.slots);
   if (session.settings.format === 'json') {
     const slots = made.slots.map((slot, index) => slotJson(planned[index], slot));
@@ -70,7 +73,9 @@ async function printMade(session: Session, planned: readonly PlannedSlot[], made
   } else {
     for (const secret of secrets) session.streams.out.write(`${secret}\n`);
   }
-  session.say(`Made the store ${directory}, unlocked by: ${kinds}.`);
+  const ways = made.slots.map(({ kind }) => kindNames[kind]);
+  const only = ways.length === 1 ? ', and with nothing else: do not lose it' : '';
+  session.say(`Made the store ${directory}. It opens with ${ways.join(' or ')}${only}.`);
   sayAboutSecrets(session, secrets);
 }
 

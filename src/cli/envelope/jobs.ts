@@ -70,7 +70,14 @@ function filesBelow(directory: string, isMeant: Naming['isMeant']): readonly Inp
     .filter((entry) => entry.isFile() && isMeant(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  if (files.length === 0) throw invalid(`there is nothing to do in ${directory}`, { field: IN });
+  if (files.length === 0) {
+    throw invalid(`there is nothing to do in ${directory}`, {
+      field: IN,
+      hint: isMeant(ENDING)
+        ? `no file there ends in ${ENDING}`
+        : `no file is there, but for those that end in ${ENDING}`,
+    });
+  }
   return files.map((path) => ({ path, name: relative(directory, path) }));
 }
 

@@ -1,5 +1,5 @@
 import { mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { invalid } from '../../errors.ts';
 import type { ByteSink, ByteSource, OnProgress } from '../../transit/envelope/ports.ts';
 import { type Given, textOption } from '../command.ts';
@@ -142,7 +142,7 @@ async function writing<T>(
     },
   });
   if (to === undefined) return work(counted(standardSink(request)));
-  if (request.options.has(OUT_DIR)) mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  if (request.options.has(OUT_DIR)) mkdirSync(dirname(resolve(to)), { recursive: true, mode: 0o700 });
   const out = openOutFile(to);
   try {
     const result = await work(counted({ write: (bytes) => out.writeLater(bytes) }));

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { conflict } from '../../errors.ts';
 import type { InitialContent } from './backend.ts';
 import { diskError } from './disk-errors.ts';
@@ -74,7 +74,8 @@ async function fill(layout: Layout, content: InitialContent, resume: boolean): P
 /** @returns whether the directory is new. */
 async function makeStoreDirectory(directory: string): Promise<boolean> {
   try {
-    const first = mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+    // Given a relative path where the working directory was deleted, mkdirSync would try for ever; this refuses.
+    const first = mkdirSync(resolve(directory), { recursive: true, mode: DIRECTORY_MODE });
     refuseForeign(directory, statSync(directory));
     if (first !== undefined) await syncDirectory(dirname(first));
     return first !== undefined;

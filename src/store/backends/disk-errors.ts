@@ -9,6 +9,8 @@ const reasons: Record<string, { readonly reason: string; readonly hint: string }
   EMFILE: { reason: 'too many open files', hint: 'raise the limit of open files (ulimit -n)' },
   ENFILE: { reason: 'too many open files on this machine', hint: 'close other programs and try again' },
   EIO: { reason: 'the disk reports an error', hint: 'check the disk, then run "coffer doctor"' },
+  ENOENT: { reason: 'no such file or directory', hint: 'check the path' },
+  EEXIST: { reason: 'there is a file of that name', hint: 'give another name' },
   ENOTDIR: { reason: 'part of the path is not a directory', hint: 'check the path' },
   EISDIR: { reason: 'it is a directory', hint: 'check the path' },
   ELOOP: { reason: 'it is a symbolic link', hint: 'put the file itself there' },
@@ -20,6 +22,12 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
+/** Why the file system refused, in our own words where we have some. */
+export function diskReason(error: unknown): string {
+  const code = errorCode(error) ?? 'unknown error';
+  return reasons[code]?.reason ?? code;
+}
+
 /** An error of the file system in our own words: what could not be done to which file, why, and what to do. */
 export function diskError(
   error: unknown,
@@ -27,9 +35,8 @@ export function diskError(
   file: string,
 ): CofferError {
   if (error instanceof CofferError) return error;
-  const code = errorCode(error) ?? 'unknown error';
-  const known = reasons[code];
-  return unavailable(`cannot ${action} ${file}: ${known?.reason ?? code}`, {
+  const known = reasons[errorCode(error) ?? ''];
+  return unavailable(`cannot ${action} ${file}: ${diskReason(error)}`, {
     cause: error,
     ...(known === undefined ? {} : { hint: known.hint }),
   });

@@ -59,7 +59,7 @@ export class FilesBackend implements Backend {
     if (isThere(state.path) && listGenerations(layout).length > 0 && !isThere(layout.header + STAGED)) {
       throw corrupt(`${layout.header} is missing`, { hint: 'restore a backup with "coffer store restore"' });
     }
-    throw notFound(`no store in ${layout.directory}`, { hint: 'make one with "coffer init"' });
+    throw notFound(`no store in ${layout.directory}`, NO_STORE_HINT);
   }
 
   async state(): Promise<State> {
@@ -167,11 +167,15 @@ class FilesSession implements Session {
   }
 }
 
+const NO_STORE_HINT = {
+  hint: 'make one with "coffer init", or say where it is with --store or COFFER_STORE',
+} as const;
+
 function refuseForeignDirectory(path: string, whenMissing: string): void {
   try {
     refuseForeign(path, statSync(path));
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') throw notFound(whenMissing, { hint: 'make one with "coffer init"' });
+    if (errorCode(error) === 'ENOENT') throw notFound(whenMissing, NO_STORE_HINT);
     throw diskError(error, 'read', path);
   }
 }
