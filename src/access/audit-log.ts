@@ -1,6 +1,7 @@
 import { constants, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { type CofferError, unavailable } from '../errors.ts';
+import { diskReason } from '../store/backends/disk-errors.ts';
 
 export interface AuditLogOptions {
   /** When a record counts as written: once the operating system has it, or once the disk has it. */
@@ -158,8 +159,7 @@ async function endsWithinLine(file: FileHandle, { size }: Stats): Promise<boolea
 }
 
 function cannotOpen(path: string, cause: unknown): CofferError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return unavailable(`cannot open the audit log ${path}: ${reason}`, {
+  return unavailable(`cannot open the audit log ${path}: ${diskReason(cause)}`, {
     hint: 'mend the path or its permissions',
     cause,
   });

@@ -1,4 +1,4 @@
-import { asCofferError } from '../errors.ts';
+import { asCofferError, type CofferError } from '../errors.ts';
 import type { Invocation } from './command.ts';
 import { type Environment, variable } from './environment.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from './exit-codes.ts';
@@ -35,12 +35,18 @@ export function reportError(
     );
     return FAILED;
   }
-  const label =
-    known.field === undefined || isPointer(known.field)
-      ? undefined
-      : (invocation?.command.labelOf?.(known.field) ?? known.field);
-  streams.err.write(`${errorLine(known.message, labelled(label), known.hint)}\n`);
+  streams.err.write(`${errorLine(known.message, labelOf(known, invocation), known.hint)}\n`);
   return exitCodeOf[known.kind];
+}
+
+/** Which of the things that were typed the error is about, as it is written in the help. */
+function labelOf({ kind, field }: CofferError, invocation: Invocation | undefined): string | undefined {
+  if (field === undefined || isPointer(field)) return undefined;
+  const label = invocation?.command.labelOf?.(field) ?? field;
+  const typed = OWN_OPTIONS.has(label) ? `--${label}` : label;
+  // What is not there, or is in the wrong state, is named by the text or the hint; "NAME: not found" would puzzle.
+  const aboutTheThing = kind === 'not-found' || kind === 'conflict';
+  return aboutTheThing && !typed.startsWith('--') ? undefined : typed;
 }
 
 /** A place in a request document tells nothing to whoever typed a command; the hint quotes the value. */
@@ -66,9 +72,6 @@ const OWN_OPTIONS = new Set([
   'token-file',
   'mount',
 ]);
-
-const labelled = (label: string | undefined): string | undefined =>
-  label !== undefined && OWN_OPTIONS.has(label) ? `--${label}` : label;
 
 /** One line, whatever is in the texts. */
 export function errorLine(message: string, label: string | undefined, hint: string | undefined): string {

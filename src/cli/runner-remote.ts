@@ -1,6 +1,6 @@
 import { isExposed } from '../client/address.ts';
 import { type Client, connect } from '../client/client.ts';
-import { invalid } from '../errors.ts';
+import { CofferError, invalid } from '../errors.ts';
 import { variable } from './environment.ts';
 import type { Runner } from './runner.ts';
 import type { Session } from './session.ts';
@@ -21,9 +21,25 @@ export async function openRemote(session: Session, address: string): Promise<Run
     ...(authorities === undefined ? {} : { certificateAuthorities: secretText(authorities, CA_VARIABLE) }),
   });
   return {
-    run: (operation, raw, mount = session.settings.mount) => client.run(operation, raw, mount),
+    async run(operation, raw, mount = session.settings.mount) {
+      try {
+        return await client.run(operation, raw, mount);
+      } catch (error) {
+        throw token === undefined ? withoutToken(error) : error;
+      }
+    },
     close: () => client.close(),
   };
+}
+
+/** A server tells those without a token no more than those with a wrong one. */
+function withoutToken(error: unknown): unknown {
+  if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
+  const { kind, message } = error;
+  return new CofferError(kind, message, {
+    hint: 'no token was given: use COFFER_TOKEN or --token-file',
+    cause: error,
+  });
 }
 
 async function tokenOf(session: Session): Promise<string | undefined> {

@@ -130,9 +130,13 @@ async function newPassphrase(
     (inNewStore ? variable(session.environment, 'COFFER_PASSPHRASE') : undefined);
   if (given !== undefined) return given;
   if (session.prompts.available()) return session.prompts.newSecret('New passphrase');
-  throw sealed('a store needs something that unlocks it, and there is nobody to ask for a passphrase', {
-    hint: 'set COFFER_MASTER_KEY (see "coffer keygen") or COFFER_PASSPHRASE, or use --key-file',
-  });
+  throw inNewStore
+    ? sealed('a store needs something that unlocks it, and there is nobody to ask for a passphrase', {
+        hint: 'set COFFER_MASTER_KEY (see "coffer keygen") or COFFER_PASSPHRASE, or use --key-file',
+      })
+    : sealed('there is nobody to ask for the new passphrase', {
+        hint: 'set COFFER_NEW_PASSPHRASE, or use --passphrase-file',
+      });
 }
 
 function sharesRequest(options: Given['options']): SlotRequest | undefined {

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
 import { unavailable } from '../errors.ts';
 import { HttpServer, type HttpServerOptions, type TlsCertificate } from './http-server.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
@@ -76,13 +78,20 @@ async function listening(
     await promise;
   } catch (error) {
     const where = 'path' in options ? options.path : `${options.host}:${options.port}`;
-    const { code } = error as NodeJS.ErrnoException;
-    throw unavailable(`cannot listen on ${where}: ${WHY[code ?? ''] ?? code ?? 'unknown reason'}`, {
-      field: 'listen',
+    const path = 'path' in options ? options.path : undefined;
+    throw unavailable(`cannot listen on ${where}: ${whyNot(error, path)}`, {
+      field: path === undefined ? 'listen' : 'socket',
       cause: error,
     });
   }
   server.off('error', reject);
+}
+
+function whyNot(error: unknown, path: string | undefined): string {
+  const { code } = error as NodeJS.ErrnoException;
+  // Of a Unix socket Node says EACCES for a directory that is not there, too.
+  const homeless = path !== undefined && !existsSync(dirname(path));
+  return (homeless ? WHY['ENOENT'] : WHY[code ?? '']) ?? code ?? 'unknown reason';
 }
 
 const WHY: Readonly<Record<string, string>> = {

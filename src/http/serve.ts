@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { asCofferError, invalid, unavailable } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 import { catalogue } from '../operations/catalogue.ts';
+import { diskReason } from '../store/backends/disk-errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Credential } from '../store/slots/credential.ts';
 import type { Store } from '../store/store.ts';
@@ -213,7 +214,7 @@ function readPem(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw unavailable(`cannot read ${path}`, { field: 'tls', cause: error });
+    throw unavailable(`cannot read ${path}: ${diskReason(error)}`, { field: 'tls', cause: error });
   }
 }
 

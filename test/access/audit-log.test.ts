@@ -116,7 +116,7 @@ describe('a log that can not be written fails the request', () => {
     const failure = await failureOf(() => AuditLog.open(missing));
     expect(failure).toEqual([
       'unavailable',
-      expect.stringContaining(`cannot open the audit log ${missing}: ENOENT`),
+      expect.stringContaining(`cannot open the audit log ${missing}: no such file or directory`),
     ]);
   });
 

@@ -145,7 +145,11 @@ describe('a listener', () => {
   });
 
   it.each([
-    [{ tls: { certificateFile: '/none/cert.pem', keyFile: '/none/key.pem' } }, 'cannot read /none/cert.pem'],
+    [
+      { tls: { certificateFile: '/none/cert.pem', keyFile: '/none/key.pem' } },
+      'cannot read /none/cert.pem: no such file or directory',
+    ],
+    [{ socket: '/none/coffer.sock' }, 'cannot listen on /none/coffer.sock: no such directory'],
     [{ maxRequestBytes: 0 }, 'the largest request must be a number of bytes above 0'],
     [{ workers: 0 }, 'the number of workers must be 1 to 256'],
   ])('is refused with %j', async (options, message) => {

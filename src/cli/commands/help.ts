@@ -5,13 +5,18 @@ import { topics } from '../help-topics.ts';
 import { parseWithCommander } from '../program.ts';
 import { commandTree } from '../tree.ts';
 
+const commands = Object.entries(commandTree.children)
+  .filter(([, node]) => isGroup(node) || node.hidden !== true)
+  .map(([word]) => word);
+
 export const command: Command = {
   arguments: [
     {
       metavar: 'TOPIC',
-      help: `The words of a command, or one of: ${[...topics.keys()].join(', ')}.`,
+      help: `The words of a command (${commands.join(', ')}), or a topic: ${[...topics.keys()].join(', ')}.`,
       required: false,
       many: true,
+      choices: [...commands, ...topics.keys()],
     },
   ],
   options: [],
