@@ -56,7 +56,7 @@ try {
   for (const name of PARTS) writeFileSync(part(name), wrapped(name), 'latin1');
   env['COFFER_MASTER_KEY'] = coffer('keygen').toString().trim();
   coffer('--quiet', 'init');
-  coffer('transit', 'keys', 'create', 'aead');
+  coffer('--quiet', 'transit', 'keys', 'create', 'aead');
   node('scripts/code-cache.ts', directory, 'coffer.cjs', JSON.stringify(frequentCommands()));
   node('scripts/code-cache.ts', directory, 'coffer-more.cjs', JSON.stringify(everydayCommands()));
   rmSync(output, { force: true });

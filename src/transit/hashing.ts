@@ -11,6 +11,9 @@ export const DEFAULT_HASH = 'sha2-256';
 /** Peers sign and authenticate with SHA-1 for the sake of old data, but do not hash with it. */
 const NOT_FOR_HASHING = 'sha1';
 
+/** Names of what a value can be hashed with, without a key. */
+export const plainHashNames = (): DigestHashName[] => hashNames().filter((name) => name !== NOT_FOR_HASHING);
+
 /** By its exact name, or undefined. */
 export const hashNamed = (name: string): DigestHash | undefined =>
   Object.hasOwn(DIGEST_HASHES, name) ? DIGEST_HASHES[name as DigestHashName] : undefined;
@@ -41,10 +44,9 @@ function requireFormat(format: string): asserts format is BinaryFormat {
 function requireHash(algorithm: string): DigestHash {
   const found = algorithm === NOT_FOR_HASHING ? undefined : hashNamed(algorithm);
   if (found !== undefined) return found;
-  const names = hashNames().filter((name) => name !== NOT_FOR_HASHING);
   throw invalid(`unsupported algorithm ${algorithm}`, {
     field: 'algorithm',
-    hint: `use one of ${names.join(', ')}`,
+    hint: `use one of ${plainHashNames().join(', ')}`,
   });
 }
 

@@ -7,6 +7,13 @@ export const declaration = operation({
   capability: 'update',
   params: { token: tokenId('The token, or its accessor.') },
   cli: {
+    examples: [
+      [
+        'coffer token revoke 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291',
+        'by its accessor, as "coffer token list" shows it',
+      ],
+      ['coffer token revoke --in token.txt --yes', 'the token itself, from a file'],
+    ],
     input: { param: 'token', as: 'text' },
     confirm: async () => 'Revoke the token and every token that it issued?',
     done: () => 'Revoked.',

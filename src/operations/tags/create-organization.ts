@@ -17,6 +17,12 @@ export const declaration = operation({
     email: attribute('email', { help: 'Whom to write to about it.', cli: { metavar: 'ADDRESS' } }),
   },
   cli: {
+    examples: [
+      [
+        'coffer orgs create acme --email ops@example.com',
+        'an organization, with its own workspaces and tags',
+      ],
+    ],
     table: ({ data }) => organizationTable({ data: [data] }),
     lines: ({ data }) => organizationLines({ data: [data] }),
   },

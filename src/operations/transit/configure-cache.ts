@@ -13,6 +13,10 @@ export const declaration = operation({
     }),
   },
   cli: {
+    examples: [
+      ['coffer transit cache-config', 'the present size'],
+      ['coffer transit cache-config --size 500', 'servers keep at most 500 keys opened'],
+    ],
     result: { member: 'size', as: 'text' },
     withoutParam: { param: 'size', run: 'read-cache-config' },
   },

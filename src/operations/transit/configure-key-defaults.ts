@@ -13,7 +13,13 @@ export const declaration = operation({
       cli: { negatable: true },
     }),
   },
-  cli: { withoutParam: { param: 'disable_upsert', run: 'read-key-defaults' } },
+  cli: {
+    examples: [
+      ['coffer transit key-defaults', 'the present setting'],
+      ['coffer transit key-defaults --disable-upsert', 'a mistyped name is an error, not a new key'],
+    ],
+    withoutParam: { param: 'disable_upsert', run: 'read-key-defaults' },
+  },
   async run({ core, mount }, values) {
     const transit = await core.transit(mount);
     const settings = await transit.changeSettings({ disableUpsert: values.disable_upsert });

@@ -1,4 +1,4 @@
-import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
+import { DEFAULT_HASH, plainHashNames } from '../../transit/hashing.ts';
 import { operation } from '../operation.ts';
 import { base64, text } from '../params.ts';
 
@@ -12,7 +12,7 @@ export const declaration = operation({
     algorithm: text({
       help: 'Hash: sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384 or sha3-512.',
       default: DEFAULT_HASH,
-      cli: { suggest: hashNames },
+      cli: { suggest: plainHashNames },
     }),
     format: text({
       help: 'How the hash is printed: hex or base64.',

@@ -16,6 +16,12 @@ export const declaration = operation({
     }),
   },
   cli: {
+    examples: [
+      [
+        'coffer transit keys trim orders --min-available-version 2',
+        'version 1 is gone; both minimum versions of the key must be 2 or more',
+      ],
+    ],
     acts: true,
     table: keyTable,
     done: (values) => `Trimmed key ${values['name']}.`,

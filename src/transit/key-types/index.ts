@@ -32,4 +32,7 @@ export const keyTypeNamed = (name: string): KeyType | undefined => byName.get(na
 
 export const keyTypeNames = (): string[] => [...byName.keys()];
 
+/** Only symmetric keys come into being by encrypting: they are made at once, and nothing has to be decided about them. */
+export const encryptMakes = ({ aead }: KeyType): boolean => aead !== undefined;
+
 export const keyTypes = (): readonly KeyType[] => KEY_TYPES;
