@@ -27,8 +27,6 @@ import { compareLoops, type Row } from './measure.ts';
 
 const INPUT_BYTES = 64;
 const LIMIT = 1.5;
-/** Of a decryption: parsing and checking the ciphertext weighs as much as the cipher does on so few bytes. */
-const DECRYPT_LIMIT = 2;
 const plaintext = randomBytes(INPUT_BYTES);
 const input = plaintext.toString('base64');
 
@@ -96,18 +94,12 @@ const loop = (times: number, work: () => unknown) => () => {
   for (let i = 0; i < times; i++) work();
 };
 
-async function row(
-  operation: string,
-  items: number,
-  ours: () => unknown,
-  bare: () => unknown,
-  limit = LIMIT,
-): Promise<Row> {
+async function row(operation: string, items: number, ours: () => unknown, bare: () => unknown): Promise<Row> {
   const measured = await compareLoops(ours, loop(items, bare));
   return {
     operation,
     floorName: 'node:crypto',
-    limit,
+    limit: LIMIT,
     ours: measured.ours / items,
     floor: measured.floor / items,
     ratio: measured.ratio,
@@ -141,7 +133,6 @@ async function symmetricRows(coffer: Coffer): Promise<Row[]> {
         FAST,
         () => coffer.transit.decrypt({ name: type, batch_input: repeat(FAST, { ciphertext }) }),
         () => openBare(cipherName, key, sealed),
-        DECRYPT_LIMIT,
       ),
     );
   }
