@@ -1,6 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,6 +135,22 @@ export class Cluster {
     } catch {
       return false;
     }
+  }
+
+  /** Starts it again with these files in its own directory (readable for itself alone), and these settings beside the usual ones. */
+  async restart(
+    files: Readonly<Record<string, string>>,
+    settings: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    await this.#end('SIGINT');
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(this.#data, name);
+      writeFileSync(path, content, { mode: 0o600 });
+      if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
+    }
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
+    appendFileSync(join(this.#data, 'postgresql.conf'), lines.join(''));
+    await this.start();
   }
 
   /** With no chance to write anything; its children notice, and end. */

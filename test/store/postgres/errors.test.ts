@@ -2,13 +2,12 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { asCofferError } from '../../../src/errors.ts';
 import { createAt, migrateAt } from '../../../src/store/backends/location.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
 import { copyStore } from '../../../src/store/copy.ts';
 import { examineStore } from '../../../src/store/doctor.ts';
 import { initStore } from '../../../src/store/init.ts';
-import { openStore } from '../../../src/store/open.ts';
+import type { SealedStore } from '../../../src/store/sealed-store.ts';
 import {
   KEY,
   newStoreDirectory,
@@ -17,21 +16,10 @@ import {
   temporaryDirectory,
 } from '../temporary-store.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+import { failure, initWithKey, put, read, thing, write } from './document.ts';
 
 const missing = whyNoDatabase();
-const thing = { collection: 'things', id: 'one' };
 const slots = () => [{ kind: 'raw' as const, key: Uint8Array.from(KEY) }];
-
-/** What an error says, in a form that shows well when it is another one. */
-async function failure(work: () => Promise<unknown>): Promise<string> {
-  try {
-    await work();
-    return 'no error';
-  } catch (error) {
-    const known = asCofferError(error);
-    return known === undefined ? String(error) : `${known.kind}: ${known.message}`;
-  }
-}
 
 describe.skipIf(missing !== undefined)(
   `a store in PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
@@ -47,29 +35,11 @@ describe.skipIf(missing !== undefined)(
     async function newStore(): Promise<{ schema: string; location: string }> {
       const schema = newSchema();
       const location = cluster.location(schema);
-      await initStore({ directory: location, slots: slots() });
-      const store = await openWithKey(location);
-      await store.transact((tx) => tx.put(thing, { n: 1 }));
-      store.close();
+      await initWithKey(location);
+      await write(location, 1);
       return { schema, location };
     }
 
-    const read = async (location: string): Promise<unknown> => {
-      const store = await openStore({ directory: location, credentials: [rawCredential()] });
-      try {
-        return await store.read((view) => view.get(thing));
-      } finally {
-        store.close();
-      }
-    };
-    const write = async (location: string): Promise<void> => {
-      const store = await openWithKey(location);
-      try {
-        await store.transact((tx) => tx.put(thing, { n: 2 }));
-      } finally {
-        store.close();
-      }
-    };
     const printed = (schema: string, user = 'admin', database = 'postgres'): string =>
       `postgres://${user}@127.0.0.1:${cluster.port}/${database}?schema=${schema}`;
 
@@ -166,7 +136,10 @@ describe.skipIf(missing !== undefined)(
       ['blob', 'ALTER TABLE %.blob DROP COLUMN bytes', 'was altered'],
       ['blob', 'ALTER TABLE %.blob ADD COLUMN more text', 'was altered'],
       ['blob', 'ALTER TABLE %.blob DROP CONSTRAINT blob_pkey', 'was altered'],
+      ['blob', 'ALTER TABLE %.blob RENAME COLUMN bytes TO octets', 'was altered'],
       ['store', 'ALTER TABLE %.store ALTER COLUMN revision TYPE integer', 'was altered'],
+      ['store', 'ALTER TABLE %.store RENAME TO shop', 'is missing'],
+      ['version', 'DROP TABLE %.version', 'is missing'],
     ])('names the table %s after %s', async (table, sql, what) => {
       const { schema, location } = await newStore();
       await cluster.query(sql.replaceAll('%', schema));
@@ -175,14 +148,32 @@ describe.skipIf(missing !== undefined)(
       );
     });
 
-    it('tells of a table that is altered while it is in use', async () => {
+    it.each([
+      ['a write', 'ALTER TABLE %.blob DROP COLUMN bytes', (store: SealedStore) => put(store, 3)],
+      ['a look', 'ALTER TABLE %.store DROP COLUMN commit', (store: SealedStore) => store.revision()],
+      [
+        'a prepared read',
+        "ALTER TABLE %.blob ALTER COLUMN bytes TYPE text USING encode(bytes, 'hex')",
+        (store: SealedStore) => store.read((view) => view.get({ ...thing, id: 'other' })),
+      ],
+    ])('tells of a table that is altered while it is in use, by %s after %s', async (_, sql, use) => {
       const { schema, location } = await newStore();
       const store = await openWithKey(location);
       onTestFinished(() => store.close());
-      await cluster.query(`ALTER TABLE ${schema}.blob DROP COLUMN bytes`);
-      expect(await failure(() => store.transact((tx) => tx.put(thing, { n: 3 })))).toMatch(
+      await store.read((view) => view.get(thing));
+      await cluster.query(sql.replaceAll('%', schema));
+      expect(await failure(() => use(store))).toMatch(
         `corrupt: the tables of ${printed(schema)} were altered: `,
       );
+    });
+
+    it('says that a store is gone while it is in use', async () => {
+      const { schema, location } = await newStore();
+      const store = await openWithKey(location);
+      onTestFinished(() => store.close());
+      await cluster.query(`DELETE FROM ${schema}.store`);
+      expect(await failure(() => store.revision())).toBe(`corrupt: the store in ${printed(schema)} is gone`);
+      expect(await failure(() => put(store, 3))).toBe(`not-found: no store in ${printed(schema)}`);
     });
 
     it('says that a database is read-only', async () => {

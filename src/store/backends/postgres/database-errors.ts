@@ -8,6 +8,7 @@ interface Reason {
 
 const GRANT = 'grant the role SELECT, INSERT, UPDATE and DELETE on the tables, and USAGE on the schema';
 const WAIT = 'it is tried again with the next request';
+const NOTHING_CHANGED = 'nothing was changed; see what else works on these tables, then try again';
 
 /** By SQLSTATE (PostgreSQL 15 documentation, appendix A) or, where no database answered, by the platform's code. */
 const REASONS: Readonly<Record<string, Reason>> = {
@@ -17,6 +18,8 @@ const REASONS: Readonly<Record<string, Reason>> = {
   },
   '28000': { reason: 'the database lets nobody in like this', hint: 'check the user, TLS, and pg_hba.conf' },
   '3D000': { reason: 'there is no such database', hint: 'make it with "createdb", or name another' },
+  '40001': { reason: 'other transactions came in between again and again', hint: NOTHING_CHANGED },
+  '40P01': { reason: 'it ran into deadlocks with other transactions again and again', hint: NOTHING_CHANGED },
   '42501': { reason: 'permission denied', hint: GRANT },
   '25006': {
     reason: 'the database is read-only',
@@ -47,8 +50,8 @@ const REASONS: Readonly<Record<string, Reason>> = {
   ENOENT: { reason: 'there is no such socket', hint: 'check the directory of the socket and the port' },
 };
 
-/** Tables, columns, types and rules that are not as they were made. */
-const ALTERED = /^(42P01|3F000|42703|42804|42883|42P10|42P17|428C9|22P02|22003|23\d{3}|P0001)$/;
+/** Tables, columns, types (those of prepared statements, too) and rules that are not as they were made. */
+const ALTERED = /^(0A000|42P01|3F000|42703|42804|42883|42P10|42P17|428C9|22P02|22003|23\d{3}|P0001)$/;
 const SERIALIZATION = /^(40001|40P01)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Connection exceptions, resources, an operator's hand: what passes by itself. */
@@ -60,6 +63,10 @@ const TIMED_OUT = /timeout/i;
 const BUSY = /timeout exceeded when trying to connect/;
 const NO_TLS = /does not support SSL/;
 const NO_PASSWORD = /password must be a string/;
+/** Of the database, in the language that most databases speak; in another one the general words have to do. */
+const TLS_ONLY = /no pg_hba\.conf entry .*no encryption/;
+const WANTS_CERTIFICATE = /valid client certificate/;
+const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
 /** The server that answered follows another one, so what it shows may be of yesterday. */
 export class ReplicaError extends Error {}
@@ -89,7 +96,6 @@ export function isConnectionLoss(error: unknown): boolean {
   return ![NO_TLS, NO_PASSWORD, BUSY].some((own) => own.test(message)) && !isCertificateError(error);
 }
 
-export const isMissingTable = (error: unknown): boolean => /^(42P01|3F000)$/.test(sqlState(error) ?? '');
 export const isRefusedTls = (error: unknown): boolean => NO_TLS.test(messageOf(error));
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
 
@@ -104,11 +110,34 @@ export function databaseError(error: unknown, location: string): unknown {
       hint: 'undo it, or bring the database back from a backup',
     });
   }
-  const { reason, hint } = REASONS[code] ?? ownReason(error, message);
+  const { reason, hint } = tlsReason(code, message) ?? REASONS[code] ?? ownReason(error, message);
   return unavailable(`cannot use ${location}: ${reason}`, {
     cause: error,
     ...(hint === undefined ? {} : { hint }),
   });
+}
+
+/** Why the two don't agree on how to encrypt what goes between them. */
+function tlsReason(code: string, message: string): Reason | undefined {
+  if (NO_TLS.test(message)) {
+    return {
+      reason: 'the database offers no TLS',
+      hint: 'set "ssl = on" there, or sslmode=disable where nobody listens',
+    };
+  }
+  if (TLS_ONLY.test(message)) {
+    return { reason: 'the database lets nobody in without TLS', hint: 'use sslmode=verify-full' };
+  }
+  if (WANTS_CERTIFICATE.test(message)) {
+    return { reason: 'the database wants a certificate of ours', hint: 'set sslcert and sslkey' };
+  }
+  if (code === OTHER_HOST) {
+    return {
+      reason: `its certificate is for another host (${message})`,
+      hint: 'name the host as its certificate does',
+    };
+  }
+  return undefined;
 }
 
 function ownReason(error: unknown, message: string): Reason {
@@ -118,11 +147,6 @@ function ownReason(error: unknown, message: string): Reason {
       hint: 'name the primary; several hosts may stand in one location: postgres://USER@HOST1,HOST2/DATABASE',
     };
   }
-  if (NO_TLS.test(message))
-    return {
-      reason: 'the database offers no TLS',
-      hint: 'set "ssl = on" there, or sslmode=disable where nobody listens',
-    };
   if (NO_PASSWORD.test(message)) {
     return {
       reason: 'it wants a password',

@@ -1,7 +1,6 @@
 import { corrupt, notFound, unavailable } from '../../../errors.ts';
 import type { PostgresAddress } from './address.ts';
 import type { Client } from './connections.ts';
-import { isMissingTable } from './database-errors.ts';
 
 /**
  * Each migration makes the next version of the schema out of the one before. `%` is the schema's name. They are never changed
@@ -37,12 +36,13 @@ const MIGRATIONS: readonly string[] = [
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** The tables with their columns, as PostgreSQL prints their types. */
-const SHAPE: Readonly<Record<string, string>> = {
+const SHAPE = {
   blob: 'area text, bytes bytea, generation bigint, name text; PRIMARY KEY (generation, area, name)',
   store:
     'commit uuid, generation bigint, header bytea, ready boolean, revision bigint, single boolean; PRIMARY KEY (single)',
   version: 'single boolean, usable_from integer, version integer; PRIMARY KEY (single)',
-};
+} as const;
+type Table = keyof typeof SHAPE;
 
 interface VersionRow {
   readonly version: number;
@@ -50,15 +50,23 @@ interface VersionRow {
   readonly usable_from: number;
 }
 
-/** @returns undefined when there is no schema of ours. */
-async function findVersion(client: Client, { schema }: PostgresAddress): Promise<VersionRow | undefined> {
-  try {
-    const { rows } = await client.query<VersionRow>(`SELECT version, usable_from FROM ${schema}.version`);
-    return rows[0];
-  } catch (error) {
-    if (isMissingTable(error)) return undefined;
-    throw error;
+/** @returns undefined when there are no tables of ours. @throws `corrupt` when only this one is missing. */
+async function findVersion(client: Client, address: PostgresAddress): Promise<VersionRow | undefined> {
+  if (!(await hasTable(client, address, 'version'))) {
+    if (await hasTable(client, address, 'store')) throw altered(address, 'version', 'is missing');
+    return undefined;
   }
+  const { rows } = await client.query<VersionRow>(
+    `SELECT version, usable_from FROM ${address.schema}.version`,
+  );
+  return rows[0];
+}
+
+async function hasTable(client: Client, { schema }: PostgresAddress, table: Table): Promise<boolean> {
+  const { rows } = await client.query<{ readonly found: boolean }>(
+    `SELECT to_regclass('${schema}.${table}') IS NOT NULL AS found`,
+  );
+  return rows[0]?.found === true;
 }
 
 /** @throws `not-found`, `corrupt` for a schema that is newer or was altered, `unavailable` for an older one. */
@@ -86,7 +94,7 @@ function refuseNewer({ version, usable_from }: VersionRow, printed: string): voi
   );
 }
 
-async function checkShape(client: Client, { schema, printed }: PostgresAddress): Promise<void> {
+async function checkShape(client: Client, address: PostgresAddress): Promise<void> {
   const { rows } = await client.query<{ readonly name: string; readonly shape: string }>(
     `SELECT t.relname AS name, (
         SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attname)
@@ -94,17 +102,19 @@ async function checkShape(client: Client, { schema, printed }: PostgresAddress):
       ) || COALESCE((
         SELECT '; ' || pg_get_constraintdef(k.oid) FROM pg_constraint k WHERE k.conrelid = t.oid AND k.contype = 'p'
       ), '') AS shape
-     FROM pg_class t WHERE t.relnamespace = to_regnamespace('${schema}') AND t.relkind IN ('r', 'p')`,
+     FROM pg_class t WHERE t.relnamespace = to_regnamespace('${address.schema}') AND t.relkind IN ('r', 'p')`,
   );
   const found = new Map(rows.map(({ name, shape }) => [name, shape]));
   for (const [name, shape] of Object.entries(SHAPE)) {
     if (found.get(name) === shape) continue;
-    const what = found.has(name) ? 'was altered' : 'is missing';
-    throw corrupt(`the table ${schema}.${name} of ${printed} ${what}`, {
-      hint: `it has to have: ${shape}; undo the change, or bring the database back from a backup`,
-    });
+    throw altered(address, name as Table, found.has(name) ? 'was altered' : 'is missing');
   }
 }
+
+const altered = ({ schema, printed }: PostgresAddress, table: Table, what: string) =>
+  corrupt(`the table ${schema}.${table} of ${printed} ${what}`, {
+    hint: `it has to have: ${SHAPE[table]}; undo the change, or bring the database back from a backup`,
+  });
 
 /** What `migrate` did, as versions of the schema; 0 stands for none. */
 export interface Migration {
@@ -119,10 +129,7 @@ export interface Migration {
 export async function migrateSchema(client: Client, address: PostgresAddress): Promise<Migration> {
   const { schema } = address;
   await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-  const { rows } = await client.query<{ readonly found: boolean }>(
-    `SELECT to_regclass('${schema}.version') IS NOT NULL AS found`,
-  );
-  const before = rows[0]?.found === true ? await findVersion(client, address) : undefined;
+  const before = await findVersion(client, address);
   if (before !== undefined) refuseNewer(before, address.printed);
   const from = before?.version ?? 0;
   if (from >= SCHEMA_VERSION) return { from, to: from };

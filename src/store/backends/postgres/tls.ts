@@ -19,6 +19,7 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
     ...(ssl.certificateFile === undefined ? {} : { cert: readPem(ssl.certificateFile) }),
     ...(ssl.keyFile === undefined ? {} : { key: readPem(ssl.keyFile) }),
   };
+  requireUsable(own);
   const authority = ssl.rootCertificateFile ?? defaultAuthority();
   if (authority === undefined && ssl.mode === 'verify-ca') {
     throw invalid("sslmode=verify-ca can't be right without sslrootcert", {
@@ -33,6 +34,20 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
     return { ...own, ...trusted, checkServerIdentity: () => undefined };
   }
   return { ...own, rejectUnauthorized: false };
+}
+
+/** @throws `invalid` for a certificate and key that are none, don't belong together or want a passphrase. */
+function requireUsable(own: ConnectionOptions): void {
+  if (own.cert === undefined && own.key === undefined) return;
+  try {
+    process.getBuiltinModule('node:tls').createSecureContext(own);
+  } catch (error) {
+    throw invalid("sslcert and sslkey can't be used", {
+      field: 'store',
+      hint: 'give a certificate and its own key in PEM, the key without a passphrase',
+      cause: error,
+    });
+  }
 }
 
 function defaultAuthority(): string | undefined {
