@@ -24,7 +24,14 @@ export const organizationName = text({
   cli: organizationFlag,
 });
 
-/** The same, for operations that can also be told an identifier alone. */
+/** The organization that an operation is about, as the command's own argument. */
+export const namedOrganization = text({
+  help: 'The organization.',
+  required: true,
+  cli: { positional: true, metavar: 'NAME', refersTo: 'organization' },
+});
+
+/** The organization in a path, for operations that can also be told an identifier alone. */
 export const optionalOrganizationName = text({
   help: 'The organization, where a name is given in place of an identifier.',
   cli: organizationFlag,

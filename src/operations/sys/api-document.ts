@@ -1,14 +1,9 @@
 import { operation } from '../operation.ts';
-import { serverOf } from './seal-state.ts';
+import { publicRead, serverOf } from './seal-state.ts';
 
 export const declaration = operation({
-  api: 'vault',
+  ...publicRead,
   route: 'GET /sys/internal/specs/openapi',
-  capability: 'read',
-  unauthenticated: true,
-  whileSealed: true,
-  bare: true,
-  params: {},
   async run({ core }) {
     return { data: serverOf(core).apiDocument() };
   },

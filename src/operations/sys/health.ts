@@ -1,7 +1,7 @@
 import { version } from '../../version.ts';
 import { operation } from '../operation.ts';
 import { flag, integer } from '../params.ts';
-import { sealStatusOf } from './seal-state.ts';
+import { publicRead, sealStatusOf } from './seal-state.ts';
 
 const code = (situation: string) =>
   integer({ help: `Status to answer when ${situation}.`, minimum: 200, maximum: 599, cli: { hidden: true } });
@@ -18,12 +18,8 @@ const ACTIVE = 200;
 const SEALED = 503;
 
 export const declaration = operation({
-  api: 'vault',
+  ...publicRead,
   route: 'GET /sys/health',
-  capability: 'read',
-  unauthenticated: true,
-  whileSealed: true,
-  bare: true,
   params: {
     activecode: code('unsealed'),
     sealedcode: code('sealed'),

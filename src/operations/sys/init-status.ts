@@ -1,14 +1,10 @@
 import { operation } from '../operation.ts';
+import { publicRead } from './seal-state.ts';
 
 /** A server starts only on a store that is there. */
 export const declaration = operation({
-  api: 'vault',
+  ...publicRead,
   route: 'GET /sys/init',
-  capability: 'read',
-  unauthenticated: true,
-  whileSealed: true,
-  bare: true,
-  params: {},
   async run() {
     return { data: { initialized: true } };
   },

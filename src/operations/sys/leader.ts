@@ -1,14 +1,10 @@
 import { operation } from '../operation.ts';
+import { publicRead } from './seal-state.ts';
 
 /** Every process over a store answers for itself: there is no leader to ask for. */
 export const declaration = operation({
-  api: 'vault',
+  ...publicRead,
   route: 'GET /sys/leader',
-  capability: 'read',
-  unauthenticated: true,
-  whileSealed: true,
-  bare: true,
-  params: {},
   async run() {
     return {
       data: {

@@ -2,6 +2,16 @@ import { unsupported } from '../../errors.ts';
 import { version } from '../../version.ts';
 import type { Core, SealStatus, ServerState } from '../operation.ts';
 
+/** What anybody may ask of a server, sealed or not; the answer has no envelope. */
+export const publicRead = {
+  api: 'vault',
+  capability: 'read',
+  unauthenticated: true,
+  whileSealed: true,
+  bare: true,
+  params: {},
+} as const;
+
 /** Outside a server a store that is there is open. */
 export const sealStatusOf = async (core: Core): Promise<SealStatus> =>
   core.server?.sealStatus() ?? {

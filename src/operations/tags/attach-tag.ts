@@ -1,19 +1,12 @@
-import { carriers } from '../json-api-linkage.ts';
-import { tagId } from '../json-api-params.ts';
 import { operation } from '../operation.ts';
-import { idsFor } from './by-name.ts';
+import { carriersByName, carriersOfTag } from './relationships.ts';
 import { countedIn } from './wording.ts';
 
 export const declaration = operation({
-  api: 'json-api',
+  ...carriersOfTag,
   route: 'POST /tags/:tag_id/relationships/workspaces',
-  capability: 'update',
-  params: {
-    tag_id: tagId,
-    data: carriers,
-  },
   cli: {
-    resolve: idsFor({ tag_id: 'tag', data: 'ws' }),
+    resolve: carriersByName,
     done: ({ data }) => `Put the tag on ${countedIn(data, 'workspace')}.`,
     examples: [
       [

@@ -1,6 +1,6 @@
 import type { ListDocument } from '../json-api-pages.ts';
+import { namedOrganization } from '../json-api-params.ts';
 import { operation, type Target } from '../operation.ts';
-import { text } from '../params.ts';
 import { counted } from './wording.ts';
 
 export const declaration = operation({
@@ -8,11 +8,7 @@ export const declaration = operation({
   route: 'DELETE /organizations/:organization_name',
   capability: 'delete',
   params: {
-    organization_name: text({
-      help: 'The organization.',
-      required: true,
-      cli: { positional: true, metavar: 'NAME', refersTo: 'organization' },
-    }),
+    organization_name: namedOrganization,
   },
   cli: {
     async confirm({ organization_name }, target) {

@@ -1,5 +1,5 @@
+import { namedOrganization } from '../json-api-params.ts';
 import { operation } from '../operation.ts';
-import { text } from '../params.ts';
 import { organizationResource } from './documents.ts';
 import { organizationLines, organizationTable } from './organization-table.ts';
 
@@ -8,11 +8,7 @@ export const declaration = operation({
   route: 'GET /organizations/:organization_name',
   capability: 'read',
   params: {
-    organization_name: text({
-      help: 'The organization.',
-      required: true,
-      cli: { positional: true, metavar: 'NAME', refersTo: 'organization' },
-    }),
+    organization_name: namedOrganization,
   },
   cli: {
     table: ({ data }) => organizationTable({ data: [data] }),

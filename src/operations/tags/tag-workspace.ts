@@ -1,22 +1,12 @@
-import { tagReferences } from '../json-api-linkage.ts';
-import { workspaceId } from '../json-api-params.ts';
 import { operation } from '../operation.ts';
-import { idsFor } from './by-name.ts';
+import { tagsOfWorkspace, workspaceByName } from './relationships.ts';
 import { countedIn } from './wording.ts';
 
 export const declaration = operation({
-  api: 'json-api',
+  ...tagsOfWorkspace('The tags, by identifier or name; a name that the pool does not have is added to it.'),
   route: 'POST /workspaces/:workspace_id/relationships/tags',
-  capability: 'update',
-  params: {
-    workspace_id: workspaceId,
-    data: tagReferences({
-      help: 'The tags, by identifier or name; a name that the pool does not have is added to it.',
-      cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' },
-    }),
-  },
   cli: {
-    resolve: idsFor({ workspace_id: 'ws' }),
+    resolve: workspaceByName,
     done: ({ data }) => `Put ${countedIn(data, 'tag')} on the workspace.`,
     examples: [
       ['coffer workspaces tag billing env:prod team:core --org acme', 'makes the tags that are missing'],

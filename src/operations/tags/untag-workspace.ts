@@ -1,22 +1,12 @@
-import { tagReferences } from '../json-api-linkage.ts';
-import { workspaceId } from '../json-api-params.ts';
 import { operation } from '../operation.ts';
-import { idsFor } from './by-name.ts';
+import { tagsOfWorkspace, workspaceByName } from './relationships.ts';
 import { countedIn } from './wording.ts';
 
 export const declaration = operation({
-  api: 'json-api',
+  ...tagsOfWorkspace('The tags, by identifier or name; a name that nobody has is passed over.'),
   route: 'DELETE /workspaces/:workspace_id/relationships/tags',
-  capability: 'update',
-  params: {
-    workspace_id: workspaceId,
-    data: tagReferences({
-      help: 'The tags, by identifier or name; a name that nobody has is passed over.',
-      cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' },
-    }),
-  },
   cli: {
-    resolve: idsFor({ workspace_id: 'ws' }),
+    resolve: workspaceByName,
     done: ({ data }) => `Took ${countedIn(data, 'tag')} off the workspace.`,
     examples: [['coffer workspaces untag billing env:test --org acme', 'the tag stays in the pool']],
   },

@@ -16,6 +16,7 @@ import type { SignatureOptions } from '../../../src/transit/key-types/key-type.t
 import { DIGEST_HASHES, type DigestHashName } from '../../../src/transit/key-types/prehash/digest-hash.ts';
 import { storedKey } from '../../../src/transit/key-types/stored-key.ts';
 import { rejectionOf, thrownBy } from '../../reference/thrown.ts';
+import { LONGEST_SALT } from './longest-salts.ts';
 
 const rsa2048 = keyTypeNamed('rsa-2048') ?? expect.fail('no such type');
 const node = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -69,19 +70,6 @@ describe('RSA-OAEP', () => {
     });
   });
 });
-
-/** Longest salts for 2048 bits, from the sizes that Go's crypto/rsa computes. */
-const LONGEST_SALT: Record<DigestHashName, number> = {
-  sha1: 234,
-  'sha2-224': 226,
-  'sha2-256': 222,
-  'sha2-384': 206,
-  'sha2-512': 190,
-  'sha3-224': 226,
-  'sha3-256': 222,
-  'sha3-384': 206,
-  'sha3-512': 190,
-};
 
 describe.each(Object.keys(LONGEST_SALT) as DigestHashName[])('RSA-PSS with %s', (hash) => {
   const digestBytes = DIGEST_HASHES[hash].digestBytes;

@@ -9,6 +9,7 @@ import {
   verifyPssDigest,
 } from '../../../../src/transit/key-types/prehash/rsa-digest.ts';
 import { thrownBy } from '../../../reference/thrown.ts';
+import { LONGEST_SALT } from '../longest-salts.ts';
 
 const message = Buffer.from('the quick brown fox');
 const names = Object.keys(DIGEST_HASHES) as DigestHashName[];
@@ -19,19 +20,6 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
 /** A modulus whose size is one more than whole bytes leaves the first byte of the encoded message out. */
 const odd = generateKeyPairSync('rsa', { modulusLength: 2049 });
-
-/** Longest salts for 2048 bits, from the sizes that Go's crypto/rsa computes. */
-const LONGEST_SALT: Record<DigestHashName, number> = {
-  sha1: 234,
-  'sha2-224': 226,
-  'sha2-256': 222,
-  'sha2-384': 206,
-  'sha2-512': 190,
-  'sha3-224': 226,
-  'sha3-256': 222,
-  'sha3-384': 206,
-  'sha3-512': 190,
-};
 
 describe.each(names)('PKCS#1 v1.5 over a %s digest', (name) => {
   const { nodeName } = DIGEST_HASHES[name];
