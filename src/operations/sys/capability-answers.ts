@@ -1,4 +1,5 @@
 import { invalid } from '../../errors.ts';
+import { turn } from '../../pause.ts';
 import type { Outcome } from '../operation.ts';
 import { texts, type ValuesOf } from '../params.ts';
 
@@ -6,6 +7,9 @@ export const capabilityParams = {
   paths: texts({ help: 'Paths as in policies, e.g. transit/encrypt/orders.', default: [] }),
   path: texts({ help: 'Older name of `paths`.', default: [] }),
 };
+
+/** Each path is compared with every rule: of many paths, so many are looked at in one go before others have their turn. */
+const PATHS_IN_A_TURN = 100;
 
 type Capabilities = Readonly<Record<string, readonly string[]>>;
 
@@ -15,14 +19,19 @@ type Capabilities = Readonly<Record<string, readonly string[]>>;
  *
  * @throws `invalid` when no path is given.
  */
-export function printCapabilities(
+export async function printCapabilities(
   values: ValuesOf<typeof capabilityParams>,
   capabilities: (path: string) => readonly string[],
-): Outcome<Capabilities> {
+): Promise<Outcome<Capabilities>> {
   const paths = values.paths.length > 0 ? values.paths : values.path;
   const [first] = paths;
   if (first === undefined) throw invalid('paths must be supplied', { field: 'paths' });
-  const byPath = Object.fromEntries(paths.map((path) => [path, capabilities(path)]));
+  const entries: (readonly [string, readonly string[]])[] = [];
+  for (const [index, path] of paths.entries()) {
+    if (index % PATHS_IN_A_TURN === PATHS_IN_A_TURN - 1) await turn();
+    entries.push([path, capabilities(path)]);
+  }
+  const byPath = Object.fromEntries(entries);
   const data = paths.length === 1 ? { capabilities: capabilities(first), ...byPath } : byPath;
   return { data, topLevel: data };
 }
