@@ -117,6 +117,15 @@ _coffer_argument() {
   esac
 }
 
+_coffer_many() {
+  local at=$2
+  while ((at >= 0)); do
+    _coffer_argument "$1" "$at+" && return
+    at=$((at - 1))
+  done
+  return 1
+}
+
 _coffer_offer() {
   local kind=${1%% *} rest=${1#* }
   case $kind in
@@ -151,7 +160,7 @@ _coffer() {
   for word in "${words[@]:1}"; do
     if [[ -n $skip ]]; then skip=''; continue; fi
     if [[ $word == -* ]]; then
-      _coffer_values "$place" "$word" >/dev/null && skip=1
+      _coffer_values "$place" "$word" >/dev/null && skip=$word
     elif _coffer_children "${place:+$place }$word" >/dev/null; then
       place=${place:+$place }$word
     else
@@ -159,8 +168,7 @@ _coffer() {
     fi
   done
   if [[ -n $skip ]]; then
-    previous=${words[${#words[@]}-1]}
-    _coffer_offer "$(_coffer_values "$place" "$previous")"
+    _coffer_offer "$(_coffer_values "$place" "$skip")"
   elif [[ $cur == --*=* ]]; then
     previous=${cur%%=*}
     cur=${cur#*=}
@@ -177,15 +185,6 @@ _coffer() {
     local before=${cur%"${cur##*:}"} i
     for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=${COMPREPLY[i]#"$before"}; done
   fi
-}
-
-_coffer_many() {
-  local at=$2
-  while ((at >= 0)); do
-    _coffer_argument "$1" "$at+" && return
-    at=$((at - 1))
-  done
-  return 1
 }
 
 complete -F _coffer coffer

@@ -118,6 +118,15 @@ _coffer_argument() {
   esac
 }
 
+_coffer_many() {
+  local at=$2
+  while ((at >= 0)); do
+    _coffer_argument "$1" "$at+" && return
+    at=$((at - 1))
+  done
+  return 1
+}
+
 _coffer_summaries() {
   case "$1" in
     '') print -rl -- 'keygen:Print a fresh master key' 'init:Make a new store' 'status:Show where the store is, how it is unlocked, and what it holds' 'slots:The ways to unlock the store' 'rekey:Replace the root key and seal everything again' 'doctor:Check every document of the store' 'store:Back up the whole store, bring it back, move it' 'transit:Encrypt, decrypt, sign and verify with named, versioned keys' 'token:Tokens of callers of a server' 'policy:Policies\: what tokens may do' 'orgs:Organizations' 'workspaces:Workspaces, which carry tags' 'tags:The organization'\''s pool of tags' 'mounts:Transit mounts, each with keys of its own' 'serve:Offer the store over HTTP' 'help:Show help for a command or a topic' 'completion:Print the completion script of a shell' ;;
@@ -144,15 +153,6 @@ _coffer_offer() {
     directories) _files -/ ;;
     *) _message 'value' ;;
   esac
-}
-
-_coffer_many() {
-  local at=$2
-  while ((at >= 0)); do
-    _coffer_argument "$1" "$at+" && return
-    at=$((at - 1))
-  done
-  return 1
 }
 
 _coffer() {

@@ -1,5 +1,5 @@
 import type { Place } from './model.ts';
-import { tables } from './posix-cases.ts';
+import { tables, walk } from './posix-cases.ts';
 
 /** The completion script of bash, from version 3.2 on. */
 export const bashScript = (
@@ -39,19 +39,9 @@ _coffer() {
     cur=\${words[\${#words[@]}-1]}
     unset "words[\${#words[@]}-1]"
   fi
-  for word in "\${words[@]:1}"; do
-    if [[ -n $skip ]]; then skip=''; continue; fi
-    if [[ $word == -* ]]; then
-      _coffer_values "$place" "$word" >/dev/null && skip=1
-    elif _coffer_children "\${place:+$place }$word" >/dev/null; then
-      place=\${place:+$place }$word
-    else
-      position=$((position + 1))
-    fi
-  done
+${walk(`"\${words[@]:1}"`)}
   if [[ -n $skip ]]; then
-    previous=\${words[\${#words[@]}-1]}
-    _coffer_offer "$(_coffer_values "$place" "$previous")"
+    _coffer_offer "$(_coffer_values "$place" "$skip")"
   elif [[ $cur == --*=* ]]; then
     previous=\${cur%%=*}
     cur=\${cur#*=}
@@ -68,15 +58,6 @@ _coffer() {
     local before=\${cur%"\${cur##*:}"} i
     for i in "\${!COMPREPLY[@]}"; do COMPREPLY[i]=\${COMPREPLY[i]#"$before"}; done
   fi
-}
-
-_coffer_many() {
-  local at=$2
-  while ((at >= 0)); do
-    _coffer_argument "$1" "$at+" && return
-    at=$((at - 1))
-  done
-  return 1
 }
 
 complete -F _coffer coffer

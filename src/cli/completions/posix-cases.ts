@@ -1,9 +1,38 @@
 import { notations, type Place, quoted, type Values, valuesOf } from './model.ts';
 
-/** Shell functions that bash and zsh understand alike: the tables that their completion looks things up in. */
+/** Shell functions that bash and zsh understand alike: those by which their completion looks things up in tables. */
 export function tables(places: readonly Place[]): string {
-  return [childrenTable(places), flagsTable(places), valuesTable(places), argumentsTable(places)].join('\n');
+  return [childrenTable(places), flagsTable(places), valuesTable(places), argumentsTable(places), MANY].join(
+    '\n',
+  );
 }
+
+/** Prints what an argument can be that may be repeated up to a position. */
+const MANY = `_coffer_many() {
+  local at=$2
+  while ((at >= 0)); do
+    _coffer_argument "$1" "$at+" && return
+    at=$((at - 1))
+  done
+  return 1
+}
+`;
+
+/**
+ * Goes through the words of a command line: `place` becomes the command that they name, `position` how many arguments follow it, and
+ * `skip` the option whose value comes next, if any.
+ * @param words as the shell writes the list of them.
+ */
+export const walk = (words: string): string => `  for word in ${words}; do
+    if [[ -n $skip ]]; then skip=''; continue; fi
+    if [[ $word == -* ]]; then
+      _coffer_values "$place" "$word" >/dev/null && skip=$word
+    elif _coffer_children "\${place:+$place }$word" >/dev/null; then
+      place=\${place:+$place }$word
+    else
+      position=$((position + 1))
+    fi
+  done`;
 
 /** Prints what can follow a place, or fails when the words name no place. */
 const childrenTable = (places: readonly Place[]): string =>

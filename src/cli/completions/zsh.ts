@@ -1,5 +1,5 @@
 import { type Place, quoted } from './model.ts';
-import { tables } from './posix-cases.ts';
+import { tables, walk } from './posix-cases.ts';
 
 /** The completion script of zsh; a file named `_coffer` on the `fpath`, or sourced. */
 export const zshScript = (places: readonly Place[]): string => `#compdef coffer
@@ -19,28 +19,10 @@ _coffer_offer() {
   esac
 }
 
-_coffer_many() {
-  local at=$2
-  while ((at >= 0)); do
-    _coffer_argument "$1" "$at+" && return
-    at=$((at - 1))
-  done
-  return 1
-}
-
 _coffer() {
   local place='' position=0 skip='' word values
   local -a described
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    if [[ -n $skip ]]; then skip=''; continue; fi
-    if [[ $word == -* ]]; then
-      _coffer_values "$place" "$word" >/dev/null && skip=$word
-    elif _coffer_children "\${place:+$place }$word" >/dev/null; then
-      place=\${place:+$place }$word
-    else
-      position=$((position + 1))
-    fi
-  done
+${walk(`"\${(@)words[2,CURRENT-1]}"`)}
   if [[ -n $skip ]]; then
     _coffer_offer "$(_coffer_values "$place" "$skip")"
   elif [[ $PREFIX == --*=* ]]; then
