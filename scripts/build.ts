@@ -31,6 +31,8 @@ await Promise.all([
     entryPoints: ['src/library.ts'],
     outfile: 'dist/library.js',
     format: 'esm',
+    // Programs meet its lines in stack traces, and Node prints the whole line in which an uncaught error arose.
+    minify: false,
     packages: 'external',
   }),
 ]);

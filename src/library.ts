@@ -57,8 +57,8 @@ export interface OpenOptions {
   /** The store's directory or `postgres://…` location, made by `coffer init`. */
   readonly directory: string;
   /** 32 bytes, or their base64 or hex text as `coffer keygen` prints it. */
-  readonly masterKey?: string | Uint8Array;
-  readonly passphrase?: string;
+  readonly masterKey?: string | Uint8Array | undefined;
+  readonly passphrase?: string | undefined;
 }
 
 /**
@@ -75,8 +75,7 @@ function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {
   const credentials: Credential[] = [];
   if (masterKey !== undefined) {
     // A copy of the caller's bytes, because the store overwrites what it was given.
-    const reveal = () =>
-      typeof masterKey === 'string' ? parseMasterKey(masterKey) : Buffer.from(masterKey);
+    const reveal = () => (typeof masterKey === 'string' ? parseMasterKey(masterKey) : Buffer.from(masterKey));
     credentials.push({ kind: 'raw', source: 'masterKey', reveal });
   }
   if (passphrase !== undefined) {
