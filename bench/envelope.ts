@@ -4,11 +4,12 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
-import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { comparePrograms, type Program, type Row } from './measure.ts';
+import { comparePrograms, type Measured, type Program, type Row } from './measure.ts';
+import { hasPeer } from './peers.ts';
 
 const MEBI = 2 ** 20;
 const FILE_MEBI = 1024;
@@ -24,6 +25,7 @@ const bareLoop = fileURLToPath(new URL('envelope-bare-loop.ts', import.meta.url)
 type Way = 'to nowhere' | 'to a file' | 'from pipe to pipe';
 const ways: readonly Way[] = ['to nowhere', 'to a file', 'from pipe to pipe'];
 type Verb = 'encrypt' | 'decrypt';
+type CommandFor = (verb: Verb) => readonly string[];
 
 /** What a shell does with the program: `$0` is the input, `$@` the program. */
 const scripts: Readonly<Record<Way, string>> = {
@@ -59,24 +61,32 @@ class Bench {
   }
 
   rows(): readonly Row[] {
-    const bare = this.#against('bare node:crypto loop', BARE_LIMIT, (verb) => [
-      process.execPath,
-      bareLoop,
-      verb,
-    ]);
-    if (!hasAge()) {
-      process.stderr.write('age is not installed and apt-get cannot install it: no rows against it\n');
-      return bare;
-    }
+    const bare = this.#against((verb) => [process.execPath, bareLoop, verb]);
+    const age = hasPeer('age') ? this.#against(this.#age()) : undefined;
+    return bare.map(([operation, measured], index) => {
+      const other = age?.[index]?.[1];
+      return {
+        operation,
+        floorName: 'bare node:crypto loop',
+        limit: BARE_LIMIT,
+        ...measured,
+        ...(other === undefined
+          ? {}
+          : { peer: { name: 'age', time: other.floor, ratio: other.ratio, limit: AGE_LIMIT } }),
+      };
+    });
+  }
+
+  #age(): CommandFor {
     execFileSync('age-keygen', ['-o', this.#path('identity')], { stdio: 'ignore' });
     const recipient = execFileSync('age-keygen', ['-y', this.#path('identity')])
       .toString()
       .trim();
     const age = { encrypt: ['age', '-r', recipient], decrypt: ['age', '-d', '-i', this.#path('identity')] };
-    return [...this.#against('age', AGE_LIMIT, (verb) => age[verb]), ...bare];
+    return (verb) => age[verb];
   }
 
-  #against(name: string, limit: number, floorOf: (verb: Verb) => readonly string[]): readonly Row[] {
+  #against(floorOf: CommandFor): readonly (readonly [operation: string, measured: Measured])[] {
     const ours = (verb: Verb) => [
       process.execPath,
       command,
@@ -89,16 +99,15 @@ class Bench {
     this.#encryptOnce(floorOf('encrypt'), 'floor');
     const inputs = { encrypt: ['plain', 'plain'], decrypt: ['ours', 'floor'] } as const;
     return (['encrypt', 'decrypt'] as const).flatMap((verb) =>
-      ways.map((way) => ({
-        operation: `envelope ${verb}, ${FILE_MEBI} MiB ${way}`,
-        floorName: name,
-        limit,
-        ...comparePrograms(
-          this.#program(way, inputs[verb][0], ours(verb)),
-          this.#program(way, inputs[verb][1], floorOf(verb)),
+      ways.map((way) => {
+        const [our, their] = inputs[verb];
+        const measured = comparePrograms(
+          this.#program(way, our, ours(verb)),
+          this.#program(way, their, floorOf(verb)),
           PAIRS,
-        ),
-      })),
+        );
+        return [`envelope ${verb}, ${FILE_MEBI} MiB ${way}`, measured] as const;
+      }),
     );
   }
 
@@ -132,12 +141,4 @@ function writeRandomFile(path: string, mebibytes: number): void {
   const descriptor = openSync(path, 'w');
   for (let i = 0; i < mebibytes; i++) writeSync(descriptor, randomFillSync(piece));
   closeSync(descriptor);
-}
-
-function hasAge(): boolean {
-  const isThere = (): boolean => spawnSync('age', ['--version']).status === 0;
-  if (isThere()) return true;
-  const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
-  if (mayInstall) spawnSync('apt-get', ['install', '-y', '-qq', 'age'], { stdio: 'ignore' });
-  return isThere();
 }

@@ -3,6 +3,7 @@
  * the median of the pairs' ratios. Absolute times are medians too, and only for orientation.
  */
 import { spawnSync } from 'node:child_process';
+import type { Peer } from './peers.ts';
 
 /** One line of the table. Times in milliseconds. */
 export interface Row {
@@ -15,6 +16,7 @@ export interface Row {
   readonly ratio: number;
   /** What we promise; a ratio above it is marked. */
   readonly limit: number;
+  readonly peer?: Peer;
 }
 
 export type Measured = Pick<Row, 'ours' | 'floor' | 'ratio'>;

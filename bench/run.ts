@@ -24,10 +24,32 @@ if (unknown.length > 0) {
 const milliseconds = (value: number): string =>
   value >= 10 ? value.toFixed(1) : value >= 0.1 ? value.toFixed(3) : value.toFixed(5);
 
-const HEAD = ['operation', 'ours ms', 'floor ms', 'ratio', 'limit', 'floor'];
-const WIDTHS = [44, 10, 10, 7, 8, 0];
+const HEAD = ['operation', 'ours ms', 'floor ms', 'ratio', 'limit', 'floor', 'peer ms', 'ratio', 'peer'];
+const WIDTHS = [44, 10, 10, 7, 7, 22, 10, 7, 0];
+const LEFT = new Set([0, 5, 8]);
 const line = (cells: readonly string[]): string =>
-  cells.map((cell, i) => (i === 0 ? cell.padEnd(WIDTHS[i] ?? 0) : cell.padStart(WIDTHS[i] ?? 0))).join('  ');
+  cells
+    .map((cell, i) => (LEFT.has(i) ? cell.padEnd(WIDTHS[i] ?? 0) : cell.padStart(WIDTHS[i] ?? 0)))
+    .join('  ')
+    .trimEnd();
+
+const isOver = (ratio: number, limit = Number.POSITIVE_INFINITY): boolean => ratio > limit;
+const shownLimit = (ratio: number, limit: number): string => `${isOver(ratio, limit) ? '! ' : ''}${limit}`;
+const cellsOf = ({ operation, ours, floor, ratio, limit, floorName, peer }: Row): string[] => [
+  operation,
+  milliseconds(ours),
+  milliseconds(floor),
+  ratio.toFixed(2),
+  shownLimit(ratio, limit),
+  floorName,
+  ...(peer === undefined
+    ? []
+    : [
+        milliseconds(peer.time),
+        `${isOver(peer.ratio, peer.limit) ? '! ' : ''}${peer.ratio.toFixed(2)}`,
+        peer.limit === undefined ? peer.name : `${peer.name} (limit ${peer.limit})`,
+      ]),
+];
 
 process.stdout.write(`${line(HEAD)}\n`);
 let missed = 0;
@@ -35,18 +57,8 @@ for (const [name, load] of Object.entries(suites)) {
   if (chosen.length > 0 && !chosen.includes(name)) continue;
   const { run } = await load();
   for (const row of await run()) {
-    const over = row.ratio > row.limit;
-    if (over) missed++;
-    process.stdout.write(
-      `${line([
-        row.operation,
-        milliseconds(row.ours),
-        milliseconds(row.floor),
-        row.ratio.toFixed(2),
-        `${over ? '! ' : ''}${row.limit}`,
-        row.floorName,
-      ])}\n`,
-    );
+    if (isOver(row.ratio, row.limit) || isOver(row.peer?.ratio ?? 0, row.peer?.limit)) missed++;
+    process.stdout.write(`${line(cellsOf(row))}\n`);
   }
 }
 process.stdout.write(

@@ -1,70 +1,123 @@
-/** The whole process of a command, from spawn to exit, against a bare start of the same Node. */
+/**
+ * The whole process of a command, from spawn to exit, against a bare start of the same Node, and against programs that people
+ * start for the like.
+ */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openStore } from '../src/library.ts';
 import { comparePrograms, type Program, type Row } from './measure.ts';
+import { hasPeer, type Peer } from './peers.ts';
 
 const MANY = 10_000;
+const PLAINTEXT = 'attack at dawn';
 const binary = fileURLToPath(new URL('../dist/coffer', import.meta.url));
 
 export async function run(): Promise<readonly Row[]> {
   if (!existsSync(binary)) throw new Error('dist/coffer is missing: run "npm run package" first');
   const directory = mkdtempSync(join(tmpdir(), 'coffer-bench-'));
   try {
-    const masterKey = execFileSync(binary, ['keygen'], { encoding: 'utf8' }).trim();
-    const small = await storeWith(1, join(directory, 'small'), masterKey);
-    const large = await storeWith(MANY, join(directory, 'large'), masterKey);
-    const encrypt = (env: NodeJS.ProcessEnv): Program => ({
-      command: [binary, 'transit', 'encrypt', 'key-0'],
-      env,
-      input: 'attack at dawn',
-    });
-    const rotate = (env: NodeJS.ProcessEnv): Program => ({
-      command: [binary, 'transit', 'keys', 'rotate', 'key-0'],
-      env,
-    });
-    const list = (env: NodeJS.ProcessEnv): Program => ({ command: [binary, 'transit', 'keys', 'list'], env });
-    const bare: Program = { command: [process.execPath, '-e', '0'] };
-    const one = 'the same with 1 key';
-    return [
-      {
-        operation: 'transit encrypt',
-        floorName: 'node -e 0',
-        limit: 1.5,
-        ...comparePrograms(encrypt(small), bare),
-      },
-      {
-        operation: `transit encrypt, ${MANY} keys`,
-        floorName: one,
-        limit: 1.1,
-        ...comparePrograms(encrypt(large), encrypt(small)),
-      },
-      {
-        operation: `transit keys rotate, ${MANY} keys`,
-        floorName: one,
-        limit: 1.5,
-        ...comparePrograms(rotate(large), rotate(small)),
-      },
-      {
-        operation: `transit keys list, ${MANY} keys`,
-        floorName: one,
-        limit: 3,
-        ...comparePrograms(list(large), list(small)),
-      },
-    ];
+    return [...(await againstNode(directory)), ...(await againstFewKeys(directory))];
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-async function storeWith(keys: number, directory: string, masterKey: string): Promise<NodeJS.ProcessEnv> {
+const coffer =
+  (words: string, input?: string) =>
+  (env: NodeJS.ProcessEnv): Program => ({
+    command: [binary, ...words.split(' ')],
+    env,
+    ...(input === undefined ? {} : { input }),
+  });
+
+const encrypt = coffer('transit encrypt key-0', PLAINTEXT);
+const sign = coffer('transit sign signing', PLAINTEXT);
+const envelope = coffer('transit envelope encrypt key-0', PLAINTEXT);
+const rotate = coffer('transit keys rotate key-0');
+const list = coffer('transit keys list');
+
+/** A bare start loads no cryptography; that alone is 1.1 to 1.2 of it. */
+async function againstNode(directory: string): Promise<Row[]> {
+  const env = await storeWith(1, join(directory, 'one'));
+  execFileSync(binary, ['-q', 'transit', 'keys', 'create', 'signing', '--type', 'ed25519'], { env });
+  writeFileSync(join(directory, 'plain'), PLAINTEXT);
+  const bare: Program = { command: [process.execPath, '-e', '0'] };
+  const row = (operation: string, ours: Program, limit: number, peer: Peer | undefined): Row => ({
+    operation,
+    floorName: 'node -e 0',
+    limit,
+    ...comparePrograms(ours, bare),
+    ...(peer === undefined ? {} : { peer }),
+  });
+  return [
+    row('transit encrypt', encrypt(env), 1.3, gpg(directory, encrypt(env))),
+    row('transit sign, ed25519', sign(env), 1.5, openssl(directory, sign(env))),
+    row('transit envelope encrypt', envelope(env), 2, age(directory, envelope(env))),
+    row('transit keys list', list(env), 1.6, undefined),
+  ];
+}
+
+async function againstFewKeys(directory: string): Promise<Row[]> {
+  const small = await storeWith(1, join(directory, 'small'));
+  const large = await storeWith(MANY, join(directory, 'large'));
+  const row = (name: string, program: (env: NodeJS.ProcessEnv) => Program, limit: number): Row => ({
+    operation: `${name}, ${MANY} keys`,
+    floorName: 'the same with 1 key',
+    limit,
+    ...comparePrograms(program(large), program(small)),
+  });
+  return [
+    row('transit encrypt', encrypt, 1.1),
+    row('transit keys rotate', rotate, 1.5),
+    row('transit keys list', list, 3),
+  ];
+}
+
+const peer = (name: string, ours: Program, command: readonly string[]): Peer => {
+  const { floor: time, ratio } = comparePrograms(ours, { command, input: PLAINTEXT });
+  return { name, time, ratio };
+};
+
+/** To a public key in a keyring, which is the nearest thing to a named key. */
+function gpg(directory: string, ours: Program): Peer | undefined {
+  if (!hasPeer('gpg', 'gnupg')) return undefined;
+  const options = ['--homedir', join(directory, 'keyring'), '--batch', '--quiet'];
+  execFileSync('mkdir', ['-m', '700', join(directory, 'keyring')]);
+  try {
+    execFileSync('gpg', [...options, '--passphrase', '', '--quick-gen-key', 'bench', 'future-default'], {
+      stdio: 'ignore',
+    });
+    return peer('gpg', ours, ['gpg', ...options, '--trust-model', 'always', '-e', '-r', 'bench']);
+  } finally {
+    execFileSync('gpgconf', ['--homedir', join(directory, 'keyring'), '--kill', 'all']);
+  }
+}
+
+function openssl(directory: string, ours: Program): Peer | undefined {
+  if (!hasPeer('openssl')) return undefined;
+  const key = join(directory, 'signing.pem');
+  execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', key]);
+  const input = join(directory, 'plain');
+  return peer('openssl', ours, ['openssl', 'pkeyutl', '-sign', '-rawin', '-inkey', key, '-in', input]);
+}
+
+function age(directory: string, ours: Program): Peer | undefined {
+  if (!hasPeer('age')) return undefined;
+  const identity = join(directory, 'identity');
+  execFileSync('age-keygen', ['-o', identity], { stdio: 'ignore' });
+  const recipient = execFileSync('age-keygen', ['-y', identity]).toString().trim();
+  return peer('age', ours, ['age', '-r', recipient]);
+}
+
+async function storeWith(keys: number, directory: string): Promise<NodeJS.ProcessEnv> {
+  const masterKey = execFileSync(binary, ['keygen'], { encoding: 'utf8' }).trim();
   const env = { PATH: process.env['PATH'], COFFER_STORE: directory, COFFER_MASTER_KEY: masterKey };
-  execFileSync(binary, ['init'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  const coffer = await openStore({ directory, masterKey });
-  for (let i = 0; i < keys; i++) await coffer.transit.keys.create({ name: `key-${i}` });
-  coffer.close();
+  execFileSync(binary, ['-q', 'init'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const store = await openStore({ directory, masterKey });
+  for (let i = 0; i < keys; i++) await store.transit.keys.create({ name: `key-${i}` });
+  store.close();
   return env;
 }
