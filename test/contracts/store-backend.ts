@@ -110,6 +110,19 @@ export function describeBackend(name: string, make: MakeBackend): void {
       expect(await text(first)).toBe('d');
     });
 
+    it('keeps a commit that was said to be the last, and lets the next session run', async () => {
+      for (const [i, content] of ['a', 'b'].entries()) {
+        await backend.exclusive(async (session) => {
+          await session.commit([put(second, content)]);
+          expect(await session.commit([put(first, content)], { isLast: true })).toEqual({
+            generation: 3,
+            revision: 9 + 2 * i,
+          });
+        });
+        expect(await text(first, reopen())).toBe(content);
+      }
+    });
+
     it('returns the same state object while nothing changes', async () => {
       const before = await backend.state();
       expect(await backend.state()).toBe(before);

@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asCofferError } from '../../../src/errors.ts';
-import { initStore } from '../../../src/store/init.ts';
 import { rekey } from '../../../src/store/rekey.ts';
 import type { SealedStore } from '../../../src/store/sealed-store.ts';
-import { KEY, openWithKey } from '../temporary-store.ts';
+import { openWithKey } from '../temporary-store.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
 import { type Break, DatabaseLine } from './database-line.ts';
+import { initWithKey } from './document.ts';
 
 const missing = whyNoDatabase();
 const MORE_THAN_ANY = 200;
+/** Of a change: one for the lock, one for everything that is written. */
+const PACKETS = 2;
+/** Each packet is cut at so many places, from before its first byte to after its last. */
+const PARTS = 12;
 
 describe.skipIf(missing !== undefined)(
   `a cut line to PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
@@ -30,11 +34,18 @@ describe.skipIf(missing !== undefined)(
         tx.put({ collection: 'things', id: 'one' }, { n });
         tx.put({ collection: 'things', id: 'two' }, { n });
       });
+    const putOne = (store: SealedStore, n: number): Promise<void> =>
+      store.transact((tx) => tx.put({ collection: 'things', id: 'one' }, { n }));
     const get = (store: SealedStore): Promise<unknown> =>
       store.read(async (view) => [
         await view.get({ collection: 'things', id: 'one' }),
         await view.get({ collection: 'things', id: 'two' }),
       ]);
+    /** What the database has in the end, when it has done all that got through to it: until then it holds the lock. */
+    const settled = async (direct: SealedStore): Promise<unknown> => {
+      await direct.backend.exclusive(async () => undefined);
+      return get(direct);
+    };
     const both = (n: number): unknown => [{ n }, { n }];
 
     /** What was done before the line broke, with the only errors that are right. */
@@ -48,11 +59,11 @@ describe.skipIf(missing !== undefined)(
       }
     }
 
-    it.each<Break>(['request', 'answer'])(
+    it.each<Break>(['request', 'middle', 'answer'])(
       'leaves the state before or after, at every %s of opening, reading, writing and a new root key',
       async (where) => {
         const location = cluster.location(newSchema());
-        await initStore({ directory: location, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+        await initWithKey(location);
         const direct = await openWithKey(location);
         await put(direct, 0);
         let acknowledged = 0;
@@ -71,7 +82,7 @@ describe.skipIf(missing !== undefined)(
             if (opening === undefined) break;
             if ((await attempt(() => put(opening, wanted))) === 'done') acknowledged = wanted;
             else failures++;
-            const found = await get(direct);
+            const found = await settled(direct);
             expect([both(acknowledged), both(wanted)]).toContainEqual(found);
             acknowledged = (found as [{ n: number }])[0].n;
             // What was open when the line broke goes on by itself.
@@ -79,7 +90,7 @@ describe.skipIf(missing !== undefined)(
           }
           const opening = store;
           if (opening !== undefined && (await attempt(() => rekey(opening))) === 'failed') failures++;
-          expect(await get(direct)).toEqual(both(acknowledged));
+          expect(await settled(direct)).toEqual(both(acknowledged));
           store?.close();
           if (line.requests < at) break;
         }
@@ -87,6 +98,50 @@ describe.skipIf(missing !== undefined)(
         expect(failures).toBeGreaterThan(3);
         direct.close();
       },
+      300_000,
     );
+
+    it('leaves the state before or after, wherever in a change of one or two documents it breaks', async () => {
+      const location = cluster.location(newSchema());
+      await initWithKey(location);
+      const direct = await openWithKey(location);
+      await put(direct, 0);
+      const store = await openWithKey(through(location));
+      const outcomes = new Set<string>();
+      let n = 0;
+      for (let packet = 1; packet <= PACKETS; packet++) {
+        for (let part = 0; part <= PARTS; part++) {
+          for (const change of [put, putOne]) {
+            // So that all statements are prepared, and the change is nothing but its own messages.
+            await put(store, ++n);
+            await putOne(store, n);
+            const before = n++;
+            line.breakAt(packet, 'middle', part / PARTS);
+            const outcome = await attempt(() => change(store, n));
+            const found = (await settled(direct)) as { n: number }[];
+            const isMade = found[0]?.n === n;
+            expect(found).toEqual([{ n: isMade ? n : before }, { n: isMade && change === put ? n : before }]);
+            expect(isMade || outcome === 'failed').toBe(true);
+            expect(await get(store)).toEqual(found);
+            outcomes.add(`${outcome}, ${isMade ? 'made' : 'not made'}`);
+          }
+        }
+      }
+      expect(outcomes).toContain('failed, not made');
+      expect(outcomes).toContain('failed, made');
+      store.close();
+      direct.close();
+    }, 300_000);
+
+    it('sends a change in two packets: for the lock, and for all that is written', async () => {
+      const location = cluster.location(newSchema());
+      await initWithKey(location);
+      const store = await openWithKey(through(location));
+      await put(store, 1);
+      line.breakAt(MORE_THAN_ANY, 'request');
+      await put(store, 2);
+      expect(line.requests).toBe(PACKETS);
+      store.close();
+    });
   },
 );

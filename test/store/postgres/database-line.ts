@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Where the line breaks: as a message reaches the database, or as the answer to it comes back. */
-export type Break = 'request' | 'answer';
+/** Where the line breaks: before a message reaches the database, in the middle of it, or as the answer comes back. */
+export type Break = 'request' | 'middle' | 'answer';
 
 /** A line to a database that can be made slow, or to break at the nth thing that goes through it. */
 export class DatabaseLine {
@@ -11,6 +11,7 @@ export class DatabaseLine {
   #requests = 0;
   #breakAt = Number.POSITIVE_INFINITY;
   #where: Break = 'request';
+  #share = 0.5;
   /** How long answers are under way. */
   delayMs = 0;
 
@@ -37,11 +38,15 @@ export class DatabaseLine {
     return this.#requests;
   }
 
-  /** Counts from here, and breaks once at the nth message; connections that are made afterwards hold. */
-  breakAt(n: number, where: Break): void {
+  /**
+   * Counts from here, and breaks once at the nth message; connections that are made afterwards hold.
+   * @param share of its bytes that still get through when it breaks in the middle.
+   */
+  breakAt(n: number, where: Break, share = 0.5): void {
     this.#requests = 0;
     this.#breakAt = n;
     this.#where = where;
+    this.#share = share;
   }
 
   close(): void {
@@ -64,6 +69,7 @@ export class DatabaseLine {
       this.#requests++;
       if (this.#requests === this.#breakAt) {
         if (this.#where === 'request') return cut();
+        if (this.#where === 'middle') return void far.end(bytes.subarray(0, this.#share * bytes.length), cut);
         isBreaking = true;
       }
       far.write(bytes);

@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
+import type { SealedStore } from '../../../src/store/sealed-store.ts';
+import { openWithKey } from '../temporary-store.ts';
+import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+import { failure, initWithKey, put, read, thing } from './document.ts';
+
+const missing = whyNoDatabase();
+/** As often as a commit is tried in all. */
+const ATTEMPTS = 5;
+const GIVEN_UP = {
+  '40001': 'other transactions came in between again and again',
+  '40P01': 'it ran into deadlocks with other transactions again and again',
+} as const;
+
+describe.skipIf(missing !== undefined)(
+  `a commit that PostgreSQL rolls back${missing === undefined ? '' : ` (${missing})`}`,
+  () => {
+    let cluster: Cluster;
+    beforeAll(async () => {
+      cluster = await Cluster.create();
+    });
+    afterAll(() => cluster.remove());
+
+    /** An open store with one document. */
+    async function newStore(): Promise<{ schema: string; location: string; store: SealedStore }> {
+      const schema = newSchema();
+      const location = cluster.location(schema);
+      await initWithKey(location);
+      const store = await openWithKey(location);
+      onTestFinished(() => store.close());
+      await put(store, 1);
+      return { schema, location, store };
+    }
+
+    /** The next so many commits are refused with this SQLSTATE; what counts them is rolled back by nothing. */
+    async function refuse(schema: string, times: number, state: string): Promise<void> {
+      await cluster.query(`CREATE SEQUENCE ${schema}.refusals;
+        CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF nextval('${schema}.refusals') <= ${times} THEN RAISE EXCEPTION 'refused' USING ERRCODE = '${state}'; END IF;
+          RETURN NEW;
+        END $$;
+        CREATE TRIGGER refuse BEFORE UPDATE ON ${schema}.store FOR EACH ROW EXECUTE FUNCTION ${schema}.refuse()`);
+    }
+    const attempts = async (schema: string): Promise<unknown> =>
+      (await cluster.query(`SELECT last_value::int AS n FROM ${schema}.refusals`))[0]?.['n'];
+
+    /** One document, or several, which take another statement. */
+    const changes = {
+      one: (store: SealedStore) => put(store, 2),
+      several: (store: SealedStore) =>
+        store.transact((tx) => {
+          tx.put(thing, { n: 2 });
+          tx.put({ ...thing, id: 'two' }, { n: 2 });
+        }),
+    };
+    const cases = Object.keys(GIVEN_UP).flatMap((state) =>
+      Object.keys(changes).map((kind) => [kind, state] as [keyof typeof changes, keyof typeof GIVEN_UP]),
+    );
+
+    it.each(cases)('is tried again: %s, after %s', async (kind, state) => {
+      const { schema, location, store } = await newStore();
+      await refuse(schema, ATTEMPTS - 1, state);
+      await changes[kind](store);
+      expect(await attempts(schema)).toBe(ATTEMPTS);
+      expect(await store.read((view) => view.get(thing))).toEqual({ n: 2 });
+      expect(await read(location)).toEqual({ n: 2 });
+    });
+
+    it.each(cases)('is given up in the end, and nothing is changed: %s, after %s', async (kind, state) => {
+      const { schema, location, store } = await newStore();
+      await refuse(schema, Number.MAX_SAFE_INTEGER, state);
+      const before = await store.revision();
+      expect(await failure(() => changes[kind](store))).toBe(
+        `unavailable: cannot use postgres://admin@127.0.0.1:${cluster.port}/postgres?schema=${schema}: ${GIVEN_UP[state]}`,
+      );
+      expect(await attempts(schema)).toBe(ATTEMPTS);
+      expect(await store.revision()).toBe(before);
+      expect(await store.read((view) => view.get(thing))).toEqual({ n: 1 });
+      // The right to write is there for the next one, here and elsewhere.
+      await cluster.query(`DROP TRIGGER refuse ON ${schema}.store`);
+      await changes[kind](store);
+      expect(await read(location)).toEqual({ n: 2 });
+    });
+
+    it('is not tried again over what another writer committed meanwhile', async () => {
+      const { schema, location } = await newStore();
+      const [ours, others] = [new PostgresBackend(location), new PostgresBackend(location)];
+      onTestFinished(() => ours.close());
+      onTestFinished(() => others.close());
+      const blob = (name: string) => [
+        { ref: { area: 'documents', name }, bytes: Buffer.from(name) } as const,
+      ];
+      await refuse(schema, 1, '40001');
+      let other: Promise<unknown> | undefined;
+      const refused = await failure(() =>
+        ours.exclusive(async (session) => {
+          other = others.exclusive((next) => next.commit(blob('bb')));
+          // It is the next to have the lock, which goes with the commit that is refused.
+          await until(async () => (await waiting('advisory')) === 1);
+          await session.commit(blob('aa'), { isLast: true });
+        }),
+      );
+      expect(refused).toBe(
+        `unavailable: another process wrote to postgres://admin@127.0.0.1:${cluster.port}/postgres?schema=${schema} meanwhile`,
+      );
+      await other;
+      const { generation } = await ours.state();
+      expect(await ours.has(generation, { area: 'documents', name: 'aa' })).toBe(false);
+      expect(await ours.has(generation, { area: 'documents', name: 'bb' })).toBe(true);
+    });
+
+    it('is tried again after a real deadlock', async () => {
+      const { schema, location, store } = await newStore();
+      const other = new pg.Client(cluster.location('').replace('?schema=', ''));
+      await other.connect();
+      onTestFinished(() => other.end());
+      // The database ends whichever of the two has waited for so long first: ours, but for a machine that stands still.
+      await other.query("SET deadlock_timeout = '20s'");
+      let isOurs = false;
+      while (!isOurs) {
+        await other.query('BEGIN');
+        await other.query(`SELECT FROM ${schema}.blob FOR UPDATE`);
+        const changed = put(store, 2);
+        await until(async () => (await waiting('transactionid')) === 1);
+        const [outcome] = await Promise.allSettled([other.query(`SELECT FROM ${schema}.store FOR UPDATE`)]);
+        isOurs = outcome?.status === 'fulfilled';
+        await other.query('ROLLBACK');
+        await changed;
+      }
+      expect(await read(location)).toEqual({ n: 2 });
+    });
+
+    /** How many wait for a lock of this kind. */
+    const waiting = async (kind: string): Promise<unknown> =>
+      (
+        await cluster.query(
+          `SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND locktype = '${kind}'`,
+        )
+      )[0]?.['n'];
+  },
+);
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(5);
+}
