@@ -144,6 +144,13 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       }
     });
 
+    it('give way to a line for each cell where there are too many columns', () => {
+      here.ok('token create --display-name narrow');
+      const { text } = onTerminal(here, 'coffer token list --no-color', { columns: 40 });
+      expect(text).toMatch(/^Accessor: [0-9a-f]{40}\nName: token-narrow\nPolicies: root\nExpires: never\n/m);
+      expect(text).not.toContain('│');
+    });
+
     it('are left out in a pipe, where lines have no head and no colour', () => {
       const { text, screen } = onTerminal(here, 'coffer tags list | cat');
       expect(text.split('\n').slice(0, -1).sort()).toEqual([

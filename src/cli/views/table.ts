@@ -1,4 +1,4 @@
-import { Chalk } from 'chalk';
+import { Chalk, type ChalkInstance } from 'chalk';
 import CliTable from 'cli-table3';
 import type { Table } from '../../operations/operation.ts';
 
@@ -31,30 +31,47 @@ const PADDING = 2;
 /** In a narrow terminal columns give way, the widest first: to the first width, and only when all have, to the second. */
 const FLOORS = [16, 6] as const;
 
-/** Draws a table. It ends in a newline. */
-export function drawTable({ head, rows, summary }: Table, style: TableStyle): string {
+/** Draws a table, or in a terminal too narrow for it what is in each row, a cell a line. It ends in a newline. */
+export function drawTable(table: Table, style: TableStyle): string {
+  const { head, rows, summary } = table;
   const chalk = new Chalk({ level: style.colour ? 1 : 0 });
   const widths = style.boxed ? widthsFor([head, ...rows], style.columns) : undefined;
+  const lines =
+    widths === 'too many columns' ? recordLines(table, chalk) : gridLines(table, style, widths, chalk);
+  const below = summary === undefined ? [] : [chalk.dim(summary)];
+  return [...lines, ...below].map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function gridLines(
+  { head, rows }: Table,
+  { boxed }: TableStyle,
+  widths: readonly number[] | undefined,
+  chalk: ChalkInstance,
+): readonly string[] {
   const fitted = (cell: string, column: number): string => wrapped(cell, widths?.[column]);
   const drawn = new CliTable({
-    head: head.map((title, column) => (style.boxed ? chalk.bold(fitted(title, column)) : title)),
+    head: head.map((title, column) => (boxed ? chalk.bold(fitted(title, column)) : title)),
     // The library would colour by itself, even in a pipe.
     style: {
       head: [],
       border: [],
       compact: true,
-      ...(style.boxed ? {} : { 'padding-left': 0, 'padding-right': 0 }),
+      ...(boxed ? {} : { 'padding-left': 0, 'padding-right': 0 }),
     },
-    ...(style.boxed ? {} : { chars: NO_LINES }),
+    ...(boxed ? {} : { chars: NO_LINES }),
   });
   for (const row of rows) drawn.push(row.map(fitted));
-  const lines = rows.length === 0 && !style.boxed ? [] : drawn.toString().split('\n');
-  const below = summary === undefined ? [] : [chalk.dim(summary)];
-  return [...lines, ...below].map((line) => `${line.trimEnd()}\n`).join('');
+  return rows.length === 0 && !boxed ? [] : drawn.toString().split('\n');
 }
 
+const recordLines = ({ head, rows }: Table, chalk: ChalkInstance): readonly string[] =>
+  rows.flatMap((row) => [...row.map((cell, column) => `${chalk.bold(head[column] ?? '')}: ${cell}`), '']);
+
 /** Widths of the cells with which the table fits. */
-function widthsFor(rows: readonly (readonly string[])[], columns: number): readonly number[] {
+function widthsFor(
+  rows: readonly (readonly string[])[],
+  columns: number,
+): readonly number[] | 'too many columns' {
   const natural = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))),
   );
@@ -71,7 +88,7 @@ function widthsFor(rows: readonly (readonly string[])[], columns: number): reado
       excess -= given;
     }
   }
-  return widths;
+  return excess > 0 ? 'too many columns' : widths;
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

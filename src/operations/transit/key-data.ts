@@ -129,7 +129,7 @@ export function keyTable(data: KeyData): Table {
     typeof value === 'object' ? `version ${value.version} at ${value.time}` : String(value),
   ]);
   const versions = Object.entries(keys).flatMap(([version, made]) => versionRows(`version ${version}`, made));
-  return { head: ['setting', 'value'], rows: [...rows, ...versions] };
+  return { head: ['Setting', 'Value'], rows: [...rows, ...versions] };
 }
 
 function versionRows(label: string, made: VersionData): string[][] {
