@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { corrupt, notFound } from '../../errors.ts';
+import { corrupt, notFound, unavailable } from '../../errors.ts';
 import {
   type Area,
   areas,
@@ -38,6 +38,8 @@ export class FilesBackend implements Backend {
   readonly #lock: FileLock;
   /** The generation whose directories were found to be ours alone. */
   #checkedGeneration = 0;
+  /** That of the store that was opened. */
+  #header: Buffer | undefined;
 
   constructor(directory: string, options: FilesOptions = {}) {
     const layout = new Layout(directory);
@@ -55,7 +57,10 @@ export class FilesBackend implements Backend {
     const { layout, state } = this.#place;
     refuseForeignDirectory(layout.directory, `no store in ${layout.directory}`);
     const bytes = readWhole(layout.header);
-    if (bytes !== undefined) return bytes;
+    if (bytes !== undefined) {
+      this.#header ??= bytes;
+      return bytes;
+    }
     if (isThere(state.path) && listGenerations(layout).length > 0 && !isThere(layout.header + STAGED)) {
       throw corrupt(`${layout.header} is missing`, { hint: 'restore a backup with "coffer store restore"' });
     }
@@ -63,7 +68,11 @@ export class FilesBackend implements Backend {
   }
 
   async state(): Promise<State> {
-    const state = this.#place.state.read();
+    let state = this.#place.state.read();
+    if (this.#place.state.isReplaced(state)) {
+      await this.exclusive(async () => undefined);
+      state = this.#place.state.read();
+    }
     this.#checkDirectories(state.generation);
     return state;
   }
@@ -103,6 +112,8 @@ export class FilesBackend implements Backend {
     const { layout, state } = this.#place;
     const { state: found, others } = state.list();
     let present = found ?? (await this.#replaceMissingState(others));
+    const isReplaced = state.isReplaced(present);
+    if (isReplaced) this.#refuseOtherStore();
     if (!present.settled) {
       present = settled(await recover(this.#place, present));
       state.discard(state.list().others);
@@ -111,6 +122,7 @@ export class FilesBackend implements Backend {
       state.discard(others);
       await syncDirectory(state.path);
     }
+    if (isReplaced) present = state.takeUp(present);
     await deleteNeighbours(layout, present.generation);
     return { generation: present.generation, revision: present.revision };
   }
@@ -123,10 +135,18 @@ export class FilesBackend implements Backend {
         hint: 'restore a backup with "coffer store restore"',
       });
     }
-    // Revisions count commits, so the time in milliseconds is above any that was used before.
-    const replacement = unsettled({ generation, revision: Date.now() });
+    const replacement = unsettled({ generation, revision: state.unusedRevision() });
     await state.create(replacement);
     return replacement;
+  }
+
+  /** Its files would be sealed under the keys of the one that was opened. */
+  #refuseOtherStore(): void {
+    const { layout } = this.#place;
+    if (this.#header === undefined || readWhole(layout.header)?.equals(this.#header) === true) return;
+    throw unavailable(`there is another store in ${layout.directory} than before`, {
+      hint: 'put the old one back, or start again what uses it',
+    });
   }
 
   #checkDirectories(generation: number): void {

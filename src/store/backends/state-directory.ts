@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { corrupt } from '../../errors.ts';
 import type { State, Version } from './backend.ts';
@@ -27,6 +27,9 @@ interface Listing {
 export class StateDirectory {
   readonly path: string;
   #known: State | undefined;
+  /** The state file, which keeps its identity through all commits: another one means another history. */
+  #file: Stats | undefined;
+  #highest = -1;
 
   constructor(storeDirectory: string) {
     this.path = join(storeDirectory, 'state');
@@ -35,17 +38,49 @@ export class StateDirectory {
   /** The present state. @throws `corrupt` when there is none. */
   read(): State {
     const known = this.#known;
-    if (known?.settled === true && existsSync(this.file(known))) return known;
+    if (known?.settled === true && isSame(this.#file, this.#look(known))) return known;
     for (let attempt = 0; attempt < LISTING_ATTEMPTS; attempt++) {
       const { state } = this.list();
-      if (state !== undefined) {
-        this.#known = state;
-        return state;
-      }
+      if (state === undefined) continue;
+      const file = this.#look(state);
+      // Renamed since it was listed.
+      if (file === undefined) continue;
+      if (!this.isReplaced(state)) this.#remember(state);
+      return state;
     }
     throw corrupt(`${this.path} is damaged: the file that names the present state is missing`, {
       hint: 'any command that writes puts it back; or restore a backup with "coffer store restore"',
     });
+  }
+
+  /**
+   * Whether another directory was put in the place of the one that this process has worked with: a backup, or another store. A
+   * state file keeps its identity through all commits, so this is known by it.
+   */
+  isReplaced(present: State): boolean {
+    const file = this.#look(present);
+    return this.#file !== undefined && file !== undefined && !isSame(this.#file, file);
+  }
+
+  /**
+   * Takes up the state of a directory that was put in place of another, under the lock. Revisions that caches know are not given
+   * out a second time: it goes on from above all that were seen.
+   * @param present settled.
+   */
+  takeUp(present: State): State {
+    if (present.revision > this.#highest) {
+      this.#remember(present);
+      return present;
+    }
+    const next = { ...present, revision: this.#highest + 1 };
+    this.change(present, next);
+    return next;
+  }
+
+  /** Above all revisions that this process has seen, and above all that were used if the clock is right. */
+  unusedRevision(): number {
+    // Revisions count commits, so the time in milliseconds is above them.
+    return Math.max(Date.now(), this.#highest + 1);
   }
 
   list(): Listing {
@@ -70,13 +105,27 @@ export class StateDirectory {
   /** Makes `to` the present state in one step. */
   change(from: State, to: State): void {
     moveFile(this.file(from), this.file(to));
-    this.#known = to;
+    this.#remember(to);
   }
 
   /** Writes the first state file, or one that has gone missing. */
   async create(state: State): Promise<void> {
     await writeDurably(this.file(state), new Uint8Array(0));
+    this.#remember(state);
+  }
+
+  #remember(state: State): void {
     this.#known = state;
+    this.#file = this.#look(state) ?? this.#file;
+    this.#highest = Math.max(this.#highest, state.revision);
+  }
+
+  #look(state: State): Stats | undefined {
+    try {
+      return statSync(this.file(state), { throwIfNoEntry: false });
+    } catch (error) {
+      throw diskError(error, 'read', this.file(state));
+    }
   }
 
   /** Deletes what killed sessions left, given the names of everything but the state. */
@@ -94,6 +143,9 @@ export class StateDirectory {
     return join(this.path, DECIDED);
   }
 }
+
+const isSame = (a: Stats | undefined, b: Stats | undefined): boolean =>
+  a !== undefined && a.ino === b?.ino && a.dev === b.dev && a.birthtimeMs === b.birthtimeMs;
 
 export const settled = (version: Version): State => ({ ...version, settled: true });
 export const unsettled = (version: Version): State => ({ ...version, settled: false });
