@@ -49,10 +49,19 @@ const isText = (value: unknown): boolean =>
   (typeof value === 'string' && value !== '') || typeof value === 'number';
 
 function pathOf(operation: Operation, route: Route, raw: Raw, mount: string): string {
-  const path = printPath(route, (name) => (isText(raw[name]) ? String(raw[name]) : undefined));
+  const path = printPath(route, (name) => (isText(raw[name]) ? plain(name, String(raw[name])) : undefined));
   if (operation.api === 'json-api') return `/api/v2/${path}`;
   if (route.absolute) return `/v1/${path}`;
-  return `/v1/${mount.split('/').map(encodeURIComponent).join('/')}/${path}`;
+  return `/v1/${plain('mount', mount).split('/').map(encodeURIComponent).join('/')}/${path}`;
+}
+
+/** What lies between may resolve dots away, and the request would be about something else. @throws `invalid` for those. */
+function plain(name: string, value: string): string {
+  if (!value.split('/').some((segment) => segment === '.' || segment === '..')) return value;
+  throw invalid(`${name} ${JSON.stringify(value)} is not allowed`, {
+    field: name,
+    hint: 'nothing is called "." or ".."',
+  });
 }
 
 function queryOf(route: Route, entries: readonly (readonly [string, unknown])[]): string {

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { printRequest } from '../../src/client/request.ts';
+import { declaration as removeMount } from '../../src/operations/sys/mounts-remove.ts';
+import { declaration as deletePolicy } from '../../src/operations/sys/policies-delete.ts';
+import { declaration as showOrganization } from '../../src/operations/tags/show-organization.ts';
+import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts';
+import { refusal } from '../refusal.ts';
+
+describe('the path of a request', () => {
+  it('has names encoded, so that each stays where it belongs', () => {
+    const { target } = printRequest(showOrganization, { organization_name: 'a/b?c#d' }, 'transit', 't');
+    expect(target).toBe('/api/v2/organizations/a%2Fb%3Fc%23d');
+    expect(printRequest(removeMount, { path: 'teams/a.b' }, 'transit', 't').target).toBe(
+      '/v1/sys/mounts/teams/a.b',
+    );
+  });
+
+  it.each([
+    ['an organization', showOrganization, { organization_name: '..' }, 'transit', 'organization_name ".."'],
+    ['a policy', deletePolicy, { name: '.' }, 'transit', 'name "."'],
+    ['a mount', removeMount, { path: 'a/../../policies/acl/x' }, 'transit', 'path "a/../../policies/acl/x"'],
+    [
+      'the mount of a key',
+      decrypt,
+      { name: 'k', ciphertext: 'service:v1:AAAA' },
+      '../api/v2',
+      'mount "../api/v2"',
+    ],
+  ] as const)('does not leave its place by the name of %s', (_, operation, raw, mount, named) => {
+    expect(refusal(() => printRequest(operation, raw, mount, 't'))).toMatchObject({
+      kind: 'invalid',
+      message: `${named} is not allowed`,
+    });
+  });
+});
