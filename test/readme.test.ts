@@ -9,6 +9,7 @@ import { topics } from '../src/cli/help-topics.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const scripts = readFileSync(join(root, 'docs/scripts-and-ci.md'), 'utf8');
+const serving = readFileSync(join(root, 'docs/serving.md'), 'utf8');
 let directory = '';
 
 beforeAll(() => {
@@ -69,7 +70,6 @@ describe('the README', () => {
     writeFileSync(join(directory, 'example.mjs'), programs.join('\n'));
     writeFileSync(join(directory, 'example.mts'), programs.join('\n'));
     expect(typeErrorsIn('example.mts')).toBe('');
-    const stopWhatItStarts = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT";
     const output = outputOf([stopWhatItStarts, ...commands, 'node example.mjs']);
     expect(output).toContain('credit card 4242');
     expect(output).toContain('untouched');
@@ -78,6 +78,9 @@ describe('the README', () => {
     expect(output).toMatch(/"ciphertext":"service:v2:/);
   });
 });
+
+/** For servers that a page leaves running when something fails. */
+const stopWhatItStarts = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT";
 
 const hasGit = spawnSync('git', ['--version']).status === 0;
 
@@ -99,5 +102,18 @@ describe.skipIf(!hasGit)('the page on scripts and pipelines', () => {
     expect(output).toContain('db-password');
     expect(output).toContain('committed\nTOKEN=1\n');
     expect(output).toMatch(/secrets\/naked\.env is not encrypted, or not with this store\nrefused\n$/);
+  });
+});
+
+describe('the page on running a server', () => {
+  it('shows how a server is unsealed', () => {
+    const prepare = [
+      'export COFFER_STORE=$HOME/served-store COFFER_MASTER_KEY=$(coffer keygen)',
+      'coffer init --quiet',
+    ];
+    const answers = outputOf([stopWhatItStarts, ...prepare, ...testedBlocks(serving, 'sh')]).match(
+      /"sealed":\w+/g,
+    );
+    expect(answers).toEqual(['"sealed":true', '"sealed":false', '"sealed":false']);
   });
 });
