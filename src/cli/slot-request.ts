@@ -1,6 +1,6 @@
 import { invalid, sealed } from '../errors.ts';
 import { generateMasterKey, parseMasterKey, tryParseMasterKey } from '../store/master-key.ts';
-import type { CreatedSlot, SlotRequest } from '../store/slots/slot-kind.ts';
+import type { SlotRequest } from '../store/slots/slot-kind.ts';
 import { type Given, type OptionSpec, textOption } from './command.ts';
 import { variable } from './environment.ts';
 import type { Session } from './session.ts';
@@ -159,31 +159,4 @@ function wholeNumber(flag: string, text: string): number {
     field: `--${flag}`,
     hint: 'give a whole number from 2 to 255',
   });
-}
-
-/** What must be shown of slots just made, once: fresh keys and shares, one a line. */
-export const secretsOf = (
-  planned: readonly PlannedSlot[],
-  created: readonly CreatedSlot[],
-): readonly string[] =>
-  created.flatMap((slot, index) => [
-    ...(planned[index]?.freshKey === undefined ? [] : [planned[index].freshKey]),
-    ...(slot.shareTexts ?? []),
-  ]);
-
-/** A slot as `-o json` shows it. */
-export function slotJson(planned: PlannedSlot | undefined, { shareTexts, ...slot }: CreatedSlot): object {
-  return {
-    ...slot,
-    ...(planned?.freshKey === undefined ? {} : { master_key: planned.freshKey }),
-    ...(shareTexts === undefined ? {} : { share_texts: shareTexts }),
-  };
-}
-
-/** What the person must know about secrets that were just printed. */
-export function sayAboutSecrets(session: Session, secrets: readonly string[]): void {
-  if (secrets.length === 0) return;
-  session.say(
-    'Keep what is printed here safe, and apart from the store: it is shown this once, and kept nowhere.',
-  );
 }

@@ -1,15 +1,13 @@
 import { openCore } from '../../operations/core.ts';
 import { printLocation } from '../../store/backends/location.ts';
 import { type InitResult, initStore } from '../../store/init.ts';
-import { openStore } from '../../store/open.ts';
-import type { Credential } from '../../store/slots/credential.ts';
-import type { CreatedSlot, SlotRequest } from '../../store/slots/slot-kind.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
+import type { Store } from '../../store/store.ts';
 import { DEFAULT_MOUNT, type Dialect } from '../../transit/mounts.ts';
 import type { Command, Given } from '../command.ts';
 import { dialectOf, dialectOption } from '../dialect-option.ts';
 import { DONE } from '../exit-codes.ts';
-import { printResult } from '../output.ts';
+import { printNewSlots } from '../new-slots.ts';
 import { refuseRemote } from '../refuse-remote.ts';
 import type { Session } from '../session.ts';
 import {
@@ -17,9 +15,6 @@ import {
   environmentSlot,
   type PlannedSlot,
   plannedSlots,
-  sayAboutSecrets,
-  secretsOf,
-  slotJson,
   slotOptions,
 } from '../slot-request.ts';
 
@@ -43,11 +38,11 @@ export const command: Command = {
     const dialect = dialectOf(options);
     const directory = session.settings.storeDirectory;
     const planned = await slotsOf(session, options);
-    const credentials = planned.flatMap(({ request }) => credentialOf(request));
-    const made = await initStore({ directory, slots: planned.map(({ request }) => request) });
-    if (dialect !== undefined) {
-      await setDialect(directory, [...credentials, ...made.slots.flatMap(shareCredential)], dialect);
-    }
+    const made = await initStore({
+      directory,
+      slots: planned.map(({ request }) => request),
+      ...(dialect === undefined ? {} : { furnish: (store) => setDialect(store, dialect) }),
+    });
     await printMade(session, planned, made);
     return DONE;
   },
@@ -66,50 +61,12 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
 
 async function printMade(session: Session, planned: readonly PlannedSlot[], made: InitResult): Promise<void> {
   const directory = await printLocation(session.settings.storeDirectory);
-  const secrets = secretsOf(planned, made.slots);
-  if (session.settings.format === 'json') {
-    const slots = made.slots.map((slot, index) => slotJson(planned[index], slot));
-    await printResult(session, { id: made.id, directory, slots }, {}, { file: undefined, keepBase64: true });
-  } else {
-    for (const secret of secrets) session.streams.out.write(`${secret}\n`);
-  }
   const ways = made.slots.map(({ kind }) => kindNames[kind]);
   const only = ways.length === 1 ? ', and with nothing else: do not lose it' : '';
-  session.say(`Made the store ${directory}. It opens with ${ways.join(' or ')}${only}.`);
-  sayAboutSecrets(session, secrets);
+  const said = `Made the store ${directory}. It opens with ${ways.join(' or ')}${only}.`;
+  await printNewSlots(session, planned, made.slots, (slots) => ({ id: made.id, directory, slots }), said);
 }
 
-async function setDialect(
-  directory: string,
-  credentials: readonly Credential[],
-  dialect: Dialect,
-): Promise<void> {
-  const store = await openStore({ directory, credentials });
-  try {
-    await openCore(store).mounts.tune(DEFAULT_MOUNT, { dialect });
-  } finally {
-    store.close();
-  }
+async function setDialect(store: Store, dialect: Dialect): Promise<void> {
+  await openCore(store).mounts.tune(DEFAULT_MOUNT, { dialect });
 }
-
-/** What opens a slot again. Bytes are copied: the originals may be overwritten once a store was made with them. */
-function credentialOf(request: SlotRequest): Credential[] {
-  const source = 'the new slot';
-  if (request.kind === 'shares') return [];
-  if (request.kind === 'passphrase') {
-    const { passphrase } = request;
-    return [{ source, kind: 'passphrase', reveal: () => passphrase }];
-  }
-  const copy = Buffer.from(bytesOf(request));
-  return [{ source, kind: request.kind, reveal: () => copy }];
-}
-
-function bytesOf(
-  request: Extract<SlotRequest, { readonly kind: 'raw' | 'key-file' | 'command' }>,
-): Uint8Array {
-  if (request.kind === 'raw') return request.key;
-  return request.kind === 'key-file' ? request.content : request.output;
-}
-
-const shareCredential = ({ shareTexts }: CreatedSlot): Credential[] =>
-  shareTexts === undefined ? [] : [{ source: 'the new shares', kind: 'shares', reveal: () => shareTexts }];

@@ -1,19 +1,10 @@
 import { invalid } from '../../errors.ts';
 import { addSlot } from '../../store/slots/administration.ts';
-import type { CreatedSlot } from '../../store/slots/slot-kind.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { printResult } from '../output.ts';
+import { printNewSlots } from '../new-slots.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import type { Session } from '../session.ts';
-import {
-  type PlannedSlot,
-  plannedSlots,
-  sayAboutSecrets,
-  secretsOf,
-  slotJson,
-  slotOptions,
-} from '../slot-request.ts';
+import { plannedSlots, slotOptions } from '../slot-request.ts';
 import { unlockStore } from '../unlock.ts';
 
 export const command: Command = {
@@ -35,21 +26,12 @@ export const command: Command = {
           hint: 'use --passphrase, --key-file, --raw, --command, or --shares with --threshold',
         });
       }
-      await printAdded(session, planned, await addSlot(store, planned.request));
+      const slot = await addSlot(store, planned.request);
+      const said = `Added slot ${slot.id} (${slot.kind}).`;
+      await printNewSlots(session, [planned], [slot], ([only]) => only, said);
     } finally {
       store.close();
     }
     return DONE;
   },
 };
-
-async function printAdded(session: Session, planned: PlannedSlot, slot: CreatedSlot): Promise<void> {
-  const secrets = secretsOf([planned], [slot]);
-  if (session.settings.format === 'json') {
-    await printResult(session, slotJson(planned, slot), {}, { file: undefined, keepBase64: true });
-  } else {
-    for (const secret of secrets) session.streams.out.write(`${secret}\n`);
-  }
-  session.say(`Added slot ${slot.id} (${slot.kind}).`);
-  sayAboutSecrets(session, secrets);
-}
