@@ -3,7 +3,7 @@ import { exitCodeOf } from '../../src/cli/exit-codes.ts';
 import { Interrupted } from '../../src/cli/prompt.ts';
 import { reportError } from '../../src/cli/report.ts';
 import { ClosedPipe } from '../../src/cli/streams.ts';
-import { CofferError, type ErrorKind, invalid } from '../../src/errors.ts';
+import { CofferError, conflict, type ErrorKind, invalid, notFound } from '../../src/errors.ts';
 import { streamsDouble } from './streams.double.ts';
 
 function report(error: unknown, environment = {}): { exitCode: number; err: string } {
@@ -34,6 +34,14 @@ describe('reportError', () => {
   it('names the field and the remedy', () => {
     expect(report(invalid('what is wrong', { field: 'nonce', hint: 'do this.' })).err).toBe(
       'coffer: nonce: what is wrong (do this)\n',
+    );
+  });
+
+  it('names an option, but no positional, for what is not there or in the wrong state', () => {
+    expect(report(notFound('key not found', { field: 'name' })).err).toBe('coffer: key not found\n');
+    expect(report(conflict('it exists', { field: 'name' })).err).toBe('coffer: it exists\n');
+    expect(report(notFound('no such mount', { field: 'mount' })).err).toBe(
+      'coffer: --mount: no such mount\n',
     );
   });
 

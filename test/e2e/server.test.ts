@@ -1,4 +1,21 @@
+import { describe, expect, it } from 'vitest';
 import { server } from './server.ts';
 import { describeCommands } from './suites/index.ts';
 
 describeCommands(server);
+
+describe('who is denied by a server', () => {
+  it('learns whether there was no token, or one that does not do', async () => {
+    const { place, stop } = await server.start();
+    try {
+      expect(place.with({ COFFER_TOKEN: undefined }).refused('transit keys list', 4)).toBe(
+        'coffer: permission denied (no token was given: use COFFER_TOKEN or --token-file)',
+      );
+      expect(place.with({ COFFER_TOKEN: 'wrong' }).refused('transit keys list', 4)).toBe(
+        'coffer: permission denied (see that the token is valid and that its policies allow this)',
+      );
+    } finally {
+      await stop();
+    }
+  });
+});

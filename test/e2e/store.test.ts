@@ -215,6 +215,13 @@ describe('coffer slots', () => {
     expect(here.ok('slots list').split('\n')).toHaveLength(6);
   });
 
+  it('says how to give a new passphrase when nobody can be asked for it', () => {
+    here.ok('init');
+    expect(here.refused('slots add --passphrase', 4)).toBe(
+      'coffer: there is nobody to ask for the new passphrase (set COFFER_NEW_PASSPHRASE, or use --passphrase-file)',
+    );
+  });
+
   it.each([
     ['no way at all', 'slots add'],
     ['two ways at once', 'slots add --raw --shares 3 --threshold 2'],

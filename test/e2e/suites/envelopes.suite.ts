@@ -310,7 +310,10 @@ export const envelopesSuite: Suite = (here) => {
       );
       mkdirSync(here().file('empty'));
       expect(here().refused('transit envelope encrypt names --in empty', 2)).toContain(
-        'nothing to do in empty',
+        'nothing to do in empty (no file is there, but for those that end in .coffer)',
+      );
+      expect(here().refused('transit envelope header --in empty', 2)).toContain(
+        'nothing to do in empty (no file there ends in .coffer)',
       );
     });
 
