@@ -1,3 +1,4 @@
+import { elapsedMs } from './clock.ts';
 import { turn } from './pause.ts';
 
 /** So long may a loop hold the event loop before others get their turn. */
@@ -9,7 +10,7 @@ const MAX_ROUNDS = 16;
 
 /** Breaks long loops, so that the rest of the process gets its turn. */
 export class Pace {
-  #since = performance.now();
+  #since = elapsedMs();
   #looked = this.#since;
   #rounds = 1;
   #left = 1;
@@ -23,7 +24,7 @@ export class Pace {
   /** Lets the event loop turn once. */
   async pause(): Promise<void> {
     await turn();
-    this.#since = performance.now();
+    this.#since = elapsedMs();
     this.#looked = this.#since;
   }
 
@@ -34,7 +35,7 @@ export class Pace {
 
   /** Quick rounds are looked at less and less often, slow ones at once. */
   #look(): boolean {
-    const now = performance.now();
+    const now = elapsedMs();
     this.#rounds = now - this.#looked < QUICK_MS ? Math.min(2 * this.#rounds, MAX_ROUNDS) : 1;
     this.#left = this.#rounds;
     this.#looked = now;

@@ -5,7 +5,7 @@ describe('a pace', () => {
   let now = 0;
   beforeEach(() => {
     now = 1000;
-    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    vi.spyOn(process, 'uptime').mockImplementation(() => now / 1000);
   });
   afterEach(() => vi.restoreAllMocks());
 

@@ -1,3 +1,4 @@
+import { elapsedMs } from '../clock.ts';
 import type { Session } from './session.ts';
 
 const BAR_WIDTH = 24;
@@ -26,7 +27,7 @@ export class ProgressLine {
   /** @param text Called only when it is time to draw. */
   draw(text: () => string): void {
     if (!this.#active) return;
-    const now = performance.now();
+    const now = elapsedMs();
     if (now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
     this.#visible = true;

@@ -1,3 +1,4 @@
+import { elapsedMs } from '../../clock.ts';
 import { bar, ProgressLine } from '../progress-line.ts';
 import type { Session } from '../session.ts';
 
@@ -5,7 +6,7 @@ import type { Session } from '../session.ts';
 export class TransferProgress {
   readonly #line: ProgressLine;
   readonly #totalBytes: number | undefined;
-  readonly #startedAt = performance.now();
+  readonly #startedAt = elapsedMs();
   #bytes = 0;
 
   /**
@@ -20,7 +21,7 @@ export class TransferProgress {
   add(bytes: number): void {
     this.#bytes += bytes;
     this.#line.draw(() =>
-      transferText(this.#bytes, this.#totalBytes, (performance.now() - this.#startedAt) / 1000),
+      transferText(this.#bytes, this.#totalBytes, (elapsedMs() - this.#startedAt) / 1000),
     );
   }
 

@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { elapsedMs } from '../../clock.ts';
 import { type CofferError, corrupt, unavailable } from '../../errors.ts';
 import { pause } from '../../pause.ts';
 import { diskError, errorCode } from './disk-errors.ts';
@@ -35,7 +36,7 @@ export class FileLock {
    * @throws `unavailable` when the lock is not to be had in time, or the file can't be opened for writing.
    */
   async hold<T>(work: () => Promise<T>): Promise<T> {
-    const start = performance.now();
+    const start = elapsedMs();
     const before = this.#queue;
     const { promise: done, resolve: finish } = Promise.withResolvers<void>();
     const queue = before === undefined ? done : before.then(() => done);
@@ -71,7 +72,7 @@ export class FileLock {
     const database = this.#open();
     try {
       while (!this.#tryBegin(database)) {
-        const waited = performance.now() - start;
+        const waited = elapsedMs() - start;
         if (waited > this.#waitMs) throw this.#timeout(start);
         const longest = Math.max(1, LONGEST_PAUSE_MS - waited / PATIENCE_MS);
         await pause(1 + Math.random() * (longest - 1));
@@ -137,7 +138,7 @@ export class FileLock {
   }
 
   #timeout(start: number): CofferError {
-    const seconds = Math.round((performance.now() - start) / 1000);
+    const seconds = Math.round((elapsedMs() - start) / 1000);
     return unavailable(`${this.#path} is held by another process, waited for ${seconds} s`, {
       hint: 'wait until it is done (a rekey or backup of a large store takes a while), then try again',
     });
