@@ -13,10 +13,10 @@ import { Cluster, whyNoDatabase } from '../test/store/postgres/cluster.ts';
 import { newStore, perRequestMs, row, startCoffer, takeTurns } from './http.ts';
 import { compareLoops, type Row } from './measure.ts';
 
-/** About as many bytes as a sealed key with a few versions has. */
+/** About as many bytes as a sealed key with three versions has, which is what the keys have here on average. */
 const ROW_BYTES = 1024;
 /** Keys, and rows, changed one after the other, so that no key gets so many versions that its size tells. */
-const KEYS = 300;
+const KEYS = 1500;
 const SETTINGS: NewKey = {
   type: 'aes256-gcm96',
   derived: false,

@@ -10,10 +10,9 @@ import { DatabaseLine } from './database-line.ts';
 import { Member } from './fleet.ts';
 
 const missing = whyNoDatabase();
-const isSlow = process.env['SLOW'] === '1';
-const OPERATIONS = isSlow ? 2000 : 600;
-const COMMANDS = isSlow ? 100 : 15;
-const KILLS = isSlow ? 50 : 12;
+const OPERATIONS = 2000;
+const COMMANDS = 20;
+const KILLS = 50;
 const PLAINTEXT = Buffer.from('attack at dawn').toString('base64');
 const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const run = promisify(execFile);
