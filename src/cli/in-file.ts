@@ -8,7 +8,11 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
+  EMFILE: 'too many open files',
+  EIO: 'the disk reports an error',
 };
+/** What else fails is no fault of the name. */
+const WRONG_NAME = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG']);
 
 /** A file being read. */
 export interface InFile extends Input {
@@ -54,7 +58,7 @@ export function openInFile(path: string, field: string): InFile {
 /** What cannot be opened was named wrongly; what cannot be read after that is a failure of the disk. */
 function readFailure(path: string, field: string, error: unknown): CofferError {
   const code = String((error as { readonly code?: unknown } | null)?.code);
-  const kind = code === 'EIO' ? 'unavailable' : 'invalid';
+  const kind = WRONG_NAME.has(code) ? 'invalid' : 'unavailable';
   return new CofferError(kind, `can't read ${path}: ${REASONS[code] ?? code}`, { field, cause: error });
 }
 

@@ -1,13 +1,31 @@
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { expect } from 'vitest';
-import { ailments, leftovers, NO_STORE, pictureOf } from './picture.ts';
-import type { Sandbox } from './sandbox.ts';
+import { usualWorld } from './layer/fixed-world.ts';
+import { ailments, leftovers, pictureOf } from './picture.ts';
+import type { Answer, Sandbox } from './sandbox.ts';
 import { lookAt, storeOf, type Write } from './writes.ts';
 
 /** How things look when a command has done nothing, and when it has done all. */
 export interface Expected {
   readonly before: string;
   readonly after: string;
+}
+
+/** Both, of a command that is run undisturbed in a copy of `box`. */
+export async function expectationsOf(write: Write, box: Sandbox): Promise<Expected> {
+  const copy = box.copy();
+  const before = await lookAt(write, copy);
+  assert.equal((await run(write, copy)).exitCode, 0, write.name);
+  const after = await lookAt(write, copy);
+  copy.remove();
+  assert.notEqual(before, after, `"${write.name}" shows no effect`);
+  return { before, after };
+}
+
+/** Runs it as it was run for the expectations: with the same time and chance. */
+export function run(write: Write, box: Sandbox): Promise<Answer> {
+  const input = write.input === undefined ? {} : { input: write.input };
+  return box.run(write.words(box), { world: usualWorld, ...input });
 }
 
 /**
@@ -21,15 +39,40 @@ export async function checkStoreAfter(
   { acknowledged }: { readonly acknowledged: boolean },
 ): Promise<void> {
   const store = storeOf(write, box);
-  expect(await ailments(store)).toEqual([]);
+  assert.deepEqual(await ailments(store), []);
   const found = await lookAt(write, box);
-  if (found !== expected.after) expect(found).toBe(acknowledged ? expected.after : expected.before);
+  if (found !== expected.after) assert.equal(found, acknowledged ? expected.after : expected.before);
   if (found === expected.before) {
-    const again = await box.run(write.words(box), write.input === undefined ? {} : { input: write.input });
-    expect(again).toMatchObject({ exitCode: 0 });
+    const input = write.input === undefined ? {} : { input: write.input };
+    const again = await box.run(write.words(box), input);
+    assert.equal(again.exitCode, 0, again.stderr);
   }
   await box.ok(['orgs', 'create', 'the-next', '--store', store]);
-  expect(await ailments(store)).toEqual([]);
-  expect(existsSync(store) ? leftovers(store) : NO_STORE).toEqual([]);
-  expect(await pictureOf(store)).toContain('the-next');
+  assert.deepEqual(await ailments(store), []);
+  assert.deepEqual(existsSync(store) ? leftovers(store) : 'no store', []);
+  assert.match(await pictureOf(store), /the-next/);
+}
+
+/** What Node and our own words call each code. */
+const REASONS: Readonly<Record<string, RegExp>> = {
+  EIO: /the disk reports an error|i\/o error|EIO/i,
+  ENOSPC: /no space left|the disk is full/i,
+  EDQUOT: /quota/i,
+  EFBIG: /file too large|EFBIG/i,
+  EMFILE: /too many open files/i,
+  EACCES: /permission denied/i,
+  EROFS: /read-only/i,
+  EINTR: /interrupted|EINTR/i,
+};
+
+/** A refusal is one line that says why, with the exit code of a failure. */
+export function checkRefusal(
+  { exitCode, stderr }: Answer,
+  code: string,
+  exitCodes: readonly number[] = [1],
+): void {
+  assert.match(stderr, /^coffer: [^\n]+\n$/);
+  assert.doesNotMatch(stderr, /unexpected/);
+  assert.match(stderr, REASONS[code] ?? /an unknown code/);
+  assert.ok(exitCodes.includes(exitCode), `exit code ${exitCode}`);
 }

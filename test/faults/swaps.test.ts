@@ -50,7 +50,8 @@ describe('two stores that change places', () => {
   it('are not mixed by a process that has one of them open', async () => {
     for (const commits of [0, 20]) {
       const { box, first, second } = await twoStores();
-      for (let i = 0; i < commits; i++) await box.ok(['transit', 'keys', 'rotate', 'letters', '--store', second]);
+      for (let i = 0; i < commits; i++)
+        await box.ok(['transit', 'keys', 'rotate', 'letters', '--store', second]);
       const coffer = await open(first);
       await coffer.transit.encrypt({ name: 'letters', plaintext: base64('x') });
       const pictures = [await pictureOf(first), await pictureOf(second)];
@@ -58,7 +59,9 @@ describe('two stores that change places', () => {
       await tallied(`exchanged under an open store, the other ${commits} commits ahead`, async () => {
         const refusal = { kind: 'unavailable', message: `there is another store in ${first} than before` };
         await expect(coffer.transit.keys.rotate({ name: 'letters' })).rejects.toMatchObject(refusal);
-        await expect(coffer.transit.encrypt({ name: 'upserted', plaintext: '' })).rejects.toMatchObject(refusal);
+        await expect(coffer.transit.encrypt({ name: 'upserted', plaintext: '' })).rejects.toMatchObject(
+          refusal,
+        );
         await expect(coffer.transit.keys.list()).rejects.toMatchObject(refusal);
         expect([await pictureOf(second), await pictureOf(first)]).toEqual(pictures);
         expect([await ailments(first), await ailments(second)]).toEqual([[], []]);
@@ -79,13 +82,20 @@ describe('a part of a store in the place of that of another', () => {
     'generation-1',
     'generation-1/documents',
     'generation-1/slots',
-    ...readdirSync(join(directory, 'generation-1', 'documents')).map((name) => `generation-1/documents/${name}`),
+    ...readdirSync(join(directory, 'generation-1', 'documents')).map(
+      (name) => `generation-1/documents/${name}`,
+    ),
   ];
 
   it('is noticed, said by name where it is one document, and does no harm once it is put back', async () => {
     const { box, first, second } = await twoStores();
     const before = await pictureOf(first);
-    const foreign = join(second, 'generation-1', 'documents', readdirSync(join(second, 'generation-1', 'documents'))[0] ?? '');
+    const foreign = join(
+      second,
+      'generation-1',
+      'documents',
+      readdirSync(join(second, 'generation-1', 'documents'))[0] ?? '',
+    );
     const tally = new Tally();
     for (const part of parts(first)) {
       const mine = join(first, part);
@@ -96,7 +106,8 @@ describe('a part of a store in the place of that of another', () => {
         const isDocument = theirs === foreign;
         if (part !== 'state') expect(doctor.exitCode).not.toBe(0);
         expect(doctor.stderr + doctor.stdout).not.toContain('unexpected');
-        if (isDocument) expect(await ailments(first)).toEqual([expect.stringContaining(`${mine}: is damaged`)]);
+        if (isDocument)
+          expect(await ailments(first)).toEqual([expect.stringContaining(`${mine}: is damaged`)]);
         for (const line of ['transit keys list', 'transit keys read letters', 'tags list', 'slots list']) {
           const { exitCode, stderr } = await box.run(line.split(' '));
           if (exitCode !== 0) expect(stderr).toMatch(/^coffer: (?!unexpected)[^\n]+\n$/);
@@ -120,9 +131,17 @@ describe('a part of a store in the place of that of another', () => {
     for (const name of names) {
       const path = join(first, 'generation-1', 'documents', name);
       const bytes = readFileSync(path);
-      writeFileSync(path, readFileSync(join(first, 'generation-1', 'documents', names.find((other) => other !== name) ?? '')));
+      writeFileSync(
+        path,
+        readFileSync(join(first, 'generation-1', 'documents', names.find((other) => other !== name) ?? '')),
+      );
       await tally.after(name, async () => {
-        const answer = await box.run(['transit', 'decrypt', 'letters', readFileSync(box.at('ciphertext'), 'utf8')]);
+        const answer = await box.run([
+          'transit',
+          'decrypt',
+          'letters',
+          readFileSync(box.at('ciphertext'), 'utf8'),
+        ]);
         if (answer.exitCode === 0) {
           expect(answer.stdout).toBe('a small secret');
           readable++;

@@ -12,6 +12,8 @@ declare module 'vitest' {
     readonly command: string;
     /** What is loaded into a process before it. */
     readonly preload: string;
+    /** What runs in a process of its own because the whole process is under some condition. */
+    readonly conditions: string;
     /** One line is added for each fault, and for each promise that was found broken. */
     readonly tally: string;
   }
@@ -41,10 +43,21 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
       format: 'cjs',
     }),
   ]);
+  const conditions = join(directory, 'conditions.mjs');
+  await build({
+    ...common,
+    entryPoints: [fileURLToPath(new URL('conditions/main.ts', import.meta.url))],
+    outfile: conditions,
+    format: 'esm',
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  });
   const tally = join(directory, 'tally');
   writeFileSync(tally, '');
   provide('command', main);
   provide('preload', preload);
+  provide('conditions', conditions);
   provide('tally', tally);
   return () => {
     const lines = readFileSync(tally, 'utf8').split('\n');

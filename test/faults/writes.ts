@@ -13,8 +13,6 @@ export interface Write {
   readonly store?: (box: Sandbox) => string;
   /** It has done what it was asked to before it clears away, and a failure of that is not told. */
   readonly cleansLater?: boolean;
-  /** The exit code when the disk refuses; 1 by default. */
-  readonly refusedWith?: number;
 }
 
 export const storeOf = (write: Write, box: Sandbox): string => write.store?.(box) ?? box.store;

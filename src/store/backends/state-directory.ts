@@ -58,6 +58,7 @@ export class StateDirectory {
    * state file keeps its identity through all commits, so this is known by it.
    */
   isReplaced(present: State): boolean {
+    if (present === this.#known) return false;
     const file = this.#look(present);
     return this.#file !== undefined && file !== undefined && !isSame(this.#file, file);
   }

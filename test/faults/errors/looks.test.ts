@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { checkStoreAfter } from '../aftermath.ts';
+import { checkRefusal, checkStoreAfter, expectationsOf } from '../aftermath.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { Tally } from '../tally.ts';
 import { usualTemplate } from '../template.ts';
-import { fileWrites, keyWrites, lookAt, peopleWrites, storeWrites } from '../writes.ts';
-import { checkAnswer } from './everywhere.ts';
+import { fileWrites, keyWrites, peopleWrites, storeWrites } from '../writes.ts';
 import { lookFailuresAt } from './failures.ts';
 import { type Command, runStruckHere } from './struck-here.ts';
 
@@ -14,6 +13,9 @@ const template = usualTemplate();
 interface Question extends Command {
   readonly name: string;
 }
+
+/** A file named by the caller that can't be opened counts as a wrong value. */
+const WRONG_FILE_TOO = [1, 2];
 
 const ask = (line: string): Question => ({ name: line, words: () => line.split(' ') });
 
@@ -51,12 +53,7 @@ it.each(questions)(
           () => {
             if (answer.stdout.includes(call.path)) return;
             if (answer.exitCode === 0) expect(answer.stdout).toBe(truth.stdout);
-            else
-              checkAnswer(answer, failing, {
-                name: question.name,
-                words: question.words,
-                refusedWith: answer.exitCode,
-              });
+            else checkRefusal(answer, failing.code ?? '', WRONG_FILE_TOO);
           },
         );
       }
@@ -69,28 +66,26 @@ it.each(questions)(
 it.each([...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites])(
   '"$name" leaves everything as before or as after, whichever look at the disk fails',
   async (write) => {
-    const before = template().copy();
-    const after = before.copy();
-    const { calls } = await runStruckHere(after, write, 'looks');
-    const expected = { before: await lookAt(write, before), after: await lookAt(write, after) };
+    const expected = await expectationsOf(write, template());
+    const undisturbed = template().copy();
+    const { calls } = await runStruckHere(undisturbed, write, 'looks');
+    undisturbed.remove();
     const tally = new Tally();
     for (const [index, call] of calls.entries()) {
       for (const failing of lookFailuresAt(call, index)) {
-        const box = before.copy();
+        const box = template().copy();
         const at = index + 1;
         const answer = await runStruckHere(box, write, 'looks', { at, fault: failing.fault });
         await tally.after(
           `${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`,
           async () => {
-            checkAnswer(answer, failing, { ...write, refusedWith: answer.exitCode });
+            if (answer.exitCode !== 0) checkRefusal(answer, failing.code ?? '', WRONG_FILE_TOO);
             await checkStoreAfter(write, box, expected, { acknowledged: answer.exitCode === 0 });
           },
         );
         box.remove();
       }
     }
-    before.remove();
-    after.remove();
     tally.settle();
   },
 );

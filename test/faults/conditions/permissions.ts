@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkRefusal, checkStoreAfter, expectationsOf, run } from '../aftermath.ts';
+import { questionsOf } from '../questions.ts';
+import type { Sandbox } from '../sandbox.ts';
+import { keyWrites, peopleWrites, storeWrites } from '../writes.ts';
+import { observe } from './report.ts';
+
+const NONE = 0;
+const READ_ONLY = 0o400;
+const LIST_ONLY = 0o500;
+
+/** Takes away permissions from one file or directory at a time; run as a user who needs them. */
+export async function permissions(template: Sandbox): Promise<void> {
+  assert.notEqual(process.geteuid?.(), 0, 'the superuser needs no permissions');
+  const truths = await answersIn(template);
+  for (const path of pathsOf(template)) {
+    const isDirectory = statSync(join(template.store, path)).isDirectory();
+    for (const mode of [NONE, isDirectory ? LIST_ONLY : READ_ONLY]) {
+      await without(template, path, mode, truths);
+    }
+  }
+}
+
+const pathsOf = ({ store }: Sandbox): readonly string[] => [
+  '.',
+  ...['coffer.json', 'lock', 'state', `state/${readdirSync(join(store, 'state'))[0]}`],
+  ...['generation-1', 'generation-1/slots', 'generation-1/documents'],
+  ...readdirSync(join(store, 'generation-1', 'slots')).map((name) => `generation-1/slots/${name}`),
+  ...readdirSync(join(store, 'generation-1', 'documents')).map((name) => `generation-1/documents/${name}`),
+];
+
+async function without(
+  template: Sandbox,
+  path: string,
+  mode: number,
+  truths: readonly Said[],
+): Promise<void> {
+  const what = `${path} with mode ${mode.toString(8)}`;
+  const box = template.copy();
+  const full = join(box.store, path);
+  const usual = statSync(full).mode;
+  chmodSync(full, mode);
+  const answers = await answersIn(box);
+  chmodSync(full, usual);
+  await observe(`questions: ${what}`, () => {
+    for (const [index, answer] of answers.entries()) {
+      const { exitCode, stdout, stderr } = answer;
+      // Where it is known which file it is, the answer may go on without it, and say so.
+      if (exitCode === 0 && stdout === truths[index]?.stdout) continue;
+      assert.match(stdout + stderr, /permission denied/);
+      assert.doesNotMatch(stderr, /unexpected/);
+    }
+  });
+  box.remove();
+  for (const write of [
+    keyWrites[0],
+    keyWrites[4],
+    peopleWrites[0],
+    peopleWrites[5],
+    storeWrites[2],
+    storeWrites[3],
+  ]) {
+    if (write === undefined) continue;
+    const expected = await expectationsOf(write, template);
+    const copy = template.copy();
+    const target = join(copy.store, path);
+    chmodSync(target, mode);
+    const answer = await run(write, copy);
+    giveBack(target, usual);
+    await observe(`${write.name}: ${what}`, async () => {
+      if (answer.exitCode !== 0) checkRefusal(answer, 'EACCES');
+      await checkStoreAfter(write, copy, expected, { acknowledged: answer.exitCode === 0 });
+    });
+    copy.remove();
+  }
+}
+
+interface Said {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function answersIn(box: Sandbox): Promise<readonly Said[]> {
+  const answers: Said[] = [];
+  for (const words of questionsOf(box, readFileSync(box.at('ciphertext'), 'utf8'))) {
+    const answer = await box.run(words);
+    answers.push({ ...answer, stdout: answer.stdout.replaceAll(box.root, '') });
+  }
+  return answers;
+}
+
+/** A write that succeeded may have replaced the file, or renamed it. */
+function giveBack(path: string, mode: number): void {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) chmodSync(path, mode);
+}
