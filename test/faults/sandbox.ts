@@ -33,8 +33,10 @@ export class Sandbox {
   static #worlds = usualWorld.seed;
   readonly root: string;
 
-  constructor(root: string) {
+  /** @param worlds what its worlds are counted from, for one of several processes. */
+  constructor(root: string, worlds?: number) {
     this.root = root;
+    if (worlds !== undefined) Sandbox.#worlds = worlds;
   }
 
   /** A new, empty one. */

@@ -9,9 +9,13 @@ import { FILE_MODE } from './durable-files.ts';
 // Result codes of SQLite, https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
 const SQLITE_NOTADB = 26;
-const LONGEST_PAUSE_MS = 10;
-/** Each so many milliseconds of waiting shorten the pause by one, so that whoever waits longest tries most often. */
-const PATIENCE_MS = 100;
+/**
+ * A pause is at most this part of the time waited so far, within bounds: a short hold is noticed soon after its end, and a crowd
+ * does not keep the processors from whoever holds the lock with its tries.
+ */
+const PAUSE_SHARE = 1 / 8;
+const FIRST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 50;
 
 /**
  * Mutual exclusion among all processes that use one file. SQLite does the locking: it is the part of Node that
@@ -74,7 +78,7 @@ export class FileLock {
       while (!this.#tryBegin(database)) {
         const waited = elapsedMs() - start;
         if (waited > this.#waitMs) throw this.#timeout(start);
-        const longest = Math.max(1, LONGEST_PAUSE_MS - waited / PATIENCE_MS);
+        const longest = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waited * PAUSE_SHARE));
         await pause(1 + Math.random() * (longest - 1));
       }
     } catch (error) {

@@ -1,14 +1,18 @@
-/** `main.ts <condition> <template>`: runs what belongs under a condition that a whole process has to be in. */
+/** `main.ts <condition> <template> [arguments…]`: runs what belongs under a condition that a whole process has to be in. */
 import { Sandbox } from '../sandbox.ts';
+import { crowd } from './crowd.ts';
 import { fullDisk } from './full-disk.ts';
 import { permissions } from './permissions.ts';
 import { readOnly } from './read-only.ts';
+import { writer } from './writer.ts';
 
-const conditions: Readonly<Record<string, (template: Sandbox) => Promise<void>>> = {
+const conditions: Readonly<Record<string, (template: Sandbox, more: readonly string[]) => Promise<void>>> = {
+  crowd,
+  writer,
   'full-disk': fullDisk,
   'read-only': readOnly,
   permissions,
 };
 
-const [condition = '', template = ''] = process.argv.slice(2);
-await conditions[condition]?.(new Sandbox(template));
+const [condition = '', template = '', ...more] = process.argv.slice(2);
+await conditions[condition]?.(new Sandbox(template), more);

@@ -42,7 +42,9 @@ export const firstBytes = ({ seed }: World, size: number): Buffer => chance(seed
 
 /** A cipher's key stream is as good as chance, and the same for the same seed. */
 function chance(seed: number): (size: number) => Buffer {
-  const stream = createCipheriv('aes-256-ctr', Buffer.alloc(32, seed), Buffer.alloc(16));
+  const key = Buffer.alloc(32);
+  key.writeUInt32BE(seed);
+  const stream = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
   return (size) => stream.update(Buffer.alloc(size));
 }
 
