@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import type { Transit } from '../../src/transit/transit.ts';
 import fixtures from '../vectors/go-backups/backups.json' with { type: 'json' };
 import type { Secrets } from './secrets.ts';
@@ -38,5 +39,13 @@ export async function restoreGoKeys(transit: Transit, secrets: Secrets): Promise
   }
 }
 
-/** Of PKCS#8 the beginning is the same for all keys, and tells nothing. */
-const secretPart = (bytes: Buffer): Buffer => (bytes.length > 64 ? bytes.subarray(-32) : bytes.subarray(-16));
+/** What of stored key material nobody may see: all of a symmetric key, and of an asymmetric one no part that is public. */
+export function secretPart(stored: Buffer): Buffer {
+  try {
+    const { d } = createPrivateKey({ key: stored, format: 'der', type: 'pkcs8' }).export({ format: 'jwk' });
+    if (d !== undefined) return Buffer.from(d, 'base64url');
+  } catch {
+    // No PKCS#8, or of a type that has no such number.
+  }
+  return stored.length > 64 ? stored.subarray(-32) : stored;
+}

@@ -38,7 +38,7 @@ const WORDS = [
 type Maker = (chance: Chance, content: Content) => unknown;
 
 const MAKERS: Readonly<Record<string, Maker>> = {
-  name: (chance, { keys }) => chance.pick([...keys, 'fresh', 'reader', 'acme', 'billing']),
+  name: (chance, { keys }) => chance.pick([...keys, 'fresh', 'app', 'acme', 'billing']),
   source: (chance, { keys }) => chance.pick(keys),
   destination: (chance, { keys }) => chance.pick(keys),
   plaintext: () => secretBase64,

@@ -12,8 +12,8 @@ import { Defect } from './target.ts';
 /** A small store whose content is known, for what damages it and looks what can still be read. */
 
 const CLOCK = { now: () => 1_772_352_000_500 };
-const SECRET = 'hostile-suite-document-canary';
-const PASSPHRASE = 'hostile-suite-passphrase-canary';
+const SECRET = 'Gf3zTq8vLx5mWk2pNr7bHy4c';
+const PASSPHRASE = 'Qj6wXd9kBz3tMv8nRp1gLs5f';
 
 const DOCUMENTS: readonly (DocumentRef & { readonly value: object })[] = [
   { collection: 'things', id: 'one', value: { secret: `${SECRET}-1` } },

@@ -1,39 +1,43 @@
 import { asCofferError, type CofferError } from '../../src/errors.ts';
 import { Defect } from './target.ts';
 
-/** So much of a secret, from its start or its end, counts as the secret. */
-const TELLING_BYTES = 12;
+/**
+ * So many characters in a row, from anywhere in a secret, tell it. In hexadecimal a character says less, and there are
+ * many hashes around that must not be taken for a secret by chance.
+ */
+const TELLING_CHARACTERS = { text: 10, base64: 9, hexadecimal: 12 } as const;
+type Form = keyof typeof TELLING_CHARACTERS;
+const FORMS = Object.keys(TELLING_CHARACTERS) as Form[];
 /** Texts that were looked through already; most errors say the same again and again. */
 const REMEMBERED_TEXTS = 20_000;
 
 /**
- * Secrets that were put where the product must keep them: plaintexts, keys, tokens. They are looked for as they are, in
- * hexadecimal and in base64, in everything that the product says.
+ * Secrets that were put where the product must keep them: plaintexts, keys, tokens. Pieces of them are looked for as they
+ * are, in hexadecimal and in base64, in everything that the product says.
  */
 export class Secrets {
-  readonly #needles = new Map<string, string>();
+  readonly #pieces: Readonly<Record<Form, Pieces>> = {
+    text: new Pieces(TELLING_CHARACTERS.text),
+    base64: new Pieces(TELLING_CHARACTERS.base64),
+    hexadecimal: new Pieces(TELLING_CHARACTERS.hexadecimal),
+  };
   #harmless = new Set<string>();
 
   /** @param name what failures call it. */
   add(name: string, secret: string | Uint8Array): void {
     const bytes = Buffer.from(secret);
-    const parts =
-      bytes.length <= TELLING_BYTES
-        ? [bytes]
-        : [bytes.subarray(0, TELLING_BYTES), bytes.subarray(-TELLING_BYTES)];
-    for (const part of parts) {
-      if (typeof secret === 'string') this.#needles.set(part.toString(), `${name} as it is`);
-      this.#needles.set(part.toString('hex'), `${name} in hexadecimal`);
-      for (const needle of base64Forms(part)) this.#needles.set(needle, `${name} in base64`);
-    }
+    if (typeof secret === 'string') this.#pieces.text.add(secret, name);
+    this.#pieces.hexadecimal.add(bytes.toString('hex'), name);
+    for (const text of base64Forms(bytes)) this.#pieces.base64.add(text, name);
     this.#harmless = new Set();
   }
 
   /** @throws Defect when a text tells a secret. @param where the text was said. */
   examine(text: string, where: string): void {
     if (this.#harmless.has(text)) return;
-    for (const [needle, what] of this.#needles) {
-      if (text.includes(needle)) throw new Defect(`${where} tells ${what}: ${text.slice(0, 500)}`);
+    for (const form of FORMS) {
+      const name = this.#pieces[form].foundIn(text);
+      if (name !== undefined) throw new Defect(`${where} tells ${name} in ${form}: ${text.slice(0, 500)}`);
     }
     if (text.length > 500) return;
     if (this.#harmless.size >= REMEMBERED_TEXTS) this.#harmless.clear();
@@ -89,3 +93,35 @@ function base64Forms(bytes: Buffer): string[] {
     return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
   });
 }
+
+/** All pieces of one length of some texts. */
+class Pieces {
+  readonly #length: number;
+  readonly #names = new Map<string, string>();
+  /** Which beginnings there are: sorts out nearly everything without cutting the text. */
+  readonly #beginnings = new Uint8Array(1 << 16);
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  add(text: string, name: string): void {
+    for (let at = 0; at + this.#length <= text.length; at++) {
+      this.#names.set(text.slice(at, at + this.#length), name);
+      this.#beginnings[beginningAt(text, at)] = 1;
+    }
+  }
+
+  /** The name of one that a text has a piece of. */
+  foundIn(text: string): string | undefined {
+    for (let at = 0; at + this.#length <= text.length; at++) {
+      if (this.#beginnings[beginningAt(text, at)] === 0) continue;
+      const name = this.#names.get(text.slice(at, at + this.#length));
+      if (name !== undefined) return name;
+    }
+    return undefined;
+  }
+}
+
+const beginningAt = (text: string, at: number): number =>
+  (text.charCodeAt(at) ^ (text.charCodeAt(at + 1) << 5) ^ (text.charCodeAt(at + 2) << 9)) & 0xffff;

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../../src/clock.ts';
 import { ApiHost } from '../../src/http/api-host.ts';
 import { Log } from '../../src/http/log.ts';
 import { loadRoutes, type ServedRoute } from '../../src/http/routes.ts';
@@ -21,13 +22,12 @@ import { readBackup } from '../../src/transit/backup/restoring.ts';
 import { onlyValue } from '../../src/transit/batch.ts';
 import type { StoredMaterial } from '../../src/transit/key-types/key-type.ts';
 import type { NewKey } from '../../src/transit/lifecycle.ts';
-import { goKeys } from './go-keys.ts';
+import { goKeys, secretPart } from './go-keys.ts';
 import type { Secrets } from './secrets.ts';
 import { Defect } from './target.ts';
 
 /** A plaintext that nobody but who may decrypt it must see. */
-export const SECRET_TEXT = 'hostile-suite-plaintext-canary';
-const CLOCK = { now: () => 1_772_352_000_500 };
+export const SECRET_TEXT = 'Vx7qPm2kZt9wRb4nYc6hJd1s';
 
 /** What requests are made of: names and identifiers of what is there. */
 export interface Content {
@@ -59,7 +59,11 @@ export async function openServedWorld(secrets: Secrets): Promise<ServedWorld> {
   const key = systemRandom.bytes(32);
   secrets.add('the master key', Buffer.from(key));
   const credential: Credential = { kind: 'raw', source: 'the test key', reveal: () => Buffer.from(key) };
-  const { content: initial } = await newStore([{ kind: 'raw', key: Buffer.from(key) }], CLOCK, systemRandom);
+  const { content: initial } = await newStore(
+    [{ kind: 'raw', key: Buffer.from(key) }],
+    systemClock,
+    systemRandom,
+  );
   const backend = await MemoryBackend.create(initial);
   const store = await openBackend(backend, [credential]);
   const root = await store.keyring.root(backend, 1);
@@ -146,7 +150,7 @@ async function fill(store: SealedStore, secrets: Secrets): Promise<Content> {
   for (const [name, settings] of Object.entries(KEYS)) {
     const { document, encrypts } = await transit.createKey(name, { ...SETTINGS, ...settings });
     for (const { secret = '', hmacKey = '' } of Object.values(document.versions)) {
-      if (secret !== '') secrets.add(`the key ${name}`, Buffer.from(secret, 'base64').subarray(-16));
+      if (secret !== '') secrets.add(`the key ${name}`, secretPart(Buffer.from(secret, 'base64')));
       if (hmacKey !== '') secrets.add(`the HMAC key of ${name}`, Buffer.from(hmacKey, 'base64'));
     }
     if (!encrypts) continue;
@@ -206,7 +210,7 @@ async function issueToken(
 }
 
 const ownersCall = (store: SealedStore): Call => ({
-  core: openCore(store, { clock: CLOCK }),
+  core: openCore(store),
   caller: owner,
   mount: 'transit',
 });

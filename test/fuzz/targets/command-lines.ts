@@ -18,7 +18,7 @@ interface CommandLine {
   readonly spawned: boolean;
 }
 
-const SECRET = 'hostile-suite-plaintext-canary';
+const SECRET = 'Vx7qPm2kZt9wRb4nYc6hJd1s';
 
 /** Nothing in here is slow (no RSA), listens, or goes beyond this machine; files lie in the working directory. */
 const LINES: readonly string[] = [

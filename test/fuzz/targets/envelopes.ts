@@ -28,6 +28,7 @@ interface Reading {
   readonly piece: number;
 }
 
+const TAG_BYTES = 16;
 const KEY_NAME = 'aes256-gcm96';
 /** Longer envelopes cost more than they find. */
 const MAX_ENVELOPE_CHARACTERS = 20_000;
@@ -37,6 +38,8 @@ interface Sealed {
   readonly plaintext: Buffer;
   /** Where its header ends: that is where most changes belong. */
   readonly payload: number;
+  /** Bytes of a chunk with its tag. */
+  readonly stride: number;
 }
 
 /** The vectors, with each data key under a name of its own: slots are outside of what a header authenticates. */
@@ -58,7 +61,7 @@ async function sealedVectors(transit: Transit): Promise<{ keys: DataKeys; envelo
     );
     const sink = new Collected();
     await decryptEnvelope({ keys, source: sourceOf(bytes), sink });
-    envelopes.push({ bytes, plaintext: sink.bytes, payload });
+    envelopes.push({ bytes, plaintext: sink.bytes, payload, stride: sealed.chunkBytes + TAG_BYTES });
   }
   return { keys, envelopes };
 }
@@ -109,11 +112,14 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Reading>> 
 
 function reading(chance: Chance, envelopes: readonly Sealed[], all: readonly Buffer[]): Reading {
   const from = chance.below(envelopes.length);
-  const { bytes, payload } = envelopes[from] as Sealed;
-  const inHeader = chance.oneIn(2);
-  const spoiled = inHeader
-    ? Buffer.concat([spoiledBytes(chance, bytes.subarray(0, payload), all), bytes.subarray(payload)])
-    : spoiledBytes(chance, bytes, all);
+  const { bytes, payload, stride } = envelopes[from] as Sealed;
+  const header = bytes.subarray(0, payload);
+  const spoilers = [
+    () => Buffer.concat([spoiledBytes(chance, header, all), bytes.subarray(payload)]),
+    () => spoiledBytes(chance, bytes, all),
+    () => Buffer.concat([header, ...otherChunks(chance, bytes.subarray(payload), stride)]),
+  ];
+  const spoiled = chance.pick(spoilers)();
   return {
     how: chance.pick(['header', 'decrypt', 'decrypt', 'range', 'range', 'rewrap']),
     bytes: chance.oneIn(50) ? bytes : spoiled,
@@ -122,6 +128,16 @@ function reading(chance: Chance, envelopes: readonly Sealed[], all: readonly Buf
     length: chance.size(10_000),
     piece: chance.oneIn(3) ? 1 + chance.size(100) : Number.POSITIVE_INFINITY,
   };
+}
+
+/** Whole chunks, as they are, but not all of them, not once each, or not in their order. */
+function otherChunks(chance: Chance, payload: Buffer, stride: number): Buffer[] {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < payload.length; at += stride) chunks.push(payload.subarray(at, at + stride));
+  const at = chance.below(chunks.length);
+  if (chance.oneIn(3)) return chunks.slice(0, at);
+  if (chance.oneIn(2)) return chunks.toSpliced(at, 1);
+  return chunks.toSpliced(at, 0, chance.pick(chunks.length === 0 ? [Buffer.alloc(0)] : chunks));
 }
 
 async function checkReading(
@@ -146,6 +162,9 @@ async function checkReading(
     const outcome = await secrets.outcome(() =>
       decryptRange({ keys, file: new MemoryFile(bytes), sink, range }),
     );
+    if ('value' in outcome && outcome.value.size !== original.plaintext.length) {
+      throw new Defect(`another size came out: ${outcome.value.size}`);
+    }
     requireTruth(sink.bytes, original.plaintext.subarray(offset, offset + length), 0, 'value' in outcome);
   }
 }

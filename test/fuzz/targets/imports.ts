@@ -11,7 +11,7 @@ import {
   wrapPadded,
 } from '../../../src/transit/transport/wrapping.ts';
 import type { Chance } from '../chance.ts';
-import { goKeys } from '../go-keys.ts';
+import { goKeys, secretPart } from '../go-keys.ts';
 import { shorterBytes, spoiledBytes, spoiledText } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';
 import { Defect, target, type World } from '../target.ts';
@@ -33,7 +33,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Incoming>>
   const materials = await knownMaterials();
   const wrapping = keyOf(materials.find(({ type }) => type === 'rsa-4096')?.stored ?? {});
   const secretsKnown = materials.map(({ stored }) => Buffer.from(stored.secret ?? '', 'base64'));
-  for (const secret of secretsKnown) secrets.add('an imported key', secret.subarray(-24));
+  for (const secret of secretsKnown) secrets.add('an imported key', secretPart(secret));
   const publicKeys = materials.flatMap(({ stored }) =>
     stored.publicKey === undefined ? [] : [pemOf(stored.publicKey)],
   );

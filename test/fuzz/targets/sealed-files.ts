@@ -72,8 +72,13 @@ function generate(chance: Chance, originals: readonly Original[]): Damage {
     opens: chance.oneIn(PASSPHRASE_ONE_IN) ? 'passphrase' : 'key',
   } as const;
   const body = ref?.area === 'documents' ? undefined : parseChecked(bytes);
-  if (body !== undefined && chance.oneIn(2))
-    return { ...base, checked: true, bytes: rechecked(chance, body) };
+  if (body?.['kind'] === 'passphrase' && chance.oneIn(16)) {
+    const bytes = rechecked({ ...body, kdf: spoiledDeeply(chance, body['kdf']) });
+    return { ref, checked: true, opens: 'passphrase', bytes };
+  }
+  if (body !== undefined && chance.oneIn(2)) {
+    return { ...base, checked: true, bytes: rechecked(spoiledDeeply(chance, body)) };
+  }
   if (chance.oneIn(30)) return { ...base, bytes: undefined };
   return {
     ...base,
@@ -82,12 +87,10 @@ function generate(chance: Chance, originals: readonly Original[]): Damage {
 }
 
 /** Other content under a right checksum. */
-function rechecked(chance: Chance, { checksum: _checksum, ...body }: Record<string, unknown>): Buffer {
-  const { kdf } = body;
-  const spoiled =
-    chance.oneIn(4) && kdf ? { ...body, kdf: spoiledDeeply(chance, kdf) } : spoiledDeeply(chance, body);
+function rechecked(spoiled: unknown): Buffer {
   const isObject = typeof spoiled === 'object' && spoiled !== null && !Array.isArray(spoiled);
-  const printable = JSON.parse(JSON.stringify(isObject ? spoiled : { spoiled }, printBig)) as object;
+  const text = JSON.stringify(isObject ? spoiled : { spoiled }, printBig);
+  const { checksum: _checksum, ...printable } = JSON.parse(text) as Record<string, unknown>;
   return printChecked({ ...printable, more: 1 });
 }
 
@@ -139,4 +142,4 @@ function withDamage(backend: Backend, ref: BlobRef | undefined, bytes: Buffer | 
   };
 }
 
-export const sealedFiles = target<Damage>({ name: 'sealed-files', cases: 8_000, open });
+export const sealedFiles = target<Damage>({ name: 'sealed-files', cases: 6_000, open });

@@ -14,7 +14,14 @@ import { Defect, target, type World } from '../target.ts';
 const MAGIC_BYTES = 9;
 const END_BYTES = 41;
 
-async function open(_chance: Chance, secrets: Secrets): Promise<World<Buffer>> {
+/** A file that is or was a backup. */
+interface Backup {
+  readonly bytes: Buffer;
+  /** The checksum at its end is that of what stands before it. */
+  readonly checked: boolean;
+}
+
+async function open(_chance: Chance, secrets: Secrets): Promise<World<Backup>> {
   const place = mkdtempSync(join(tmpdir(), 'coffer-fuzz-backup-'));
   const { content, credentials } = await sampleContent(secrets, false);
   const template = join(place, 'template');
@@ -30,7 +37,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Buffer>> {
   const directory = join(place, 'restored');
   return {
     generate: (chance) => generate(chance, backup, records),
-    async check(bytes) {
+    async check({ bytes, checked }) {
       writeFileSync(from, bytes);
       const restored = await secrets.outcome(() => restoreStore({ from, directory }));
       if ('refused' in restored) {
@@ -39,6 +46,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Buffer>> {
           throw new Defect(`no file is named: ${restored.refused.message}`);
         return;
       }
+      if (!checked && !bytes.equals(backup)) throw new Defect('a changed backup was restored');
       const opened = await secrets.outcome(() => openStore({ directory, credentials: credentials.key }));
       if ('value' in opened) {
         const refusals = await readAll(opened.value, secrets);
@@ -48,8 +56,10 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Buffer>> {
       rmSync(directory, { recursive: true });
       if (readdirSync(place).join() !== 'backup') throw new Defect('something else was written');
     },
-    print: (bytes) => bytes.toString('hex'),
-    simpler: shorterBytes,
+    print: ({ bytes, checked }) => `${checked} ${bytes.toString('hex')}`,
+    *simpler({ bytes, checked }) {
+      if (!checked) for (const shorter of shorterBytes(bytes)) yield { bytes: shorter, checked };
+    },
     close: () => rmSync(place, { recursive: true, force: true }),
   };
 }
@@ -66,9 +76,9 @@ function recordsOf(backup: Buffer): Buffer[] {
   return records;
 }
 
-function generate(chance: Chance, backup: Buffer, records: readonly Buffer[]): Buffer {
-  if (chance.oneIn(100)) return backup;
-  if (chance.oneIn(3)) return spoiledBytes(chance, backup, records);
+function generate(chance: Chance, backup: Buffer, records: readonly Buffer[]): Backup {
+  if (chance.oneIn(100)) return { bytes: backup, checked: true };
+  if (chance.oneIn(3)) return { bytes: spoiledBytes(chance, backup, records), checked: false };
   const changed = [...records];
   const at = chance.below(changed.length);
   const way = chance.below(5);
@@ -77,7 +87,7 @@ function generate(chance: Chance, backup: Buffer, records: readonly Buffer[]): B
   else if (way === 2)
     [changed[0], changed[at]] = [changed[at] ?? Buffer.alloc(0), changed[0] ?? Buffer.alloc(0)];
   else changed[at] = spoiledBytes(chance, changed[at] ?? Buffer.alloc(0), records);
-  return closed(backup.subarray(0, MAGIC_BYTES), changed);
+  return { bytes: closed(backup.subarray(0, MAGIC_BYTES), changed), checked: true };
 }
 
 /** A backup of these records with a right checksum at its end. */
@@ -87,4 +97,4 @@ function closed(magic: Buffer, records: readonly Buffer[]): Buffer {
   return Buffer.concat([before, head, createHash('sha256').update(before).digest()]);
 }
 
-export const storeBackups = target<Buffer>({ name: 'store-backups', cases: 500, open });
+export const storeBackups = target<Backup>({ name: 'store-backups', cases: 500, open });

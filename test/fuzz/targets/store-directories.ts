@@ -89,7 +89,7 @@ type Files = ReadonlyMap<string, Buffer>;
 
 function generate(chance: Chance, files: Files): Meddling {
   const deeds = Array.from({ length: 1 + chance.size(2) }, () => deed(chance, files));
-  return { deeds: chance.oneIn(4) ? unfinishedCommit(chance, files) : deeds, writes: chance.oneIn(3) };
+  return { deeds: chance.oneIn(2) ? unfinishedCommit(chance, files) : deeds, writes: chance.oneIn(3) };
 }
 
 function deed(chance: Chance, files: Files): Deed {
@@ -125,8 +125,8 @@ function unfinishedCommit(chance: Chance, files: Files): Deed[] {
     .map((path) => path.split('/').at(-1));
   const changes = Array.from({ length: 1 + chance.size(3) }, () => ({
     area: chance.pick(['documents', 'slots', 'documents/../..']),
-    name: chance.oneIn(4)
-      ? chance.pick(['../../../bystander', 'ff', '', anyText(chance)])
+    name: chance.oneIn(3)
+      ? chance.pick(['../../../bystander', '../../../bystander', 'ff', '', anyText(chance)])
       : chance.pick(names),
     sha256: chance.oneIn(2) ? null : chance.bytes(32).toString('hex'),
   }));
