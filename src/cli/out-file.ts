@@ -150,6 +150,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the limit of file sizes is reached',
   EIO: 'the disk reports an error',
   EMFILE: 'too many open files',
 };

@@ -58,7 +58,7 @@ const REASONS: Readonly<Record<string, RegExp>> = {
   EIO: /the disk reports an error|i\/o error|EIO/i,
   ENOSPC: /no space left|the disk is full/i,
   EDQUOT: /quota/i,
-  EFBIG: /file too large|EFBIG/i,
+  EFBIG: /limit of file sizes/i,
   EMFILE: /too many open files/i,
   EACCES: /permission denied/i,
   EROFS: /read-only/i,

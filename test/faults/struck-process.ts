@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { inject } from 'vitest';
+import type { Expected } from './aftermath.ts';
 import { usualWorld } from './layer/fixed-world.ts';
 import type { Call, Fault } from './layer/plan.ts';
 import type { Orders } from './layer/preload.ts';
 import type { Sandbox } from './sandbox.ts';
+import { lookAt, type Write } from './writes.ts';
 
 export interface Outcome {
   /** The exit code, or the signal's name. */
@@ -28,17 +30,30 @@ export async function runStruck(
   return run(box, words, input, { world: usualWorld, plan: { root: box.root, watch: 'changes', ...strike } });
 }
 
-/** Runs the command undisturbed. @returns every call by which it changes something or tells about it. */
-export async function traceOf(
+/** Runs the command under a limit of the size of files, in blocks of 1,024 bytes. */
+export async function runLimited(box: Sandbox, write: Write, blocks: number): Promise<Outcome> {
+  // The signal is ignored, so that the write fails instead of ending the process.
+  const wrapper = ['bash', '-c', `trap '' XFSZ; ulimit -f ${blocks}; exec "$@"`, 'bash'];
+  const orders: Orders = { world: usualWorld, plan: { root: box.root, watch: 'changes' } };
+  return run(box, write.words(box), write.input, orders, wrapper);
+}
+
+/** What a process does that is not disturbed: its calls, and how things look before and after. */
+export async function undisturbed(
+  write: Write,
   box: Sandbox,
-  words: readonly string[],
-  input: string | undefined,
-): Promise<readonly Call[]> {
-  const trace = `${box.root}.trace`;
-  const orders: Orders = { world: usualWorld, plan: { root: box.root, watch: 'changes' }, trace };
-  const { end, stderr } = await run(box, words, input, orders);
-  if (end !== 0) throw new Error(`coffer ${words.join(' ')} ended with ${end}: ${stderr}`);
-  return JSON.parse(readFileSync(trace, 'utf8')) as readonly Call[];
+): Promise<{ readonly calls: readonly Call[]; readonly expected: Expected }> {
+  const copy = box.copy();
+  const before = await lookAt(write, copy);
+  const trace = copy.at('trace');
+  const orders: Orders = { world: usualWorld, plan: { root: copy.root, watch: 'changes' }, trace };
+  const { end, stderr } = await run(copy, write.words(copy), write.input, orders);
+  if (end !== 0) throw new Error(`"${write.name}" ended with ${end}: ${stderr}`);
+  const calls = JSON.parse(readFileSync(trace, 'utf8')) as readonly Call[];
+  const after = await lookAt(write, copy);
+  if (before === after) throw new Error(`"${write.name}" shows no effect`);
+  copy.remove();
+  return { calls, expected: { before, after } };
 }
 
 async function run(
@@ -46,8 +61,10 @@ async function run(
   words: readonly string[],
   input: string | undefined,
   orders: Orders,
+  wrapper: readonly string[] = [],
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, ['--require', inject('preload'), inject('command'), ...words], {
+  const command = [...wrapper, process.execPath, '--require', inject('preload'), inject('command'), ...words];
+  const child = spawn(command[0] ?? '', command.slice(1), {
     cwd: box.root,
     env: {
       ...box.environment,

@@ -3,6 +3,7 @@ import { CofferError, unavailable } from '../../errors.ts';
 const reasons: Record<string, { readonly reason: string; readonly hint: string }> = {
   ENOSPC: { reason: 'no space left on the disk', hint: 'free some space and try again' },
   EDQUOT: { reason: 'the disk quota is used up', hint: 'free some space and try again' },
+  EFBIG: { reason: 'the limit of file sizes is reached', hint: 'raise it (ulimit -f)' },
   EROFS: { reason: 'the file system is read-only', hint: 'mount it writable, or work on a copy elsewhere' },
   EACCES: { reason: 'permission denied', hint: 'run as the user that owns the store' },
   EPERM: { reason: 'operation not permitted', hint: 'run as the user that owns the store' },

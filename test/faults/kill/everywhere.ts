@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { checkStoreAfter } from '../aftermath.ts';
 import type { Call } from '../layer/plan.ts';
-import { runStruck, traceOf } from '../struck-process.ts';
+import { runStruck, undisturbed } from '../struck-process.ts';
 import { Tally } from '../tally.ts';
 import { usualTemplate } from '../template.ts';
-import { lookAt, type Write } from '../writes.ts';
+import type { Write } from '../writes.ts';
 
 /** Tests that kill each command before each of its calls, and look at what is left. */
 export function killEverywhere(writes: readonly Write[]): void {
@@ -12,14 +12,10 @@ export function killEverywhere(writes: readonly Write[]): void {
   it.each(writes)(
     'a process killed at any system call of "$name" leaves everything as before or as after',
     async (write) => {
-      const before = template().copy();
-      const after = before.copy();
-      const calls = await traceOf(after, write.words(after), write.input);
-      const expected = { before: await lookAt(write, before), after: await lookAt(write, after) };
-      expect(expected.before).not.toBe(expected.after);
+      const { calls, expected } = await undisturbed(write, template());
       const tally = new Tally();
       for (const kill of killsAt(calls)) {
-        const box = before.copy();
+        const box = template().copy();
         const fault = { kind: 'kill', torn: kill.torn } as const;
         const { end, stdout } = await runStruck(box, write.words(box), write.input, { at: kill.at, fault });
         await tally.after(kill.name, async () => {
@@ -28,8 +24,6 @@ export function killEverywhere(writes: readonly Write[]): void {
         });
         box.remove();
       }
-      before.remove();
-      after.remove();
       tally.settle();
     },
   );
