@@ -1,7 +1,7 @@
 import { Sandbox } from '../sandbox.ts';
 
 /** How often each member of the crowd does each of its works. */
-export const ROUNDS = 2;
+export const ROUNDS = 1;
 
 /** What one of many does that work on one store at the same time: says each command line once it is acknowledged. */
 export async function crowd(template: Sandbox, [member = '0']: readonly string[]): Promise<void> {

@@ -3,6 +3,7 @@ import type { Call, Fault } from '../layer/plan.ts';
 /** How each kind of call fails in practice; `short` takes half of the bytes, `done` fails after it has worked. */
 const FAILURES: Partial<Readonly<Record<Call['kind'], readonly string[]>>> = {
   create: ['EIO', 'ENOSPC', 'EMFILE', 'EDQUOT', 'EACCES', 'EROFS', 'EINTR'],
+  reopen: ['EIO', 'EMFILE', 'EACCES', 'EROFS', 'EINTR'],
   write: ['EIO', 'ENOSPC', 'EDQUOT', 'EINTR'],
   sync: ['EIO', 'ENOSPC', 'EDQUOT', 'EINTR'],
   rename: ['EIO', 'ENOSPC', 'EACCES', 'EROFS', 'EDQUOT'],
@@ -22,6 +23,7 @@ const LOOK_FAILURES: Partial<Readonly<Record<Call['kind'], readonly string[]>>> 
 
 const TAKES_ROOM: readonly Call['kind'][] = ['create', 'write', 'mkdir', 'sync'];
 const ALL: readonly Call['kind'][] = [
+  'reopen',
   'create',
   'write',
   'sync',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkStoreAfter } from '../aftermath.ts';
-import type { Call } from '../layer/plan.ts';
+import type { Call, Fault } from '../layer/plan.ts';
 import { runStruck, undisturbed } from '../struck-process.ts';
 import { Tally } from '../tally.ts';
 import { usualTemplate } from '../template.ts';
@@ -10,14 +10,13 @@ import type { Write } from '../writes.ts';
 export function killEverywhere(writes: readonly Write[]): void {
   const template = usualTemplate();
   it.each(writes)(
-    'a process killed at any system call of "$name" leaves everything as before or as after',
+    'killed at any system call, or without power before what it wrote is synced, "$name" leaves all as before or as after',
     async (write) => {
       const { calls, expected } = await undisturbed(write, template());
       const tally = new Tally();
       for (const kill of killsAt(calls)) {
         const box = template().copy();
-        const fault = { kind: 'kill', torn: kill.torn } as const;
-        const { end, stdout } = await runStruck(box, write.words(box), write.input, { at: kill.at, fault });
+        const { end, stdout } = await runStruck(box, write.words(box), write.input, kill);
         await tally.after(kill.name, async () => {
           expect(end).toBe('SIGKILL');
           await checkStoreAfter(write, box, expected, { acknowledged: kill.isLast || stdout !== '' });
@@ -32,19 +31,22 @@ export function killEverywhere(writes: readonly Write[]): void {
 interface KillPoint {
   readonly name: string;
   readonly at: number;
-  readonly torn: boolean;
+  readonly fault: Fault;
   /** Everything was done and said. */
   readonly isLast: boolean;
 }
 
-/** Before each call; and in the midst of each write. */
+/**
+ * Before each call, and in the midst of each write. Before a sync it is the power that fails: for a process that is only killed, a
+ * sync changes nothing, so that moment is the same as the one before the next call.
+ */
 function killsAt(calls: readonly Call[]): readonly KillPoint[] {
   return calls.flatMap((call, index) => {
     const at = index + 1;
     const name = `call ${at} of ${calls.length}, ${call.kind} ${call.path}`;
-    const before = { name: `before ${name}`, at, torn: false, isLast: call.kind === 'exit' };
-    return call.kind === 'write'
-      ? [before, { name: `within ${name}`, at, torn: true, isLast: false }]
-      : [before];
+    const fault = { kind: 'kill', losesData: call.kind === 'sync' } as const;
+    const before = { name: `before ${name}`, at, fault, isLast: call.kind === 'exit' };
+    if (call.kind !== 'write') return [before];
+    return [before, { name: `within ${name}`, at, fault: { kind: 'kill', torn: true }, isLast: false }];
   });
 }

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { type Describe, original, pathOf, type Wrapping } from './layer.ts';
 import type { Call } from './plan.ts';
 
-const WRITING =
-  constants.O_WRONLY | constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
+const MAKING = constants.O_CREAT | constants.O_TRUNC;
+const WRITING = constants.O_WRONLY | constants.O_RDWR | constants.O_APPEND;
 
 const onPath =
   (kind: Call['kind']): Describe =>
@@ -14,13 +14,16 @@ const onTwo =
   (kind: Call['kind']): Describe =>
   ([from, to]) => ({ kind, path: pathOf(from), to: pathOf(to) });
 
-const opening: Describe = ([path, flags]) => ({
-  kind: isWriting(flags) ? 'create' : 'open',
-  path: pathOf(path),
-});
+const opening: Describe = ([path, flags]) => ({ kind: kindOfOpening(flags), path: pathOf(path) });
 
-const isWriting = (flags: unknown): boolean =>
-  typeof flags === 'number' ? (flags & WRITING) !== 0 : /[wa+]/.test(String(flags ?? 'r'));
+function kindOfOpening(flags: unknown): Call['kind'] {
+  if (typeof flags !== 'number') {
+    const letters = String(flags ?? 'r');
+    return /[wa]/.test(letters) ? 'create' : letters.includes('+') ? 'reopen' : 'open';
+  }
+  if ((flags & MAKING) !== 0) return 'create';
+  return (flags & WRITING) !== 0 ? 'reopen' : 'open';
+}
 
 /** Standard output is where a change is acknowledged. */
 const writing: Describe = ([fd]) =>

@@ -1,8 +1,9 @@
 /** What a fault is, and which call it strikes. */
 
-/** Calls that change something on disk, make it durable, or (the last two) tell somebody about it. */
+/** Calls that change something on disk (`reopen`: of a file that keeps its content), make it durable, or (the last two) tell somebody about it. */
 export type ChangeKind =
   | 'create'
+  | 'reopen'
   | 'write'
   | 'sync'
   | 'rename'
@@ -26,10 +27,13 @@ export interface Call {
   readonly to?: string;
 }
 
-/** The process dies just before the call; `torn`: in the midst of a write, when half of it is done. */
+/** The process dies just before the call. */
 interface Kill {
   readonly kind: 'kill';
-  readonly torn: boolean;
+  /** In the midst of a write, when half of it is done. */
+  readonly torn?: boolean;
+  /** As when the power fails: of new files that were written and not synced, nothing but the name is left. */
+  readonly losesData?: boolean;
 }
 
 /** The call fails with a code of the platform, such as `EIO`. */
@@ -60,6 +64,7 @@ export interface Plan {
 
 const CHANGES: readonly string[] = [
   'create',
+  'reopen',
   'write',
   'sync',
   'rename',

@@ -1,3 +1,4 @@
+import { truncateSync } from 'node:fs';
 import { constants } from 'node:os';
 import { getSystemErrorMessage } from 'node:util';
 import { type Call, type Fault, isChange, type Plan } from './plan.ts';
@@ -9,6 +10,10 @@ export type Verdict = 'pass' | 'short' | 'torn' | { readonly error: Error; reado
 export class Strike {
   readonly calls: Call[] = [];
   readonly #plan: Plan;
+  /** Paths of new files that were written and are not known to be on the disk. */
+  readonly #unsynced = new Set<string>();
+  /** Of these, what was there before comes back, and that is the state before the write. */
+  readonly #reopened = new Set<string>();
   fired = false;
 
   constructor(plan: Plan) {
@@ -32,17 +37,36 @@ export class Strike {
     if (at === undefined || fault === undefined) return 'pass';
     if (this.calls.length === at) {
       this.fired = true;
+      if (fault.kind === 'kill' && fault.losesData === true) this.#loseData();
       return verdictOf(fault, call);
     }
+    this.#follow(call);
     const isLasting = fault.kind === 'failure' && fault.lasting?.includes(call.kind) === true;
     return this.calls.length > at && isLasting ? verdictOf(fault, call) : 'pass';
+  }
+
+  #follow({ kind, path, to }: Call): void {
+    if (kind === 'reopen') this.#reopened.add(path);
+    if (kind === 'write' && !this.#reopened.has(path)) this.#unsynced.add(path);
+    if (kind === 'sync' || kind === 'unlink') this.#unsynced.delete(path);
+    if (kind !== 'rename' || to === undefined) return;
+    this.#unsynced.delete(to);
+    for (const file of this.#unsynced) {
+      if (file !== path && !file.startsWith(`${path}/`)) continue;
+      this.#unsynced.delete(file);
+      this.#unsynced.add(to + file.slice(path.length));
+    }
+  }
+
+  #loseData(): void {
+    for (const path of this.#unsynced) truncateSync(path);
   }
 }
 
 function verdictOf(fault: Fault, call: Call): Verdict {
   if (fault.kind === 'short') return 'short';
   if (fault.kind === 'failure') return { error: systemError(fault.code, call), done: fault.done === true };
-  if (fault.torn) return 'torn';
+  if (fault.torn === true) return 'torn';
   return die();
 }
 
