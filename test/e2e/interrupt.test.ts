@@ -37,7 +37,8 @@ describe('a signal that comes together with the end of the input', () => {
         stdio: ['pipe', 'ignore', 'ignore'],
       });
       const ended = once(command, 'exit');
-      command.stdin.write(data);
+      // All of it is in the pipe, so that nothing but the end is left to send while nobody reads.
+      await new Promise((written) => command.stdin.write(data, written));
       await begun('cut-short');
       command.kill('SIGSTOP');
       command.stdin.end();
