@@ -53,13 +53,15 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
     metafile: true,
     write: false,
   });
+  const { outputs } = split.metafile;
+  const own = ownChunks(outputs);
   const helpers = await conversionHelpers(options);
   const functions = await Promise.all(
-    split.outputFiles.map(
-      async (file) => [nameOf(file.path), await asFunction(options, helpers, file.text)] as const,
-    ),
+    split.outputFiles.map(async (file) => {
+      const name = nameOf(file.path);
+      return [name, await asFunction(options, helpers, file.text, own.has(name))] as const;
+    }),
   );
-  const { outputs } = split.metafile;
   const frequent = reached(outputs, (source) => FREQUENT.includes(source));
   const common = reached(outputs, (source) => !SERVING.includes(source));
   const main = join(directory, 'coffer.cjs');
@@ -98,33 +100,56 @@ async function conversionHelpers(options: BuildOptions): Promise<readonly string
   return sample.slice(0, sample.indexOf('var stdin_exports')).split(/(?=var __)/);
 }
 
+/** Chunks of nothing but our own sources, in which no exported variable changes later. */
+const ownChunks = (outputs: Outputs): Set<string> =>
+  new Set(
+    Object.entries(outputs)
+      .filter(([, { inputs }]) => Object.keys(inputs).every((source) => source.startsWith('src/')))
+      .map(([path]) => nameOf(path)),
+  );
+
 /**
  * A chunk as a CommonJS function; `import()` becomes a promise of `require()`.
  *
  * esbuild's own conversion defines each export twice over, by calls that cost more at start than most modules do. A chunk
- * comes from ES modules and is read only by its like, so one object with a getter for each export is enough, and is its own
- * namespace.
+ * comes from ES modules and is read only by its like, so one object is enough, and is its own namespace. Chunks don't import each
+ * other in circles (modules that do share a chunk), so `own` ones may hand out plain values at their end.
  */
-async function asFunction(options: BuildOptions, helpers: readonly string[], code: string): Promise<string> {
+async function asFunction(
+  options: BuildOptions,
+  helpers: readonly string[],
+  code: string,
+  own: boolean,
+): Promise<string> {
   const converted = await toCommonJs(options, code);
   const bare = helpers.reduce((text, helper) => text.replace(helper, ''), converted);
+  let end = '';
   const plain = bare
-    .replace(EXPORTS, (whole: string, members: string) => exportsObject(members) ?? whole)
+    .replace(EXPORTS, (whole: string, members: string) => {
+      const exported = exportedNames(members);
+      if (exported === undefined) return whole;
+      if (own) end = exportsObject(exported.map(([name, value]) => `${name}:${value}`));
+      return own ? '' : exportsObject(exported.map(([name, value]) => `get ${name}(){return ${value}}`));
+    })
     .replace(/__toESM\((require\("\.\/[^"]+"\))\)/g, '$1');
-  return `function(require,module,exports){${plain}}`;
+  return `function(require,module,exports){${plain}${end}}`;
 }
 
 const EXPORTS =
   /var stdin_exports=\{\};__export\(stdin_exports,\{([^}]*)\}\);module\.exports=__toCommonJS\(stdin_exports\);/;
 
-function exportsObject(members: string): string | undefined {
-  const getters: string[] = [];
+const exportsObject = (members: readonly string[]): string =>
+  `module.exports={__proto__:null,${members.join(',')}};`;
+
+/** What esbuild writes as `name:()=>value,…`; undefined when it wrote something else. */
+function exportedNames(members: string): (readonly [name: string, value: string])[] | undefined {
+  const exported: (readonly [string, string])[] = [];
   for (const member of members.split(',')) {
     const [, name, value] = /^([\w$]+):\(\)=>([\w$]+)$/.exec(member) ?? [];
-    if (name === undefined) return undefined;
-    getters.push(`get ${name}(){return ${value}}`);
+    if (name === undefined || value === undefined) return undefined;
+    exported.push([name, value]);
   }
-  return `module.exports={__proto__:null,${getters.join(',')}};`;
+  return exported;
 }
 
 /** The chunks that the program reaches when of its dynamic imports only those of `followed` sources are taken. */
