@@ -1,6 +1,7 @@
 import { constants, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { type CofferError, unavailable } from '../errors.ts';
+import { pause } from '../pause.ts';
 import { diskReason } from '../store/backends/disk-errors.ts';
 
 export interface AuditLogOptions {
@@ -18,6 +19,8 @@ const MODE = 0o600;
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 /** How often is looked whether the file was moved away. */
 const CHECK_EVERY_MS = 1000;
+/** An append takes far less, and is at most some pages behind another. */
+const GROWING_MS = 20;
 
 /**
  * A file of audit records, one a line, appended to by any number of processes. Lines that arrive while a write is
@@ -144,18 +147,24 @@ async function openLog(path: string): Promise<OpenedLog> {
   try {
     file = await open(path, FLAGS, MODE);
     const identity = await file.stat();
-    return { file, identity, torn: await endsWithinLine(file, identity) };
+    return { file, identity, torn: await endsWithinLine(file) };
   } catch (error) {
     await file?.close();
     throw cannotOpen(path, error);
   }
 }
 
-async function endsWithinLine(file: FileHandle, { size }: Stats): Promise<boolean> {
-  if (size === 0) return false;
+/** A line in the midst of being written by another process looks like one that was cut short, but goes on growing. */
+async function endsWithinLine(file: FileHandle): Promise<boolean> {
   const last = Buffer.alloc(1);
-  await file.read(last, 0, 1, size - 1);
-  return last[0] !== NEWLINE;
+  for (let before = -1; ; await pause(GROWING_MS)) {
+    const { size } = await file.stat();
+    if (size === 0) return false;
+    await file.read(last, 0, 1, size - 1);
+    if (last[0] === NEWLINE) return false;
+    if (size === before) return true;
+    before = size;
+  }
 }
 
 function cannotOpen(path: string, cause: unknown): CofferError {

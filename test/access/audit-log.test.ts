@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,6 +86,22 @@ describe('the audit log', () => {
     await log.append('newer');
     expect([await linesOf(`${path}.1`), await linesOf(path)]).toEqual([['old'], ['new', 'newer']]);
     await log.close();
+  });
+
+  it('does not take a line that another process is writing for one that was cut short', async () => {
+    const growing = setInterval(() => appendFileSync(path, 'a'), 1);
+    appendFileSync(path, 'a');
+    setTimeout(() => {
+      clearInterval(growing);
+      appendFileSync(path, '\n');
+    }, 60);
+    const log = await AuditLog.open(path);
+    await log.append('second');
+    await log.close();
+    const lines = await linesOf(path);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^a+$/);
+    expect(lines[1]).toBe('second');
   });
 
   it('does not mix the lines of several processes', async () => {
