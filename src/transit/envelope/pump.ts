@@ -43,6 +43,7 @@ export async function pump(
       const arrived = window.length - input.kept;
       let taken = 0;
       let filled = 0;
+      let isDamaged = true;
       try {
         // Whatever may turn out to be the last chunk is kept back: that it is the last goes into its nonce.
         while (window.length - taken > stage.inputBytes) {
@@ -51,14 +52,14 @@ export async function pump(
           taken += stage.inputBytes;
         }
         input.keep(window.subarray(taken));
+        isDamaged = false;
       } finally {
         // What lies before a damaged chunk is good, and may be all that is left of the data.
-        await output.write(out.subarray(0, filled));
+        await output.write(filled, isDamaged);
       }
       onProgress?.(arrived);
     }
-    const out = output.buffer();
-    await output.write(out.subarray(0, stage.transform(input.rest(), index, true, out)));
+    await output.write(stage.transform(input.rest(), index, true, output.buffer()), true);
     await output.flush();
   } finally {
     // Whoever owns source and sink may close them now, so nothing must be under way any more.
@@ -128,29 +129,47 @@ class ReadAhead {
   }
 }
 
-/** Writes one buffer while the other is filled. */
+/**
+ * A pipe holds so much, and files are cached in parts of it. An encrypted chunk is a little longer: written as it is, its last
+ * bytes would wait each time until somebody has read the others.
+ */
+const WRITE_UNIT = 64 * 1024;
+
+/** Writes one buffer while the other is filled, in whole units as long as more is to come. */
 class WriteBehind {
   readonly #sink: ByteSink;
   readonly #buffers: Pair;
+  /** How many bytes at the start of the current buffer wait for the rest of their unit. */
+  #held = 0;
   #pending: Promise<void> = Promise.resolve();
 
   constructor(sink: ByteSink, bytes: number) {
     this.#sink = sink;
-    this.#buffers = new Pair(bytes);
+    this.#buffers = new Pair(bytes + WRITE_UNIT);
   }
 
-  /** The buffer that is not being written. */
+  /** Where the next bytes go. */
   buffer(): Buffer {
-    return this.#buffers.current;
+    return this.#buffers.current.subarray(this.#held);
   }
 
-  /** Begins to write the start of {@link buffer} once everything before is written. */
-  async write(filled: Uint8Array): Promise<void> {
-    if (filled.length === 0) return;
+  /**
+   * Begins to write, once everything before is written.
+   * @param filled how many bytes were put at the start of {@link buffer}.
+   * @param everything nothing more may come: hold nothing back.
+   */
+  async write(filled: number, everything: boolean): Promise<void> {
+    const buffer = this.#buffers.current;
+    const end = this.#held + filled;
+    const ready = everything ? end : end - (end % WRITE_UNIT);
+    this.#held = end;
+    if (ready === 0) return;
     await this.#pending;
-    this.#pending = this.#sink.write(filled);
+    this.#pending = this.#sink.write(buffer.subarray(0, ready));
     this.#pending.catch(() => {});
     this.#buffers.swap();
+    this.#held = end - ready;
+    this.#buffers.current.set(buffer.subarray(ready, end));
   }
 
   async flush(): Promise<void> {
