@@ -81,6 +81,20 @@ describe('a stream', () => {
     expect(sink.bytes.equals(plaintext)).toBe(true);
   });
 
+  it('is written in whole units of 64 KiB after the header, so that no pipe is overrun by a tag', async () => {
+    const writes: number[] = [];
+    const sink: ByteSink = {
+      write(bytes) {
+        writes.push(bytes.length);
+        return Promise.resolve();
+      },
+    };
+    const source = sourceOf(randomBytes(40 * CHUNK), CHUNK);
+    await encryptEnvelope({ key: KEY, keys, random: systemRandom, source, sink });
+    expect(writes.slice(1, -1).filter((length) => length % CHUNK !== 0)).toEqual([]);
+    expect(writes.slice(1).reduce((sum, length) => sum + length, 0)).toBe(40 * (CHUNK + 16));
+  });
+
   it('reports how many bytes went in, header included', async () => {
     const plaintext = randomBytes(READ + 5);
     const envelope = await encrypted(keys, plaintext);
