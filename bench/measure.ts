@@ -83,7 +83,7 @@ async function timeLoop(work: Work, times: number): Promise<number> {
  * Two functions in this process, each called in a loop for about `roundMs` a turn.
  * @returns milliseconds for one call of each.
  */
-export async function compareLoops(ours: Work, floor: Work, rounds = 15, roundMs = 40): Promise<Measured> {
+export async function compareLoops(ours: Work, floor: Work, rounds = 31, roundMs = 40): Promise<Measured> {
   const timesOf = async (work: Work): Promise<number> => {
     await timeLoop(work, 3);
     const once = await timeLoop(work, 5);
