@@ -112,7 +112,15 @@ class Bench {
   }
 
   #program(way: Way, input: string, words: readonly string[]): Program {
-    return { command: ['sh', '-c', scripts[way], this.#path(input), ...words], env: this.#env };
+    return {
+      command: ['sh', '-c', scripts[way], this.#path(input), ...words],
+      env: this.#env,
+      // A turn starts with an idle disk: what the one before has left to be written would be on its bill.
+      prepare: () => {
+        rmSync(this.#path(`${input}.out`), { force: true });
+        execFileSync('sync');
+      },
+    };
   }
 
   #encryptOnce(words: readonly string[], output: string): void {

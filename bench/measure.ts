@@ -39,10 +39,13 @@ export interface Program {
   readonly command: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string | Buffer;
+  /** Done before each turn, outside the time that counts. */
+  readonly prepare?: () => void;
 }
 
 function timeProgram(program: Program): number {
   const [file = '', ...args] = program.command;
+  program.prepare?.();
   const started = performance.now();
   const result = spawnSync(file, args, {
     env: program.env ?? process.env,
