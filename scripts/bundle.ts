@@ -138,8 +138,7 @@ async function asFunction(
 const EXPORTS =
   /var stdin_exports=\{\};__export\(stdin_exports,\{([^}]*)\}\);module\.exports=__toCommonJS\(stdin_exports\);/;
 
-const exportsObject = (members: readonly string[]): string =>
-  `module.exports={__proto__:null,${members.join(',')}};`;
+const exportsObject = (members: readonly string[]): string => `module.exports={${members.join(',')}};`;
 
 /** What esbuild writes as `name:()=>value,…`; undefined when it wrote something else. */
 function exportedNames(members: string): (readonly [name: string, value: string])[] | undefined {
@@ -178,9 +177,9 @@ const functions = ${table(functions)};
 const loaded = {};
 const parts = [${PARTS.map((name) => `() => loadPart('${name}')`).join(', ')}];
 function load(name) {
-  if (!name.startsWith('./')) return require(name);
   const known = loaded[name];
   if (known !== undefined) return known.exports;
+  if (!name.startsWith('./')) return (loaded[name] = { exports: require(name) }).exports;
   while (!(name in functions)) Object.assign(functions, parts.shift()());
   const module = (loaded[name] = { exports: {} });
   functions[name](load, module, module.exports);

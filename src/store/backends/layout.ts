@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { Area, BlobRef } from './backend.ts';
 
 export const HEADER = 'coffer.json';
@@ -12,25 +12,33 @@ export class Layout {
   readonly directory: string;
   readonly header: string;
   readonly lock: string;
+  readonly #prefix: string;
 
   constructor(directory: string) {
     this.directory = directory;
-    this.header = join(directory, HEADER);
-    this.lock = join(directory, 'lock');
+    this.#prefix = prefixOf(directory);
+    this.header = `${this.#prefix}${HEADER}`;
+    this.lock = `${this.#prefix}lock`;
   }
 
   generation(generation: number): string {
-    return join(this.directory, `generation-${generation}`);
+    return `${this.#prefix}generation-${generation}`;
   }
 
   area(generation: number, area: Area): string {
-    return join(this.generation(generation), area);
+    return `${this.#prefix}generation-${generation}${sep}${area}`;
   }
 
   blob(generation: number, ref: BlobRef): string {
-    return join(this.area(generation, ref.area), blobFileName(ref));
+    return `${this.area(generation, ref.area)}${sep}${blobFileName(ref)}`;
   }
 }
+
+/**
+ * What `join` puts before a name in a directory. It looks at every character of a path, so with the dozens of paths that a command
+ * makes in a store it is called once.
+ */
+export const prefixOf = (directory: string): string => join(directory, '-').slice(0, -1);
 
 /** Slots are JSON for people to look at; documents are only bytes. */
 export const blobFileName = (ref: BlobRef): string => (ref.area === 'slots' ? `${ref.name}.json` : ref.name);

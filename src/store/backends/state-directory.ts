@@ -4,7 +4,7 @@ import { corrupt } from '../../errors.ts';
 import type { State, Version } from './backend.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { deleteTree, moveFile, writeDurably } from './durable-files.ts';
-import { STAGED } from './layout.ts';
+import { prefixOf, STAGED } from './layout.ts';
 
 const STATE_FILE = /^(clean|dirty)-([1-9][0-9]{0,9})-(0|[1-9][0-9]{0,14})$/;
 /** Name of the directory of a decided commit. */
@@ -26,6 +26,7 @@ interface Listing {
  */
 export class StateDirectory {
   readonly path: string;
+  readonly #prefix: string;
   #known: State | undefined;
   /** The state file, which keeps its identity through all commits: another one means another history. */
   #file: Stats | undefined;
@@ -33,6 +34,7 @@ export class StateDirectory {
 
   constructor(storeDirectory: string) {
     this.path = join(storeDirectory, 'state');
+    this.#prefix = prefixOf(this.path);
   }
 
   /** The present state. @throws `corrupt` when there is none. */
@@ -100,7 +102,7 @@ export class StateDirectory {
 
   /** Path of the file that stands for a state. */
   file(state: State): string {
-    return join(this.path, stateName(state));
+    return `${this.#prefix}${stateName(state)}`;
   }
 
   /** Makes `to` the present state in one step. */
