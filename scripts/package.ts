@@ -72,8 +72,12 @@ function pack(): Promise<void> {
     nodePath: process.execPath,
     seaConfig: {
       useCodeCache: false,
-      // A short command ends before so much is allocated; with the smaller default it pays for one collection.
-      execArgv: ['--min-semi-space-size=4'],
+      execArgv: [
+        // A short command ends before so much is allocated; with the smaller default it pays for one collection.
+        '--min-semi-space-size=4',
+        // Else that signal opens a debugger on a port of the machine, for whoever is on it: keys and all.
+        '--disable-sigusr1',
+      ],
       assets: Object.fromEntries(
         [...PARTS, 'coffer.cjs.cache', 'coffer-more.cjs.cache'].map((name) => [name, part(name)]),
       ),

@@ -1,11 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Command, isGroup, type Node } from '../../src/cli/command.ts';
 import { everywhereOptions } from '../../src/cli/everywhere.ts';
 import { commandTree } from '../../src/cli/tree.ts';
-import { emptyPlace, MASTER_KEY, type Place, removePlace } from '../e2e/harness.ts';
+import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from '../e2e/harness.ts';
 import { send } from '../http/serving.ts';
-import { childrenOf, hasProcessFiles, shownOf } from './processes.ts';
+import { childrenOf, hasProcessFiles, listeningSocketsOf, shownOf } from './processes.ts';
 import { watchServer } from './watching.ts';
 
 /** Everything secret that may stand in the environment. The store opens with the master key; the rest is there to be leaked. */
@@ -43,6 +46,40 @@ describe.skipIf(!hasProcessFiles)('what the list of processes shows of a server'
       expect(shown).toContain(`COFFER_STORE=${place.file('store')}`);
       expect(toldBy(shown)).toEqual([]);
     }
+  });
+});
+
+describe.skipIf(!hasProcessFiles)('the signal by which Node opens a debugger', () => {
+  it('does nothing to any process of a server', async () => {
+    const place = storeWithSecrets();
+    const token = place.with({ COFFER_TOKEN: undefined }).ok('token create --policy root');
+    const { pid, address } = await watchServer(place, 'serve --listen 127.0.0.1:0 --workers 2 -q');
+    await takeLargeRequest(address, token);
+    const processes = [pid, ...childrenOf(pid), ...childrenOf(pid).flatMap(childrenOf)];
+    expect(processes.length).toBe(4);
+    for (const each of processes) {
+      const before = listeningSocketsOf(each);
+      process.kill(each, 'SIGUSR1');
+      // Node opens the port from a thread of its own.
+      await setTimeout(300);
+      expect(listeningSocketsOf(each)).toEqual(before);
+    }
+    await takeLargeRequest(address, token);
+  });
+
+  it('does nothing to a command that waits for its input', async () => {
+    const place = storeWithSecrets();
+    const child = spawn(process.execPath, [binary, 'transit', 'encrypt', 'orders', '--batch', '-'], {
+      env: place.environment(),
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    child.stdin.write('{"plaintext":"aGk="}\n');
+    await once(child.stdout, 'data');
+    child.kill('SIGUSR1');
+    await setTimeout(300);
+    expect(listeningSocketsOf(child.pid ?? 0)).toEqual([]);
+    child.stdin.end();
+    expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });
 

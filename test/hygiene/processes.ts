@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Whether this system shows its processes as files. */
 export const hasProcessFiles: boolean = process.platform === 'linux';
@@ -24,3 +24,31 @@ function parentOf(pid: number): number | undefined {
 /** What `ps e` shows of a process to its own user: its command line and its environment. */
 export const shownOf = (pid: number): string =>
   readFileSync(`/proc/${pid}/cmdline`, 'latin1') + readFileSync(`/proc/${pid}/environ`, 'latin1');
+
+/** A column of /proc/net/tcp: the state of a socket that takes connections. */
+const LISTENING = '0A';
+
+/** The TCP sockets on which a process takes connections, by their inode. */
+export function listeningSocketsOf(pid: number): readonly string[] {
+  const listening = new Set(['tcp', 'tcp6'].flatMap((table) => listeningIn(`/proc/${pid}/net/${table}`)));
+  return readdirSync(`/proc/${pid}/fd`)
+    .map((descriptor) => /^socket:\[(\d+)\]$/.exec(targetOf(`/proc/${pid}/fd/${descriptor}`))?.[1])
+    .filter((inode) => inode !== undefined && listening.has(inode))
+    .map(String)
+    .sort();
+}
+
+const listeningIn = (table: string): readonly string[] =>
+  readFileSync(table, 'latin1')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .flatMap((columns) => (columns[3] === LISTENING ? [columns[9] ?? ''] : []));
+
+/** Empty for a descriptor that was closed meanwhile. */
+function targetOf(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return '';
+  }
+}

@@ -58,7 +58,7 @@ export const command: Command = {
   options,
   details:
     'Prints each address it listens on. SIGINT and SIGTERM finish what is in flight and end it; SIGHUP takes up a new ' +
-    'certificate and a fresh audit file. Without a secret at hand it starts sealed, until sys/unseal.',
+    'certificate and a fresh audit file; SIGUSR1 does nothing. Without a secret at hand it starts sealed, until sys/unseal.',
   examples: [
     ['coffer serve', `On ${DEFAULT_LISTEN}, for programs on this machine`],
     ['coffer serve --socket /run/coffer.sock', 'On a Unix socket alone'],
@@ -70,6 +70,8 @@ export const command: Command = {
   labelOf: (field) => LABELS[field],
   async run(session, { options: given }) {
     refuseRemote(session);
+    // Servers get it from scripts that rotate logs. It must neither end them nor, as Node has it, open a debugger.
+    process.on('SIGUSR1', () => undefined);
     const serving = await start(session, given);
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
     if (serving.sealed) session.warn('the store is sealed until somebody unseals it (sys/unseal)');
