@@ -2,7 +2,7 @@ import type { Access } from '../access/access.ts';
 import type { AuditLog } from '../access/audit-log.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
 import type { Core } from '../operations/operation.ts';
-import { isObject } from '../operations/params.ts';
+import { isObject } from '../operations/weak-values.ts';
 import { MAX_MOUNT_PATH_LENGTH, type Mount } from '../transit/mounts.ts';
 import type { Transit } from '../transit/transit.ts';
 import type { Result } from './exchange.ts';

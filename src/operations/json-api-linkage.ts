@@ -1,7 +1,8 @@
 import { type CofferError, invalid } from '../errors.ts';
 import { parseIdentifier } from '../tags/identifiers.ts';
 import type { NamedTag, TagReference } from '../tags/tag-reference.ts';
-import { type CliParam, isObject, type Param, type Schema } from './params.ts';
+import type { CliParam, Param, Schema } from './params.ts';
+import { isObject } from './weak-values.ts';
 
 /** Parameters that are lists of resource identifiers: in documents objects with a type, on a command line bare texts. */
 

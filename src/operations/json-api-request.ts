@@ -1,7 +1,8 @@
 import { invalid } from '../errors.ts';
 import type { Operation } from './operation.ts';
-import { isObject, type Param, type Params, parseValues } from './params.ts';
+import { type Param, type Params, parseValues } from './params.ts';
 import { pathParams, routesOf } from './route.ts';
+import { isObject } from './weak-values.ts';
 
 type Declared = Pick<Operation, 'params' | 'resource'>;
 type Raw = Readonly<Record<string, unknown>>;

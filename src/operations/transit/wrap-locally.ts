@@ -5,7 +5,7 @@ import { CofferError, invalid } from '../../errors.ts';
 import { systemRandom } from '../../random.ts';
 import { wrapForTransport } from '../../transit/transport/wrapping.ts';
 import type { Target } from '../operation.ts';
-import { isObject } from '../params.ts';
+import { isObject } from '../weak-values.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
