@@ -8,7 +8,7 @@ import { openOutFile, refuseSameFile } from './out-file.ts';
 import { Progress } from './progress.ts';
 import type { Runner } from './runner.ts';
 import type { Session } from './session.ts';
-import { chunksOf } from './streams.ts';
+import { ClosedPipe, chunksOf } from './streams.ts';
 
 /** One call of the operation takes so much: little enough for constant memory and for one request to a server. */
 const MAX_SLICE_ITEMS = 1000;
@@ -60,6 +60,10 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
     if (tally.failed > 0) session.fail(`${tally.failed} of ${tally.items} items failed`);
     if (tally.failed > 0) return FAILED;
     return tally.notValid > 0 ? NOT_VALID : DONE;
+  } catch (error) {
+    // Who reads no further may still go by the exit code, and nobody has looked at the rest.
+    if (error instanceof ClosedPipe && request.operation.cli?.holds !== undefined) return FAILED;
+    throw error;
   } finally {
     progress.end();
     out?.abort();

@@ -1,10 +1,13 @@
+import { unavailable } from '../errors.ts';
 import type { CreatedSlot } from '../store/slots/slot-kind.ts';
 import { printResult } from './output.ts';
 import type { Session } from './session.ts';
 import type { PlannedSlot } from './slot-request.ts';
+import { isRead } from './streams.ts';
 
 /**
  * Prints slots just made: with `-o json` a document, else the fresh keys and shares, one a line, which exist nowhere else.
+ * @throws `unavailable` when nobody reads those: they are lost.
  * @param planned what they were made from, in the same order.
  * @param document made of the slots as JSON shows them.
  * @param said what happened, for the person.
@@ -17,14 +20,18 @@ export async function printNewSlots(
   said: string,
 ): Promise<void> {
   const secrets = secretsOf(planned, created);
-  if (session.settings.format === 'json') {
-    const slots = created.map((slot, index) => slotJson(planned[index], slot));
-    await printResult(session, document(slots), {}, { file: undefined, keepBase64: true });
-  } else {
-    for (const secret of secrets) session.streams.out.write(`${secret}\n`);
-  }
+  const slots = created.map((slot, index) => slotJson(planned[index], slot));
+  const wasRead =
+    session.settings.format === 'json'
+      ? await printResult(session, document(slots), {}, { file: undefined, keepBase64: true })
+      : isRead(() => session.streams.out.write(secrets.map((secret) => `${secret}\n`).join('')));
   session.say(said);
   if (secrets.length === 0) return;
+  if (!wasRead) {
+    throw unavailable('nobody has read what was printed: the fresh keys and shares are lost', {
+      hint: 'remove their slots, and make others',
+    });
+  }
   session.say(
     'Keep what is printed here safe, and apart from the store: it is shown this once, and kept nowhere.',
   );

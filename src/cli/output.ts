@@ -4,6 +4,7 @@ import type { CliShape, Table } from '../operations/operation.ts';
 import { openOutFile } from './out-file.ts';
 import type { Session } from './session.ts';
 import type { Format } from './settings.ts';
+import { isRead } from './streams.ts';
 
 /** How the result of an operation may be shown; the part of its declaration that is about output. */
 export type Shape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
@@ -16,21 +17,24 @@ export interface Destination {
   readonly keepBase64: boolean;
 }
 
-/** Prints the result of an operation. Undefined means that there is nothing to print. */
+/**
+ * Prints the result of an operation. Undefined means that there is nothing to print.
+ * @returns false when whoever was to read it has gone: the exit code is then all that is left to tell.
+ */
 export async function printResult(
   session: Session,
   data: unknown,
   shape: Shape,
   destination: Destination,
-): Promise<void> {
-  if (data === undefined) return;
+): Promise<boolean> {
+  if (data === undefined) return true;
   const toFile = destination.file !== undefined && destination.file !== '-';
   const terminal = !toFile && session.streams.out.isTerminal;
   const format = session.settings.format ?? (terminal && shape.result === undefined ? 'table' : 'raw');
   if (terminal && session.settings.format === undefined && shape.table !== undefined) {
     return write(session, destination, await tableText(session, shape.table(data), true));
   }
-  write(session, destination, await rendered(session, data, shape, { format, terminal, destination }));
+  return write(session, destination, await rendered(session, data, shape, { format, terminal, destination }));
 }
 
 interface Rendering {
@@ -116,12 +120,12 @@ const cellText = (value: unknown): string => {
 export const visible = (text: string): string =>
   text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-    /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /** The same for a text that may have several lines, with tabs in them. JSON stays the same JSON. */
-const visibleLines = (text: string): string => text.replace(/[^\n\t]+/g, visible);
+export const visibleLines = (text: string): string => text.replace(/[^\n\t]+/g, visible);
 
 export async function tableText(session: Session, table: Table, terminal: boolean): Promise<string> {
   const { drawTable } = await import('./views/table.ts');
@@ -137,10 +141,9 @@ export async function tableText(session: Session, table: Table, terminal: boolea
   });
 }
 
-function write(session: Session, destination: Destination, data: string | Buffer): void {
+function write(session: Session, destination: Destination, data: string | Buffer): boolean {
   if (destination.file === undefined || destination.file === '-') {
-    session.streams.out.write(data);
-    return;
+    return isRead(() => session.streams.out.write(data));
   }
   const file = openOutFile(destination.file);
   try {
@@ -149,4 +152,5 @@ function write(session: Session, destination: Destination, data: string | Buffer
   } finally {
     file.abort();
   }
+  return true;
 }

@@ -2,7 +2,7 @@ import { asCofferError, type CofferError } from '../errors.ts';
 import type { Invocation } from './command.ts';
 import { type Environment, variable } from './environment.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from './exit-codes.ts';
-import { visible } from './output.ts';
+import { visible, visibleLines } from './output.ts';
 import { Interrupted } from './prompt.ts';
 import { ClosedPipe, type Streams } from './streams.ts';
 
@@ -22,7 +22,8 @@ export function reportError(
     streams.err.write('\n');
     return INTERRUPTED;
   }
-  if (variable(environment, 'COFFER_DEBUG') !== undefined) streams.err.write(`${stackOf(error)}\n`);
+  if (variable(environment, 'COFFER_DEBUG') !== undefined)
+    streams.err.write(`${visibleLines(stackOf(error))}\n`);
   const known = asCofferError(error);
   const platform = known === undefined ? platformMessage(error) : undefined;
   if (platform !== undefined) {

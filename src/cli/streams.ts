@@ -44,6 +44,17 @@ export interface Streams {
 /** The reader of our output has gone, as in `coffer … | head`. Not worth a message. */
 export class ClosedPipe extends Error {}
 
+/** Prints something after which there is more to do or to tell. @returns false when the reader has gone. */
+export function isRead(print: () => void): boolean {
+  try {
+    print();
+    return true;
+  } catch (error) {
+    if (error instanceof ClosedPipe) return false;
+    throw error;
+  }
+}
+
 /** A pipe gives no more at once; of a file more can be had in one call. */
 const PIPE_CHUNK_BYTES = 1 << 16;
 const FILE_CHUNK_BYTES = 1 << 20;
@@ -54,7 +65,7 @@ export const DEFAULT_COLUMNS = 80;
  * The streams of the process, by file descriptor: `process.stdout` and its like cost several milliseconds of start.
  */
 export function standardStreams(): Streams {
-  return { in: inputFrom(0), out: outputTo(1), err: outputTo(2) };
+  return { in: inputFrom(0), out: outputTo(1), err: messagesTo(2) };
 }
 
 /** An open file descriptor as input. */
@@ -94,6 +105,21 @@ const tooLarge = (maxBytes: number): CofferError =>
   new CofferError('too-large', `the input is larger than ${maxBytes / 2 ** 20} MiB`, {
     hint: 'for data of any size use "coffer transit envelope encrypt"',
   });
+
+/** Messages are beside the work: when nobody reads them any more, it goes on, and the exit code tells how it ended. */
+function messagesTo(descriptor: number): Output {
+  const output = outputTo(descriptor);
+  return {
+    get isTerminal() {
+      return output.isTerminal;
+    },
+    get columns() {
+      return output.columns;
+    },
+    write: (data) => void isRead(() => output.write(data)),
+    writeLater: async (data) => void isRead(() => output.write(data)),
+  };
+}
 
 function outputTo(descriptor: number): Output {
   let isRegular: boolean | undefined;

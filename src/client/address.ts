@@ -13,8 +13,15 @@ export function parseAddress(text: string): Address {
   const path = UNIX.exec(text)?.groups?.['path'];
   if (path !== undefined) return { kind: 'socket', path };
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && (url.username !== '' || url.password !== '')) {
+    // What is said ends up in logs.
+    throw invalid('the address of a server holds no name and no password', {
+      field: 'address',
+      hint: 'give http://HOST:PORT or https://HOST:PORT, and a token',
+    });
+  }
   const isPlain = url !== undefined && (url.pathname === '/' || url.pathname === '') && url.search === '';
-  if (url === undefined || !isPlain || !['http:', 'https:'].includes(url.protocol) || url.username !== '') {
+  if (url === undefined || !isPlain || !['http:', 'https:'].includes(url.protocol)) {
     throw invalid(`${JSON.stringify(text)} is not the address of a server`, {
       field: 'address',
       hint: 'give http://HOST:PORT, https://HOST:PORT or unix:/PATH',

@@ -28,6 +28,8 @@ export interface WireAnswer {
 /** Less than servers keep an idle connection, so that none is used in the moment in which it is closed. */
 const IDLE_MS = 30_000;
 
+const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
+
 /** Sends requests to one server over connections that it keeps. */
 export class HttpTransport {
   readonly #address: string;
@@ -66,6 +68,11 @@ export class HttpTransport {
     const onTimeout = () => sent.destroy(this.#failure('no answer in time'));
     signal.addEventListener('abort', onTimeout);
     sent.once('error', reject);
+    // Without a listener Node closes such a connection without a word, and nothing would ever come of the request.
+    sent.once('upgrade', (answer, socket) => {
+      socket.destroy();
+      reject(unavailable(`the answer is not one of Coffer's (status ${answer.statusCode})`, STRANGER_HINT));
+    });
     sent.end(body);
     try {
       const answer = await promise;
@@ -92,9 +99,10 @@ export class HttpTransport {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > this.#maxAnswerBytes) {
-        throw unavailable(`the answer of ${this.#address} is longer than ${this.#maxAnswerBytes} bytes`, {
-          hint: 'see what listens at that address',
-        });
+        throw unavailable(
+          `the answer of ${this.#address} is longer than ${this.#maxAnswerBytes} bytes`,
+          STRANGER_HINT,
+        );
       }
       chunks.push(chunk);
     }

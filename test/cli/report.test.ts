@@ -59,6 +59,12 @@ describe('reportError', () => {
     expect(report(defect, { COFFER_DEBUG: '1' }).err).toContain('    at ');
   });
 
+  it('shows control characters where it shows where, too', () => {
+    const { err } = report(invalid('from a server: \u001b[2J\u009b2J'), { COFFER_DEBUG: '1' });
+    expect(err).toContain('from a server: \\u001b[2J\\u009b2J\n    at ');
+    expect(err).not.toMatch(/[^\n -~]/);
+  });
+
   it('passes on what the operating system says', () => {
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', errno: -28, syscall: 'write' });
     expect(report(full)).toEqual({ exitCode: 1, err: "coffer: can't write: no space left on device\n" });

@@ -21,7 +21,6 @@ describe('the address of a server', () => {
     'ftp://host',
     'http://host/path',
     'http://host?x=1',
-    'http://user:pw@host',
     'unix:relative.sock',
     'unix:',
   ])('%j is refused', (text) => {
@@ -31,6 +30,17 @@ describe('the address of a server', () => {
       field: 'address',
     });
   });
+
+  it.each(['http://user:pw@host', 'https://:pw@host:8200', 'http://user@host/path'])(
+    '%s is refused without saying it again: there may be a password in it',
+    (text) => {
+      expect(refusal(() => parseAddress(text))).toEqual({
+        kind: 'invalid',
+        message: 'the address of a server holds no name and no password',
+        field: 'address',
+      });
+    },
+  );
 
   it.each([
     ['http://coffer.example:8200', true],

@@ -224,6 +224,16 @@ describe('a client of something else', () => {
     });
   });
 
+  it('is told when the connection is to be used for something else', async () => {
+    const switching = await other(({ socket }) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n');
+    });
+    expect(await ask(switching)).toMatchObject({
+      kind: 'unavailable',
+      message: "the answer is not one of Coffer's (status 101)",
+    });
+  });
+
   it('takes no answer without end, nor one byte too many', async () => {
     const endless = await other((_request, response) => {
       const more = () => response.write('x'.repeat(65_536), () => setImmediate(more));

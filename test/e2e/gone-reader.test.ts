@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+let place: Place;
+let signature = '';
+
+beforeAll(() => {
+  place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
+  place.ok('init');
+  place.ok('transit keys create signing --type ed25519');
+  signature = place.ok('transit sign signing hello');
+});
+afterAll(() => removePlace(place));
+
+/** Runs the command while nobody reads one of its streams. @returns its exit code, and what it wrote to the other one. */
+async function unread(stream: 'stdout' | 'stderr', line: string, input = '') {
+  // It begins when it is given a line, so that the reader has gone by then.
+  const words = ['-c', 'read -r _ && exec "$@"', 'sh', process.execPath, binary, ...line.split(' ')];
+  const command = spawn('sh', words, { cwd: place.directory, env: place.environment() });
+  command[stream].destroy();
+  await once(command[stream], 'close');
+  const other = stream === 'stdout' ? command.stderr : command.stdout;
+  let text = '';
+  other.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  command.stdin.end(`\n${input}`);
+  const [exitCode] = (await once(command, 'close')) as [number | null];
+  return { exitCode, text };
+}
+
+describe('whoever goes by the exit code alone, and reads nothing', () => {
+  it.each([
+    ['valid', 'hello', 0],
+    ['not valid', 'other', 5],
+  ])('is told that a signature is %s', async (_, value, exitCode) => {
+    const line = `transit verify signing ${value} --signature ${signature}`;
+    expect(await unread('stdout', line)).toEqual({ exitCode, text: '' });
+  });
+
+  it('is not told that all of a batch are valid', async () => {
+    const items = ['hello', 'other'].map((value) => JSON.stringify({ input: base64(value), signature }));
+    const { exitCode, text } = await unread('stdout', 'transit verify signing --batch -', items.join('\n'));
+    expect({ exitCode, text }).toEqual({ exitCode: 1, text: '' });
+  });
+
+  it('is told that a store is damaged', async () => {
+    const damaged = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
+    try {
+      damaged.ok('init');
+      damaged.ok('transit keys create orders');
+      const documents = damaged.file('store/generation-1/documents');
+      for (const name of readdirSync(documents)) truncateSync(join(documents, name));
+      const line = `doctor --store ${damaged.file('store')}`;
+      expect(await unread('stdout', line)).toMatchObject({ exitCode: 1 });
+    } finally {
+      removePlace(damaged);
+    }
+  });
+
+  it('is told that fresh keys are lost', async () => {
+    for (const line of ['slots add --raw', 'slots add --raw -o json', 'slots add --shares 2 --threshold 2']) {
+      const { exitCode, text } = await unread('stdout', line);
+      expect(exitCode).toBe(1);
+      expect(text).toContain(
+        'coffer: nobody has read what was printed: the fresh keys and shares are lost (remove their slots, and make others)\n',
+      );
+    }
+  });
+});
+
+describe('a command whose messages nobody reads', () => {
+  it('does its work', async () => {
+    const { exitCode, text } = await unread('stderr', 'slots add --raw');
+    expect(exitCode).toBe(0);
+    expect(Buffer.from(text, 'base64')).toHaveLength(32);
+  });
+
+  it('still fails', async () => {
+    const input = '{"input":"aGVsbG8=","signature":"nonsense"}';
+    const { exitCode, text } = await unread('stderr', 'transit verify signing --batch -', input);
+    expect(exitCode).toBe(1);
+    expect(text).toContain('"error"');
+    expect(await unread('stderr', 'transit keys read nobody')).toEqual({ exitCode: 3, text: '' });
+  });
+});

@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** A network of which nothing ever comes, and that keeps no process alive. */
+const NOTHING_COMES = `
+  const { EventEmitter } = require('node:events');
+  require('node:http').request = () => Object.assign(new EventEmitter(), { end() {}, destroy() {} });
+  require('node:module').syncBuiltinESMExports();
+`;
+
+it('does not end with success when Node ends it before there is an answer', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-main-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const preload = join(directory, 'preload.cjs');
+  writeFileSync(preload, NOTHING_COMES);
+  const verify = ['transit', 'verify', 'orders', 'hello', '--signature', 'service:v1:AAAA'];
+  const { status, stdout } = spawnSync(process.execPath, ['--require', preload, main, ...verify], {
+    env: { COFFER_ADDR: 'http://127.0.0.1:1', COFFER_TOKEN: 'none', HOME: directory },
+    encoding: 'utf8',
+  });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+});
