@@ -150,6 +150,7 @@ export function optionsOf(name: string, param: Param<unknown>): readonly OptionS
     metavar: param.schema.type === 'object' ? 'NAME=VALUE' : metavar,
     help: param.help,
     ...fallbackOf(param),
+    ...(param.cli.excludes === undefined ? {} : { excludes: param.cli.excludes }),
     ...choicesOf(param),
     ...offersOf(param),
   };

@@ -37,6 +37,8 @@ export interface CliParam {
   readonly textTwin?: boolean;
   /** A boolean also gets `--no-<flag>`. */
   readonly negatable?: boolean;
+  /** Flags that can't be meant beside this one; the API may have a rule of its own for who is heard then. */
+  readonly excludes?: readonly string[];
   /** Never offered on the command line. */
   readonly hidden?: boolean;
   /** Read when the flag is absent. */

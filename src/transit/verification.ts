@@ -13,7 +13,7 @@ import type { Engine } from './engine.ts';
 import { decodeInput } from './hashing.ts';
 import { HmacVerifier, missingInput } from './hmac.ts';
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
-import type { MaybePromise, SignatureOptions, Signing } from './key-types/key-type.ts';
+import type { Marshaling, MaybePromise, SignatureOptions, Signing } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import {
   contextKeyFor,
@@ -116,8 +116,8 @@ class SignatureVerifier {
     const { version: number, payload } = parseVersioned(item.signature ?? '', this.#marks, SIGNATURE);
     requireUsableVersion(number, this.#key.document, SIGNATURE);
     const signature = decodeSignature(payload, this.#options);
-    const version = requireVersion(this.#key, number);
-    return this.#signing.verify(this.#material(version, context), input, signature, this.#options);
+    const material = this.#material(requireVersion(this.#key, number), context);
+    return signature !== undefined && this.#signing.verify(material, input, signature, this.#options);
   }
 
   #material(version: KeyVersion, context: ReturnType<typeof decodeContextOrRefuse>): unknown {
@@ -130,16 +130,36 @@ class SignatureVerifier {
   }
 }
 
-/** A signature in the alphabet of its marshaling: standard with padding, or URL without. @throws `invalid` */
-function decodeSignature(payload: string, { marshaling }: SignatureOptions): Buffer {
-  try {
-    if (marshaling === 'asn1') return decodeBase64(payload);
-    if (/^[\w-]*$/.test(payload) && payload.length % 4 !== 1) return Buffer.from(payload, 'base64url');
-  } catch {
-    // The position of the first bad character would be that in the payload, which nobody sees as such.
-  }
+/** Bytes of the shortest signature that any type makes. */
+const SHORTEST_SIGNATURE = 64;
+
+/**
+ * A signature in the alphabet of its marshaling; undefined for one in the alphabet of the other marshaling, which is a
+ * signature, though not a valid one here.
+ * @throws `invalid`
+ */
+function decodeSignature(payload: string, { marshaling }: SignatureOptions): Buffer | undefined {
+  const signature = DECODERS[marshaling](payload);
+  if (signature !== undefined) return signature;
+  const other = DECODERS[marshaling === 'asn1' ? 'jws' : 'asn1'](payload);
+  if (other !== undefined && other.length >= SHORTEST_SIGNATURE) return undefined;
+  // The position of the first bad character would be that in the payload, which nobody sees as such.
   throw invalid('invalid base64 signature value', {
     field: 'signature',
     hint: 'it was cut off, or made with another marshaling_algorithm',
   });
 }
+
+const DECODERS: Readonly<Record<Marshaling, (payload: string) => Buffer | undefined>> = {
+  /** The standard alphabet with padding. */
+  asn1(payload) {
+    try {
+      return decodeBase64(payload);
+    } catch {
+      return undefined;
+    }
+  },
+  /** The alphabet for URLs, without padding. */
+  jws: (payload) =>
+    /^[\w-]*$/.test(payload) && payload.length % 4 !== 1 ? Buffer.from(payload, 'base64url') : undefined,
+};

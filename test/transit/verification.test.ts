@@ -70,6 +70,16 @@ describe('verifying a signature of another implementation', () => {
     expect(await isValid(ecdsa, ofFox(asUrl), { marshalingAlgorithm: 'jws' })).toBe(false);
   });
 
+  it('answers false for a signature in the alphabet of the other marshaling', async () => {
+    const asUrl = ED25519_SIGNATURE.replaceAll('=', '').replaceAll('/', '_').replaceAll('+', '-');
+    expect(await isValid(ed25519, ofFox(asUrl), { marshalingAlgorithm: 'jws' })).toBe(true);
+    expect(await isValid(ed25519, ofFox(asUrl))).toBe(false);
+    expect(await isValid(ed25519, ofFox(ED25519_SIGNATURE), { marshalingAlgorithm: 'jws' })).toBe(false);
+    expect(await isValid(ecdsa, ofFox(`vault:v1:${ECDSA_SIGNATURE}`), { marshalingAlgorithm: 'jws' })).toBe(
+      false,
+    );
+  });
+
   it('answers false for an ed25519 signature of another length', async () => {
     expect(await isValid(ed25519, ofFox('vault:v1:'))).toBe(false);
     expect(await isValid(ed25519, ofFox('vault:v1:AAAA'))).toBe(false);

@@ -5,7 +5,7 @@ import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts
 import { context, existingKey, reference, signatureParameters, signatureRequest } from './parameters.ts';
 
 const input = base64({ help: 'What was signed or authenticated, base64; may be empty.' });
-const signature = text({ help: 'What sign answered.' });
+const signature = text({ help: 'What sign answered.', cli: { excludes: ['hmac'] } });
 const hmac = text({ help: 'What hmac answered.' });
 
 export interface Verdict {

@@ -29,7 +29,7 @@ const hashesInput = ({ hash, prehashed }: SignatureOptions): boolean => !prehash
 const nodeHashOf = ({ hash }: SignatureOptions): string =>
   hash === 'none' ? '' : DIGEST_HASHES[hash].nodeName;
 
-const signing: Signing<KeyPair> = {
+const signingOn = ({ coordinateBytes }: EcdsaCurve): Signing<KeyPair> => ({
   sign(pair, input, options) {
     const key = pair.privateKey;
     const dsaEncoding = ENCODINGS[options.marshaling];
@@ -39,13 +39,14 @@ const signing: Signing<KeyPair> = {
   verify(pair, input, signature, options) {
     const key = pair.publicKey;
     const dsaEncoding = ENCODINGS[options.marshaling];
-    if (dsaEncoding === 'der') requireDerSignature(signature);
+    // Of this length it is one of the other encoding: not valid, but not malformed either.
+    if (dsaEncoding === 'der' && signature.length !== 2 * coordinateBytes) requireDerSignature(signature);
     if (hashesInput(options)) return nodeVerify(nodeHashOf(options), input, { key, dsaEncoding }, signature);
     return digestSigner().then(({ verifyEcdsaDigest }) =>
       verifyEcdsaDigest(key, input, signature, dsaEncoding),
     );
   },
-};
+});
 
 function importing(curve: EcdsaCurve): Importing<KeyPair> {
   const checked = (key: KeyObject): KeyObject => {
@@ -79,7 +80,7 @@ const pkcs8Pem = (key: KeyObject): string => key.export({ format: 'pem', type: '
 function ecdsaType(curve: EcdsaCurve & { readonly backupNumber: number }): KeyType<KeyPair> {
   return {
     name: `ecdsa-${curve.jwkName.replace('-', '').toLowerCase()}`,
-    signing,
+    signing: signingOn(curve),
     importing: importing(curve),
     open: openKeyPair,
     generate: () => storedKey(generateKeyPairSync('ec', { namedCurve: curve.opensslName }).privateKey),

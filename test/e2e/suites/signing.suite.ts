@@ -71,6 +71,18 @@ export const signingSuite: Suite = (here) => {
     });
   });
 
+  it.each(['ed25519', 'ecdsa-p256'])(
+    'tells a signature of another marshaling from one that is malformed: %s',
+    (type) => {
+      const name = `marshaled-${type}`;
+      here().ok(`transit keys create ${name} --type ${type}`);
+      const signature = here().ok(`transit sign ${name} text --marshaling-algorithm jws`);
+      const verify = (text: string) => here().run(`transit verify ${name} text --signature ${text}`);
+      expect(verify(signature)).toMatchObject({ exitCode: 5, stdout: 'false\n', stderr: '' });
+      expect(verify(signature.slice(0, -20))).toMatchObject({ exitCode: 2, stdout: '' });
+    },
+  );
+
   it('signs a digest that was made elsewhere', () => {
     here().ok('transit keys create digests --type rsa-2048');
     const digest = createHash('sha256').update('document').digest('base64');
@@ -92,6 +104,10 @@ export const signingSuite: Suite = (here) => {
     it.each([
       ['a signature without a prefix', ['verify', 'sign-ed25519', 'x', '--signature', 'AAAA']],
       ['neither a signature nor an HMAC', ['verify', 'sign-ed25519', 'x']],
+      [
+        'both of them',
+        ['verify', 'sign-ed25519', 'x', '--signature', 'service:v1:', '--hmac', 'service:v1:'],
+      ],
       ['a hash that there is not', ['sign', 'sign-ed25519', 'x', '--hash-algorithm', 'md5']],
       ['an algorithm that there is not', ['sign', 'sign-rsa-2048', 'x', '--signature-algorithm', 'rot13']],
       ['an input that is not base64', ['sign', 'sign-ed25519', 'n!t', '--base64']],

@@ -62,6 +62,26 @@ describe.each(ecdsa.map((type) => [type.name, type] as const))('%s', (_, type) =
       expect(await type.signing?.verify(pair, message, changed, options)).toBe(false);
     }
   });
+
+  it('answers false for a signature in the other form, of a message and of a digest', async () => {
+    const pair = type.open(await stored);
+    for (const [made, read] of [
+      ['asn1', 'jws'],
+      ['jws', 'asn1'],
+    ] as const) {
+      for (const prehashed of [false, true]) {
+        const signature =
+          (await type.signing?.sign(
+            pair,
+            message,
+            { ...OPTIONS, prehashed, marshaling: made },
+            systemRandom,
+          )) ?? Buffer.alloc(0);
+        const options = { ...OPTIONS, prehashed, marshaling: read };
+        expect(await type.signing?.verify(pair, message, signature, options)).toBe(false);
+      }
+    }
+  });
 });
 
 describe('importing a key on another curve, or of another kind', () => {
