@@ -308,9 +308,11 @@ it('leaves a connection after LIST idle, so that closing the server closes it', 
   answerClientErrors(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const talking = chat([packet('LIST', '/idle'), { untilAnswers: 1 }], { port });
-  await sleep(120);
-  const closed = new Promise((resolve) => server.close(resolve));
+  let closed: Promise<unknown> | undefined;
+  const closeServer = () => {
+    closed = new Promise((resolve) => server.close(resolve));
+  };
+  const talked = await chat([packet('LIST', '/idle'), { untilAnswers: 1 }, { run: closeServer }], { port });
+  expect(talked.closed).toBe(true);
   await closed;
-  expect((await talking).closed).toBe(true);
 });

@@ -46,7 +46,12 @@ export class AnswerReader {
   }
 }
 
-export type Step = string | Buffer | { readonly untilAnswers: number } | { readonly pauseMs: number };
+export type Step =
+  | string
+  | Buffer
+  | { readonly untilAnswers: number }
+  | { readonly pauseMs: number }
+  | { readonly run: () => void };
 
 export interface Chat {
   readonly answers: readonly RawAnswer[];
@@ -68,7 +73,7 @@ export interface ChatOptions {
 
 /** Sends packets on one connection and gathers what comes back. */
 export async function chat(steps: readonly Step[], options: ChatOptions): Promise<Chat> {
-  const { answers, gapMs = 8, patienceMs = 1_500 } = options;
+  const { answers, gapMs = 8, patienceMs = 20_000 } = options;
   const socket = await open(options);
   const reader = new AnswerReader();
   let closed = false;
@@ -85,6 +90,7 @@ export async function chat(steps: readonly Step[], options: ChatOptions): Promis
       await new Promise((resolve) => socket.write(step, resolve));
       await sleep(gapMs);
     } else if ('pauseMs' in step) await sleep(step.pauseMs);
+    else if ('run' in step) step.run();
     else await until(() => reader.answers.length >= step.untilAnswers);
   }
   if (options.finish) socket.end();
