@@ -95,6 +95,31 @@ describe('import', () => {
     expect([grown.version(1)?.hasSecret, grown.version(2)?.hasSecret]).toEqual([true, false]);
   });
 
+  it('adds no version to a convergent key, imported as it may say that it was', async () => {
+    const entry = goEntry({ key, convergent_version: 3 });
+    const convergent = { derived: true, kdf: 1, convergent_encryption: true, convergent_version: -1 };
+    const restored = goBackup(goDocument([entry], { ...convergent, Imported: true }));
+    await ask('restore', { backup: restored, name: 'convergent' });
+    const ciphertext = await wrapped(Buffer.alloc(32, 3));
+    const attempt = ask('import-version', { name: 'convergent', ciphertext, hash_function: 'SHA1' });
+    expect(await rejectionOf(attempt)).toMatchObject({
+      kind: 'conflict',
+      message: 'import_version cannot be used on keys with convergent encryption enabled',
+    });
+    expect((await transit.readKey('convergent')).document.latestVersion).toBe(1);
+  });
+
+  it('of a public RSA key alone is enough to encrypt with, and nothing to decrypt with', async () => {
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    await ask('import', { name: 'half', type: 'rsa-2048', public_key: pem });
+    const { ciphertext } = (await ask('encrypt', { name: 'half', plaintext: '' })) as { ciphertext: string };
+    expect(await rejectionOf(ask('decrypt', { name: 'half', ciphertext }))).toMatchObject({
+      kind: 'unsupported',
+      message: 'cannot decrypt ciphertext, key version does not have a private counterpart',
+    });
+  });
+
   it('gives on what byok-export wrapped', async () => {
     const { public_key: publicKey } = (await ask('wrapping-key')) as { public_key: string };
     await ask('import', { name: 'here', type: 'rsa-4096', public_key: publicKey });
