@@ -113,6 +113,18 @@ class Execution {
     return everyPage(runner, this.#operation, raw);
   }
 
+  /** Tables and documents say which page they are; lines can't, and a script would take the first page for everything. */
+  #warnOfMore(data: unknown, toFile: boolean): void {
+    const { settings, streams } = this.#session;
+    const asLines = settings.format ?? (streams.out.isTerminal && !toFile ? 'table' : 'raw');
+    const { pagination } = (data as Partial<ListDocument<unknown>> | undefined)?.meta ?? {};
+    const knowsOfPages = [ALL, 'page', 'page-size'].some((flag) => this.#given.options.has(flag));
+    if (asLines !== 'raw' || knowsOfPages || !pagination || pagination['next-page'] === null) return;
+    this.#session.warn(
+      `${pagination['page-size']} of ${pagination['total-count']} are listed (--all lists every one)`,
+    );
+  }
+
   async #finish(outcome: Outcome<unknown>, raw: RawValues): Promise<number> {
     const { cli = {} } = this.#operation;
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
@@ -120,6 +132,7 @@ class Execution {
     if (!cli.acts || file !== undefined || this.#session.settings.format !== undefined) {
       const keepBase64 = this.#given.options.has(BASE64);
       await printResult(this.#session, resultOf(outcome), cli, { file, keepBase64 });
+      if (cli.paged) this.#warnOfMore(outcome.data, file !== undefined);
     }
     if (cli.done !== undefined) {
       this.#session.remark(cli.done(parsedValues(this.#operation, raw), outcome.data));

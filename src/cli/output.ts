@@ -56,7 +56,7 @@ async function rendered(
     return terminal && session.settings.format === undefined ? forTerminal(bytes) : bytes;
   }
   const text = rawLines(data, shape)
-    .map((line) => `${line}\n`)
+    .map((line) => (line.endsWith('\n') ? line : `${line}\n`))
     .join('');
   return terminal && session.settings.format === undefined ? visibleLines(text) : text;
 }

@@ -30,6 +30,32 @@ describe('the command of an operation', () => {
     expect((await run(['orders'], { ...answer, operation: checking })).exitCode).toBe(exitCode);
   });
 
+  describe('that lists in pages', () => {
+    const list: Operation = {
+      ...stamp,
+      cli: { paged: true, lines: () => ['a'], table: () => ({ head: [], rows: [] }) },
+    };
+    const pageOf = (next: number | null) => ({
+      meta: { pagination: { 'page-size': 20, 'next-page': next, 'total-count': 30 } },
+    });
+    const warned = async (argv: readonly string[], setup: Setup = {}) =>
+      (await run(['orders', ...argv], { operation: list, data: pageOf(2), ...setup })).err;
+
+    it('warns that lines are not all there is', async () => {
+      const warning = 'coffer: warning: 20 of 30 are listed (--all lists every one)\n';
+      expect(await warned([])).toBe(warning);
+      expect(await warned(['-o', 'raw'], { terminals: ['out'] })).toBe(warning);
+      expect(await warned([], { data: pageOf(null) })).toBe('');
+    });
+
+    it('says nothing to who knows, or is told with the page', async () => {
+      expect(await warned(['-o', 'json'])).toBe('');
+      expect(await warned(['-o', 'table'])).toBe('');
+      expect(await warned([], { terminals: ['out'] })).toBe('');
+      expect(await warned(['-q'])).toBe('');
+    });
+  });
+
   it('sends arguments, flags, lists, pairs, twins and the environment under the names of the API', async () => {
     const { call, exitCode, err } = await run(
       [

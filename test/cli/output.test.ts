@@ -25,6 +25,14 @@ const terminal: StreamsSetup = { terminals: ['out', 'err'] };
 const lines: Shape = { result: { member: 'keys', as: 'lines' } };
 const text: Shape = { result: { member: 'policy', as: 'text' } };
 
+describe('a text', () => {
+  it('ends with one newline, whether it had one or not', async () => {
+    expect(await printed({ policy: 'PEM' }, text, {})).toBe('PEM\n');
+    expect(await printed({ policy: 'PEM\n' }, text, {})).toBe('PEM\n');
+    expect(await printed({ policy: '' }, text, {})).toBe('\n');
+  });
+});
+
 describe('what others have named or written, shown on a terminal,', () => {
   it('can do nothing to it as lines, and is left alone in a pipe', async () => {
     const data = { keys: [HOSTILE, 'plain'] };

@@ -6,7 +6,8 @@ interface Reason {
   readonly hint?: string;
 }
 
-const GRANT = 'grant the role SELECT, INSERT, UPDATE and DELETE on the tables, and USAGE on the schema';
+const GRANT =
+  'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables, which "coffer store migrate" makes';
 const WAIT = 'it is tried again with the next request';
 const NOTHING_CHANGED = 'nothing was changed; see what else works on these tables, then try again';
 
