@@ -57,8 +57,9 @@ export const command: Command = {
   arguments: [],
   options,
   details:
-    'Prints each address it listens on. SIGINT and SIGTERM finish what is in flight and end it; SIGHUP takes up a new ' +
-    'certificate and a fresh audit file; SIGUSR1 does nothing. Without a secret at hand it starts sealed, until sys/unseal.',
+    'Prints each address it listens on. An address followed by "?max-request-size=BYTES" has a limit of its own. ' +
+    'SIGINT and SIGTERM finish what is in flight and end it; SIGHUP takes up a new certificate and a fresh audit file; ' +
+    'SIGUSR1 does nothing. Without a secret at hand it starts sealed, until sys/unseal.',
   examples: [
     ['coffer serve', `On ${DEFAULT_LISTEN}, for programs on this machine`],
     ['coffer serve --socket /run/coffer.sock', 'On a Unix socket alone'],
