@@ -1,7 +1,7 @@
 # fish completion of coffer. Generated; do not edit.
 # Load it with: coffer completion fish | source
 
-set -g __coffer_places '' 'keygen' 'init' 'status' 'slots' 'slots list' 'slots add' 'slots remove' 'rekey' 'doctor' 'store' 'store backup' 'store restore' 'store copy' 'store migrate' 'transit' 'transit keys' 'transit keys create' 'transit keys read' 'transit keys list' 'transit keys config' 'transit keys rotate' 'transit keys trim' 'transit keys delete' 'transit keys export' 'transit encrypt' 'transit decrypt' 'transit rewrap' 'transit datakey' 'transit random' 'transit hash' 'transit hmac' 'transit sign' 'transit verify' 'transit backup' 'transit restore' 'transit import' 'transit import-version' 'transit wrapping-key' 'transit byok-export' 'transit key-defaults' 'transit cache-config' 'transit envelope' 'transit envelope encrypt' 'transit envelope decrypt' 'transit envelope header' 'transit envelope rewrap' 'token' 'token create' 'token list' 'token lookup' 'token renew' 'token revoke' 'policy' 'policy list' 'policy read' 'policy write' 'policy delete' 'orgs' 'orgs create' 'orgs list' 'orgs show' 'orgs delete' 'workspaces' 'workspaces create' 'workspaces list' 'workspaces show' 'workspaces update' 'workspaces tag' 'workspaces untag' 'workspaces delete' 'tags' 'tags create' 'tags list' 'tags show' 'tags delete' 'tags attach' 'tags detach' 'tags of' 'mounts' 'mounts list' 'mounts add' 'mounts remove' 'serve' 'help' 'completion'
+set -g __coffer_places '' 'keygen' 'init' 'status' 'slots' 'slots list' 'slots add' 'slots remove' 'rekey' 'doctor' 'store' 'store backup' 'store restore' 'store copy' 'store migrate' 'transit' 'transit keys' 'transit keys create' 'transit keys read' 'transit keys list' 'transit keys config' 'transit keys rotate' 'transit keys trim' 'transit keys delete' 'transit keys export' 'transit encrypt' 'transit decrypt' 'transit rewrap' 'transit datakey' 'transit random' 'transit hash' 'transit hmac' 'transit sign' 'transit verify' 'transit backup' 'transit restore' 'transit import' 'transit import-version' 'transit wrapping-key' 'transit byok-export' 'transit key-defaults' 'transit cache-config' 'transit envelope' 'transit envelope encrypt' 'transit envelope decrypt' 'transit envelope header' 'transit envelope rewrap' 'token' 'token create' 'token list' 'token lookup' 'token renew' 'token revoke' 'policy' 'policy list' 'policy read' 'policy write' 'policy delete' 'orgs' 'orgs create' 'orgs list' 'orgs show' 'orgs delete' 'workspaces' 'workspaces create' 'workspaces list' 'workspaces show' 'workspaces update' 'workspaces tag' 'workspaces untag' 'workspaces delete' 'tags' 'tags create' 'tags list' 'tags show' 'tags delete' 'tags attach' 'tags detach' 'tags of' 'mounts' 'mounts list' 'mounts add' 'mounts remove' 'serve' 'version' 'help' 'completion'
 set -g __coffer_value_flags --store --address --token-file --mount --org --output --out --passphrase-file --key-file --command --shares --threshold --label --dialect --type --auto-rotate-period --key-size --context --context-text --after --limit --min-decryption-version --min-encryption-version --min-available-version --key-type --version --format --key-version --nonce --associated-data --associated-data-text --in --batch --bits --algorithm --hash-algorithm --signature-algorithm --marshaling-algorithm --salt-length --signature --hmac --public-key --hash-function --hash --size --out-dir --metadata --offset --length --policy --ttl --explicit-max-ttl --period --display-name --num-uses --meta --increment --email --page --page-size --description --tag --exclude-tag --wildcard --sort --name --exclude-taggable --workspace --listen --socket --tls-cert --tls-key --workers --max-request-size --audit-log -o
 # The words typed so far without options and their values.
 function __coffer_words
@@ -63,6 +63,7 @@ complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'workspaces' -d 'Workspaces, w
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'tags' -d 'The organization'\''s pool of tags'
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'mounts' -d 'Transit mounts, each with keys of its own'
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'serve' -d 'Offer the store over HTTP'
+complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'version' -d 'Show the version'
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'help' -d 'Show help for a command or a topic'
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'completion' -d 'Print the completion script of a shell'
 complete -c coffer -n '__coffer_at '\'''\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store directory, or postgres://USER@HOST/DATABASE.'
@@ -1359,7 +1360,18 @@ complete -c coffer -n '__coffer_at '\''serve'\''' -l quiet -s q -d 'Say nothing 
 complete -c coffer -n '__coffer_at '\''serve'\''' -l no-color -d 'No colour.'
 complete -c coffer -n '__coffer_at '\''serve'\''' -l yes -s y -d 'Do it without asking.'
 complete -c coffer -n '__coffer_at '\''serve'\''' -l help -s h -d 'Show help.'
-complete -c coffer -n '__coffer_at '\''help'\'' 0+' -a 'keygen init status slots rekey doctor store transit token policy orgs workspaces tags mounts serve help completion environment exit-codes'
+complete -c coffer -n '__coffer_at '\''version'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store directory, or postgres://USER@HOST/DATABASE.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l address -x -d 'Work against a server: http://, https:// or unix:/path.sock.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l token -d 'Token for the server; asked for when no TOKEN follows.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l token-file -r -F -d 'File that holds the token.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l mount -x -a '(__coffer_names mount)' -d 'Transit mount.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l org -x -a '(__coffer_names organization)' -d 'Organization of tags and workspaces.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l output -s o -x -a 'table json raw' -d 'How results are shown.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l quiet -s q -d 'Say nothing but results and errors.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l no-color -d 'No colour.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l yes -s y -d 'Do it without asking.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l help -s h -d 'Show help.'
+complete -c coffer -n '__coffer_at '\''help'\'' 0+' -a 'keygen init status slots rekey doctor store transit token policy orgs workspaces tags mounts serve version help completion environment exit-codes'
 complete -c coffer -n '__coffer_at '\''help'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''help'\''' -l address -x -d 'Work against a server: http://, https:// or unix:/path.sock.'
 complete -c coffer -n '__coffer_at '\''help'\''' -l token -d 'Token for the server; asked for when no TOKEN follows.'

@@ -15,6 +15,7 @@ import { isGroup } from './command.ts';
 import { everywhereBeside, everywhereOptions } from './everywhere.ts';
 import { invocation } from './invocation.ts';
 import type { Streams } from './streams.ts';
+import { suggestionFor } from './suggestion.ts';
 import { EVERYWHERE_HEADING, helpPage } from './views/help-page.ts';
 
 /** What commander made of a command line. */
@@ -39,7 +40,7 @@ export async function parseWithCommander(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (HELP_CODES.has(error.code)) return { kind: 'print', text: building.printed };
-    throw usageMistake(error, building.path);
+    throw usageMistake(error, building.path, tree);
   }
   if (building.result === undefined) throw new Error('commander found no command and no mistake');
   return { kind: 'run', invocation: building.result };
@@ -51,11 +52,13 @@ const MIN_HELP_COLUMN = 15;
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
 /** Commander's message is `error: …`, perhaps with a suggestion on a second line. */
-function usageMistake(error: CommanderError, path: readonly string[]): Error {
+function usageMistake(error: CommanderError, path: readonly string[], tree: Group): Error {
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const help = `see "${['coffer', ...path, '--help'].join(' ')}"`;
-  const meant = suggestion?.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?');
-  return invalid(first, { hint: meant === undefined ? help : `${meant} ${help}` });
+  const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
+  const other = unknown === undefined ? undefined : suggestionFor(tree, path, unknown);
+  const meant = other ?? suggestion?.replace(/^\(Did you mean (.*)\?\)$/, '$1');
+  return invalid(first, { hint: meant === undefined ? help : `did you mean ${meant}? ${help}` });
 }
 
 class Building {

@@ -65,6 +65,7 @@ const servingCommands: Readonly<Record<string, Node>> = {
     ...own('A further process of a server', () => import('./commands/serve-worker.ts')),
     hidden: true,
   },
+  version: own('Show the version', () => import('./commands/version.ts')),
   help: own('Show help for a command or a topic', () => import('./commands/help.ts')),
   completion: own('Print the completion script of a shell', () => import('./commands/completion.ts')),
   complete: {

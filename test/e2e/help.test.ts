@@ -116,6 +116,11 @@ describe('coffer --version', () => {
     expect(here.ok('--version')).toBe(`coffer ${version}`);
     expect(here.ok('-V')).toBe(`coffer ${version}`);
   });
+
+  it('is what the command "version" prints, which has it as a document, too', () => {
+    expect(here.ok('version')).toBe(here.ok('--version'));
+    expect(here.json('version')).toEqual({ version: here.ok('--version').replace('coffer ', '') });
+  });
 });
 
 describe('mistakes in the usage', () => {

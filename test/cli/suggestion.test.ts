@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { parseWithCommander } from '../../src/cli/program.ts';
+import { commandTree } from '../../src/cli/tree.ts';
+import { streamsDouble } from './streams.double.ts';
+
+const refusalOf = (line: string): Promise<unknown> =>
+  parseWithCommander(line.split(' '), commandTree, streamsDouble()).catch((error: unknown) => error);
+
+describe('an unknown command', () => {
+  it.each([
+    [
+      'transit keys rm orders',
+      "unknown command 'rm'",
+      'did you mean delete? see "coffer transit keys --help"',
+    ],
+    [
+      'transit keys show orders',
+      "unknown command 'show'",
+      'did you mean read? see "coffer transit keys --help"',
+    ],
+    [
+      'transit keys set orders',
+      "unknown command 'set'",
+      'did you mean config? see "coffer transit keys --help"',
+    ],
+    ['token delete x', "unknown command 'delete'", 'did you mean revoke? see "coffer token --help"'],
+    ['tags add env:prod', "unknown command 'add'", 'did you mean create? see "coffer tags --help"'],
+    ['mounts ls', "unknown command 'ls'", 'did you mean list? see "coffer mounts --help"'],
+  ])('that is a verb of other programs brings up our own: %s', async (line, message, hint) => {
+    expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
+  });
+
+  it.each([
+    ['encrypt orders x', "unknown command 'encrypt'", 'did you mean transit encrypt? see "coffer --help"'],
+    ['keys list', "unknown command 'keys'", 'did you mean transit keys? see "coffer --help"'],
+    [
+      'backup',
+      "unknown command 'backup'",
+      'did you mean store backup or transit backup? see "coffer --help"',
+    ],
+  ])('that stands elsewhere brings up its place: %s', async (line, message, hint) => {
+    expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
+  });
+
+  it.each([
+    ['transit encrpt', "unknown command 'encrpt'", 'did you mean encrypt? see "coffer transit --help"'],
+    ['verison', "unknown command 'verison'", 'did you mean version? see "coffer --help"'],
+  ])('with a slip in it brings up the word that was meant: %s', async (line, message, hint) => {
+    expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
+  });
+
+  it.each(['write transit/encrypt/orders', 'read transit/keys/orders', 'delete x', 'login', 'serve-workers'])(
+    'that could mean too much, or nothing, brings up nothing: %s',
+    async (line) => {
+      expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', hint: 'see "coffer --help"' });
+    },
+  );
+
+  it('never brings up a hidden one', async () => {
+    expect(await refusalOf('transit complete')).toMatchObject({ hint: 'see "coffer transit --help"' });
+  });
+});
