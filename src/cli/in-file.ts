@@ -6,6 +6,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   ENOTDIR: 'part of the path is not a directory',
   EISDIR: 'it is a directory',
+  ELOOP: 'the links lead in a circle',
+  ENAMETOOLONG: 'the name is too long',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EMFILE: 'too many open files',

@@ -145,6 +145,8 @@ const IMPOSSIBLE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLON
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such directory',
   ENOTDIR: 'part of the path is not a directory',
+  ELOOP: 'the links lead in a circle',
+  ENAMETOOLONG: 'the name is too long',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',

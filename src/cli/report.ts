@@ -65,6 +65,7 @@ function platformMessage(error: unknown): string | undefined {
 const OWN_OPTIONS = new Set([
   'in',
   'out',
+  'out-dir',
   'batch',
   'output',
   'store',

@@ -1,12 +1,13 @@
-import { mkdirSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeWithParents } from '../../directories.ts';
 import { invalid } from '../../errors.ts';
 import type { ByteSink, ByteSource, OnProgress } from '../../transit/envelope/ports.ts';
 import { type Given, textOption } from '../command.ts';
 import { type InFile, openInFile } from '../in-file.ts';
 import { announceStandardInput } from '../input.ts';
 import { IN, OUT } from '../operation-spec.ts';
-import { openOutFile } from '../out-file.ts';
+import { openOutFile, writeFailure } from '../out-file.ts';
 import { binaryRefused, jsonText } from '../output.ts';
 import type { Session } from '../session.ts';
 import type { Input } from '../streams.ts';
@@ -15,6 +16,9 @@ import { OUT_DIR } from './options.ts';
 import { screen } from './screen.ts';
 import { forEachFile } from './several.ts';
 import { sizeText, TransferProgress } from './transfer-progress.ts';
+
+/** Of directories that are made for results. */
+const OWNER_ONLY = 0o700;
 
 /** Both ends of one job, opened. */
 export interface Ends {
@@ -142,7 +146,7 @@ async function writing<T>(
     },
   });
   if (to === undefined) return work(counted(standardSink(request)));
-  if (request.options.has(OUT_DIR)) mkdirSync(dirname(resolve(to)), { recursive: true, mode: 0o700 });
+  if (request.options.has(OUT_DIR)) makeHome(to);
   const out = openOutFile(to);
   try {
     const result = await work(counted({ write: (bytes) => out.writeLater(bytes) }));
@@ -150,6 +154,16 @@ async function writing<T>(
     return result;
   } finally {
     out.abort();
+  }
+}
+
+/** @throws as opening the file would, naming `--out-dir`. */
+function makeHome(file: string): void {
+  const directory = dirname(file);
+  try {
+    makeWithParents(directory, OWNER_ONLY);
+  } catch (error) {
+    throw writeFailure(directory, error, OUT_DIR);
   }
 }
 

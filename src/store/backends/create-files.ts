@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { makeWithParents } from '../../directories.ts';
 import { conflict } from '../../errors.ts';
 import type { InitialContent } from './backend.ts';
-import { diskError, errorCode } from './disk-errors.ts';
+import { diskError } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
   deleteFile,
@@ -74,32 +75,13 @@ async function fill(layout: Layout, content: InitialContent, resume: boolean): P
 /** @returns whether the directory is new. */
 async function makeStoreDirectory(directory: string): Promise<boolean> {
   try {
-    const first = makeWithParents(directory);
+    const first = makeWithParents(directory, DIRECTORY_MODE);
     refuseForeign(directory, statSync(directory));
     if (first !== undefined) await syncDirectory(dirname(first));
     return first !== undefined;
   } catch (error) {
     throw diskError(error, 'create', directory);
   }
-}
-
-/**
- * Makes a directory and those above it that are missing. Node's own way calls a read-only disk a missing directory, and given a
- * relative path where the working directory was deleted it tries for ever.
- * @returns the first that was made.
- */
-function makeWithParents(directory: string): string | undefined {
-  const missing: string[] = [];
-  for (let path = resolve(directory); !isThere(path); path = dirname(path)) missing.unshift(path);
-  for (const path of missing) {
-    try {
-      mkdirSync(path, { mode: DIRECTORY_MODE });
-    } catch (error) {
-      // Another process may be making the same one.
-      if (errorCode(error) !== 'EEXIST') throw error;
-    }
-  }
-  return missing[0];
 }
 
 function refuseOccupied(layout: Layout): void {

@@ -317,6 +317,15 @@ export const envelopesSuite: Suite = (here) => {
       );
     });
 
+    it('are refused where their directory cannot be made', () => {
+      newKey('homeless');
+      make('homeless.txt', 1);
+      make('file', 1);
+      expect(
+        here().refused('transit envelope encrypt homeless --in homeless.txt --out-dir file/below', 2),
+      ).toBe("coffer: --out-dir: can't write file/below: part of the path is not a directory");
+    });
+
     it('are done although one of them fails', () => {
       newKey('mixed');
       const plaintext = make('good', 10);
