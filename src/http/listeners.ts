@@ -91,13 +91,20 @@ function whyNot(error: unknown, path: string | undefined): string {
   const { code } = error as NodeJS.ErrnoException;
   // Of a Unix socket Node says EACCES for a directory that is not there, too.
   const homeless = path !== undefined && !existsSync(dirname(path));
-  return (homeless ? WHY['ENOENT'] : WHY[code ?? '']) ?? code ?? 'unknown reason';
+  if (homeless) return NO_DIRECTORY;
+  if (path !== undefined && code === 'EINVAL') return TOO_LONG;
+  return WHY[code ?? ''] ?? code ?? 'unknown reason';
 }
 
+const NO_DIRECTORY = 'no such directory';
+const TOO_LONG = 'the path is too long for a socket';
 const WHY: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
   EADDRNOTAVAIL: 'this machine has no such address',
   EACCES: 'permission denied',
   ENOTFOUND: 'no such host',
-  ENOENT: 'no such directory',
+  ENOENT: NO_DIRECTORY,
+  ENOTDIR: 'part of the path is not a directory',
+  EROFS: 'the file system is read-only',
+  ENAMETOOLONG: TOO_LONG,
 };

@@ -1,4 +1,4 @@
-import { lstatSync, unlinkSync } from 'node:fs';
+import { lstatSync, type Stats, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { conflict } from '../errors.ts';
 
@@ -33,7 +33,7 @@ export async function letMakePrivately<T>(make: () => Promise<T>): Promise<T> {
  * @throws `conflict` when somebody listens on it, or the path is something else than a socket.
  */
 export async function makeWay(path: string): Promise<void> {
-  const found = lstatSync(path, { throwIfNoEntry: false });
+  const found = statusOf(path);
   if (found === undefined) return;
   if (!found.isSocket()) {
     throw conflict(`${path} is in the way`, {
@@ -45,6 +45,15 @@ export async function makeWay(path: string): Promise<void> {
     throw conflict(`another program listens on ${path}`, { field: 'socket' });
   }
   unlinkSync(path);
+}
+
+/** Undefined when nothing is there; where the path itself is wrong, listening tells why. */
+function statusOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function somebodyListens(path: string): Promise<boolean> {

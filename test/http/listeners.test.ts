@@ -150,6 +150,14 @@ describe('a listener', () => {
       'cannot read /none/cert.pem: no such file or directory',
     ],
     [{ socket: '/none/coffer.sock' }, 'cannot listen on /none/coffer.sock: no such directory'],
+    [
+      { socket: '/dev/null/coffer.sock' },
+      'cannot listen on /dev/null/coffer.sock: part of the path is not a directory',
+    ],
+    [
+      { socket: `/${'long'.repeat(50)}` },
+      `cannot listen on /${'long'.repeat(50)}: the path is too long for a socket`,
+    ],
     [{ maxRequestBytes: 0 }, 'the largest request must be a number of bytes above 0'],
     [{ workers: 0 }, 'the number of workers must be 1 to 256'],
   ])('is refused with %j', async (options, message) => {
