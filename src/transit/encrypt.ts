@@ -120,9 +120,11 @@ function requireCreatableType(name: string): KeyType {
   const type = requireKeyType(name);
   if (encryptMakes(type)) return type;
   const makes = keyTypes().filter(encryptMakes);
+  const encrypts = type.publicKeyEncryption !== undefined;
+  const instead = encrypts ? 'create a key of this one first, with keys create' : 'this one does not encrypt';
   throw unsupported(`key type ${name} not supported for this operation`, {
     field: 'type',
-    hint: `encrypt creates only ${makes.map((made) => made.name).join(', ')}; create this one with keys create`,
+    hint: `encrypt creates only keys of the types ${makes.map((made) => made.name).join(', ')}; ${instead}`,
   });
 }
 

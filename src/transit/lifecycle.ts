@@ -156,7 +156,7 @@ export function deleteKey(engine: Engine, name: string): Promise<void> {
     if (!key.document.deletionAllowed) {
       throw conflict(`error deleting policy ${name}: deletion is not allowed for this key`, {
         field: 'name',
-        hint: 'set deletion_allowed first (keys config --deletion-allowed)',
+        hint: 'set deletion_allowed first, with keys config --deletion-allowed',
       });
     }
     tx.delete(keyRef(engine, name));

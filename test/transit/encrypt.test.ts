@@ -260,9 +260,22 @@ describe('encryption with a key that does not exist', () => {
     ],
     ['an unknown type', { type: 'aes512' }, { kind: 'invalid', message: 'unknown key type aes512' }],
     [
-      'a type that takes a decision',
+      'a type that does not encrypt',
       { type: 'ecdsa-p256' },
-      { kind: 'unsupported', message: 'key type ecdsa-p256 not supported for this operation' },
+      {
+        kind: 'unsupported',
+        message: 'key type ecdsa-p256 not supported for this operation',
+        hint: expect.stringMatching(/; this one does not encrypt$/),
+      },
+    ],
+    [
+      'a type that takes a decision',
+      { type: 'rsa-2048' },
+      {
+        kind: 'unsupported',
+        message: 'key type rsa-2048 not supported for this operation',
+        hint: expect.stringMatching(/; create a key of this one first, with keys create$/),
+      },
     ],
     [
       'convergent encryption without a context',

@@ -26,13 +26,13 @@ function requireBackupAllowed(key: NamedKey): void {
   if (!exportable) {
     throw conflict('exporting is disallowed on the policy', {
       field: 'name',
-      hint: 'make it exportable first (keys config --exportable --allow-plaintext-backup); that cannot be undone',
+      hint: 'make it exportable first, with keys config --exportable --allow-plaintext-backup; that cannot be undone',
     });
   }
   if (!allowPlaintextBackup) {
     throw conflict('plaintext backup is disallowed on the policy', {
       field: 'name',
-      hint: 'allow it first (keys config --allow-plaintext-backup); that cannot be undone',
+      hint: 'allow it first, with keys config --allow-plaintext-backup; that cannot be undone',
     });
   }
 }
