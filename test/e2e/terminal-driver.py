@@ -19,9 +19,10 @@ def main():
     job = json.load(sys.stdin)
     child, terminal = pty.fork()
     if child == 0:
+        # Here, because the command may look at it before the parent has its next turn.
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, job["columns"], 0, 0))
         os.chdir(job["cwd"])
         os.execvpe(job["argv"][0], job["argv"], job["env"])
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, job["columns"], 0, 0))
     steps = list(job["steps"])
     screen, seen, end = b"", 0, time.monotonic() + job["timeout"]
     while time.monotonic() < end:
