@@ -4,6 +4,7 @@ import { version } from '../version.ts';
 import type {
   ArgumentSpec,
   Command,
+  CommandSpec,
   Group,
   Invocation,
   Leaf,
@@ -14,6 +15,7 @@ import type {
 import { isGroup } from './command.ts';
 import { everywhereBeside, everywhereOptions } from './everywhere.ts';
 import { invocation } from './invocation.ts';
+import { IN } from './operation-spec.ts';
 import type { Streams } from './streams.ts';
 import { suggestionFor } from './suggestion.ts';
 import { EVERYWHERE_HEADING, helpPage } from './views/help-page.ts';
@@ -40,7 +42,7 @@ export async function parseWithCommander(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (HELP_CODES.has(error.code)) return { kind: 'print', text: building.printed };
-    throw usageMistake(error, building.path, tree);
+    throw usageMistake(error, building, tree);
   }
   if (building.result === undefined) throw new Error('commander found no command and no mistake');
   return { kind: 'run', invocation: building.result };
@@ -52,9 +54,13 @@ const MIN_HELP_COLUMN = 15;
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
 /** Commander's message is `error: …`, perhaps with a suggestion on a second line. */
-function usageMistake(error: CommanderError, path: readonly string[], tree: Group): Error {
+function usageMistake(error: CommanderError, { path, command }: Building, tree: Group): Error {
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const help = `see "${['coffer', ...path, '--help'].join(' ')}"`;
+  if (error.code === 'commander.excessArguments') {
+    const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
+    return invalid(first.replace(/\.$/, ''), { hint: takesFiles ? `name a file with --in; ${help}` : help });
+  }
   const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
   const other = unknown === undefined ? undefined : suggestionFor(tree, path, unknown);
   const meant = other ?? suggestion?.replace(/^\(Did you mean (.*)\?\)$/, '$1');
@@ -68,6 +74,8 @@ class Building {
   printed = '';
   /** The words recognised so far. */
   path: readonly string[] = [];
+  /** The command that they name. */
+  command: CommandSpec | undefined;
   result: Invocation | undefined;
 
   constructor(streams: Streams) {
@@ -125,6 +133,7 @@ class Building {
 
   async #fillLeaf(program: Program, leaf: Leaf, path: readonly string[]): Promise<void> {
     const command = await leaf.load();
+    this.command = command;
     const after = new Map<string, OptionValue>();
     if (command.details !== undefined) program.description(`${leaf.summary}.\n\n${command.details}`);
     for (const argument of command.arguments) program.addArgument(argumentOf(argument));

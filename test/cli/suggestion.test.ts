@@ -60,3 +60,20 @@ describe('an unknown command', () => {
     expect(await refusalOf('transit complete')).toMatchObject({ hint: 'see "coffer transit --help"' });
   });
 });
+
+describe('a word too many', () => {
+  it.each([
+    [
+      'transit envelope encrypt orders dump.sql',
+      "too many arguments for 'encrypt'. Expected 1 argument but got 2: orders, dump.sql",
+      'name a file with --in; see "coffer transit envelope encrypt --help"',
+    ],
+    [
+      'transit keys read orders invoices',
+      "too many arguments for 'read'. Expected 1 argument but got 2: orders, invoices",
+      'see "coffer transit keys read --help"',
+    ],
+  ])('brings up --in where a file can be read: %s', async (line, message, hint) => {
+    expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
+  });
+});

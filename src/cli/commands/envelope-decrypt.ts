@@ -8,6 +8,7 @@ import {
   contextOptions,
   expectedKey,
   inOption,
+  namedKey,
   rangeOf,
   rangeOptions,
   severalOptions,
@@ -33,7 +34,9 @@ export const command: Command = {
       'A part of a large file',
     ],
   ],
-  async run(session, { arguments: [name], options }) {
+  async run(session, given) {
+    const { options } = given;
+    const name = namedKey(given);
     const range = rangeOf(options);
     const jobs = jobsOf(options, decryptedNames, session.settings.yes);
     const keys = await dataKeysOf(session, contextOf(options), name);

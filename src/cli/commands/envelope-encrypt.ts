@@ -3,7 +3,7 @@ import { encryptEnvelope } from '../../transit/envelope/encrypt.ts';
 import { type Command, textsOption } from '../command.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { encryptedNames, jobsOf } from '../envelope/jobs.ts';
-import { contextOf, contextOptions, inOption, severalOptions } from '../envelope/options.ts';
+import { contextOf, contextOptions, inOption, namedKey, severalOptions } from '../envelope/options.ts';
 import { transferAll } from '../envelope/transfer.ts';
 import { outOption } from '../operation-spec.ts';
 import { namedPairs } from '../operation-values.ts';
@@ -30,7 +30,9 @@ export const command: Command = {
     ['pg_dump shop | coffer transit envelope encrypt orders > shop.coffer', 'A stream'],
     ['coffer transit envelope encrypt orders --in backups --out-dir sealed', 'Every file below a directory'],
   ],
-  async run(session, { arguments: [name = ''], options }) {
+  async run(session, given) {
+    const { options } = given;
+    const name = namedKey(given) ?? '';
     const metadata = namedPairs('--metadata', textsOption(options, 'metadata'));
     const jobs = jobsOf(options, encryptedNames, session.settings.yes);
     const keys = await dataKeysOf(session, contextOf(options));

@@ -11,7 +11,7 @@ import { decryptRange, payloadOf } from '../../transit/envelope/range.ts';
 import { type Command, textOption } from '../command.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
-import { contextOf, contextOptions, expectedKey, inOption } from '../envelope/options.ts';
+import { contextOf, contextOptions, expectedKey, inOption, namedKey } from '../envelope/options.ts';
 import { DONE } from '../exit-codes.ts';
 import { openInFile } from '../in-file.ts';
 import { announceStandardInput } from '../input.ts';
@@ -39,7 +39,9 @@ export const command: Command = {
       'Everything below a directory, for a script',
     ],
   ],
-  async run(session, { arguments: [name], options }) {
+  async run(session, given) {
+    const { options } = given;
+    const name = namedKey(given);
     const inputs = inputsOf(options, decryptedNames.isMeant);
     const keys = options.has(VERIFY) ? await dataKeysOf(session, contextOf(options), name) : undefined;
     const headers: Header[] = [];

@@ -4,7 +4,7 @@ import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
 import { type Command, textsOption } from '../command.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, inputsOf } from '../envelope/jobs.ts';
-import { contextOf, contextOptions, expectedKey, inOption } from '../envelope/options.ts';
+import { contextOf, contextOptions, expectedKey, inOption, namedKey } from '../envelope/options.ts';
 import { openRewritable } from '../envelope/rewritable-file.ts';
 import { forEachFile } from '../envelope/several.ts';
 import { IN } from '../operation-spec.ts';
@@ -26,7 +26,9 @@ export const command: Command = {
       'Every file below a directory, if it is under this key',
     ],
   ],
-  async run(session, { arguments: [name], options }) {
+  async run(session, given) {
+    const { options } = given;
+    const name = namedKey(given);
     if (textsOption(options, IN).length === 0) {
       throw invalid('there is no file to rewrap', { field: IN, hint: 'name the files with --in' });
     }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { utf8 } from '../../bytes.ts';
 import { invalid } from '../../errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
@@ -41,6 +42,17 @@ export const expectedKey: ArgumentSpec = {
   required: false,
   offers: 'key',
 };
+
+/**
+ * The named key, when one is named.
+ * @throws `invalid` for what can only be meant as a file: those who write it would wait for standard input otherwise.
+ */
+export function namedKey({ arguments: [name], options }: Given): string | undefined {
+  if (name === undefined) return undefined;
+  const isFile = name.includes('/') || (name.endsWith('.coffer') && !options.has(IN) && existsSync(name));
+  if (!isFile) return name;
+  throw invalid(`${name} is no name of a key`, { field: 'NAME', hint: 'name files with --in' });
+}
 
 export const contextOptions: readonly OptionSpec[] = optionsOf('context', context);
 
