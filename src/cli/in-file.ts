@@ -13,6 +13,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many open files',
   EIO: 'the disk reports an error',
 };
+/** What Node makes of bytes in a name that are no UTF-8; no file is found by such a name. */
+const UNREADABLE = '\ufffd';
 /** What else fails is no fault of the name. */
 const WRONG_NAME = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG']);
 
@@ -61,7 +63,8 @@ export function openInFile(path: string, field: string): InFile {
 function readFailure(path: string, field: string, error: unknown): CofferError {
   const code = String((error as { readonly code?: unknown } | null)?.code);
   const kind = WRONG_NAME.has(code) ? 'invalid' : 'unavailable';
-  return new CofferError(kind, `can't read ${path}: ${REASONS[code] ?? code}`, { field, cause: error });
+  const reason = code === 'ENOENT' && path.includes(UNREADABLE) ? 'its name is not UTF-8' : REASONS[code];
+  return new CofferError(kind, `can't read ${path}: ${reason ?? code}`, { field, cause: error });
 }
 
 /** Fills `into` from a position on. @returns fewer bytes only at the end of the file. */

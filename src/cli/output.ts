@@ -50,7 +50,7 @@ async function rendered(
   { format, terminal, destination }: Rendering,
 ): Promise<string | Buffer> {
   if (format === 'json') return jsonText(data, terminal);
-  if (format === 'table') return tableText(session, shape.table?.(data) ?? memberTable(data), terminal);
+  if (format === 'table') return tableText(session, shape.table?.(data) ?? plainTable(data, shape), terminal);
   if (shape.result?.as === 'base64' && !destination.keepBase64) {
     const bytes = decodeBase64(cellText(memberOf(data, shape.result.member)));
     return terminal && session.settings.format === undefined ? forTerminal(bytes) : bytes;
@@ -98,6 +98,13 @@ export const binaryRefused = (): CofferError =>
 
 const memberOf = (data: unknown, member: string): unknown =>
   typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>)[member] : undefined;
+
+/** A list has a line for each of its values, as it has without `-o`. */
+function plainTable(data: unknown, { result }: Shape): Table {
+  const values = result?.as === 'lines' ? memberOf(data, result.member) : undefined;
+  if (result === undefined || !Array.isArray(values)) return memberTable(data);
+  return { head: [result.member], rows: values.map((value) => [String(value)]) };
+}
 
 const memberTable = (data: unknown): Table => ({
   head: ['Field', 'Value'],

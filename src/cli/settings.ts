@@ -74,7 +74,9 @@ function tokenSource(everywhere: ReadonlyMap<string, OptionValue>, environment: 
 
 function formatOf(text: string | undefined): Format | undefined {
   if (text === undefined) return undefined;
-  const format = FORMATS.find((candidate) => candidate === text);
+  // Many know -o=json from other programs; taken literally, the value of a short option begins after the letter.
+  const named = text.replace(/^=/, '');
+  const format = FORMATS.find((candidate) => candidate === named);
   if (format === undefined) {
     throw invalid(`"${text}" can't be right`, { field: 'output', hint: `use one of ${FORMATS.join(', ')}` });
   }

@@ -33,6 +33,14 @@ describe('a text', () => {
   });
 });
 
+describe('a list', () => {
+  it('is a table of one column with -o table, whatever it is without', async () => {
+    const data = { keys: ['orders', 'invoices'] };
+    expect(await printed(data, lines, {}, { output: 'table' })).toBe('keys\norders\ninvoices\n');
+    expect(await printed(data, lines, {})).toBe('orders\ninvoices\n');
+  });
+});
+
 describe('what others have named or written, shown on a terminal,', () => {
   it('can do nothing to it as lines, and is left alone in a pipe', async () => {
     const data = { keys: [HOSTILE, 'plain'] };

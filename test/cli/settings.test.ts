@@ -53,6 +53,10 @@ describe('resolveSettings', () => {
     expect(resolve({}).colourAllowed).toBe(true);
   });
 
+  it('takes -o=json as other programs do', () => {
+    expect(resolve({ output: '=json' }).format).toBe('json');
+  });
+
   it('refuses a format that there is not', () => {
     const error = thrownBy(() => resolve({ output: 'yaml' }));
     expect(error).toMatchObject({ kind: 'invalid', field: 'output', message: '"yaml" can\'t be right' });
