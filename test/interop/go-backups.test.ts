@@ -79,7 +79,8 @@ describe.each(fixtures)('a key restored from $name ($about)', ({ name, type, bac
   });
 
   it.each(checks as Check[])('$kind: $text', async (check) => {
-    await CHECKS[check.kind]?.(transit, name, check);
+    const hold = CHECKS[check.kind] ?? expect.fail(`nobody knows how to check ${check.kind}`);
+    await hold(transit, name, check);
   });
 
   // Vault leaves out what is empty; its layout is not written here.
