@@ -64,11 +64,10 @@ export function inputsOf(options: Given['options'], isMeant: Naming['isMeant']):
   });
 }
 
-/** Regular files only: a link could lead out of the directory, a pipe could wait for ever. */
+/** What `--in` means by a directory. @throws `invalid` when it has nothing. */
 function filesBelow(directory: string, isMeant: Naming['isMeant']): readonly InputFile[] {
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && isMeant(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
+  const files = regularFilesBelow(directory)
+    .filter((path) => isMeant(basename(path)))
     .sort();
   if (files.length === 0) {
     throw invalid(`there is nothing to do in ${directory}`, {
@@ -79,6 +78,16 @@ function filesBelow(directory: string, isMeant: Naming['isMeant']): readonly Inp
     });
   }
   return files.map((path) => ({ path, name: relative(directory, path) }));
+}
+
+/** A link could lead out of the directory, or round in circles: Node's own recursion follows those to directories. */
+function regularFilesBelow(directory: string): readonly string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return regularFilesBelow(path);
+    // A pipe could wait for ever.
+    return entry.isFile() ? [path] : [];
+  });
 }
 
 /**

@@ -292,6 +292,24 @@ export const envelopesSuite: Suite = (here) => {
       expect(read('back/deep/er/two').equals(two)).toBe(true);
     });
 
+    it('of a directory are those in it, not where links lead, nor in circles', () => {
+      newKey('bounds');
+      mkdirSync(here().file('given/deep'), { recursive: true });
+      mkdirSync(here().file('beyond'));
+      make('given/deep/one', 10);
+      make('beyond/two', 10);
+      here().shell('ln -s ../beyond given/link && ln -s .. given/deep/up && ln -s . given/round');
+      here().ok('transit envelope encrypt bounds --in given');
+      expect(here().shell('find given beyond -name "*.coffer" | sort').stdout).toBe(
+        'given/deep/one.coffer\n',
+      );
+      here().ok('transit envelope encrypt bounds --in beyond');
+      const before = read('beyond/two.coffer');
+      here().ok('transit keys rotate bounds');
+      here().ok('transit envelope rewrap --in given');
+      expect(read('beyond/two.coffer').equals(before)).toBe(true);
+    });
+
     it('are refused together when their results would have one name, or none', () => {
       newKey('names');
       mkdirSync(here().file('x'));
@@ -315,6 +333,32 @@ export const envelopesSuite: Suite = (here) => {
       expect(here().refused('transit envelope header --in empty', 2)).toContain(
         'nothing to do in empty (no file there ends in .coffer)',
       );
+    });
+
+    it('are not taken for the name of a key', () => {
+      newKey('mistaken');
+      make('mistaken.txt', 1);
+      here().ok('transit envelope encrypt mistaken --in mistaken.txt --out mistaken.coffer');
+      for (const command of ['decrypt', 'header', 'rewrap']) {
+        expect(here().refused(`transit envelope ${command} mistaken.coffer`, 2)).toBe(
+          'coffer: NAME: mistaken.coffer is no name of a key (name files with --in)',
+        );
+      }
+      expect(here().refused('transit envelope encrypt ./mistaken.txt', 2)).toContain(
+        '(name files with --in)',
+      );
+    });
+
+    it('are named when their names are no UTF-8', () => {
+      newKey('latin');
+      here().shell("mkdir latin && touch latin/a && touch latin/$(printf '\\351')");
+      const { exitCode, stderr } = here().run('transit envelope encrypt latin --in latin');
+      if (stderr === '') return; // Some file systems take no such names.
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 2,
+        stderr: "coffer: latin/\ufffd: can't read latin/\ufffd: its name is not UTF-8\n",
+      });
+      expect(existsSync(here().file('latin/a.coffer'))).toBe(true);
     });
 
     it('are refused where their directory cannot be made', () => {
