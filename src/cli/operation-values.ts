@@ -102,12 +102,13 @@ function checkValue(param: Param<unknown>, value: unknown, label: string): void 
 }
 
 /**
- * Stricter than the wire, where an empty number is zero and some numbers out of range count as not given: on
- * a command line that is a variable that was not set, or a slip.
+ * Stricter than the wire, where an empty number is zero, one with a zero in front octal, and some numbers out of range count as
+ * not given: on a command line that is a variable that was not set, padding, or a slip.
  */
 function checkInteger({ schema: { minimum, maximum } }: Param<unknown>, text: string, label: string): void {
   const value = Number(text);
   if (text.trim() === '' || !Number.isSafeInteger(value)) throw wrong(label, text, 'give a whole number');
+  if (/^[+-]?0\d/.test(text)) throw wrong(label, text, 'give it without a zero in front');
   if (minimum !== undefined && value < minimum) throw wrong(label, text, `give at least ${minimum}`);
   if (maximum !== undefined && value > maximum) throw wrong(label, text, `give at most ${maximum}`);
 }

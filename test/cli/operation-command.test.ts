@@ -138,6 +138,11 @@ describe('the command of an operation', () => {
       'coffer: --version: "" can\'t be right (give a whole number)\n',
     ],
     [
+      'a padded number, which the API takes for octal',
+      ['a', 'x', '--version', '010'],
+      'coffer: --version: "010" can\'t be right (give it without a zero in front)\n',
+    ],
+    [
       'a number out of range',
       ['a', 'x', '--version', '-1'],
       'coffer: --version: "-1" can\'t be right (give at least 0)\n',
