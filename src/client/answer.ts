@@ -121,10 +121,16 @@ function dataError(status: number, { errors, coffer }: Members): CofferError {
   const kind = DATA_KINDS[status] ?? 'unavailable';
   return kind === 'not-found' && texts.length === 0
     ? new CofferError(kind, 'not found')
-    : new CofferError(kind, message, kind === 'denied' ? DENIED_HINT : {});
+    : new CofferError(kind, message, HINTS[kind] ?? {});
 }
 
 const DENIED_HINT = { hint: 'see that the token is valid and that its policies allow this' } as const;
+const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
+  denied: DENIED_HINT,
+  'too-large': {
+    hint: 'the server says with --max-request-size how much it takes; "coffer transit envelope encrypt" sends no data at all',
+  },
+};
 
 const sealedServer = (): CofferError =>
   new CofferError('sealed', 'the server is sealed', { hint: 'unseal it: POST /v1/sys/unseal' });

@@ -64,3 +64,16 @@ describe('an answer with a good status', () => {
     });
   });
 });
+
+describe('a refusal of a request that is too large', () => {
+  it('says what is for data of any size', () => {
+    const answer = answered(413, '{"errors":["http: request body too large"]}');
+    expect(() => readAnswer(encrypt, answer)).toThrow(
+      expect.objectContaining({
+        kind: 'too-large',
+        message: 'http: request body too large',
+        hint: expect.stringContaining('coffer transit envelope encrypt'),
+      }),
+    );
+  });
+});
