@@ -2,7 +2,7 @@ import type { Operation } from '../../operations/operation.ts';
 import type { Command, Offer, OptionValue } from '../command.ts';
 import { everywhereOptions } from '../everywhere.ts';
 import { DONE } from '../exit-codes.ts';
-import { rawLines } from '../output.ts';
+import { rawLines, visible } from '../output.ts';
 import { loadOperation, type Runner } from '../runner.ts';
 import { openUnlocked } from '../runner-local.ts';
 import { Session } from '../session.ts';
@@ -71,7 +71,8 @@ async function namesFrom(
   }
   if (lookup.search !== undefined && prefix !== '' && !prefix.startsWith('-')) raw[lookup.search] = prefix;
   const { data } = await runner.run(operation, raw);
-  return rawLines(data, operation.cli ?? {});
+  // Others chose them, and not all shells show control characters as what they are.
+  return rawLines(data, operation.cli ?? {}).filter((name) => visible(name) === name);
 }
 
 /** The options with a value that every command has, as far as they were typed; and no warnings. */
