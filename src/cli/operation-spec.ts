@@ -35,7 +35,7 @@ export const outOption: OptionSpec = {
   offers: 'file',
 };
 
-const TWIN_SUFFIX = '-text';
+export const TWIN_SUFFIX = '-text';
 
 export function specOf(operation: Operation): OperationSpec {
   const shape: Shape = operation.cli ?? {};

@@ -1,10 +1,11 @@
+import { decodeBase64 } from '../base64.ts';
 import { utf8 } from '../bytes.ts';
 import { CofferError, invalid } from '../errors.ts';
 import type { Operation } from '../operations/operation.ts';
 import { type Param, parseValues } from '../operations/params.ts';
 import type { Given, OptionValue } from './command.ts';
 import { variable } from './environment.ts';
-import type { FlagMeaning, OperationSpec } from './operation-spec.ts';
+import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX } from './operation-spec.ts';
 import type { Session } from './session.ts';
 
 export type RawValues = Readonly<Record<string, unknown>>;
@@ -82,6 +83,7 @@ export function checkTyped(
     // A name is turned into an identifier first.
     if (operation.cli?.resolve !== undefined && param.cli.refersTo !== undefined) continue;
     checkValue(param, value, label);
+    if (param.cli.textTwin) checkBase64(String(value), label);
   }
 }
 
@@ -98,6 +100,19 @@ function checkValue(param: Param<unknown>, value: unknown, label: string): void 
   } catch (error) {
     if (!(error instanceof CofferError) || error.hint === undefined) throw error;
     throw wrong(label, value, error.hint);
+  }
+}
+
+/** What people have is text more often than base64, and they can say so. */
+function checkBase64(text: string, label: string): void {
+  try {
+    decodeBase64(text, label);
+  } catch (error) {
+    if (!(error instanceof CofferError)) throw error;
+    throw invalid(error.message, {
+      field: label,
+      hint: `${error.hint}, or plain text with ${label}${TWIN_SUFFIX}`,
+    });
   }
 }
 

@@ -119,8 +119,6 @@ describe('the command of an operation', () => {
     expect((await run(['orders', '-q'], { terminals: ['in', 'err'] })).err).toBe('');
   });
 
-  it.each([['no name', ['--version', '1', ''], /^$/, undefined]])('ignores %s', async () => {});
-
   it.each([
     [
       'an illegal name',
@@ -131,6 +129,11 @@ describe('the command of an operation', () => {
       'a number that is none',
       ['a', 'x', '--version', 'abc'],
       'coffer: --version: "abc" can\'t be right (give a whole number)\n',
+    ],
+    [
+      'a text that is not base64',
+      ['a', 'x', '--context', 'user-17'],
+      'coffer: --context: illegal base64 data at input byte 4 (give standard base64 with padding, or plain text with --context-text)\n',
     ],
     [
       'an empty number',
