@@ -53,6 +53,8 @@ export interface CommandSpec {
   readonly details?: string;
   /** Command lines with a comment each. */
   readonly examples: readonly (readonly [command: string, comment: string])[];
+  /** The exit code is an answer: 0 says yes. */
+  readonly isVerdict?: boolean;
   /** How an error about a field of the API is to be called on the command line. */
   labelOf?(field: string): string | undefined;
 }

@@ -21,6 +21,7 @@ export function commandOf(path: readonly string[], summary: string, operation: O
   const spec = specOf(operation);
   return {
     ...spec,
+    isVerdict: operation.cli?.holds !== undefined,
     examples: spec.examples.length === 0 ? plainExamples(path, summary, operation) : spec.examples,
     async run(session, given) {
       const raw = rawValues(session, operation, spec, given);

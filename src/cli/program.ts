@@ -41,7 +41,10 @@ export async function parseWithCommander(
     await building.root(tree).parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (HELP_CODES.has(error.code)) return { kind: 'print', text: building.printed };
+    if (HELP_CODES.has(error.code)) {
+      refuseHelpAsAnswer(building);
+      return { kind: 'print', text: building.printed };
+    }
     throw usageMistake(error, building, tree);
   }
   if (building.result === undefined) throw new Error('commander found no command and no mistake');
@@ -52,6 +55,17 @@ export async function parseWithCommander(
 const MIN_HELP_COLUMN = 15;
 
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
+
+/**
+ * Scripts put into the place of VALUE what others chose. Were that `--help`, an exit code of 0 would say yes to it.
+ * @throws `invalid` when something was to be answered.
+ */
+function refuseHelpAsAnswer({ command, options }: Building): void {
+  if (command?.isVerdict !== true || options.size === 0) return;
+  throw invalid('--help beside other options answers nothing', {
+    hint: 'leave them out, or put "--" before a value that begins with a dash',
+  });
+}
 
 /** Commander's message is `error: …`, perhaps with a suggestion on a second line. */
 function usageMistake(error: CommanderError, { path, command }: Building, tree: Group): Error {
@@ -76,6 +90,8 @@ class Building {
   path: readonly string[] = [];
   /** The command that they name. */
   command: CommandSpec | undefined;
+  /** Those that were given behind it. */
+  readonly options = new Map<string, OptionValue>();
   result: Invocation | undefined;
 
   constructor(streams: Streams) {
@@ -134,7 +150,7 @@ class Building {
   async #fillLeaf(program: Program, leaf: Leaf, path: readonly string[]): Promise<void> {
     const command = await leaf.load();
     this.command = command;
-    const after = new Map<string, OptionValue>();
+    const after = this.options;
     if (command.details !== undefined) program.description(`${leaf.summary}.\n\n${command.details}`);
     for (const argument of command.arguments) program.addArgument(argumentOf(argument));
     this.#addOptions(program, command.options, after);

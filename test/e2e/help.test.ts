@@ -35,6 +35,21 @@ const helpOf = async (path: readonly string[]): Promise<string> => {
 beforeAll(() => collect(commandTree, []));
 
 describe('coffer --help', () => {
+  it('is no answer where the exit code is one: a script may have been given it as a value', async () => {
+    for (const value of ['--help', '-h']) {
+      const line = ['transit', 'verify', 'orders', value, '--signature', 'service:v1:AAAA'];
+      await expect(parseWithCommander(line, commandTree, streamsDouble())).rejects.toMatchObject({
+        kind: 'invalid',
+        message: '--help beside other options answers nothing',
+      });
+    }
+    expect(await helpOf(['transit', 'verify', 'orders'])).toContain('Usage: coffer transit verify');
+    const value = ['transit', 'verify', 'orders', '--signature', 'service:v1:AAAA', '--', '--help'];
+    expect(await parseWithCommander(value, commandTree, streamsDouble())).toMatchObject({
+      invocation: { given: { arguments: ['orders', '--help'] } },
+    });
+  });
+
   it('is there for every command and group, and starts with its summary', async () => {
     for (const { path, summary } of places) {
       const help = (await helpOf(path)).replace(/\s+/g, ' ');
