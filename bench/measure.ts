@@ -70,6 +70,11 @@ export function comparePrograms(ours: Program, floor: Program, pairs = 41): Meas
 
 /** Rounds that are not counted; with five, the first row of a run was still half in the interpreter. */
 const WARM_UP_ROUNDS = 20;
+/** Of calls that alone take longer than a turn (a slow signature), one suffices, and so do a few turns. */
+const SLOW_WARM_UP_ROUNDS = 1;
+const SLOW_ROUNDS = 7;
+/** So many times a turn is slow. */
+const SLOW_TURNS = 2;
 
 export type Work = () => unknown;
 
@@ -83,24 +88,26 @@ async function timeLoop(work: Work, times: number): Promise<number> {
 }
 
 /**
- * Two functions in this process, each called in a loop for about `roundMs` a turn.
+ * Two functions in this process, each called in a loop for about `roundMs` a turn, or once if that takes longer.
  * @returns milliseconds for one call of each.
  */
 export async function compareLoops(ours: Work, floor: Work, rounds = 31, roundMs = 40): Promise<Measured> {
   const timesOf = async (work: Work): Promise<number> => {
-    await timeLoop(work, 3);
+    if ((await timeLoop(work, 1)) > SLOW_TURNS * roundMs) return 1;
+    await timeLoop(work, 2);
     const once = await timeLoop(work, 5);
     return Math.max(1, Math.round(roundMs / once));
   };
   const oursTimes = await timesOf(ours);
   const floorTimes = await timesOf(floor);
   // Until the compiler has settled; the first function measured would pay for all.
-  for (let round = 0; round < WARM_UP_ROUNDS; round++) {
+  const isSlow = floorTimes * (await timeLoop(floor, floorTimes)) > SLOW_TURNS * roundMs;
+  for (let round = 0; round < (isSlow ? SLOW_WARM_UP_ROUNDS : WARM_UP_ROUNDS); round++) {
     await timeLoop(ours, oursTimes);
     await timeLoop(floor, floorTimes);
   }
   const pairs: [number, number][] = [];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < (isSlow ? Math.min(rounds, SLOW_ROUNDS) : rounds); round++) {
     pairs.push([await timeLoop(ours, oursTimes), await timeLoop(floor, floorTimes)]);
   }
   return fromPairs(pairs);

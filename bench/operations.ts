@@ -52,12 +52,29 @@ const rsa = (modulusLength: number): SigningCase => ({
   digest: 'sha256',
   options: pss,
 });
+
+const postQuantum = (type: string, items: number): SigningCase => ({
+  type,
+  items,
+  pair: () => generateKeyPairSync(type as 'ml-dsa-44'),
+  digest: null,
+});
+
 const ecdsa = (type: string, namedCurve: string, items: number): SigningCase => ({
   type,
   items,
   pair: () => generateKeyPairSync('ec', { namedCurve }),
   digest: 'sha256',
 });
+
+const SLH_DSA = [
+  'slh-dsa-sha2-128s',
+  'slh-dsa-sha2-128f',
+  'slh-dsa-sha2-192s',
+  'slh-dsa-sha2-192f',
+  'slh-dsa-sha2-256s',
+  'slh-dsa-sha2-256f',
+] as const;
 
 const SIGNING: readonly SigningCase[] = [
   { type: 'ed25519', items: 200, pair: () => generateKeyPairSync('ed25519'), digest: null },
@@ -67,9 +84,8 @@ const SIGNING: readonly SigningCase[] = [
   rsa(2048),
   rsa(3072),
   rsa(4096),
-  { type: 'ml-dsa-44', items: SLOW, pair: () => generateKeyPairSync('ml-dsa-44'), digest: null },
-  { type: 'ml-dsa-65', items: SLOW, pair: () => generateKeyPairSync('ml-dsa-65'), digest: null },
-  { type: 'ml-dsa-87', items: SLOW, pair: () => generateKeyPairSync('ml-dsa-87'), digest: null },
+  ...(['ml-dsa-44', 'ml-dsa-65', 'ml-dsa-87'] as const).map((type) => postQuantum(type, SLOW)),
+  ...SLH_DSA.map((type) => postQuantum(type, 1)),
 ];
 
 export async function run(): Promise<readonly Row[]> {

@@ -17,7 +17,11 @@ export function hasPeer(program: string, debianPackage = program): boolean {
   const isThere = (): boolean => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
   if (isThere()) return true;
   const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
-  if (mayInstall) spawnSync('apt-get', ['install', '-y', '-qq', debianPackage], { stdio: 'ignore' });
+  if (mayInstall) {
+    // A fresh container has no lists of packages yet.
+    spawnSync('apt-get', ['update', '-qq'], { stdio: 'ignore' });
+    spawnSync('apt-get', ['install', '-y', '-qq', debianPackage], { stdio: 'ignore' });
+  }
   if (isThere()) return true;
   process.stderr.write(`${program} is not installed and apt-get cannot install it: no comparison with it\n`);
   return false;
