@@ -13,6 +13,8 @@ describe('a JSON body', () => {
   it('may be empty or nothing but white space', () => {
     expect(parse('')).toEqual({});
     expect(parse(' \r\n\t')).toEqual({});
+    // OpenBao's Go client, when it is given no data.
+    expect(parse('null')).toEqual({});
   });
 
   it('counts the last of several members of one name, as Go does', () => {
@@ -48,7 +50,6 @@ describe('a JSON body', () => {
     ['{"a":1} trailing', 'the body is not valid JSON'],
     ['[1]', 'the body is not an object'],
     ['"text"', 'the body is not an object'],
-    ['null', 'the body is not an object'],
     ['7', 'the body is not an object'],
   ])('is refused when it is %s', (text, why) => {
     expect(refusal(() => parse(text))).toMatchObject({
