@@ -42,11 +42,21 @@ function withoutToken(error: unknown): unknown {
   });
 }
 
+/** What a header may carry; tokens are letters, digits and dots. */
+const HEADER_VALUE = /^[\x20-\x7e]*$/;
+
+/** White space around it, as the end of a line of another system, is not part of a token. */
 async function tokenOf(session: Session): Promise<string | undefined> {
+  const token = (await givenToken(session))?.trim();
+  if (token === undefined || HEADER_VALUE.test(token)) return token;
+  throw invalid('that is no token', { field: 'token', hint: 'a token is plain letters, digits and dots' });
+}
+
+async function givenToken(session: Session): Promise<string | undefined> {
   const source = session.settings.token;
   if (source.kind === 'none') return undefined;
   if (source.kind === 'text') return source.text;
-  if (source.kind === 'file') return secretText(source.path, 'token-file').trim();
+  if (source.kind === 'file') return secretText(source.path, 'token-file');
   if (session.prompts.available()) return session.prompts.secret('Token');
   throw invalid('there is nobody to ask for the token', {
     field: 'token',

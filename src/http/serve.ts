@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { asCofferError, invalid, unavailable } from '../errors.ts';
+import { asCofferError, invalid } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 import { catalogue } from '../operations/catalogue.ts';
-import { diskReason } from '../store/backends/disk-errors.ts';
 import { openStore } from '../store/open.ts';
 import type { Credential } from '../store/slots/credential.ts';
 import type { Store } from '../store/store.ts';
@@ -15,6 +13,7 @@ import { Log } from './log.ts';
 import { describeApi } from './openapi.ts';
 import { loadRoutes, type ServedRoute } from './routes.ts';
 import { makeWay } from './socket-file.ts';
+import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 import { remembering, type UnsealKey } from './unseal-keys.ts';
 
 export interface ServeOptions {
@@ -25,8 +24,8 @@ export interface ServeOptions {
   readonly listen: readonly string[];
   /** A Unix socket to listen on as well, made with mode 0600. */
   readonly socket?: string;
-  /** PEM files; all TCP listeners then speak TLS. */
-  readonly tls?: { readonly certificateFile: string; readonly keyFile: string };
+  /** All TCP listeners then speak TLS. */
+  readonly tls?: TlsFiles;
   /** Allows plain HTTP on an address that others on the network reach. */
   readonly allowInsecureListen?: boolean;
   /** How many processes answer; default 1, which is this one. */
@@ -87,8 +86,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     sealed: store === undefined,
     async reload() {
       await control.reload();
-      const renewed = readTls(tls);
-      if (renewed !== undefined) await running.renewCertificate(renewed);
+      if (tls !== undefined) await running.renewCertificate(readTlsFiles(tls));
       log.info('reloaded');
     },
     async close() {
@@ -181,7 +179,7 @@ function settingsOf(options: ServeOptions): AnsweringSettings {
   }
   const listen: ListenAddress[] = options.listen.map((text) => parseListenAddress(text, limit));
   if (options.socket !== undefined) listen.push({ socket: options.socket, maxRequestBytes: limit });
-  const tls = readTls(options.tls);
+  const tls = options.tls === undefined ? undefined : readTlsFiles(options.tls);
   if (tls === undefined && options.allowInsecureListen !== true) refuseExposed(listen);
   return {
     directory: options.directory,
@@ -202,19 +200,6 @@ function refuseExposed(listen: readonly ListenAddress[]): void {
         hint: 'give --tls-cert and --tls-key, or --allow-insecure-listen when something else protects the network',
       });
     }
-  }
-}
-
-function readTls(tls: ServeOptions['tls']): TlsCertificate | undefined {
-  if (tls === undefined) return undefined;
-  return { certificate: readPem(tls.certificateFile), key: readPem(tls.keyFile) };
-}
-
-function readPem(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw unavailable(`cannot read ${path}: ${diskReason(error)}`, { field: 'tls', cause: error });
   }
 }
 

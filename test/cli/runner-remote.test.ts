@@ -22,6 +22,19 @@ describe('a command that works against a server', () => {
     expect(await saidFor(address, { quiet: true })).toBe('');
   });
 
+  it('takes a token with a line end of another system, and none that no request could carry', async () => {
+    const runnerFor = (token: string) => {
+      const everywhere = new Map(Object.entries({ address: 'http://127.0.0.1:1' }));
+      return new Session(streamsDouble(), { COFFER_TOKEN: token }, everywhere, promptsDouble()).runner();
+    };
+    (await runnerFor('token\r\n')).close();
+    await expect(runnerFor('tok\u20acn')).rejects.toMatchObject({
+      kind: 'invalid',
+      message: 'that is no token',
+      field: 'token',
+    });
+  });
+
   it.each(['http://127.0.0.1:8200', 'https://coffer.example', 'unix:/run/coffer.sock'])(
     'has nothing to say about %s',
     async (address) => {

@@ -134,6 +134,31 @@ describe('a listener', () => {
     expect(secure.address).toMatch(/^https:\/\/0\.0\.0\.0:\d+$/);
   });
 
+  it('takes no certificate with which it could not speak', async () => {
+    const directory = temporaryDirectory();
+    const { certificateFile, keyFile } = selfSigned(directory);
+    const other = selfSigned(temporaryDirectory());
+    const empty = join(directory, 'empty');
+    writeFileSync(empty, '');
+    const refusalOf = (files: { certificateFile: string; keyFile: string }) =>
+      refused(startServer({ tls: files }));
+    expect(await refusalOf({ certificateFile: empty, keyFile })).toEqual({
+      kind: 'invalid',
+      message: `there is no certificate in ${empty}`,
+      field: 'tls',
+    });
+    expect(await refusalOf({ certificateFile, keyFile: empty })).toEqual({
+      kind: 'invalid',
+      message: `there is no private key in ${empty} that can be read`,
+      field: 'tls-key',
+    });
+    expect(await refusalOf({ certificateFile, keyFile: other.keyFile })).toEqual({
+      kind: 'invalid',
+      message: `${other.keyFile} is not the key of the certificate in ${certificateFile}`,
+      field: 'tls-key',
+    });
+  });
+
   it('is refused where another program listens, and none is left listening then', async () => {
     const { address } = await startServer();
     const { host } = new URL(address);

@@ -96,6 +96,7 @@ const LABELS: Readonly<Record<string, string>> = {
   socket: '--socket',
   workers: '--workers',
   tls: '--tls-cert',
+  'tls-key': '--tls-key',
   audit: '--audit-log',
 };
 
