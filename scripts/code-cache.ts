@@ -37,6 +37,8 @@ const exited = new Promise<void>((resolve) => {
 });
 const { main } = load('coffer.cjs');
 await exited;
+// It counts as failed until it has ended itself, which it was kept from.
+process.exitCode = 0;
 if (main === undefined) throw new Error('the bundle exports no main');
 
 for (const argv of JSON.parse(commands) as string[][]) {
