@@ -9,9 +9,10 @@ import { inputText, readInput } from './input.ts';
 import { ALL, BASE64, BATCH, IN, type OperationSpec, OUT, specOf } from './operation-spec.ts';
 import { checkTyped, parsedValues, type RawValues, rawValues } from './operation-values.ts';
 import { refuseSameFile } from './out-file.ts';
-import { printResult } from './output.ts';
+import { formatFor, printResult } from './output.ts';
 import { loadOperation, type Runner, targetOf } from './runner.ts';
 import type { Session } from './session.ts';
+import type { Format } from './settings.ts';
 
 /** Pages are gathered in the largest steps that the API allows. */
 const PAGE_SIZE = 100;
@@ -115,12 +116,10 @@ class Execution {
   }
 
   /** Tables and documents say which page they are; lines can't, and a script would take the first page for everything. */
-  #warnOfMore(data: unknown, toFile: boolean): void {
-    const { settings, streams } = this.#session;
-    const asLines = settings.format ?? (streams.out.isTerminal && !toFile ? 'table' : 'raw');
+  #warnOfMore(data: unknown, format: Format): void {
     const { pagination } = (data as Partial<ListDocument<unknown>> | undefined)?.meta ?? {};
     const knowsOfPages = [ALL, 'page', 'page-size'].some((flag) => this.#given.options.has(flag));
-    if (asLines !== 'raw' || knowsOfPages || !pagination || pagination['next-page'] === null) return;
+    if (format !== 'raw' || knowsOfPages || !pagination || pagination['next-page'] === null) return;
     this.#session.warn(
       `${pagination['page-size']} of ${pagination['total-count']} are listed (--all lists every one)`,
     );
@@ -131,9 +130,9 @@ class Execution {
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
     const file = this.#option(OUT);
     if (!cli.acts || file !== undefined || this.#session.settings.format !== undefined) {
-      const keepBase64 = this.#given.options.has(BASE64);
-      await printResult(this.#session, resultOf(outcome), cli, { file, keepBase64 });
-      if (cli.paged) this.#warnOfMore(outcome.data, file !== undefined);
+      const destination = { file, keepBase64: this.#given.options.has(BASE64) };
+      await printResult(this.#session, resultOf(outcome), cli, destination);
+      if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, destination));
     }
     if (cli.done !== undefined) {
       this.#session.remark(cli.done(parsedValues(this.#operation, raw), outcome.data));

@@ -28,14 +28,20 @@ export async function printResult(
   destination: Destination,
 ): Promise<boolean> {
   if (data === undefined) return true;
-  const toFile = destination.file !== undefined && destination.file !== '-';
-  const terminal = !toFile && session.streams.out.isTerminal;
-  const format = session.settings.format ?? (terminal && shape.result === undefined ? 'table' : 'raw');
-  if (terminal && session.settings.format === undefined && shape.table !== undefined) {
-    return write(session, destination, await tableText(session, shape.table(data), true));
-  }
+  const terminal = isToTerminal(session, destination);
+  const format = formatFor(session, shape, destination);
   return write(session, destination, await rendered(session, data, shape, { format, terminal, destination }));
 }
+
+/** What was asked for; else a table for a person, unless there is but one value to show, and lines for a program. */
+export function formatFor(session: Session, shape: Shape, destination: Destination): Format {
+  const isForPerson = isToTerminal(session, destination);
+  const isTable = shape.table !== undefined || shape.result === undefined;
+  return session.settings.format ?? (isForPerson && isTable ? 'table' : 'raw');
+}
+
+const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>
+  (file === undefined || file === '-') && streams.out.isTerminal;
 
 interface Rendering {
   readonly format: Format;

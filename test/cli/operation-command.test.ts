@@ -52,6 +52,7 @@ describe('the command of an operation', () => {
       expect(await warned(['-o', 'json'])).toBe('');
       expect(await warned(['-o', 'table'])).toBe('');
       expect(await warned([], { terminals: ['out'] })).toBe('');
+      expect(await warned(['--out', '-'], { terminals: ['out'] })).toBe('');
       expect(await warned(['-q'])).toBe('');
     });
   });
