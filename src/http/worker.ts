@@ -22,12 +22,11 @@ export interface AnsweringStart {
 
 /**
  * The life of a process that a server started: it is told over Node's channel what to be, and ends with the server.
- * Signals are left to the server, which tells its processes when to stop; the last one would open Node's debugger.
+ * Signals of the terminal are left to the server, which tells its processes when to stop.
  * @param log takes one line of JSON, without a newline.
  */
 export async function serveAsWorker(log: (line: string) => void): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1'] as const)
-    process.on(signal, () => undefined);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const routes = await loadRoutes(catalogue);
   const done = Promise.withResolvers<void>();
   let close: () => Promise<void> = async () => undefined;

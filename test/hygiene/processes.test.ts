@@ -35,13 +35,8 @@ const toldBy = (text: string): readonly string[] =>
 describe.skipIf(!hasProcessFiles)('what the list of processes shows of a server', () => {
   it('is no secret of its environment, in any of its processes', async () => {
     const place = storeWithSecrets();
-    const token = place.with({ COFFER_TOKEN: undefined }).ok('token create --policy root');
-    const { pid, address } = await watchServer(place, 'serve --listen 127.0.0.1:0 --workers 2 -q');
-    await takeLargeRequest(address, token);
-    const workers = childrenOf(pid);
-    const batchProcesses = workers.flatMap(childrenOf);
-    expect([workers.length, batchProcesses.length]).toEqual([2, 1]);
-    for (const process of [pid, ...workers, ...batchProcesses]) {
+    const { processes } = await busyServer(place);
+    for (const process of processes) {
       const shown = shownOf(process);
       expect(shown).toContain(`COFFER_STORE=${place.file('store')}`);
       expect(toldBy(shown)).toEqual([]);
@@ -51,12 +46,7 @@ describe.skipIf(!hasProcessFiles)('what the list of processes shows of a server'
 
 describe.skipIf(!hasProcessFiles)('the signal by which Node opens a debugger', () => {
   it('does nothing to any process of a server', async () => {
-    const place = storeWithSecrets();
-    const token = place.with({ COFFER_TOKEN: undefined }).ok('token create --policy root');
-    const { pid, address } = await watchServer(place, 'serve --listen 127.0.0.1:0 --workers 2 -q');
-    await takeLargeRequest(address, token);
-    const processes = [pid, ...childrenOf(pid), ...childrenOf(pid).flatMap(childrenOf)];
-    expect(processes.length).toBe(4);
+    const { address, token, processes } = await busyServer(storeWithSecrets());
     for (const each of processes) {
       const before = listeningSocketsOf(each);
       process.kill(each, 'SIGUSR1');
@@ -82,6 +72,17 @@ describe.skipIf(!hasProcessFiles)('the signal by which Node opens a debugger', (
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });
+
+/** A server with every kind of process that it can have. */
+async function busyServer(place: Place) {
+  const token = place.with({ COFFER_TOKEN: undefined }).ok('token create --policy root');
+  const { pid, address } = await watchServer(place, 'serve --listen 127.0.0.1:0 --workers 2 -q');
+  await takeLargeRequest(address, token);
+  const workers = childrenOf(pid);
+  const batchProcesses = workers.flatMap(childrenOf);
+  expect([workers.length, batchProcesses.length]).toEqual([2, 1]);
+  return { address, token, processes: [pid, ...workers, ...batchProcesses] };
+}
 
 /** Of a size for which a worker starts a process. */
 async function takeLargeRequest(address: string, token: string): Promise<void> {

@@ -71,8 +71,6 @@ export const command: Command = {
   labelOf: (field) => LABELS[field],
   async run(session, { options: given }) {
     refuseRemote(session);
-    // Servers get it from scripts that rotate logs. It must neither end them nor, as Node has it, open a debugger.
-    process.on('SIGUSR1', () => undefined);
     const serving = await start(session, given);
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
     if (serving.sealed) session.warn('the store is sealed until somebody unseals it (sys/unseal)');
