@@ -102,12 +102,14 @@ export async function compareLoops(ours: Work, floor: Work, rounds = 31, roundMs
   const floorTimes = await timesOf(floor);
   // Until the compiler has settled; the first function measured would pay for all.
   const isSlow = floorTimes * (await timeLoop(floor, floorTimes)) > SLOW_TURNS * roundMs;
-  for (let round = 0; round < (isSlow ? SLOW_WARM_UP_ROUNDS : WARM_UP_ROUNDS); round++) {
+  const warmUps = isSlow ? SLOW_WARM_UP_ROUNDS : WARM_UP_ROUNDS;
+  const turns = isSlow ? Math.min(rounds, SLOW_ROUNDS) : rounds;
+  for (let round = 0; round < warmUps; round++) {
     await timeLoop(ours, oursTimes);
     await timeLoop(floor, floorTimes);
   }
   const pairs: [number, number][] = [];
-  for (let round = 0; round < (isSlow ? Math.min(rounds, SLOW_ROUNDS) : rounds); round++) {
+  for (let round = 0; round < turns; round++) {
     pairs.push([await timeLoop(ours, oursTimes), await timeLoop(floor, floorTimes)]);
   }
   return fromPairs(pairs);

@@ -53,8 +53,8 @@ async function againstNode(directory: string): Promise<Row[]> {
     ...(peer === undefined ? {} : { peer }),
   });
   return [
-    row('transit encrypt', encrypt(env), 1.5, gpg(directory, encrypt(env))),
-    row('transit sign, ed25519', sign(env), 1.6, openssl(directory, sign(env))),
+    row('transit encrypt', encrypt(env), 1.3, gpg(directory, encrypt(env))),
+    row('transit sign, ed25519', sign(env), 1.5, openssl(directory, sign(env))),
     row('transit envelope encrypt', envelope(env), 2, age(directory, envelope(env))),
     row('transit keys list', list(env), 1.6, undefined),
   ];
