@@ -1,17 +1,12 @@
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { CofferError } from '../errors.ts';
+import { FILE_REASONS } from './file-reasons.ts';
 import { type Input, inputFrom } from './streams.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
+  ...FILE_REASONS,
   ENOENT: 'no such file',
-  ENOTDIR: 'part of the path is not a directory',
   EISDIR: 'it is a directory',
-  ELOOP: 'the links lead in a circle',
-  ENAMETOOLONG: 'the name is too long',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EMFILE: 'too many open files',
-  EIO: 'the disk reports an error',
 };
 /** What Node makes of bytes in a name that are no UTF-8; no file is found by such a name. */
 const UNREADABLE = '\ufffd';

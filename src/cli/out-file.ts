@@ -3,6 +3,7 @@ import { closeSync, fsync, fsyncSync, openSync, realpathSync, renameSync, rmSync
 import { basename, dirname, join } from 'node:path';
 import { CofferError, invalid } from '../errors.ts';
 import { turn } from '../pause.ts';
+import { FILE_REASONS } from './file-reasons.ts';
 import { writeWhole, writeWholeLater } from './streams.ts';
 
 const OWNER_ONLY = 0o600;
@@ -143,18 +144,12 @@ export function refuseSameFile(input: string | undefined, output: string | undef
 
 const IMPOSSIBLE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG']);
 const REASONS: Readonly<Record<string, string>> = {
+  ...FILE_REASONS,
   ENOENT: 'no such directory',
-  ENOTDIR: 'part of the path is not a directory',
-  ELOOP: 'the links lead in a circle',
-  ENAMETOOLONG: 'the name is too long',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'the limit of file sizes is reached',
-  EIO: 'the disk reports an error',
-  EMFILE: 'too many open files',
 };
 
 function withPlainErrors<T>(path: string, work: () => T): T {

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { childrenOf } from '../hygiene/processes.ts';
 import { chat } from './raw-http.ts';
 import { send, spawnServer, startServer, temporaryDirectory } from './serving.ts';
 
@@ -170,9 +171,6 @@ describe('a large request', () => {
     expect(statuses.at(-1)).toBe(200);
   });
 });
-
-const childrenOf = (pid: number): readonly number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
 // A machine that stands still for a moment looks the same from outside; a server that is held up is so every time.
 describe('the health of a server', { retry: 2 }, () => {
