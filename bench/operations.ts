@@ -22,7 +22,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/library.ts';
-import { initStore } from '../src/store/init.ts';
+import { initStore } from '../src/store/administration/init.ts';
 import { compareLoops, type Row } from './measure.ts';
 
 const INPUT_BYTES = 64;

@@ -1,21 +1,35 @@
 /**
- * Writes what is generated and committed: the completion scripts. With `--check` it writes nothing, and fails when a file
- * is not what would be written.
+ * Writes what is generated and committed: the completion scripts, and the linter's rules of who may import what. With
+ * `--check` it writes nothing, and fails when a file is not what would be written.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { completionScript, shells } from '../src/cli/completions/scripts.ts';
+import { withImportRules } from './import-rules.ts';
 
-const directory = fileURLToPath(new URL('../completions/', import.meta.url));
+const root = fileURLToPath(new URL('../', import.meta.url));
+const linter = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
 const check = process.argv.includes('--check');
-mkdirSync(directory, { recursive: true });
-for (const shell of shells) {
-  const file = `${directory}coffer.${shell}`;
-  const script = (await completionScript(shell)) ?? '';
+
+for (const shell of shells) write(`completions/coffer.${shell}`, (await completionScript(shell)) ?? '');
+write('biome.json', formatted(withImportRules(readFileSync(`${root}biome.json`, 'utf8'))));
+
+function write(name: string, text: string): void {
+  const file = root + name;
   if (!check) {
-    writeFileSync(file, script);
-  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== script) {
-    process.stderr.write(`completions/coffer.${shell} is out of date: run "npm run generate"\n`);
+    writeFileSync(file, text);
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    process.stderr.write(`${name} is out of date: run "npm run generate"\n`);
     process.exitCode = 1;
   }
+}
+
+function formatted(json: string): string {
+  return execFileSync(process.execPath, [linter, 'format', '--stdin-file-path=biome.json'], {
+    cwd: root,
+    input: json,
+    encoding: 'utf8',
+  });
 }

@@ -1,13 +1,13 @@
+import { DEFAULT_MOUNT } from './mounts/mounts.ts';
 import { type Branch, type Catalogue, catalogue, type Entry, isEntry } from './operations/catalogue.ts';
 import { openCore } from './operations/core.ts';
-import { type Core, type Operation, owner, resultOf } from './operations/operation.ts';
-import { type InputOf, type Params, parseValues } from './operations/params.ts';
+import { type Core, type Operation, owner, resultOf } from './operations/declaration/operation.ts';
+import { type InputOf, type Params, parseValues } from './operations/declaration/params.ts';
 import { parseMasterKey } from './store/master-key.ts';
 import { openStore as openSealedStore } from './store/open.ts';
 import type { Credential } from './store/slots/credential.ts';
-import { DEFAULT_MOUNT } from './transit/mounts.ts';
 
-export { CofferError, type ErrorKind } from './errors.ts';
+export { CofferError, type ErrorKind } from './ground/errors.ts';
 
 type Camel<Word extends string> = Word extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`

@@ -1,6 +1,6 @@
 import { runCommandLine } from './cli/command-line.ts';
 import { FAILED } from './cli/exit-codes.ts';
-import { standardStreams } from './cli/streams.ts';
+import { standardStreams } from './cli/terminal/streams.ts';
 
 /** The command: arguments and streams in, exit code out. */
 export const main = (argv: readonly string[]): Promise<number> =>

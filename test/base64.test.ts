@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBase64, encodeBase64, lendDecoded } from '../src/base64.ts';
+import { decodeBase64, encodeBase64, lendDecoded } from '../src/ground/base64.ts';
 
 describe('decodeBase64', () => {
   it.each([

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type Branch, catalogue, type Entry, isEntry } from '../src/operations/catalogue.ts';
-import type { Operation } from '../src/operations/operation.ts';
+import type { Operation } from '../src/operations/declaration/operation.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = readFileSync(`${root}docs/compatibility.md`, 'utf8');

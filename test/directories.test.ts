@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeWithParents } from '../src/directories.ts';
+import { makeWithParents } from '../src/ground/directories.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'coffer-directories-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

@@ -1,31 +1,54 @@
 /** Rooms from the top down; a file may import from its own room and from rooms on a lower floor, never sideways. */
 export const FLOORS: Readonly<Record<string, number>> = {
-  'main.ts': 5,
-  'library.ts': 5,
-  cli: 4,
-  http: 3,
-  client: 3,
-  operations: 2,
-  transit: 1,
-  tags: 1,
-  access: 1,
-  store: 0,
+  'main.ts': 8,
+  'library.ts': 8,
+  cli: 7,
+  doors: 6,
+  client: 6,
+  service: 5,
+  operations: 4,
+  transit: 3,
+  tags: 3,
+  access: 3,
+  mounts: 2,
+  store: 1,
+  ground: 0,
 };
-const GROUND_FLOOR = -1;
 
 /** Who alone may import what. */
-export const RESERVED: readonly (readonly [pattern: RegExp, allowed: readonly string[]])[] = [
-  [/^(commander|chalk|cli-table3|@inquirer\/.*)$/, ['cli/']],
-  [/^lowdb/, ['store/backends/']],
-  [/^(node:https?|node:http2|fastify)$/, ['http/', 'client/']],
+export const RESERVED: readonly (readonly [libraries: readonly string[], allowed: readonly string[]])[] = [
+  [['commander', 'chalk', 'cli-table3', '@inquirer/*'], ['cli']],
+  [['lowdb', 'lowdb/*', 'node:sqlite'], ['store/backends/files']],
+  [['pg'], ['store/backends/postgres']],
+  [['shamir-secret-sharing'], ['store/slots']],
+  [['@noble/*', '@noble/*/*'], ['transit/key-types']],
+  [['node:cluster'], ['service', 'doors/http']],
+  [
+    ['node:http', 'node:https', 'node:http2'],
+    ['doors/http', 'client'],
+  ],
+  [['fastify'], ['doors/http']],
 ];
 
 /** The room of a path below src. */
 export const roomOf = (path: string): string =>
   path.includes('/') ? path.slice(0, path.indexOf('/')) : path;
 
-const floorOf = (path: string): number => FLOORS[roomOf(path)] ?? GROUND_FLOOR;
+const floorOf = (path: string): number => {
+  const floor = FLOORS[roomOf(path)];
+  if (floor === undefined) throw new Error(`${path} is in no room`);
+  return floor;
+};
 
-/** The files of the ground floor are one room: errors, bytes, and the ports to clock and randomness. */
-export const isBelow = (target: string, path: string): boolean =>
-  floorOf(target) < floorOf(path) || floorOf(target) === GROUND_FLOOR;
+export const isBelow = (target: string, path: string): boolean => floorOf(target) < floorOf(path);
+
+/** Whether a file may import a library, as far as somebody has it for himself. @param path below src. */
+export const mayImport = (path: string, library: string): boolean =>
+  RESERVED.every(
+    ([libraries, allowed]) =>
+      !libraries.some((pattern) => matches(pattern, library)) ||
+      allowed.some((folder) => path.startsWith(`${folder}/`)),
+  );
+
+const matches = (pattern: string, library: string): boolean =>
+  new RegExp(`^${pattern.replaceAll('*', '[^/]+')}$`).test(library);

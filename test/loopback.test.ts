@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopback } from '../src/loopback.ts';
+import { isLoopback } from '../src/ground/loopback.ts';
 
 describe('a host', () => {
   it('is loopback when only this machine reaches it', () => {

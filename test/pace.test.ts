@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Pace } from '../src/pace.ts';
+import { Pace } from '../src/ground/pace.ts';
 
 describe('a pace', () => {
   let now = 0;

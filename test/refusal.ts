@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { CofferError } from '../src/errors.ts';
+import { CofferError } from '../src/ground/errors.ts';
 
 export interface Refusal {
   readonly kind: string;

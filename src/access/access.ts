@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../clock.ts';
-import { asCofferError } from '../errors.ts';
-import type { Random } from '../random.ts';
+import type { Clock } from '../ground/clock.ts';
+import { asCofferError } from '../ground/errors.ts';
+import type { Random } from '../ground/random.ts';
 import type { Store, View } from '../store/store.ts';
 import type { Acl } from './acl.ts';
 import { AuditRecorder } from './audit-record.ts';

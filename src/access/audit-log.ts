@@ -1,8 +1,8 @@
 import { constants, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { type CofferError, unavailable } from '../errors.ts';
-import { pause } from '../pause.ts';
-import { diskReason } from '../store/backends/disk-errors.ts';
+import { type CofferError, unavailable } from '../ground/errors.ts';
+import { pause } from '../ground/pause.ts';
+import { diskReason } from '../store/backends/files/disk-errors.ts';
 
 export interface AuditLogOptions {
   /** When a record counts as written: once the operating system has it, or once the disk has it. */

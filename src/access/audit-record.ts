@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../ground/clock.ts';
 import { keyedHash } from './room-keys.ts';
 
 /** What a server knows of one request when its record is written. Values are those of the wire. */

@@ -1,4 +1,4 @@
-import { type CofferError, invalid } from '../errors.ts';
+import { type CofferError, invalid } from '../ground/errors.ts';
 
 /** Where something stands in a text; both count from 1, columns in UTF-16 code units. */
 export interface Position {

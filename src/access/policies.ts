@@ -1,6 +1,6 @@
-import { decodeBase64 } from '../base64.ts';
-import type { Clock } from '../clock.ts';
-import { type CofferError, invalid } from '../errors.ts';
+import { decodeBase64 } from '../ground/base64.ts';
+import type { Clock } from '../ground/clock.ts';
+import { type CofferError, invalid } from '../ground/errors.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import { Acl } from './acl.ts';
 import { DEFAULT_POLICY } from './default-policy.ts';

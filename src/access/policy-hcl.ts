@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid } from '../ground/errors.ts';
 import { Lexer, type Position, syntaxError, type Token } from './hcl-lexer.ts';
 
 /** One member of a body: `key = value`, or a block `key "label" { … }`, whose label is the second key. */

@@ -1,4 +1,4 @@
-import type { CofferError } from '../errors.ts';
+import type { CofferError } from '../ground/errors.ts';
 import { CAPABILITY_WORDS, type Capabilities, DENY, parseCapability } from './capability.ts';
 import { type Position, policyMistake, syntaxError } from './hcl-lexer.ts';
 import type { ParameterRule, ParameterValues, RuleValue } from './parameter-rule.ts';

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { wipe } from '../bytes.ts';
-import type { Random } from '../random.ts';
+import { wipe } from '../ground/bytes.ts';
+import type { Random } from '../ground/random.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
 
 /** The keys of this room as they lie in the sealed store, base64. */

@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid } from '../ground/errors.ts';
 
 /** What a token gets that asks for nothing, and what no token can exceed without renewal of a period: 32 days. */
 export const DEFAULT_TTL_SECONDS = 2_764_800;

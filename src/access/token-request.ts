@@ -1,4 +1,4 @@
-import { CofferError, invalid } from '../errors.ts';
+import { CofferError, invalid } from '../ground/errors.ts';
 import { DEFAULT, policyName, ROOT } from './policies.ts';
 import type { Token, TokenRecord } from './token.ts';
 import { grantLifetime } from './token-lifetime.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { wipe } from '../bytes.ts';
-import type { Random } from '../random.ts';
+import { wipe } from '../ground/bytes.ts';
+import type { Random } from '../ground/random.ts';
 import { keyedHash } from './room-keys.ts';
 
 /** A token as stored, under its accessor. Its text is nowhere in it. */

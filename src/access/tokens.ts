@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { denied, invalid } from '../errors.ts';
-import type { Random } from '../random.ts';
+import type { Clock } from '../ground/clock.ts';
+import { denied, invalid } from '../ground/errors.ts';
+import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, Transaction, View } from '../store/store.ts';
 import type { Policies } from './policies.ts';
 import { putRoomKeys, readRoomKeys } from './room-keys.ts';

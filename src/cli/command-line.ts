@@ -1,11 +1,11 @@
 import type { Invocation } from './command.ts';
 import type { Environment } from './environment.ts';
 import { DONE } from './exit-codes.ts';
-import { parseQuickly } from './fast-path.ts';
-import { type Prompts, terminalPrompts } from './prompt.ts';
-import { reportError } from './report.ts';
+import { parseQuickly } from './parse/fast-path.ts';
 import { Session } from './session.ts';
-import type { Streams } from './streams.ts';
+import { type Prompts, terminalPrompts } from './terminal/prompt.ts';
+import { reportError } from './terminal/report.ts';
+import type { Streams } from './terminal/streams.ts';
 import { commandTree } from './tree.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function runCommandLine(
 async function parse(argv: readonly string[], streams: Streams): Promise<Invocation | undefined> {
   const quick = await parseQuickly(argv, commandTree);
   if (quick !== undefined) return quick;
-  const { parseWithCommander } = await import('./program.ts');
+  const { parseWithCommander } = await import('./parse/program.ts');
   const outcome = await parseWithCommander(argv, commandTree, streams);
   if (outcome.kind === 'run') return outcome.invocation;
   streams.out.write(outcome.text);

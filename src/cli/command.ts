@@ -1,4 +1,4 @@
-import type { CliParam } from '../operations/params.ts';
+import type { CliParam } from '../operations/declaration/params.ts';
 import type { Session } from './session.ts';
 
 /** What completion can look up for a value: names in the store, or the shell's own file names. */

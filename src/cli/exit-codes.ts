@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../errors.ts';
+import type { ErrorKind } from '../ground/errors.ts';
 
 export const DONE = 0;
 export const FAILED = 1;

@@ -1,18 +1,18 @@
-import { CofferError, invalid } from '../errors.ts';
-import { allPages, type ListDocument } from '../operations/json-api-pages.ts';
-import { type Operation, type Outcome, resultOf } from '../operations/operation.ts';
+import { CofferError, invalid } from '../ground/errors.ts';
+import { type Operation, type Outcome, resultOf } from '../operations/declaration/operation.ts';
+import { allPages, type ListDocument } from '../operations/json-api/pages.ts';
 import { type Command, type Given, textOption } from './command.ts';
-import { confirmed, requireConsent } from './consent.ts';
-import { plainExamples } from './examples.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
-import { inputText, readInput } from './input.ts';
-import { ALL, BASE64, BATCH, IN, type OperationSpec, OUT, specOf } from './operation-spec.ts';
-import { checkTyped, parsedValues, type RawValues, rawValues } from './operation-values.ts';
-import { refuseSameFile } from './out-file.ts';
-import { formatFor, printResult } from './output.ts';
+import { inputText, readInput } from './files/input.ts';
+import { refuseSameFile } from './files/out-file.ts';
+import { plainExamples } from './parse/examples.ts';
+import { ALL, BASE64, BATCH, IN, type OperationSpec, OUT, specOf } from './parse/operation-spec.ts';
+import { checkTyped, parsedValues, type RawValues, rawValues } from './parse/operation-values.ts';
 import { loadOperation, type Runner, targetOf } from './runner.ts';
 import type { Session } from './session.ts';
 import type { Format } from './settings.ts';
+import { confirmed, requireConsent } from './terminal/consent.ts';
+import { formatFor, printResult } from './terminal/output.ts';
 
 /** Pages are gathered in the largest steps that the API allows. */
 const PAGE_SIZE = 100;
@@ -73,7 +73,7 @@ class Execution {
   async #runBatch(raw: RawValues, from: string): Promise<number> {
     if (this.#value !== undefined)
       throw invalid('VALUE and --batch exclude each other', { hint: 'give one of them' });
-    const { runBatch } = await import('./batch.ts');
+    const { runBatch } = await import('./files/batch.ts');
     return runBatch(this.#session, {
       operation: this.#operation,
       param: this.#spec.batch ?? '',

@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid } from '../ground/errors.ts';
 import type { Session } from './session.ts';
 
 /** @throws `invalid` when a server is named: these commands work on the files of a store. */

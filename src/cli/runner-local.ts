@@ -1,12 +1,12 @@
 import { openCore } from '../operations/core.ts';
-import { owner } from '../operations/operation.ts';
-import { parseValues } from '../operations/params.ts';
+import { owner } from '../operations/declaration/operation.ts';
+import { parseValues } from '../operations/declaration/params.ts';
 import { openStore } from '../store/open.ts';
 import type { Credential } from '../store/slots/credential.ts';
 import type { Store } from '../store/store.ts';
 import type { Runner } from './runner.ts';
+import { unlockStore } from './secrets/unlock.ts';
 import type { Session } from './session.ts';
-import { unlockStore } from './unlock.ts';
 
 /** Runs operations on the local store. Whoever can unlock it is its owner and needs no token. */
 export const openLocal = async (session: Session): Promise<Runner> =>

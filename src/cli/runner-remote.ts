@@ -1,10 +1,10 @@
 import { isExposed } from '../client/address.ts';
 import { type Client, connect } from '../client/client.ts';
-import { CofferError, invalid } from '../errors.ts';
+import { CofferError, invalid } from '../ground/errors.ts';
 import { variable } from './environment.ts';
 import type { Runner } from './runner.ts';
+import { secretText } from './secrets/unlock.ts';
 import type { Session } from './session.ts';
-import { secretText } from './unlock.ts';
 
 const CA_VARIABLE = 'COFFER_CACERT';
 

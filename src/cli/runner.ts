@@ -1,5 +1,5 @@
 import { type Branch, catalogue, isEntry } from '../operations/catalogue.ts';
-import type { Operation, Outcome, Target } from '../operations/operation.ts';
+import type { Operation, Outcome, Target } from '../operations/declaration/operation.ts';
 
 /** Where operations run: the local store, or a server. */
 export interface Runner {

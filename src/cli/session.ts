@@ -1,10 +1,10 @@
 import type { OptionValue } from './command.ts';
 import type { Environment } from './environment.ts';
-import { visible } from './output.ts';
-import type { Prompts } from './prompt.ts';
 import type { Runner } from './runner.ts';
 import { resolveSettings, type Settings } from './settings.ts';
-import type { Streams } from './streams.ts';
+import { visible } from './terminal/output.ts';
+import type { Prompts } from './terminal/prompt.ts';
+import type { Streams } from './terminal/streams.ts';
 
 /** What a command works with: streams, settings, the person at the terminal, and the place where operations run. */
 export class Session {

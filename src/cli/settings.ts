@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { invalid } from '../errors.ts';
+import { invalid } from '../ground/errors.ts';
 import { type OptionValue, textOption } from './command.ts';
 import { type Environment, variable } from './environment.ts';
 import { storeLocation } from './store-location.ts';

@@ -1,5 +1,5 @@
 import { type Branch, catalogue, type Entry, isEntry } from '../operations/catalogue.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { Operation } from '../operations/declaration/operation.ts';
 import type { Command, Group, Leaf, Node } from './command.ts';
 import { commandOf } from './operation-command.ts';
 

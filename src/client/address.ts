@@ -1,5 +1,5 @@
-import { invalid } from '../errors.ts';
-import { isLoopback } from '../loopback.ts';
+import { invalid } from '../ground/errors.ts';
+import { isLoopback } from '../ground/loopback.ts';
 
 /** Where a server is. */
 export type Address =

@@ -1,5 +1,5 @@
-import type { Operation, Outcome } from '../operations/operation.ts';
-import { parseValues } from '../operations/params.ts';
+import type { Operation, Outcome } from '../operations/declaration/operation.ts';
+import { parseValues } from '../operations/declaration/params.ts';
 import { readAnswer } from './answer.ts';
 import { HttpTransport } from './http-transport.ts';
 import { printRequest } from './request.ts';

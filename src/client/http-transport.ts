@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { getCACertificates } from 'node:tls';
-import { CofferError, unavailable } from '../errors.ts';
+import { CofferError, unavailable } from '../ground/errors.ts';
 import { type Address, parseAddress } from './address.ts';
 
 export interface TransportOptions {

@@ -1,7 +1,7 @@
-import { invalid } from '../errors.ts';
-import { printDocument } from '../operations/json-api-request.ts';
-import type { Operation } from '../operations/operation.ts';
-import { pathParams, printPath, type Route, routesOf } from '../operations/route.ts';
+import { invalid } from '../ground/errors.ts';
+import type { Operation } from '../operations/declaration/operation.ts';
+import { pathParams, printPath, type Route, routesOf } from '../operations/declaration/route.ts';
+import { printDocument } from '../operations/json-api/request.ts';
 import type { WireRequest } from './http-transport.ts';
 
 type Raw = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { Operation } from './operation.ts';
+import type { Operation } from './declaration/operation.ts';
 
 /** One operation of the catalogue: enough to print help and find it; the declaration itself is loaded on demand. */
 export interface Entry<O> {

@@ -1,11 +1,11 @@
 import type { Access } from '../access/access.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import { type Random, systemRandom } from '../random.ts';
+import { type Clock, systemClock } from '../ground/clock.ts';
+import { type Random, systemRandom } from '../ground/random.ts';
+import { DEFAULT_MOUNT, type Dialect, type Mount, Mounts } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
 import type { Tags } from '../tags/tags.ts';
-import { DEFAULT_MOUNT, type Dialect, type Mount, Mounts } from '../transit/mounts.ts';
 import type { Transit } from '../transit/transit.ts';
-import type { Core, ServerState } from './operation.ts';
+import type { Core, ServerState } from './declaration/operation.ts';
 
 export interface CoreOptions {
   readonly clock?: Clock;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { utf8 } from '../bytes.ts';
+import { utf8 } from '../ground/bytes.ts';
 
 /**
  * Small clear-text files (header, slots, journal) carry their own checksum, so that damage is told apart from a

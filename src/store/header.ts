@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, printGoTime } from '../clock.ts';
-import { corrupt } from '../errors.ts';
+import { type Clock, printGoTime } from '../ground/clock.ts';
+import { corrupt } from '../ground/errors.ts';
 import type { Backend } from './backends/backend.ts';
 import { parseChecked, printChecked } from './checked-json.ts';
 

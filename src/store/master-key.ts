@@ -1,7 +1,7 @@
-import { encodeBase64 } from '../base64.ts';
-import { utf8, wipe } from '../bytes.ts';
-import { invalid } from '../errors.ts';
-import { type Random, systemRandom } from '../random.ts';
+import { encodeBase64 } from '../ground/base64.ts';
+import { utf8, wipe } from '../ground/bytes.ts';
+import { invalid } from '../ground/errors.ts';
+import { type Random, systemRandom } from '../ground/random.ts';
 
 export const MASTER_KEY_BYTES = 32;
 

@@ -1,7 +1,7 @@
 import type { Backend } from './backends/backend.ts';
-import { backendAt } from './backends/location.ts';
+import { backendAt } from './backends/registry.ts';
 import { readHeader } from './header.ts';
-import { SealedStore, type SealedStoreOptions } from './sealed-store.ts';
+import { SealedStore, type SealedStoreOptions } from './sealed/sealed-store.ts';
 import type { Credential } from './slots/credential.ts';
 import { unlock } from './slots/unlock.ts';
 

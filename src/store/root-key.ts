@@ -1,10 +1,10 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import { lengthPrefixed, wipe } from '../bytes.ts';
-import { corrupt } from '../errors.ts';
-import { type Random, systemRandom } from '../random.ts';
+import { lengthPrefixed, wipe } from '../ground/bytes.ts';
+import { corrupt } from '../ground/errors.ts';
+import { type Random, systemRandom } from '../ground/random.ts';
 import type { Blob, BlobRef } from './backends/backend.ts';
 import { EXAMINE_AND_BRING_BACK } from './damage-hint.ts';
-import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './single-use-seal.ts';
+import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './sealed/single-use-seal.ts';
 
 export const ROOT_KEY_BYTES = 32;
 const SEALED_FORMAT = 1;

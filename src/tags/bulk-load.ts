@@ -1,4 +1,4 @@
-import { Pace } from '../pace.ts';
+import { Pace } from '../ground/pace.ts';
 import { plainName } from './names.ts';
 import { organizationCalled, type Ports } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';

@@ -1,6 +1,6 @@
-import { corrupt } from '../errors.ts';
-import { Pace } from '../pace.ts';
-import type { Random } from '../random.ts';
+import { corrupt } from '../ground/errors.ts';
+import { Pace } from '../ground/pace.ts';
+import type { Random } from '../ground/random.ts';
 import type { Transaction } from '../store/store.ts';
 import { base58 } from './identifiers.ts';
 import {

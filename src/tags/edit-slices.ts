@@ -1,4 +1,4 @@
-import { Pace } from '../pace.ts';
+import { Pace } from '../ground/pace.ts';
 import type { Transaction } from '../store/store.ts';
 import {
   type RosterRecord,

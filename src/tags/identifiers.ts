@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '../ground/random.ts';
 
 /** Bitcoin's base 58: letters and digits without the look-alikes 0, O, I and l. */
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';

@@ -1,4 +1,4 @@
-import { type CofferError, invalid } from '../errors.ts';
+import { type CofferError, invalid } from '../ground/errors.ts';
 
 export const MAX_NAME_LENGTH = 255;
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { type CofferError, notFound } from '../errors.ts';
-import type { Random } from '../random.ts';
+import type { Clock } from '../ground/clock.ts';
+import { type CofferError, notFound } from '../ground/errors.ts';
+import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import type { RosterRecord, RosterShape } from './roster-format.ts';
 

@@ -1,4 +1,4 @@
-import { asCofferError } from '../errors.ts';
+import { asCofferError } from '../ground/errors.ts';
 import type { DocumentRef, Transaction } from '../store/store.ts';
 import { newExternalId, newHome } from './identifiers.ts';
 import { nameTaken, plainName } from './names.ts';

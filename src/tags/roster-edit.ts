@@ -1,5 +1,5 @@
-import { corrupt } from '../errors.ts';
-import type { Random } from '../random.ts';
+import { corrupt } from '../ground/errors.ts';
+import type { Random } from '../ground/random.ts';
 import type { Transaction } from '../store/store.ts';
 import { EditNames } from './edit-names.ts';
 import { EditSlices } from './edit-slices.ts';

@@ -1,5 +1,5 @@
-import { corrupt } from '../errors.ts';
-import { Pace } from '../pace.ts';
+import { corrupt } from '../ground/errors.ts';
+import { Pace } from '../ground/pace.ts';
 import type { View } from '../store/store.ts';
 import {
   type Directory,

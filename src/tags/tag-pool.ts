@@ -1,4 +1,4 @@
-import { Pace } from '../pace.ts';
+import { Pace } from '../ground/pace.ts';
 import type { Transaction, View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';

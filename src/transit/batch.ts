@@ -1,5 +1,5 @@
-import { CofferError, invalid } from '../errors.ts';
-import { Pace } from '../pace.ts';
+import { CofferError, invalid } from '../ground/errors.ts';
+import { Pace } from '../ground/pace.ts';
 import type { MaybePromise } from './key-types/key-type.ts';
 
 /** What became of one item: its result, or the reason why there is none. */

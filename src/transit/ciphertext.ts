@@ -1,5 +1,5 @@
-import { decodeBase64 } from '../base64.ts';
-import { type CofferError, corrupt, invalid } from '../errors.ts';
+import { decodeBase64 } from '../ground/base64.ts';
+import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './named-key.ts';
 

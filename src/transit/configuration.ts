@@ -1,4 +1,4 @@
-import { type CofferError, invalid } from '../errors.ts';
+import { type CofferError, invalid } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
 import { changeKey } from './key-collection.ts';
 import type { NamedKey, NamedKeyDocument } from './named-key.ts';

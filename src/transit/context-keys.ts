@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { decodeBase64 } from '../base64.ts';
-import { wipe } from '../bytes.ts';
-import { type CofferError, corrupt, invalid } from '../errors.ts';
+import { decodeBase64 } from '../ground/base64.ts';
+import { wipe } from '../ground/bytes.ts';
+import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
 import { convergentVersionOf, NONCE_KEY_BYTES } from './convergent.ts';
 import { counterMode, hkdfExpand, hkdfExtract } from './derivation.ts';
 import { type Derivation, KDF_COUNTER, type KeyType } from './key-types/key-type.ts';

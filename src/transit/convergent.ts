@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
-import { corrupt } from '../errors.ts';
+import { corrupt } from '../ground/errors.ts';
 import type { NamedKeyDocument, VersionDocument } from './named-key.ts';
 
 /**

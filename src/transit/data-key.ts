@@ -1,6 +1,6 @@
-import { encodeBase64 } from '../base64.ts';
-import { wipe } from '../bytes.ts';
-import { invalid } from '../errors.ts';
+import { encodeBase64 } from '../ground/base64.ts';
+import { wipe } from '../ground/bytes.ts';
+import { invalid } from '../ground/errors.ts';
 import { type Context, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import { associatedDataRefused, type Encrypted, KeyCipher } from './key-cipher.ts';

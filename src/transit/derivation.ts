@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { wipe } from '../bytes.ts';
+import { wipe } from '../ground/bytes.ts';
 
 const HASH = 'sha256';
 const HASH_BYTES = 32;

@@ -1,5 +1,5 @@
-import { decodeBase64 } from '../base64.ts';
-import { denied, invalid, unsupported } from '../errors.ts';
+import { decodeBase64 } from '../ground/base64.ts';
+import { denied, invalid, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import type { Random } from '../random.ts';
+import type { Clock } from '../ground/clock.ts';
+import type { Random } from '../ground/random.ts';
+import { configCollection, keysCollection, type Mount } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
-import { configCollection, keysCollection, type Mount } from './mounts.ts';
 
 /** What every operation of one mount works with. */
 export interface Engine {

@@ -1,4 +1,4 @@
-import { type CofferError, conflict, invalid, unsupported } from '../errors.ts';
+import { type CofferError, conflict, invalid, unsupported } from '../ground/errors.ts';
 import { parseVersion } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { decodeBase64 } from '../base64.ts';
-import { type CofferError, invalid } from '../errors.ts';
+import { decodeBase64 } from '../ground/base64.ts';
+import { type CofferError, invalid } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { HMAC, mountMarks, parseVersioned, printVersioned, type VersionMarks } from './ciphertext.ts';
 import type { Engine } from './engine.ts';

@@ -1,6 +1,6 @@
-import { decodeBase64, encodeBase64 } from '../base64.ts';
-import { type CofferError, invalid, unsupported } from '../errors.ts';
-import type { Random } from '../random.ts';
+import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
+import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
+import type { Random } from '../ground/random.ts';
 import {
   CIPHERTEXT,
   decodePayload,

@@ -1,4 +1,4 @@
-import { type CofferError, conflict, notFound } from '../errors.ts';
+import { type CofferError, conflict, notFound } from '../ground/errors.ts';
 import type { DocumentRef, View } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import { NamedKey, type NamedKeyDocument } from './named-key.ts';

@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid } from '../ground/errors.ts';
 
 /** ASCII letters, digits and `_`; inside also `-` and `.`. The rule of peers for names in paths. */
 export const KEY_NAME = /^\w(?:[\w.-]*\w)?$/;

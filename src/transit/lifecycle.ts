@@ -1,4 +1,4 @@
-import { conflict, invalid, unsupported } from '../errors.ts';
+import { conflict, invalid, unsupported } from '../ground/errors.ts';
 import type { ListOptions } from '../store/store.ts';
 import { requireAutoRotatePeriod } from './configuration.ts';
 import { VERSIONS_SAY } from './convergent.ts';

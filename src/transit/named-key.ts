@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { wipe } from '../bytes.ts';
-import { corrupt } from '../errors.ts';
+import { wipe } from '../ground/bytes.ts';
+import { corrupt } from '../ground/errors.ts';
 import { ContextKeys } from './context-keys.ts';
 import { keyTypeNamed } from './key-types/index.ts';
 import type { Kdf, KeyType, StoredMaterial } from './key-types/key-type.ts';

@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts';
+import { invalid } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
 import { isBinaryFormat } from './hashing.ts';
 

@@ -1,4 +1,4 @@
-import { wipe } from '../bytes.ts';
+import { wipe } from '../ground/bytes.ts';
 import { eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { convergentVersionOf } from './convergent.ts';
 import { type DecryptItem, decryptRequest } from './decrypt.ts';

@@ -1,5 +1,5 @@
-import { printGoTime } from '../clock.ts';
-import { CofferError, unsupported } from '../errors.ts';
+import { printGoTime } from '../ground/clock.ts';
+import { CofferError, unsupported } from '../ground/errors.ts';
 import type { Transaction } from '../store/store.ts';
 import { convergentVersionToRecord } from './convergent.ts';
 import type { Engine } from './engine.ts';

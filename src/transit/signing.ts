@@ -1,4 +1,4 @@
-import { type CofferError, invalid, unsupported } from '../errors.ts';
+import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { keyMarks, printVersioned } from './ciphertext.ts';
 import type { ContextKey } from './context-keys.ts';

@@ -11,6 +11,9 @@ import { hash } from './hashing.ts';
 import { type HmacItem, type HmacOptions, hmac } from './hmac.ts';
 import type { Encrypted } from './key-cipher.ts';
 import { findKey, requireKey } from './key-collection.ts';
+import type { TransferableKey, TransferRequest } from './key-exchange/byok-export.ts';
+import type { NewImport } from './key-exchange/import-key.ts';
+import type { NewVersionImport } from './key-exchange/import-version.ts';
 import { createKey, deleteKey, listKeys, type NewKey, setSoftDeleted } from './lifecycle.ts';
 import { applyCacheSize, changeSettings, type MountSettings, readSettings } from './mount-settings.ts';
 import type { NamedKey } from './named-key.ts';
@@ -18,9 +21,6 @@ import { type RandomBytes, type RandomRequest, randomBytes } from './random-byte
 import { type RewrapItem, rewrap } from './rewrap.ts';
 import { rotateDueKeys, rotateKey } from './rotation.ts';
 import { type SignatureRequest, type Signed, type SignItem, sign } from './signing.ts';
-import type { TransferableKey, TransferRequest } from './transport/byok-export.ts';
-import type { NewImport } from './transport/import-key.ts';
-import type { NewVersionImport } from './transport/import-version.ts';
 import { trimKey } from './trim.ts';
 import { type VerifyItem, verify } from './verification.ts';
 
@@ -142,19 +142,19 @@ export class Transit {
   }
 
   async importKey(name: string, settings: NewImport): Promise<NamedKey> {
-    return (await import('./transport/import-key.ts')).importKey(this.engine, name, settings);
+    return (await import('./key-exchange/import-key.ts')).importKey(this.engine, name, settings);
   }
 
   async importVersion(name: string, incoming: NewVersionImport): Promise<NamedKey> {
-    return (await import('./transport/import-version.ts')).importVersion(this.engine, name, incoming);
+    return (await import('./key-exchange/import-version.ts')).importVersion(this.engine, name, incoming);
   }
 
   async wrappingPublicKey(): Promise<string> {
-    return (await import('./transport/wrapping-key.ts')).wrappingPublicKey(this.engine);
+    return (await import('./key-exchange/wrapping-key.ts')).wrappingPublicKey(this.engine);
   }
 
   async transferKey(request: TransferRequest): Promise<TransferableKey> {
-    return (await import('./transport/byok-export.ts')).transferKey(this.engine, request);
+    return (await import('./key-exchange/byok-export.ts')).transferKey(this.engine, request);
   }
 
   readSettings(): Promise<MountSettings> {

@@ -1,5 +1,5 @@
-import { decodeBase64 } from '../base64.ts';
-import { invalid, unsupported } from '../errors.ts';
+import { decodeBase64 } from '../ground/base64.ts';
+import { invalid, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import {
   keyMarks,

@@ -1,4 +1,4 @@
-import { type CofferError, invalid } from '../errors.ts';
+import { type CofferError, invalid } from '../ground/errors.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 
 /** The number that stands for the latest version. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Access } from '../../src/access/access.ts';
 import type { TokenRequest } from '../../src/access/token-request.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import type { Store } from '../../src/store/store.ts';
 import { failureOf, openRoom, type Room, tokenRequest } from './room.ts';
 

@@ -4,7 +4,7 @@ import { Acl } from '../../src/access/acl.ts';
 import { DEFAULT_POLICY } from '../../src/access/default-policy.ts';
 import { parsePolicy } from '../../src/access/policy.ts';
 import { type Body, parseBody, type Value } from '../../src/access/policy-hcl.ts';
-import { CofferError } from '../../src/errors.ts';
+import { CofferError } from '../../src/ground/errors.ts';
 
 function problemOf(text: string): string {
   try {

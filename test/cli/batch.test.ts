@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandOf } from '../../src/cli/operation-command.ts';
 import { Session } from '../../src/cli/session.ts';
-import type { Operation } from '../../src/operations/operation.ts';
+import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { run, stamp } from './stamp-command.ts';
 import { promptsDouble, streamsDouble } from './streams.double.ts';
 

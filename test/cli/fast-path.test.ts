@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Command, Group, Invocation, OptionSpec } from '../../src/cli/command.ts';
 import { isGroup } from '../../src/cli/command.ts';
-import { everywhereOptions } from '../../src/cli/everywhere.ts';
-import { parseQuickly } from '../../src/cli/fast-path.ts';
-import { parseWithCommander } from '../../src/cli/program.ts';
+import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
+import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
+import { parseWithCommander } from '../../src/cli/parse/program.ts';
 import { commandTree } from '../../src/cli/tree.ts';
-import { CofferError } from '../../src/errors.ts';
+import { CofferError } from '../../src/ground/errors.ts';
 import { streamsDouble } from './streams.double.ts';
 
 interface Place {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonItems, MAX_ITEM_BYTES } from '../../src/cli/json-items.ts';
+import { jsonItems, MAX_ITEM_BYTES } from '../../src/cli/files/json-items.ts';
 
 async function* inPieces(text: string | Buffer, size: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text);

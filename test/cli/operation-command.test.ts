@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { everywhereOptions } from '../../src/cli/everywhere.ts';
-import { notFound } from '../../src/errors.ts';
-import type { Operation } from '../../src/operations/operation.ts';
+import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
+import { notFound } from '../../src/ground/errors.ts';
+import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { run, type Setup, stamp } from './stamp-command.ts';
 
 let directory = '';

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openOutFile, refuseSameFile } from '../../src/cli/out-file.ts';
+import { openOutFile, refuseSameFile } from '../../src/cli/files/out-file.ts';
 import { thrownBy } from '../reference/thrown.ts';
 
 let directory = '';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { OptionValue } from '../../src/cli/command.ts';
-import { confirmed } from '../../src/cli/consent.ts';
-import { printResult, type Shape } from '../../src/cli/output.ts';
 import { Session } from '../../src/cli/session.ts';
+import { confirmed } from '../../src/cli/terminal/consent.ts';
+import { printResult, type Shape } from '../../src/cli/terminal/output.ts';
 import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.double.ts';
 
 /** Sets the title of a terminal, in both spellings of the control sequence, and turns the direction of writing. */

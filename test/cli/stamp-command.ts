@@ -1,8 +1,8 @@
-import { parseQuickly } from '../../src/cli/fast-path.ts';
 import { commandOf } from '../../src/cli/operation-command.ts';
-import { reportError } from '../../src/cli/report.ts';
+import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
 import { Session } from '../../src/cli/session.ts';
-import { type Operation, operation } from '../../src/operations/operation.ts';
+import { reportError } from '../../src/cli/terminal/report.ts';
+import { type Operation, operation } from '../../src/operations/declaration/operation.ts';
 import {
   base64,
   batch,
@@ -13,7 +13,7 @@ import {
   text,
   textMap,
   texts,
-} from '../../src/operations/params.ts';
+} from '../../src/operations/declaration/params.ts';
 import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.double.ts';
 
 /** Has one of everything that a declaration can say about its command line. */

@@ -1,5 +1,5 @@
-import type { Prompts } from '../../src/cli/prompt.ts';
-import { DEFAULT_COLUMNS, type Output, type Streams } from '../../src/cli/streams.ts';
+import type { Prompts } from '../../src/cli/terminal/prompt.ts';
+import { DEFAULT_COLUMNS, type Output, type Streams } from '../../src/cli/terminal/streams.ts';
 
 /** Streams that are buffers, for running the command line in this process. */
 export interface StreamsDouble extends Streams {

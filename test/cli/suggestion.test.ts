@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseWithCommander } from '../../src/cli/program.ts';
+import { parseWithCommander } from '../../src/cli/parse/program.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import { streamsDouble } from './streams.double.ts';
 

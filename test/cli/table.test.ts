@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawTable } from '../../src/cli/views/table.ts';
+import { drawTable } from '../../src/cli/terminal/table.ts';
 
 const table = {
   head: ['Name', 'Instances', 'Created'],

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Client, connect } from '../../src/client/client.ts';
-import { asCofferError } from '../../src/errors.ts';
+import { asCofferError } from '../../src/ground/errors.ts';
 import { catalogue, type Entry } from '../../src/operations/catalogue.ts';
 import { openCore } from '../../src/operations/core.ts';
-import { type Operation, type Outcome, owner } from '../../src/operations/operation.ts';
-import { parseValues } from '../../src/operations/params.ts';
+import { type Operation, type Outcome, owner } from '../../src/operations/declaration/operation.ts';
+import { parseValues } from '../../src/operations/declaration/params.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import {
   cleanUpAfterAll,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import type { KeyType, SignatureOptions, StoredMaterial } from '../../src/transit/key-types/key-type.ts';
 
 const OPTIONS: SignatureOptions = {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Command, type Group, isGroup } from '../../src/cli/command.ts';
-import { parseQuickly } from '../../src/cli/fast-path.ts';
-import { parseWithCommander } from '../../src/cli/program.ts';
+import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
+import { parseWithCommander } from '../../src/cli/parse/program.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import { streamsDouble } from '../cli/streams.double.ts';
 import { emptyPlace } from './harness.ts';

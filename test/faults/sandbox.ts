@@ -2,7 +2,7 @@ import { accessSync, constants, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommandLine } from '../../src/cli/command-line.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { enter, firstBytes, usualWorld, type World } from './layer/fixed-world.ts';
 

@@ -1,4 +1,4 @@
-import type { Param, Params, Schema } from '../../src/operations/params.ts';
+import type { Param, Params, Schema } from '../../src/operations/declaration/params.ts';
 import type { Chance } from './chance.ts';
 import { goKeys, goSamples } from './go-keys.ts';
 import { anyText, spoiledText } from './mutation.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
+import { newStore } from '../../src/store/administration/initial-content.ts';
 import type { Backend, InitialContent } from '../../src/store/backends/backend.ts';
-import { newStore } from '../../src/store/initial-content.ts';
-import type { SealedStore } from '../../src/store/sealed-store.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { listSlots } from '../../src/store/slots/administration.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
 import type { DocumentRef } from '../../src/store/store.ts';

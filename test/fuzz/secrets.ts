@@ -1,4 +1,4 @@
-import { asCofferError, type CofferError } from '../../src/errors.ts';
+import { asCofferError, type CofferError } from '../../src/ground/errors.ts';
 import { Defect } from './target.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Backend } from '../../src/store/backends/backend.ts';
-import type { SealedStore } from '../../src/store/sealed-store.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { Defect } from './target.ts';
 
 /** A digest of everything that a store holds, and of its revision. */

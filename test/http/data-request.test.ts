@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readParameters } from '../../src/http/data-request.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
+import type { Exchange } from '../../src/doors/http/exchange.ts';
+import { readParameters } from '../../src/doors/http/vault/request.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerClientErrors } from '../../src/http/client-errors.ts';
+import { answerClientErrors } from '../../src/doors/http/client-errors.ts';
 import { type Chat, type ChatOptions, chat, type Step } from './raw-http.ts';
 import { cleanUpAfterAll, selfSigned, temporaryDirectory } from './serving.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseListenAddress, printAddress } from '../../src/http/listen-address.ts';
+import { parseListenAddress, printAddress } from '../../src/doors/http/listen-address.ts';
 
 const LIMIT = 1000;
 

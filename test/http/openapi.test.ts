@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ApiDocument, ApiOperation } from '../../src/http/openapi.ts';
-import { loadRoutes, type ServedRoute } from '../../src/http/routes.ts';
+import type { ApiDocument, ApiOperation } from '../../src/doors/http/openapi.ts';
 import { catalogue } from '../../src/operations/catalogue.ts';
-import type { Schema } from '../../src/operations/params.ts';
+import type { Schema } from '../../src/operations/declaration/params.ts';
+import { loadRoutes, type ServedRoute } from '../../src/operations/routes.ts';
 import { cleanUpAfterAll, send, startServer, type TestServer } from './serving.ts';
 
 interface Described {

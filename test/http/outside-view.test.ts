@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { corrupt, invalid, unavailable } from '../../src/errors.ts';
-import { outsideView } from '../../src/http/outside-view.ts';
+import { corrupt, invalid, unavailable } from '../../src/ground/errors.ts';
+import { outsideView } from '../../src/service/outside-view.ts';
 import { send, startServer } from './serving.ts';
 
 const STORE = '/srv/my store';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_DEPTH, parseForm, parseObject, parseQuery } from '../../src/http/request-body.ts';
+import { MAX_DEPTH, parseForm, parseObject, parseQuery } from '../../src/doors/http/request-body.ts';
 import { refusal } from '../refusal.ts';
 
 const parse = (text: string) => parseObject(Buffer.from(text));

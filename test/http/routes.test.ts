@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { RouteTable, type ServedRoute } from '../../src/http/routes.ts';
-import { operation } from '../../src/operations/operation.ts';
-import { keyName, text } from '../../src/operations/params.ts';
-import { type Method, parseRoute, printPath } from '../../src/operations/route.ts';
+import { operation } from '../../src/operations/declaration/operation.ts';
+import { keyName, text } from '../../src/operations/declaration/params.ts';
+import { type Method, parseRoute, printPath } from '../../src/operations/declaration/route.ts';
+import { RouteTable, type ServedRoute } from '../../src/operations/routes.ts';
 
 const served = (notation: string): ServedRoute => ({
   name: notation,

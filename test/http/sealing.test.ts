@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { initStore } from '../../src/store/init.ts';
+import { initStore } from '../../src/store/administration/init.ts';
 import { MASTER_KEY, send, startServer, temporaryDirectory } from './serving.ts';
 
 const SEALED = { status: 503, json: { errors: ['Vault is sealed'] } };

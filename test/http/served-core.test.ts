@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { mountEnd, ServedCore } from '../../src/http/served-core.ts';
+import type { Mount } from '../../src/mounts/mounts.ts';
 import { openCore } from '../../src/operations/core.ts';
-import type { Core } from '../../src/operations/operation.ts';
+import type { Core } from '../../src/operations/declaration/operation.ts';
+import { mountEnd, ServedCore } from '../../src/service/served-core.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import type { Mount } from '../../src/transit/mounts.ts';
 
 /** A core whose store and mounts answer when they are told to. */
 async function heldCore() {

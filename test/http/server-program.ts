@@ -2,7 +2,7 @@
  * A server in a process of its own, for tests that watch it from outside: `server-program.ts OPTIONS`, where OPTIONS are
  * those of `serve` as JSON. The master key comes in the environment. Prints its addresses, a line of JSON.
  */
-import { serve } from '../../src/http/serve.ts';
+import { serve } from '../../src/doors/http/serve.ts';
 import { MASTER_KEY_VARIABLE, WORKER_COMMAND } from './worker-command.ts';
 
 const reveal = (): Buffer => Buffer.from(process.env[MASTER_KEY_VARIABLE] ?? '', 'base64');

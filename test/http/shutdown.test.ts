@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { Agent } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { HttpServer } from '../../src/http/http-server.ts';
+import { HttpServer } from '../../src/doors/http/http-server.ts';
 import { chat } from './raw-http.ts';
 import { locally, send, startServer } from './serving.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keysInText, shareIn } from '../../src/http/unseal-keys.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
+import { keysInText, shareIn } from '../../src/service/unseal-keys.ts';
 import { splitNewSecret } from '../../src/store/slots/shares.ts';
 
 const SLOT = '0123456789abcdef';

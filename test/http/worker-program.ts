@@ -1,4 +1,4 @@
 /** What tests start as a further process of a server. */
-import { serveAsWorker } from '../../src/http/worker.ts';
+import { serveAsWorker } from '../../src/doors/http/worker.ts';
 
 await serveAsWorker((line) => process.stderr.write(`${line}\n`));

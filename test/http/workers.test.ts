@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { asCofferError } from '../../src/errors.ts';
+import { asCofferError } from '../../src/ground/errors.ts';
 import { catalogue } from '../../src/operations/catalogue.ts';
 import { openCore } from '../../src/operations/core.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { owner } from '../../src/operations/operation.ts';
-import { parseValues } from '../../src/operations/params.ts';
+import type { Operation } from '../../src/operations/declaration/operation.ts';
+import { owner } from '../../src/operations/declaration/operation.ts';
+import { parseValues } from '../../src/operations/declaration/params.ts';
 import { cleanUpAfterAll, openTestStore, type ServerProcess, send, spawnServer } from './serving.ts';
 
 const childrenOf = (pid: number): readonly number[] =>

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Command, isGroup, type Node } from '../../src/cli/command.ts';
-import { everywhereOptions } from '../../src/cli/everywhere.ts';
+import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from '../e2e/harness.ts';
 import { send } from '../http/serving.ts';

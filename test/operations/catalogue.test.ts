@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Branch, catalogue, type Entry, isEntry } from '../../src/operations/catalogue.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { flagOf } from '../../src/operations/params.ts';
+import type { Operation } from '../../src/operations/declaration/operation.ts';
+import { flagOf } from '../../src/operations/declaration/params.ts';
 
 /** The command lines that scripts and documentation rely on; adding is free, renaming is not. */
 const CONTRACT = [

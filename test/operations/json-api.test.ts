@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { allPages, type ListDocument, listDocument } from '../../src/operations/json-api-pages.ts';
-import { errorSource, printDocument, readDocument } from '../../src/operations/json-api-request.ts';
-import { parseValues } from '../../src/operations/params.ts';
+import { parseValues } from '../../src/operations/declaration/params.ts';
+import { allPages, type ListDocument, listDocument } from '../../src/operations/json-api/pages.ts';
+import { errorSource, printDocument, readDocument } from '../../src/operations/json-api/request.ts';
 import { declaration as attachTag } from '../../src/operations/tags/attach-tag.ts';
 import { declaration as createTags } from '../../src/operations/tags/create-tags.ts';
 import { declaration as createWorkspace } from '../../src/operations/tags/create-workspace.ts';

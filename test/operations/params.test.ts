@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as params from '../../src/operations/params.ts';
+import * as params from '../../src/operations/declaration/params.ts';
 
 const parse = (param: params.Param<unknown>, value: unknown): unknown =>
   (params.parseValues({ field: param }, { field: value }).values as { field: unknown }).field;

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { backupStore, restoreStore } from '../../src/store/backup.ts';
-import { BackupWriter } from '../../src/store/backup-file.ts';
+import { backupStore, restoreStore } from '../../src/store/administration/backup.ts';
+import { BackupWriter } from '../../src/store/administration/backup-file.ts';
+import { examineStore } from '../../src/store/administration/doctor.ts';
+import { rekey } from '../../src/store/administration/rekey.ts';
 import { printChecked } from '../../src/store/checked-json.ts';
-import { examineStore } from '../../src/store/doctor.ts';
-import { rekey } from '../../src/store/rekey.ts';
-import type { SealedStore } from '../../src/store/sealed-store.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Counter } from './processes/child.ts';
 import { childProcesses } from './processes/child-process.ts';
 import { newStoreDirectory, openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';

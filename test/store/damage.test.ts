@@ -1,12 +1,12 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { headOf } from '../../src/store/collection-index.ts';
-import { type Examination, examineStore } from '../../src/store/doctor.ts';
+import { type Examination, examineStore } from '../../src/store/administration/doctor.ts';
+import { storeStatus } from '../../src/store/administration/status.ts';
 import type { Identity } from '../../src/store/root-key.ts';
-import type { SealedStore } from '../../src/store/sealed-store.ts';
+import { headOf } from '../../src/store/sealed/collection-index.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { addSlot, listSlots } from '../../src/store/slots/administration.ts';
-import { storeStatus } from '../../src/store/status.ts';
 import { KEY, newStoreDirectory, openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';
 
 const OTHER_KEY = Uint8Array.from(KEY, (byte) => byte + 100);

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { initStore } from '../../src/store/administration/init.ts';
+import { rekey } from '../../src/store/administration/rekey.ts';
+import { storeStatus } from '../../src/store/administration/status.ts';
 import { printChecked } from '../../src/store/checked-json.ts';
-import { initStore } from '../../src/store/init.ts';
-import { rekey } from '../../src/store/rekey.ts';
-import { storeStatus } from '../../src/store/status.ts';
 import { KEY, newStoreDirectory, openWithKey, temporaryDirectory } from './temporary-store.ts';
 
 const at = (id: string) => ({ collection: 'things', id });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DocumentCache } from '../../src/store/document-cache.ts';
 import type { Identity } from '../../src/store/root-key.ts';
+import { DocumentCache } from '../../src/store/sealed/document-cache.ts';
 
 const document = (id: string): Identity => ({ space: 'document', collection: 'c', id });
 const file = (value: unknown, size = 1000) => ({ fingerprint: Buffer.from('print'), value, size });

@@ -15,8 +15,8 @@ import {
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { backupStore } from '../../src/store/backup.ts';
-import { rekey } from '../../src/store/rekey.ts';
+import { backupStore } from '../../src/store/administration/backup.ts';
+import { rekey } from '../../src/store/administration/rekey.ts';
 import { addSlot } from '../../src/store/slots/administration.ts';
 import { KEY, newStoreDirectory, openWithKey, temporaryDirectory } from './temporary-store.ts';
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { rekey } from '../../src/store/administration/rekey.ts';
 import { openStore } from '../../src/store/open.ts';
-import { rekey } from '../../src/store/rekey.ts';
-import type { SealedStore } from '../../src/store/sealed-store.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { addSlot, removeSlot } from '../../src/store/slots/administration.ts';
 import { parseSlot, slotBlob } from '../../src/store/slots/slot-file.ts';
 import { wrapRootKey } from '../../src/store/slots/slot-keys.ts';

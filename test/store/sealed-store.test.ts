@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemClock } from '../../src/ground/clock.ts';
+import { systemRandom } from '../../src/ground/random.ts';
+import { newStore } from '../../src/store/administration/initial-content.ts';
 import { MemoryBackend } from '../../src/store/backends/memory.ts';
-import { newStore } from '../../src/store/initial-content.ts';
 import { openBackend } from '../../src/store/open.ts';
-import type { SealedStore } from '../../src/store/sealed-store.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { DocumentRef } from '../../src/store/store.ts';
 import { KEY, newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { initStore } from '../../src/store/init.ts';
+import { initStore } from '../../src/store/administration/init.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { SealedStore } from '../../src/store/sealed-store.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
 
 /** A master key for tests: the bytes 0, 1, 2, … 31. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemClock } from '../../src/ground/clock.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import type { Tag } from '../../src/tags/tag-pool.ts';
 import { Tags } from '../../src/tags/tags.ts';
 import { refused } from '../refusal.ts';

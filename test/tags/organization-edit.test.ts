@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemClock } from '../../src/ground/clock.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import type { WorkspaceRecord } from '../../src/tags/organization.ts';
 import type { Slice } from '../../src/tags/roster-format.ts';
 import { Tags } from '../../src/tags/tags.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { unavailable } from '../../src/errors.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemClock } from '../../src/ground/clock.ts';
+import { unavailable } from '../../src/ground/errors.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import { Tags } from '../../src/tags/tags.ts';
 import { FakeStore } from './fake-store.ts';

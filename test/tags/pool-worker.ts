@@ -1,6 +1,6 @@
 /** A process of its own that changes a pool, for tests that kill it or run several: `pool-worker.ts DIRECTORY WORK ID`. */
-import { systemClock } from '../../src/clock.ts';
-import { systemRandom } from '../../src/random.ts';
+import { systemClock } from '../../src/ground/clock.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import { openStore } from '../../src/store/open.ts';
 import { Tags } from '../../src/tags/tags.ts';
 

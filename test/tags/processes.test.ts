@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { initStore } from '../../src/store/init.ts';
+import { initStore } from '../../src/store/administration/init.ts';
 import type { Tag } from '../../src/tags/tag-pool.ts';
 import type { Tags } from '../../src/tags/tags.ts';
 import { ATTACHED_IN_CYCLE, KEY, ORGANIZATION, openTags, TAGGINGS, TAGS_IN_CYCLE } from './pool-worker.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import { newKey } from '../../src/tags/identifiers.ts';
 import { Roster } from '../../src/tags/roster.ts';
 import { RosterEdit } from '../../src/tags/roster-edit.ts';

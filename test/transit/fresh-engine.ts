@@ -1,7 +1,7 @@
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
+import type { Dialect } from '../../src/mounts/mounts.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { type Engine, type EngineOptions, engineOf } from '../../src/transit/engine.ts';
-import type { Dialect } from '../../src/transit/mounts.ts';
 import { Transit } from '../../src/transit/transit.ts';
 
 /** 2026-03-01T08:00:00.5Z */

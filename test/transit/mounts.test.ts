@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
+import { isMountPath, Mounts } from '../../src/mounts/mounts.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { isMountPath, Mounts } from '../../src/transit/mounts.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 
 const mounts = async (): Promise<Mounts> =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import { ed25519 } from '../../src/transit/key-types/ed25519.ts';
 import { NamedKey } from '../../src/transit/named-key.ts';
 import { publicKeyPrinter } from '../../src/transit/public-keys.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import { onlyValue } from '../../src/transit/batch.ts';
 import { dataKey } from '../../src/transit/data-key.ts';

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, verify as nodeVerify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../src/random.ts';
+import { systemRandom } from '../../src/ground/random.ts';
 import { onlyValue } from '../../src/transit/batch.ts';
 import type { Engine } from '../../src/transit/engine.ts';
 import { keyTypeNamed } from '../../src/transit/key-types/index.ts';

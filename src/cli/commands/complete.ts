@@ -1,12 +1,12 @@
-import type { Operation } from '../../operations/operation.ts';
+import type { Operation } from '../../operations/declaration/operation.ts';
 import type { Command, Offer, OptionValue } from '../command.ts';
-import { everywhereOptions } from '../everywhere.ts';
 import { DONE } from '../exit-codes.ts';
-import { rawLines, visible } from '../output.ts';
+import { everywhereOptions } from '../parse/everywhere.ts';
 import { loadOperation, type Runner } from '../runner.ts';
 import { openUnlocked } from '../runner-local.ts';
+import { silentCredentials } from '../secrets/unlock.ts';
 import { Session } from '../session.ts';
-import { silentCredentials } from '../unlock.ts';
+import { rawLines, visible } from '../terminal/output.ts';
 
 interface Lookup {
   /** The operation whose lines are the names. */

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import type { Command } from '../command.ts';
 import { completionScript, shells } from '../completions/scripts.ts';
 import { DONE } from '../exit-codes.ts';

@@ -1,12 +1,12 @@
-import { type Examination, examineStore } from '../../store/doctor.ts';
-import type { Finding } from '../../store/status.ts';
+import { type Examination, examineStore } from '../../store/administration/doctor.ts';
+import type { Finding } from '../../store/administration/status.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { printResult } from '../output.ts';
-import { Progress } from '../progress.ts';
 import { refuseRemote } from '../refuse-remote.ts';
+import { credentialsFor } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
-import { credentialsFor } from '../unlock.ts';
+import { printResult } from '../terminal/output.ts';
+import { Progress } from '../terminal/progress.ts';
 
 export const command: Command = {
   arguments: [],

@@ -14,7 +14,7 @@ import {
   severalOptions,
 } from '../envelope/options.ts';
 import { transferAll } from '../envelope/transfer.ts';
-import { outOption } from '../operation-spec.ts';
+import { outOption } from '../parse/operation-spec.ts';
 
 export const command: Command = {
   arguments: [expectedKey],

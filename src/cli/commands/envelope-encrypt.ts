@@ -1,12 +1,12 @@
-import { systemRandom } from '../../random.ts';
+import { systemRandom } from '../../ground/random.ts';
 import { encryptEnvelope } from '../../transit/envelope/encrypt.ts';
 import { type Command, textsOption } from '../command.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { encryptedNames, jobsOf } from '../envelope/jobs.ts';
 import { contextOf, contextOptions, inOption, namedKey, severalOptions } from '../envelope/options.ts';
 import { transferAll } from '../envelope/transfer.ts';
-import { outOption } from '../operation-spec.ts';
-import { namedPairs } from '../operation-values.ts';
+import { outOption } from '../parse/operation-spec.ts';
+import { namedPairs } from '../parse/operation-values.ts';
 
 export const command: Command = {
   arguments: [{ metavar: 'NAME', help: 'The named key.', required: true, offers: 'key' }],

@@ -1,4 +1,4 @@
-import type { Table } from '../../operations/operation.ts';
+import type { Table } from '../../operations/declaration/operation.ts';
 import {
   describe,
   type EnvelopeDescription,
@@ -13,11 +13,11 @@ import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
 import { contextOf, contextOptions, expectedKey, inOption, namedKey } from '../envelope/options.ts';
 import { DONE } from '../exit-codes.ts';
-import { openInFile } from '../in-file.ts';
-import { announceStandardInput } from '../input.ts';
-import { IN, OUT, outOption } from '../operation-spec.ts';
-import { printResult } from '../output.ts';
+import { openInFile } from '../files/in-file.ts';
+import { announceStandardInput } from '../files/input.ts';
+import { IN, OUT, outOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
+import { printResult } from '../terminal/output.ts';
 
 const VERIFY = 'verify';
 

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import type { DataKeys } from '../../transit/envelope/ports.ts';
 import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
 import { type Command, textsOption } from '../command.ts';
@@ -7,8 +7,8 @@ import { decryptedNames, inputsOf } from '../envelope/jobs.ts';
 import { contextOf, contextOptions, expectedKey, inOption, namedKey } from '../envelope/options.ts';
 import { openRewritable } from '../envelope/rewritable-file.ts';
 import { forEachFile } from '../envelope/several.ts';
-import { IN } from '../operation-spec.ts';
-import { jsonText } from '../output.ts';
+import { IN } from '../parse/operation-spec.ts';
+import { jsonText } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [expectedKey],

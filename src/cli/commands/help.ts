@@ -1,8 +1,8 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import { type Command, isGroup, type Node } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { topics } from '../help-topics.ts';
-import { parseWithCommander } from '../program.ts';
+import { topics } from '../parse/help-topics.ts';
+import { parseWithCommander } from '../parse/program.ts';
 import { commandTree } from '../tree.ts';
 
 const commands = Object.entries(commandTree.children)

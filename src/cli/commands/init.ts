@@ -1,22 +1,22 @@
+import { DEFAULT_MOUNT, type Dialect } from '../../mounts/mounts.ts';
 import { openCore } from '../../operations/core.ts';
-import { printLocation } from '../../store/backends/location.ts';
-import { type InitResult, initStore } from '../../store/init.ts';
+import { type InitResult, initStore } from '../../store/administration/init.ts';
+import { printLocation } from '../../store/backends/registry.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
 import type { Store } from '../../store/store.ts';
-import { DEFAULT_MOUNT, type Dialect } from '../../transit/mounts.ts';
 import type { Command, Given } from '../command.ts';
-import { dialectOf, dialectOption } from '../dialect-option.ts';
 import { DONE } from '../exit-codes.ts';
-import { printNewSlots } from '../new-slots.ts';
+import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import type { Session } from '../session.ts';
+import { printNewSlots } from '../secrets/new-slots.ts';
 import {
   defaultSlot,
   environmentSlot,
   type PlannedSlot,
   plannedSlots,
   slotOptions,
-} from '../slot-request.ts';
+} from '../secrets/slot-request.ts';
+import type { Session } from '../session.ts';
 
 export const command: Command = {
   arguments: [],

@@ -1,8 +1,8 @@
 import { generateMasterKey } from '../../store/master-key.ts';
 import { type Command, textOption } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { OUT, outOption } from '../operation-spec.ts';
-import { printResult } from '../output.ts';
+import { OUT, outOption } from '../parse/operation-spec.ts';
+import { printResult } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [],

@@ -1,9 +1,9 @@
-import { rekey } from '../../store/rekey.ts';
+import { rekey } from '../../store/administration/rekey.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { Progress } from '../progress.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import { unlockStore } from '../unlock.ts';
+import { unlockStore } from '../secrets/unlock.ts';
+import { Progress } from '../terminal/progress.ts';
 
 export const command: Command = {
   arguments: [],

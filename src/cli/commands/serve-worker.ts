@@ -1,4 +1,4 @@
-import { serveAsWorker } from '../../http/worker.ts';
+import { serveAsWorker } from '../../doors/http/worker.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 

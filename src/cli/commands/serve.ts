@@ -1,14 +1,14 @@
-import { invalid } from '../../errors.ts';
-import { type ServeOptions, type Serving, serve } from '../../http/serve.ts';
+import { type ServeOptions, type Serving, serve } from '../../doors/http/serve.ts';
+import { invalid } from '../../ground/errors.ts';
 import { isPostgres } from '../../store/backends/postgres/scheme.ts';
 import { type Command, type Given, type OptionSpec, textOption, textsOption } from '../command.ts';
-import { dialectOf, dialectOption } from '../dialect-option.ts';
 import { secretVariables } from '../environment.ts';
 import { DONE } from '../exit-codes.ts';
-import { forgetVariables } from '../own-environment.ts';
+import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { refuseRemote } from '../refuse-remote.ts';
+import { forgetVariables } from '../secrets/own-environment.ts';
+import { credentialsFor } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
-import { credentialsFor } from '../unlock.ts';
 import { SERVE_WORKER } from './serve-worker.ts';
 
 const DEFAULT_LISTEN = '127.0.0.1:8200';

@@ -1,11 +1,11 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import { addSlot } from '../../store/slots/administration.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { printNewSlots } from '../new-slots.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import { plannedSlots, slotOptions } from '../slot-request.ts';
-import { unlockStore } from '../unlock.ts';
+import { printNewSlots } from '../secrets/new-slots.ts';
+import { plannedSlots, slotOptions } from '../secrets/slot-request.ts';
+import { unlockStore } from '../secrets/unlock.ts';
 
 export const command: Command = {
   arguments: [],

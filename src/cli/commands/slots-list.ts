@@ -2,9 +2,9 @@ import { listSlots } from '../../store/slots/administration.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { printResult } from '../output.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import { unlockStore } from '../unlock.ts';
+import { unlockStore } from '../secrets/unlock.ts';
+import { printResult } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [],

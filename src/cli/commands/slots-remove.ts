@@ -1,9 +1,9 @@
 import { listSlots, removeSlot } from '../../store/slots/administration.ts';
 import type { Command } from '../command.ts';
-import { confirmed, requireConsent } from '../consent.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import { unlockStore } from '../unlock.ts';
+import { unlockStore } from '../secrets/unlock.ts';
+import { confirmed, requireConsent } from '../terminal/consent.ts';
 
 export const command: Command = {
   arguments: [{ metavar: 'ID', help: 'The slot, as "coffer slots list" shows it.', required: true }],

@@ -1,13 +1,13 @@
-import { asCofferError } from '../../errors.ts';
-import type { Table } from '../../operations/operation.ts';
-import { type StoreStatus, storeStatus } from '../../store/status.ts';
+import { asCofferError } from '../../ground/errors.ts';
+import type { Table } from '../../operations/declaration/operation.ts';
+import { type StoreStatus, storeStatus } from '../../store/administration/status.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { printResult } from '../output.ts';
 import { loadOperation, type Runner } from '../runner.ts';
 import { openUnlocked } from '../runner-local.ts';
+import { environmentCredentials } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
-import { environmentCredentials } from '../unlock.ts';
+import { printResult } from '../terminal/output.ts';
 
 interface LocalStatus extends Partial<Counts> {
   readonly directory: string;

@@ -1,8 +1,8 @@
-import { backupStore } from '../../store/backup.ts';
+import { backupStore } from '../../store/administration/backup.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { printResult } from '../output.ts';
 import { refuseRemote } from '../refuse-remote.ts';
+import { printResult } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [

@@ -1,11 +1,11 @@
-import { printLocation } from '../../store/backends/location.ts';
-import { copyStore } from '../../store/copy.ts';
+import { copyStore } from '../../store/administration/copy.ts';
+import { printLocation } from '../../store/backends/registry.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { printResult } from '../output.ts';
-import { Progress } from '../progress.ts';
 import { refuseRemote } from '../refuse-remote.ts';
 import { storeLocation } from '../store-location.ts';
+import { printResult } from '../terminal/output.ts';
+import { Progress } from '../terminal/progress.ts';
 
 const PLACE = 'a directory, or postgres://USER@HOST/DATABASE';
 

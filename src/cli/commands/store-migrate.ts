@@ -1,8 +1,8 @@
-import { migrateAt, printLocation } from '../../store/backends/location.ts';
+import { migrateAt, printLocation } from '../../store/backends/registry.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { printResult } from '../output.ts';
 import { refuseRemote } from '../refuse-remote.ts';
+import { printResult } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [],

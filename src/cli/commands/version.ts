@@ -1,7 +1,7 @@
-import { version } from '../../version.ts';
+import { version } from '../../ground/version.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { jsonText } from '../output.ts';
+import { jsonText } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [],

@@ -1,5 +1,5 @@
 import { type ArgumentSpec, type Group, isGroup, type OptionSpec } from '../command.ts';
-import { everywhereBeside, everywhereOptions } from '../everywhere.ts';
+import { everywhereBeside, everywhereOptions } from '../parse/everywhere.ts';
 
 /** One place of the command tree, with all that can be typed there. */
 export interface Place {

@@ -1,7 +1,7 @@
-import { decodeBase64 } from '../../base64.ts';
-import { CofferError, denied } from '../../errors.ts';
+import { decodeBase64 } from '../../ground/base64.ts';
+import { CofferError, denied } from '../../ground/errors.ts';
+import { isMountPath } from '../../mounts/mounts.ts';
 import type { DataKeys, KeyReference } from '../../transit/envelope/ports.ts';
-import { isMountPath } from '../../transit/mounts.ts';
 import { loadOperation } from '../runner.ts';
 import type { Session } from '../session.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { conflict, invalid } from '../../errors.ts';
+import { conflict, invalid } from '../../ground/errors.ts';
 import { type Given, textOption, textsOption } from '../command.ts';
-import { IN, OUT } from '../operation-spec.ts';
-import { refuseSameFile } from '../out-file.ts';
+import { refuseSameFile } from '../files/out-file.ts';
+import { IN, OUT } from '../parse/operation-spec.ts';
 import { FORCE, OUT_DIR } from './options.ts';
 
 /** The ending of encrypted files. */

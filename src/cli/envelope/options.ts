@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { utf8 } from '../../bytes.ts';
-import { invalid } from '../../errors.ts';
+import { utf8 } from '../../ground/bytes.ts';
+import { invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/window.ts';
 import { type ArgumentSpec, type Given, type OptionSpec, textOption } from '../command.ts';
-import { IN, optionsOf } from '../operation-spec.ts';
+import { IN, optionsOf } from '../parse/operation-spec.ts';
 
 /** Options that several envelope commands have. */
 

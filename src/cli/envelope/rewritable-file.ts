@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, fsync, openSync, write } from 'node:fs';
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import type { RewritableFile } from '../../transit/envelope/ports.ts';
-import { readFully } from '../in-file.ts';
-import { IN } from '../operation-spec.ts';
-import { writeFailure } from '../out-file.ts';
+import { readFully } from '../files/in-file.ts';
+import { writeFailure } from '../files/out-file.ts';
+import { IN } from '../parse/operation-spec.ts';
 
 /**
  * Opens a regular file whose header is to be rewritten where it is.

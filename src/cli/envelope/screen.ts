@@ -1,6 +1,6 @@
 import type { ByteSink } from '../../transit/envelope/ports.ts';
-import { binaryRefused, isPlainText } from '../output.ts';
-import type { Output } from '../streams.ts';
+import { binaryRefused, isPlainText } from '../terminal/output.ts';
+import type { Output } from '../terminal/streams.ts';
 
 /**
  * Decrypted data shown to a person while they come.

@@ -1,7 +1,7 @@
-import { asCofferError } from '../../errors.ts';
+import { asCofferError } from '../../ground/errors.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
-import { errorLine } from '../report.ts';
 import type { Session } from '../session.ts';
+import { errorLine } from '../terminal/report.ts';
 
 /** While one file waits for the disk or the server, another one is worked on. */
 const AT_ONCE = 4;

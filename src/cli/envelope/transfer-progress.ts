@@ -1,6 +1,6 @@
-import { elapsedMs } from '../../clock.ts';
-import { bar, ProgressLine } from '../progress-line.ts';
+import { elapsedMs } from '../../ground/clock.ts';
 import type { Session } from '../session.ts';
+import { bar, ProgressLine } from '../terminal/progress-line.ts';
 
 /** How many bytes went through, how fast, and how long it may still take. */
 export class TransferProgress {

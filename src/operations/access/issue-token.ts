@@ -1,6 +1,6 @@
-import { invalid } from '../../errors.ts';
-import type { Call, Outcome } from '../operation.ts';
-import { duration, flag, integer, text, textMap, texts, type ValuesOf } from '../params.ts';
+import { invalid } from '../../ground/errors.ts';
+import type { Call, Outcome } from '../declaration/operation.ts';
+import { duration, flag, integer, text, textMap, texts, type ValuesOf } from '../declaration/params.ts';
 import { type TokenAuth, tokenAuth } from './token-answers.ts';
 
 /** What a new token may be asked to be, shared by the paths that issue tokens. */

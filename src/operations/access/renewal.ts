@@ -1,5 +1,5 @@
-import type { Call, Outcome } from '../operation.ts';
-import { duration } from '../params.ts';
+import type { Call, Outcome } from '../declaration/operation.ts';
+import { duration } from '../declaration/params.ts';
 import { type TokenAuth, tokenAuth } from './token-answers.ts';
 import type { Target } from './token-target.ts';
 

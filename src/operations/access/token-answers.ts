@@ -1,5 +1,5 @@
 import type { TokenRecord } from '../../access/token.ts';
-import { printGoTime } from '../../clock.ts';
+import { printGoTime } from '../../ground/clock.ts';
 
 /** What `auth/token/lookup` and its kin tell of a token; members in the alphabetical order of peers. */
 export interface TokenDetails {

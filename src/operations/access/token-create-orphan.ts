@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { issueToken, tokenParams } from './issue-token.ts';
 
 /** As `create`, but the token does not end with its creator; who may use this path needs no `sudo` for that. */

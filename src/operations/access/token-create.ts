@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { issueToken, tokenParams } from './issue-token.ts';
 
 export const declaration = operation({

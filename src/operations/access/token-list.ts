@@ -1,5 +1,5 @@
 import type { TokenRecord } from '../../access/token.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { type TokenDetails, tokenDetails } from './token-answers.ts';
 
 export interface TokenList {

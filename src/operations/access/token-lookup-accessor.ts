@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { tokenDetails } from './token-answers.ts';
 import { accessorParam, findByAccessor } from './token-target.ts';
 

@@ -1,5 +1,5 @@
-import { denied } from '../../errors.ts';
-import { operation } from '../operation.ts';
+import { denied } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
 import { tokenDetails } from './token-answers.ts';
 import { findToken, tokenId } from './token-target.ts';
 

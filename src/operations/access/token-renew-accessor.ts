@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { incrementParam, renewToken } from './renewal.ts';
 import { accessorParam, findByAccessor } from './token-target.ts';
 

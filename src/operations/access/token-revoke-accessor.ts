@@ -1,5 +1,5 @@
-import { invalid } from '../../errors.ts';
-import { operation } from '../operation.ts';
+import { invalid } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
 import { accessorParam } from './token-target.ts';
 
 export const declaration = operation({

@@ -1,5 +1,5 @@
-import { invalid } from '../../errors.ts';
-import { operation } from '../operation.ts';
+import { invalid } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
 import { findToken, tokenId } from './token-target.ts';
 
 const PATH = 'auth/token/revoke-orphan';

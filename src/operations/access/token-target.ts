@@ -1,7 +1,7 @@
 import type { TokenRecord } from '../../access/token.ts';
-import { invalid } from '../../errors.ts';
-import type { Call, Caller } from '../operation.ts';
-import { text } from '../params.ts';
+import { invalid } from '../../ground/errors.ts';
+import type { Call, Caller } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
 
 /** A token found by what a caller gave for it. */
 export interface Target {

@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { publicRead, serverOf } from './seal-state.ts';
 
 export const declaration = operation({

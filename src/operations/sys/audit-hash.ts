@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
 
 /** How a value looks in the audit trail, for whoever searches it. */
 export const declaration = operation({

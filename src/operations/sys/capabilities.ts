@@ -1,6 +1,6 @@
-import { invalid } from '../../errors.ts';
-import { operation } from '../operation.ts';
-import { text } from '../params.ts';
+import { invalid } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
 import { capabilityParams, printCapabilities } from './capability-answers.ts';
 
 export const declaration = operation({

@@ -1,7 +1,7 @@
-import { invalid } from '../../errors.ts';
-import { turn } from '../../pause.ts';
-import type { Outcome } from '../operation.ts';
-import { texts, type ValuesOf } from '../params.ts';
+import { invalid } from '../../ground/errors.ts';
+import { turn } from '../../ground/pause.ts';
+import type { Outcome } from '../declaration/operation.ts';
+import { texts, type ValuesOf } from '../declaration/params.ts';
 
 export const capabilityParams = {
   paths: texts({ help: 'Paths as in policies, e.g. transit/encrypt/orders.', default: [] }),

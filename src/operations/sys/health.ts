@@ -1,6 +1,6 @@
-import { version } from '../../version.ts';
-import { operation } from '../operation.ts';
-import { flag, integer } from '../params.ts';
+import { version } from '../../ground/version.ts';
+import { operation } from '../declaration/operation.ts';
+import { flag, integer } from '../declaration/params.ts';
 import { publicRead, sealStatusOf } from './seal-state.ts';
 
 const code = (situation: string) =>

@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { publicRead } from './seal-state.ts';
 
 /** A server starts only on a store that is there. */

@@ -1,5 +1,5 @@
-import { denied } from '../../errors.ts';
-import { operation } from '../operation.ts';
+import { denied } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
 import { mountPath, printMount } from './mount-info.ts';
 
 /** How clients learn which mount a path belongs to, before their first call. */

@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { printMounts } from './mount-info.ts';
 
 /** What a user interface shows: the mounts that the caller has something to do with. */

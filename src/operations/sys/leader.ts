@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { publicRead } from './seal-state.ts';
 
 /** Every process over a store answers for itself: there is no leader to ask for. */

@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
 import { serverOf } from './seal-state.ts';
 
 export const declaration = operation({

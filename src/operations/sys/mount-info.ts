@@ -1,6 +1,6 @@
-import type { Mount } from '../../transit/mounts.ts';
-import { version } from '../../version.ts';
-import { text } from '../params.ts';
+import { version } from '../../ground/version.ts';
+import type { Mount } from '../../mounts/mounts.ts';
+import { text } from '../declaration/params.ts';
 
 /** A mount in the words of the API. Leases, seal wrapping and plugins do not exist here, so their values never change. */
 export const printMount = (mount: Mount) => ({

@@ -1,6 +1,6 @@
-import { invalid } from '../../errors.ts';
-import { operation } from '../operation.ts';
-import { choice, text, textMap } from '../params.ts';
+import { invalid } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
+import { choice, text, textMap } from '../declaration/params.ts';
 import { mountPath } from './mount-info.ts';
 
 const DIALECTS = ['service', 'vault'] as const;

@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { type MountInfo, printMounts } from './mount-info.ts';
 
 type MountsByPath = Readonly<Record<string, MountInfo>>;

@@ -1,6 +1,6 @@
-import { asCofferError, invalid } from '../../errors.ts';
-import type { Mount, Mounts } from '../../transit/mounts.ts';
-import { operation } from '../operation.ts';
+import { asCofferError, invalid } from '../../ground/errors.ts';
+import type { Mount, Mounts } from '../../mounts/mounts.ts';
+import { operation } from '../declaration/operation.ts';
 import { mountPath, noEngine, printMount } from './mount-info.ts';
 
 export const declaration = operation({

@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { mountPath } from './mount-info.ts';
 
 export const declaration = operation({

@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { text, textMap } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { text, textMap } from '../declaration/params.ts';
 import { mountPath } from './mount-info.ts';
 import { dialectIn } from './mounts-add.ts';
 import { existingMount } from './mounts-read.ts';

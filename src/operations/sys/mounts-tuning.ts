@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { mountPath, printMount } from './mount-info.ts';
 import { existingMount } from './mounts-read.ts';
 

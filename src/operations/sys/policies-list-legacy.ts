@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 
 /** The path and the answer from before there were kinds of policies. */
 export const declaration = operation({

@@ -1,6 +1,6 @@
 import { policyName } from '../../access/policies.ts';
-import { notFound } from '../../errors.ts';
-import { operation } from '../operation.ts';
+import { notFound } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
 import { policyNameParam } from './policy-params.ts';
 
 /** The path and the answer from before there were kinds of policies. */

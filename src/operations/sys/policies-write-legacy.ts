@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
 import { policyNameParam } from './policy-params.ts';
 
 /** The path and the parameter from before there were kinds of policies. */

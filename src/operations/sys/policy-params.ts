@@ -1,5 +1,5 @@
 import { policyName } from '../../access/policies.ts';
-import { text } from '../params.ts';
+import { text } from '../declaration/params.ts';
 
 export const policyNameParam = {
   ...text({

@@ -1,6 +1,6 @@
-import { invalid } from '../../errors.ts';
-import { operation } from '../operation.ts';
-import { text, texts } from '../params.ts';
+import { invalid } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
+import { text, texts } from '../declaration/params.ts';
 import { serverOf } from './seal-state.ts';
 
 /** Where a cache size set earlier takes effect. */

@@ -1,6 +1,6 @@
-import { unsupported } from '../../errors.ts';
-import { version } from '../../version.ts';
-import type { Core, SealStatus, ServerState } from '../operation.ts';
+import { unsupported } from '../../ground/errors.ts';
+import { version } from '../../ground/version.ts';
+import type { Core, SealStatus, ServerState } from '../declaration/operation.ts';
 
 /** What anybody may ask of a server, sealed or not; the answer has no envelope. */
 export const publicRead = {

@@ -1,6 +1,6 @@
-import { invalid } from '../../errors.ts';
-import { operation } from '../operation.ts';
-import { flag, text } from '../params.ts';
+import { invalid } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
+import { flag, text } from '../declaration/params.ts';
 import { printSealStatus, serverOf } from './seal-state.ts';
 
 export const declaration = operation({

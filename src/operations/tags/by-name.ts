@@ -1,7 +1,7 @@
-import { CofferError, invalid } from '../../errors.ts';
+import { CofferError, invalid } from '../../ground/errors.ts';
 import { type IdentifierKind, parseIdentifier } from '../../tags/identifiers.ts';
-import type { Target } from '../operation.ts';
-import { isObject } from '../weak-values.ts';
+import type { Target } from '../declaration/operation.ts';
+import { isObject } from '../declaration/weak-values.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 type Resolve = (raw: Raw, target: Target) => Promise<Raw>;

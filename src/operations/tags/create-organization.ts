@@ -1,5 +1,5 @@
-import { attribute } from '../json-api-params.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
+import { attribute } from '../json-api/params.ts';
 import { organizationResource } from './documents.ts';
 import { organizationLines, organizationTable } from './organization-table.ts';
 

@@ -1,6 +1,6 @@
-import { tagNames } from '../json-api-linkage.ts';
-import { organizationName } from '../json-api-params.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
+import { tagNames } from '../json-api/linkage.ts';
+import { organizationName } from '../json-api/params.ts';
 import { tagResource } from './documents.ts';
 import { tagLines, tagTable } from './tag-table.ts';
 

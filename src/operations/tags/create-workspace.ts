@@ -1,6 +1,6 @@
-import { tagsRelationship } from '../json-api-linkage.ts';
-import { attribute, organizationName } from '../json-api-params.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
+import { tagsRelationship } from '../json-api/linkage.ts';
+import { attribute, organizationName } from '../json-api/params.ts';
 import { workspaceResource } from './documents.ts';
 import { workspaceLines, workspaceTable } from './workspace-table.ts';
 

@@ -1,6 +1,6 @@
-import type { ListDocument } from '../json-api-pages.ts';
-import { namedOrganization } from '../json-api-params.ts';
-import { operation, type Target } from '../operation.ts';
+import { operation, type Target } from '../declaration/operation.ts';
+import type { ListDocument } from '../json-api/pages.ts';
+import { namedOrganization } from '../json-api/params.ts';
 import { counted } from './wording.ts';
 
 export const declaration = operation({

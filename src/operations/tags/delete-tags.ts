@@ -1,6 +1,6 @@
-import { identifiers } from '../json-api-linkage.ts';
-import { organizationName } from '../json-api-params.ts';
-import { operation, type Target } from '../operation.ts';
+import { operation, type Target } from '../declaration/operation.ts';
+import { identifiers } from '../json-api/linkage.ts';
+import { organizationName } from '../json-api/params.ts';
 import { idsFor } from './by-name.ts';
 import type { ResourceDocument, TagResource } from './documents.ts';
 import { counted, countedIn } from './wording.ts';

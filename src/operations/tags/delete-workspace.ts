@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import type { ResourceDocument, WorkspaceResource } from './documents.ts';
 import { whichWorkspace, workspaceByName, workspaceMeant, workspaceRoutes } from './which-workspace.ts';
 import { counted } from './wording.ts';

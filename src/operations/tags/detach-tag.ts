@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { carriersByName, carriersOfTag } from './relationships.ts';
 import { countedIn } from './wording.ts';
 

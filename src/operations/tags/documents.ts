@@ -2,8 +2,8 @@ import type { Organization } from '../../tags/organization.ts';
 import type { Page } from '../../tags/page.ts';
 import type { Tag } from '../../tags/tag-pool.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
-import { type ListDocument, listDocument } from '../json-api-pages.ts';
-import type { Call } from '../operation.ts';
+import type { Call } from '../declaration/operation.ts';
+import { type ListDocument, listDocument } from '../json-api/pages.ts';
 
 /** The resources of the tags API as clients of Terraform Enterprise read them; one form for create, show and list. */
 

@@ -1,9 +1,9 @@
 import { foldCase } from '../../tags/names.ts';
 import type { Organization } from '../../tags/organization.ts';
 import { pageFrom } from '../../tags/page.ts';
-import { DEFAULT_PAGE_SIZE, optionalPageParams } from '../json-api-params.ts';
-import { operation } from '../operation.ts';
-import { text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
+import { DEFAULT_PAGE_SIZE, optionalPageParams } from '../json-api/params.ts';
 import { organizationResource, pageDocument } from './documents.ts';
 import { organizationLines, organizationTable } from './organization-table.ts';
 

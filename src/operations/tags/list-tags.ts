@@ -1,6 +1,6 @@
-import { organizationName, pageParams } from '../json-api-params.ts';
-import { operation } from '../operation.ts';
-import { text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
+import { organizationName, pageParams } from '../json-api/params.ts';
 import { idsFor } from './by-name.ts';
 import { pageDocument, tagResource } from './documents.ts';
 import { tagLines, tagPageTable } from './tag-table.ts';

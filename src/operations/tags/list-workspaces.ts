@@ -1,6 +1,6 @@
-import { organizationName, pageParams } from '../json-api-params.ts';
-import { operation } from '../operation.ts';
-import { text, texts } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { text, texts } from '../declaration/params.ts';
+import { organizationName, pageParams } from '../json-api/params.ts';
 import { pageDocument, workspaceResource } from './documents.ts';
 import { workspaceLines, workspacePageTable } from './workspace-table.ts';
 

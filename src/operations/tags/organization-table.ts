@@ -1,4 +1,4 @@
-import type { Table } from '../operation.ts';
+import type { Table } from '../declaration/operation.ts';
 import { type OrganizationResource, shortTime } from './documents.ts';
 
 export interface Organizations {

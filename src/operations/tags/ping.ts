@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 
 /** The first request of clients of this family; they look at the headers of the answer only. */
 export const declaration = operation({

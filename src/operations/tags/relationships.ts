@@ -1,5 +1,5 @@
-import { carriers, tagReferences } from '../json-api-linkage.ts';
-import { tagId, workspaceId } from '../json-api-params.ts';
+import { carriers, tagReferences } from '../json-api/linkage.ts';
+import { tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor } from './by-name.ts';
 
 /** Changes of the workspaces that a tag is on. */

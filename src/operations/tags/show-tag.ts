@@ -1,6 +1,6 @@
-import { optionalOrganizationName } from '../json-api-params.ts';
-import { operation } from '../operation.ts';
-import { text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
+import { optionalOrganizationName } from '../json-api/params.ts';
 import { nameBesideId } from './by-name.ts';
 import { tagResource } from './documents.ts';
 import { tagLines, tagTable } from './tag-table.ts';

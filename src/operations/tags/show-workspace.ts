@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { workspaceResource } from './documents.ts';
 import { whichWorkspace, workspaceByName, workspaceMeant, workspaceRoutes } from './which-workspace.ts';
 import { workspaceLines, workspaceTable } from './workspace-table.ts';

@@ -1,5 +1,5 @@
-import { attribute } from '../json-api-params.ts';
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
+import { attribute } from '../json-api/params.ts';
 import { workspaceResource } from './documents.ts';
 import { whichWorkspace, workspaceByName, workspaceMeant, workspaceRoutes } from './which-workspace.ts';
 import { workspaceLines, workspaceTable } from './workspace-table.ts';

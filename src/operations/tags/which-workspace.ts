@@ -1,7 +1,7 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import type { WorkspaceReference } from '../../tags/workspaces.ts';
-import { optionalOrganizationName } from '../json-api-params.ts';
-import { text, type ValuesOf } from '../params.ts';
+import { text, type ValuesOf } from '../declaration/params.ts';
+import { optionalOrganizationName } from '../json-api/params.ts';
 import { nameBesideId } from './by-name.ts';
 
 /** The parameters of operations that find a workspace by its identifier, or by its organization and name. */

@@ -1,4 +1,4 @@
-import type { ListDocument } from '../json-api-pages.ts';
+import type { ListDocument } from '../json-api/pages.ts';
 
 /** `1 tag`, `2 tags`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,5 +1,5 @@
-import type { ListDocument } from '../json-api-pages.ts';
-import type { Table } from '../operation.ts';
+import type { Table } from '../declaration/operation.ts';
+import type { ListDocument } from '../json-api/pages.ts';
 import { shortTime, type WorkspaceResource } from './documents.ts';
 import { pageSummary } from './wording.ts';
 

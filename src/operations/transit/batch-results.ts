@@ -1,7 +1,7 @@
-import type { CofferError } from '../../errors.ts';
+import type { CofferError } from '../../ground/errors.ts';
 import type { BatchItem, ItemResult } from '../../transit/batch.ts';
-import type { Outcome } from '../operation.ts';
-import type { BatchItem as ParsedItem } from '../params.ts';
+import type { Outcome } from '../declaration/operation.ts';
+import type { BatchItem as ParsedItem } from '../declaration/params.ts';
 
 interface Referenced {
   readonly reference?: string;

@@ -1,6 +1,6 @@
-import { wrappingHashNames } from '../../transit/transport/wrapping.ts';
-import { operation } from '../operation.ts';
-import { keyName, text } from '../params.ts';
+import { wrappingHashNames } from '../../transit/key-exchange/wrapping.ts';
+import { operation } from '../declaration/operation.ts';
+import { keyName, text } from '../declaration/params.ts';
 
 export interface TransferData {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
-import { operation } from '../operation.ts';
-import { duration, flag, integer, keyName, text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { duration, flag, integer, keyName, text } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
 
 export const declaration = operation({

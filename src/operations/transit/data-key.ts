@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { choice, integer } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { choice, integer } from '../declaration/params.ts';
 import { type EncryptedData, encrypted } from './encrypted.ts';
 import { associatedData, context, existingKey, keyVersion, nonce } from './parameters.ts';
 

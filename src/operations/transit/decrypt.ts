@@ -1,8 +1,8 @@
-import { encodeBase64 } from '../../base64.ts';
-import { wipe } from '../../bytes.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
 import { onlyValue } from '../../transit/batch.ts';
-import { type Outcome, operation } from '../operation.ts';
-import { batch } from '../params.ts';
+import { type Outcome, operation } from '../declaration/operation.ts';
+import { batch } from '../declaration/params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import { ciphertextParameters, existingKey, partialFailureCode, reference } from './parameters.ts';
 

@@ -1,7 +1,7 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
-import { type Call, type Outcome, operation } from '../operation.ts';
-import { base64, batch, flag, keyName, text } from '../params.ts';
+import { type Call, type Outcome, operation } from '../declaration/operation.ts';
+import { base64, batch, flag, keyName, text } from '../declaration/params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import { type EncryptedData, encrypted } from './encrypted.ts';
 import {

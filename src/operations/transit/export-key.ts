@@ -1,6 +1,6 @@
 import { exportKinds } from '../../transit/export.ts';
-import { operation } from '../operation.ts';
-import { text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
 import { existingKey } from './parameters.ts';
 
 export interface ExportData {

@@ -1,6 +1,6 @@
 import { DEFAULT_HASH, plainHashNames } from '../../transit/hashing.ts';
-import { operation } from '../operation.ts';
-import { base64, text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { base64, text } from '../declaration/params.ts';
 
 export const declaration = operation({
   api: 'vault',

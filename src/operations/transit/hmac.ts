@@ -1,7 +1,7 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
-import { type Outcome, operation } from '../operation.ts';
-import { base64, batch, text } from '../params.ts';
+import { type Outcome, operation } from '../declaration/operation.ts';
+import { base64, batch, text } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import { existingKey, keyVersion, reference } from './parameters.ts';
 

@@ -1,7 +1,7 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
-import { operation } from '../operation.ts';
-import { duration, flag, keyName, text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { duration, flag, keyName, text } from '../declaration/params.ts';
 import { incomingKey } from './import-parameters.ts';
 import { wrapLocally } from './wrap-locally.ts';
 

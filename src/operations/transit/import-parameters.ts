@@ -1,4 +1,4 @@
-import { base64, text } from '../params.ts';
+import { base64, text } from '../declaration/params.ts';
 
 /** Parameters of both calls that bring keys in. */
 export const incomingKey = {

@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { integer } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { integer } from '../declaration/params.ts';
 import { incomingKey } from './import-parameters.ts';
 import { existingKey } from './parameters.ts';
 import { wrapLocally } from './wrap-locally.ts';

@@ -2,7 +2,7 @@ import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';
 import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from '../../transit/named-key.ts';
-import type { Table } from '../operation.ts';
+import type { Table } from '../declaration/operation.ts';
 
 /** What key read shows of one version: when it was made, and of an asymmetric one the public key. */
 type VersionData =

@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { integer, text } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { integer, text } from '../declaration/params.ts';
 
 export const declaration = operation({
   api: 'vault',

@@ -1,6 +1,6 @@
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
-import { base64, flag, integer, keyName, text, type ValuesOf } from '../params.ts';
+import { base64, flag, integer, keyName, text, type ValuesOf } from '../declaration/params.ts';
 
 /** Parameters that several transit operations have, so that they read the same everywhere. */
 

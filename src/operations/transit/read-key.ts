@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { base64 } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { base64 } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
 import { existingKey } from './parameters.ts';
 

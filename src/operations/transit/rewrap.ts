@@ -1,6 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
-import { type Outcome, operation } from '../operation.ts';
-import { batch } from '../params.ts';
+import { type Outcome, operation } from '../declaration/operation.ts';
+import { batch } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import { decryptItem } from './decrypt.ts';
 import { type EncryptedData, encrypted } from './encrypted.ts';

@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { flag } from '../params.ts';
+import { operation } from '../declaration/operation.ts';
+import { flag } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
 import { existingKey } from './parameters.ts';
 

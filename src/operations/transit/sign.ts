@@ -1,7 +1,7 @@
 import { onlyValue } from '../../transit/batch.ts';
 import type { Signed } from '../../transit/signing.ts';
-import { type Outcome, operation } from '../operation.ts';
-import { base64, batch } from '../params.ts';
+import { type Outcome, operation } from '../declaration/operation.ts';
+import { base64, batch } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import {
   context,

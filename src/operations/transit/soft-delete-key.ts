@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../declaration/operation.ts';
 import { existingKey } from './parameters.ts';
 import { markSoftDeleted } from './soft-deletion.ts';
 

@@ -1,4 +1,4 @@
-import type { Call, Outcome } from '../operation.ts';
+import type { Call, Outcome } from '../declaration/operation.ts';
 import { type KeyData, keyData } from './key-data.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
-import { type Outcome, operation } from '../operation.ts';
-import { base64, batch, text } from '../params.ts';
+import { type Outcome, operation } from '../declaration/operation.ts';
+import { base64, batch, text } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import { context, existingKey, reference, signatureParameters, signatureRequest } from './parameters.ts';
 

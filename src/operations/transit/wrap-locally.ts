@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { decodeBase64 } from '../../base64.ts';
-import { wipe } from '../../bytes.ts';
-import { CofferError, invalid } from '../../errors.ts';
-import { systemRandom } from '../../random.ts';
-import { wrapForTransport } from '../../transit/transport/wrapping.ts';
-import type { Target } from '../operation.ts';
-import { isObject } from '../weak-values.ts';
+import { decodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { CofferError, invalid } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
+import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
+import type { Target } from '../declaration/operation.ts';
+import { isObject } from '../declaration/weak-values.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

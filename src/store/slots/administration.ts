@@ -1,10 +1,10 @@
-import { wipe } from '../../bytes.ts';
-import { type Clock, systemClock } from '../../clock.ts';
-import { asCofferError, conflict, notFound } from '../../errors.ts';
-import { type Random, systemRandom } from '../../random.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { type Clock, systemClock } from '../../ground/clock.ts';
+import { asCofferError, conflict, notFound } from '../../ground/errors.ts';
+import { type Random, systemRandom } from '../../ground/random.ts';
 import type { Change } from '../backends/backend.ts';
-import { readConsistently } from '../consistent-read.ts';
-import type { SealedStore } from '../sealed-store.ts';
+import { readConsistently } from '../sealed/consistent-read.ts';
+import type { SealedStore } from '../sealed/sealed-store.ts';
 import { prepareSlot } from './new-slot.ts';
 import { slotBlob, slotRef } from './slot-file.ts';
 import type { CreatedSlot, SlotRequest, SlotSummary } from './slot-kind.ts';

@@ -1,5 +1,5 @@
 import { argon2 } from 'node:crypto';
-import type { Random } from '../../random.ts';
+import type { Random } from '../../ground/random.ts';
 
 /**
  * How a slot's secret becomes the input of the seal over the slot's keys. Random secrets need no stretching;

@@ -1,6 +1,6 @@
-import { wipe } from '../../bytes.ts';
-import { type Clock, printGoTime } from '../../clock.ts';
-import type { Random } from '../../random.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { type Clock, printGoTime } from '../../ground/clock.ts';
+import type { Random } from '../../ground/random.ts';
 import { keyEncryptionSecret, newKdf, type SlotSecret } from './key-encryption.ts';
 import { checkShareCounts, splitNewSecret } from './shares.ts';
 import type { Slot, SlotIdentity } from './slot-file.ts';

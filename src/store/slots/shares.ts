@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { wipe } from '../../bytes.ts';
-import { denied, invalid } from '../../errors.ts';
-import type { Random } from '../../random.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { denied, invalid } from '../../ground/errors.ts';
+import type { Random } from '../../ground/random.ts';
 import { MASTER_KEY_BYTES } from '../master-key.ts';
 import type { SlotSecret } from './key-encryption.ts';
 

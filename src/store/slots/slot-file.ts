@@ -1,4 +1,4 @@
-import { corrupt } from '../../errors.ts';
+import { corrupt } from '../../ground/errors.ts';
 import type { Blob, BlobRef } from '../backends/backend.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { FORMAT } from '../header.ts';

@@ -6,9 +6,9 @@ import {
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
-import { lengthPrefixed, wipe } from '../../bytes.ts';
-import type { Random } from '../../random.ts';
-import { openOnce, type SealContext, sealOnce } from '../single-use-seal.ts';
+import { lengthPrefixed, wipe } from '../../ground/bytes.ts';
+import type { Random } from '../../ground/random.ts';
+import { openOnce, type SealContext, sealOnce } from '../sealed/single-use-seal.ts';
 import type { Kdf } from './key-encryption.ts';
 import type { SlotIdentity, WrappedRootKey } from './slot-file.ts';
 

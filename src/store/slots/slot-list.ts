@@ -1,4 +1,4 @@
-import { corrupt } from '../../errors.ts';
+import { corrupt } from '../../ground/errors.ts';
 import type { Backend, Blob } from '../backends/backend.ts';
 import type { Identity, RootKey } from '../root-key.ts';
 import { parseSlot, type Slot, type SlotIdentity, slotRef } from './slot-file.ts';

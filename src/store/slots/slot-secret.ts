@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { utf8 } from '../../bytes.ts';
-import { invalid } from '../../errors.ts';
+import { utf8 } from '../../ground/bytes.ts';
+import { invalid } from '../../ground/errors.ts';
 import { MASTER_KEY_BYTES, tryParseMasterKey } from '../master-key.ts';
 import type { SlotSecret } from './key-encryption.ts';
 

@@ -1,7 +1,7 @@
-import { wipe } from '../../bytes.ts';
-import { asCofferError, type CofferError, corrupt, denied, sealed } from '../../errors.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { asCofferError, type CofferError, corrupt, denied, sealed } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
-import { Keyring, unwrapRoot } from '../keyring.ts';
+import { Keyring, unwrapRoot } from '../sealed/keyring.ts';
 import type { Credential } from './credential.ts';
 import { accepts, keyEncryptionSecret, type SlotSecret } from './key-encryption.ts';
 import { parseShares } from './shares.ts';

@@ -1,5 +1,5 @@
-import { printGoTime } from '../../clock.ts';
-import { conflict } from '../../errors.ts';
+import { printGoTime } from '../../ground/clock.ts';
+import { conflict } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey, requireNotSoftDeleted } from '../key-collection.ts';
 import type { NamedKey } from '../named-key.ts';

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
-import { decodeBase64 } from '../../base64.ts';
-import { wipe } from '../../bytes.ts';
-import { CofferError, invalid, unsupported } from '../../errors.ts';
+import { decodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { CofferError, invalid, unsupported } from '../../ground/errors.ts';
 
 /** Base64 characters; the size that peers accept in one request. */
 export const MAX_BACKUP_CHARACTERS = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { encodeBase64 } from '../../base64.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
 import type { StoredMaterial } from '../key-types/key-type.ts';
 import { damagedVersion } from './refusal.ts';
 

@@ -1,5 +1,5 @@
-import { decodeBase64 } from '../../base64.ts';
-import { type CofferError, invalid } from '../../errors.ts';
+import { decodeBase64 } from '../../ground/base64.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
 import type { GoObject, GoValue } from './go-json.ts';
 import { canonicalGoTime, GO_ZERO_TIME } from './go-time.ts';
 

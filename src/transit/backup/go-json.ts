@@ -1,4 +1,4 @@
-import { CofferError, invalid } from '../../errors.ts';
+import { CofferError, invalid } from '../../ground/errors.ts';
 
 /**
  * JSON as Go's `encoding/json` reads and writes it, where that differs from `JSON`: whole numbers of any size stay

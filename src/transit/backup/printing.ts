@@ -1,4 +1,4 @@
-import { encodeBase64 } from '../../base64.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
 import type { RsaNumbers } from '../key-types/key-type.ts';
 import type { BackupDocument, BackupEntry, BackupPolicy, BackupRecord } from './document.ts';
 import { type GoWritable, writeGoJson } from './go-json.ts';

@@ -1,4 +1,4 @@
-import { type CofferError, invalid } from '../../errors.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
 
 const HINT = 'the backup is damaged or was altered';
 

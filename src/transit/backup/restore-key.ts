@@ -1,5 +1,5 @@
-import { printGoTime } from '../../clock.ts';
-import { conflict, invalid } from '../../errors.ts';
+import { printGoTime } from '../../ground/clock.ts';
+import { conflict, invalid } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import { keyIn, keyRef } from '../key-collection.ts';
 import { NamedKey, type NamedKeyDocument } from '../named-key.ts';

@@ -1,8 +1,8 @@
-import { encodeBase64 } from '../../base64.ts';
-import { wipe } from '../../bytes.ts';
-import { unsupported } from '../../errors.ts';
-import { turn } from '../../pause.ts';
-import type { Random } from '../../random.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { unsupported } from '../../ground/errors.ts';
+import { turn } from '../../ground/pause.ts';
+import type { Random } from '../../ground/random.ts';
 import { requireKeyName } from '../key-name.ts';
 import { keyTypeOfBackup } from '../key-types/backup-types.ts';
 import type { KeyType } from '../key-types/key-type.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../random.ts';
+import type { Random } from '../../ground/random.ts';
 import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
 import { GO_ZERO_TIME } from './go-time.ts';
 

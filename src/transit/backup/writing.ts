@@ -1,4 +1,4 @@
-import { turn } from '../../pause.ts';
+import { turn } from '../../ground/pause.ts';
 import { keyTypeNamed } from '../key-types/index.ts';
 import type { KeyType } from '../key-types/key-type.ts';
 import type { NamedKeyDocument, VersionDocument } from '../named-key.ts';

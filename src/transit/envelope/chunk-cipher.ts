@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
-import { unsupported } from '../../errors.ts';
+import { unsupported } from '../../ground/errors.ts';
 import type { ChunkStage } from './pump.ts';
 import { brokenEnd, changedChunk, trailing, truncated } from './refusals.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../random.ts';
+import type { Random } from '../../ground/random.ts';
 import { encryption } from './chunk-cipher.ts';
 import { deriveFileKeys } from './file-keys.ts';
 import { DEFAULT_CHUNK_BYTES, printSealedHeader, SALT_BYTES, type SealedHeader } from './header.ts';

@@ -1,4 +1,4 @@
-import { type CofferError, denied } from '../../errors.ts';
+import { type CofferError, denied } from '../../ground/errors.ts';
 import { type FileKeys, openFileKeys } from './file-keys.ts';
 import {
   ALGORITHM_NAME,

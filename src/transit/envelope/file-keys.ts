@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { utf8, wipe } from '../../bytes.ts';
-import { denied, invalid } from '../../errors.ts';
+import { utf8, wipe } from '../../ground/bytes.ts';
+import { denied, invalid } from '../../ground/errors.ts';
 
 export const DATA_KEY_BYTES = 32;
 const MAC_INFO = utf8('coffer envelope 1 header');

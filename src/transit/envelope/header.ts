@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import type { KeyReference } from './ports.ts';
 import { damaged, notAnEnvelope, unknownFormat } from './refusals.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { unsupported } from '../../errors.ts';
+import { unsupported } from '../../ground/errors.ts';
 import { MAX_SLOT_BYTES } from './header.ts';
 import { damaged } from './refusals.ts';
 

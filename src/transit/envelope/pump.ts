@@ -1,4 +1,4 @@
-import { wipe } from '../../bytes.ts';
+import { wipe } from '../../ground/bytes.ts';
 import type { ByteSink, ByteSource, OnProgress } from './ports.ts';
 
 /** What is done to each chunk of a stream. */

@@ -1,4 +1,4 @@
-import { type CofferError, corrupt } from '../../errors.ts';
+import { type CofferError, corrupt } from '../../ground/errors.ts';
 
 /** Why an envelope is refused. None of the texts tells anything of the data. */
 

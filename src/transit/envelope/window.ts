@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import type { ByteSink } from './ports.ts';
 
 /** A part of a plaintext. */

@@ -1,4 +1,4 @@
-import { type CofferError, unsupported } from '../../errors.ts';
+import { type CofferError, unsupported } from '../../ground/errors.ts';
 import { keyTypeNamed, keyTypes } from './index.ts';
 import type { KeyType } from './key-type.ts';
 

@@ -1,6 +1,6 @@
 import { createECDH, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { wipe } from '../../bytes.ts';
-import type { CofferError } from '../../errors.ts';
+import { wipe } from '../../ground/bytes.ts';
+import type { CofferError } from '../../ground/errors.ts';
 import { refusedBackup } from './backup-refusal.ts';
 import { fromBase64Url, toBase64Url } from './big-numbers.ts';
 import type { BackupForm, BackupMaterial } from './key-type.ts';

@@ -1,4 +1,4 @@
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;

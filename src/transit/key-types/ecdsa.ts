@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import { type EcdsaCurve, ecdsaBackup, ecdsaFromBackup, ecdsaToBackup } from './ecdsa-backup.ts';
 import { requireDerSignature } from './ecdsa-signature.ts';
 import {

@@ -6,9 +6,9 @@ import {
   sign as nodeSign,
   verify as nodeVerify,
 } from 'node:crypto';
-import { encodeBase64 } from '../../base64.ts';
-import { wipe } from '../../bytes.ts';
-import { invalid } from '../../errors.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { invalid } from '../../ground/errors.ts';
 import { refusedBackup } from './backup-refusal.ts';
 import {
   KeyPair,

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { encodeBase64 } from '../../base64.ts';
-import { wipe } from '../../bytes.ts';
-import { asCofferError, type CofferError, invalid } from '../../errors.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
 import type { ExportFormat, MaybePromise, StoredMaterial } from './key-type.ts';
 import { keyOf } from './stored-key.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../random.ts';
+import type { Random } from '../../ground/random.ts';
 import type { DigestHashName } from './prehash/digest-hash.ts';
 import type { SaltLength } from './prehash/rsa-digest.ts';
 

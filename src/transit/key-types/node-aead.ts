@@ -4,7 +4,7 @@ import {
   createCipheriv,
   createDecipheriv,
 } from 'node:crypto';
-import { invalid } from '../../errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import type { AeadCipher } from './key-type.ts';
 import type { SecretKey } from './secret-key.ts';
 

@@ -5,8 +5,8 @@ import {
   sign as nodeSign,
   verify as nodeVerify,
 } from 'node:crypto';
-import { encodeBase64 } from '../../base64.ts';
-import { invalid, unsupported } from '../../errors.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
+import { invalid, unsupported } from '../../ground/errors.ts';
 import { refusedBackup } from './backup-refusal.ts';
 import {
   type KeyPair,

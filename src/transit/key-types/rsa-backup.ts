@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import type { CofferError } from '../../errors.ts';
+import type { CofferError } from '../../ground/errors.ts';
 import { refusedBackup } from './backup-refusal.ts';
 import { bitLength, fromBase64Url, toBase64Url } from './big-numbers.ts';
 import type { BackupForm, BackupMaterial, RsaNumbers } from './key-type.ts';

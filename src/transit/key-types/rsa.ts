@@ -6,7 +6,7 @@ import {
   privateDecrypt,
   publicEncrypt,
 } from 'node:crypto';
-import { type CofferError, invalid } from '../../errors.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
 import {
   type KeyPair,
   openKeyPair,

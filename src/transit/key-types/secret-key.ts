@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { encodeBase64 } from '../../base64.ts';
-import { wipe } from '../../bytes.ts';
-import { invalid } from '../../errors.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { invalid } from '../../ground/errors.ts';
 import type {
   BackupMaterial,
   Derivation,

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { encodeBase64 } from '../../base64.ts';
-import { wipe } from '../../bytes.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
 import type { StoredMaterial } from './key-type.ts';
 
 /** An asymmetric key as the store holds it. @param key private, or public when that is all there is. */

@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import { wipe } from '../../bytes.ts';
+import { wipe } from '../../ground/bytes.ts';
 import { type AeadCipher, KDF_COUNTER, KDF_HKDF, type KeyType } from './key-type.ts';
 import { nodeAead } from './node-aead.ts';
 import {

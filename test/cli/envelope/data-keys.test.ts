@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { OptionValue } from '../../../src/cli/command.ts';
 import { dataKeysOf } from '../../../src/cli/envelope/data-keys.ts';
 import { Session } from '../../../src/cli/session.ts';
-import { standardStreams } from '../../../src/cli/streams.ts';
+import { standardStreams } from '../../../src/cli/terminal/streams.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 
 /** The data keys of a session whose server notes which mount is asked. */

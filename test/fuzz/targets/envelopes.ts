@@ -1,4 +1,4 @@
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 import { onlyValue } from '../../../src/transit/batch.ts';
 import { decryptEnvelope } from '../../../src/transit/envelope/decrypt.ts';

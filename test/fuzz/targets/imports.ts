@@ -1,15 +1,15 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { readBackup } from '../../../src/transit/backup/restoring.ts';
-import { keyTypes } from '../../../src/transit/key-types/index.ts';
-import type { KeyType, StoredMaterial } from '../../../src/transit/key-types/key-type.ts';
-import { keyOf } from '../../../src/transit/key-types/stored-key.ts';
 import {
   unwrapFromTransport,
   unwrapPadded,
   wrapForTransport,
   wrapPadded,
-} from '../../../src/transit/transport/wrapping.ts';
+} from '../../../src/transit/key-exchange/wrapping.ts';
+import { keyTypes } from '../../../src/transit/key-types/index.ts';
+import type { KeyType, StoredMaterial } from '../../../src/transit/key-types/key-type.ts';
+import { keyOf } from '../../../src/transit/key-types/stored-key.ts';
 import type { Chance } from '../chance.ts';
 import { goKeys, secretPart } from '../go-keys.ts';
 import { shorterBytes, spoiledBytes, spoiledText } from '../mutation.ts';

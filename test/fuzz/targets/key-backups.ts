@@ -1,5 +1,5 @@
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 import { keyRef } from '../../../src/transit/key-collection.ts';
 import { Transit } from '../../../src/transit/transit.ts';

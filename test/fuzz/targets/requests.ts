@@ -1,6 +1,6 @@
-import type { Exchange } from '../../../src/http/exchange.ts';
-import type { ServedRoute } from '../../../src/http/routes.ts';
-import { pathParams, printPath, type Route } from '../../../src/operations/route.ts';
+import type { Exchange } from '../../../src/doors/http/exchange.ts';
+import { pathParams, printPath, type Route } from '../../../src/operations/declaration/route.ts';
+import type { ServedRoute } from '../../../src/operations/routes.ts';
 import type { Chance } from '../chance.ts';
 import { anyText, shorterTexts, spoiledText, swollenText } from '../mutation.ts';
 import { rawValues } from '../request-values.ts';

@@ -1,7 +1,7 @@
+import { examineBackend } from '../../../src/store/administration/doctor.ts';
 import type { Backend, BlobRef } from '../../../src/store/backends/backend.ts';
 import { MemoryBackend } from '../../../src/store/backends/memory.ts';
 import { parseChecked, printChecked } from '../../../src/store/checked-json.ts';
-import { examineBackend } from '../../../src/store/doctor.ts';
 import { openBackend } from '../../../src/store/open.ts';
 import type { Chance } from '../chance.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';

@@ -10,12 +10,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { FilesBackend } from '../../../src/store/backends/files.ts';
-import { createAt } from '../../../src/store/backends/location.ts';
+import { examineStore } from '../../../src/store/administration/doctor.ts';
+import { storeStatus } from '../../../src/store/administration/status.ts';
+import { FilesBackend } from '../../../src/store/backends/files/files.ts';
+import { createAt } from '../../../src/store/backends/registry.ts';
 import { parseChecked, printChecked } from '../../../src/store/checked-json.ts';
-import { examineStore } from '../../../src/store/doctor.ts';
 import { openBackend } from '../../../src/store/open.ts';
-import { storeStatus } from '../../../src/store/status.ts';
 import type { Chance } from '../chance.ts';
 import { anyText, spoiledBytes } from '../mutation.ts';
 import { type Credentials, fillSample, readAll, sampleContent } from '../sample-store.ts';

@@ -1,3 +1,4 @@
+import { systemRandom } from '../../../src/ground/random.ts';
 import { openCore } from '../../../src/operations/core.ts';
 import {
   type Caller,
@@ -6,9 +7,8 @@ import {
   type Outcome,
   owner,
   resultOf,
-} from '../../../src/operations/operation.ts';
-import { type Params, parseValues } from '../../../src/operations/params.ts';
-import { systemRandom } from '../../../src/random.ts';
+} from '../../../src/operations/declaration/operation.ts';
+import { type Params, parseValues } from '../../../src/operations/declaration/params.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 import { FakeClock } from '../../access/room.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Target } from '../../../src/operations/operation.ts';
+import type { Target } from '../../../src/operations/declaration/operation.ts';
 import { refused } from '../../refusal.ts';
 import { declarationOf, type TagData, TagsApi } from './tags-api.ts';
 

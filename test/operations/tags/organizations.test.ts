@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../../src/operations/operation.ts';
+import type { Caller } from '../../../src/operations/declaration/operation.ts';
 import { refused } from '../../refusal.ts';
 import { TagsApi } from './tags-api.ts';
 

@@ -1,8 +1,13 @@
 import { type Branch, catalogue, type Entry, isEntry } from '../../../src/operations/catalogue.ts';
 import { openCore } from '../../../src/operations/core.ts';
-import { readDocument } from '../../../src/operations/json-api-request.ts';
-import { type Caller, type Operation, type Outcome, owner } from '../../../src/operations/operation.ts';
-import { parseValues } from '../../../src/operations/params.ts';
+import {
+  type Caller,
+  type Operation,
+  type Outcome,
+  owner,
+} from '../../../src/operations/declaration/operation.ts';
+import { parseValues } from '../../../src/operations/declaration/params.ts';
+import { readDocument } from '../../../src/operations/json-api/request.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 
 export const BASE_URL = 'https://tags.example';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../../src/operations/operation.ts';
+import type { Caller } from '../../../src/operations/declaration/operation.ts';
 import { goEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { freshOperations, type Operations, type Raw } from './operations.ts';

@@ -1,6 +1,6 @@
 import { constants, createCipheriv, createPrivateKey, generateKeyPairSync, publicEncrypt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Target } from '../../../src/operations/operation.ts';
+import type { Target } from '../../../src/operations/declaration/operation.ts';
 import type { Transit } from '../../../src/transit/transit.ts';
 import { goBackup, goDocument, goEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
-import { createFiles } from '../../../src/store/backends/create-files.ts';
-import { FilesBackend } from '../../../src/store/backends/files.ts';
-import { printJournal } from '../../../src/store/backends/journal.ts';
+import { createFiles } from '../../../src/store/backends/files/create-files.ts';
+import { FilesBackend } from '../../../src/store/backends/files/files.ts';
+import { printJournal } from '../../../src/store/backends/files/journal.ts';
 import { describeBackend } from '../../contracts/store-backend.ts';
 import { temporaryDirectory } from '../temporary-store.ts';
 

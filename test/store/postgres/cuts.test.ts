@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asCofferError } from '../../../src/errors.ts';
-import { rekey } from '../../../src/store/rekey.ts';
-import type { SealedStore } from '../../../src/store/sealed-store.ts';
+import { asCofferError } from '../../../src/ground/errors.ts';
+import { rekey } from '../../../src/store/administration/rekey.ts';
+import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { openWithKey } from '../temporary-store.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
 import { type Break, DatabaseLine } from './database-line.ts';

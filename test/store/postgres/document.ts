@@ -1,6 +1,6 @@
-import { asCofferError } from '../../../src/errors.ts';
-import { initStore } from '../../../src/store/init.ts';
-import type { SealedStore } from '../../../src/store/sealed-store.ts';
+import { asCofferError } from '../../../src/ground/errors.ts';
+import { initStore } from '../../../src/store/administration/init.ts';
+import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { KEY, openWithKey } from '../temporary-store.ts';
 
 /** The one document of the stores of these tests. */

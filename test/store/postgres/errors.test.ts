@@ -2,12 +2,12 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createAt, migrateAt } from '../../../src/store/backends/location.ts';
+import { copyStore } from '../../../src/store/administration/copy.ts';
+import { examineStore } from '../../../src/store/administration/doctor.ts';
+import { initStore } from '../../../src/store/administration/init.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
-import { copyStore } from '../../../src/store/copy.ts';
-import { examineStore } from '../../../src/store/doctor.ts';
-import { initStore } from '../../../src/store/init.ts';
-import type { SealedStore } from '../../../src/store/sealed-store.ts';
+import { createAt, migrateAt } from '../../../src/store/backends/registry.ts';
+import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import {
   KEY,
   newStoreDirectory,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { initStore } from '../../../src/store/init.ts';
+import { initStore } from '../../../src/store/administration/init.ts';
 import { issueToken, KEY, MASTER_KEY } from '../../http/serving.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
 import { DatabaseLine } from './database-line.ts';

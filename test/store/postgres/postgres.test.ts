@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
-import { createAt } from '../../../src/store/backends/location.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
+import { createAt } from '../../../src/store/backends/registry.ts';
 import { describeBackend } from '../../contracts/store-backend.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
-import type { SealedStore } from '../../../src/store/sealed-store.ts';
+import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { openWithKey } from '../temporary-store.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
 import { failure, initWithKey, put, read, thing } from './document.ts';

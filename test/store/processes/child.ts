@@ -3,9 +3,9 @@
  * Writes a line for each change once that is acknowledged.
  */
 import { setImmediate as turn } from 'node:timers/promises';
+import { rekey } from '../../../src/store/administration/rekey.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { rekey } from '../../../src/store/rekey.ts';
-import type { SealedStore } from '../../../src/store/sealed-store.ts';
+import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import type { Transaction } from '../../../src/store/store.ts';
 
 export interface Counter {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { examineStore } from '../../../src/store/doctor.ts';
+import { examineStore } from '../../../src/store/administration/doctor.ts';
 import { newStoreDirectory, openWithKey, rawCredential } from '../temporary-store.ts';
 import type { Counter } from './child.ts';
 import { type Child, childProcesses } from './child-process.ts';

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/clock.ts';
-import { systemRandom } from '../../../src/random.ts';
+import { systemClock } from '../../../src/ground/clock.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
+import { rekey } from '../../../src/store/administration/rekey.ts';
+import { storeStatus } from '../../../src/store/administration/status.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { rekey } from '../../../src/store/rekey.ts';
-import type { SealedStore } from '../../../src/store/sealed-store.ts';
+import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { addSlot, listSlots, removeSlot } from '../../../src/store/slots/administration.ts';
 import { prepareSlot } from '../../../src/store/slots/new-slot.ts';
 import { parseSlot, slotBlob } from '../../../src/store/slots/slot-file.ts';
 import { wrapRootKey } from '../../../src/store/slots/slot-keys.ts';
-import { storeStatus } from '../../../src/store/status.ts';
 import { KEY, newStoreDirectory, openWithKey, rawCredential } from '../temporary-store.ts';
 
 const NEW_KEY = Uint8Array.from(KEY, (byte) => byte + 100);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { parseShares, splitNewSecret } from '../../../src/store/slots/shares.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 

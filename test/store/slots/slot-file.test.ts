@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asCofferError } from '../../../src/errors.ts';
+import { asCofferError } from '../../../src/ground/errors.ts';
 import { printChecked } from '../../../src/store/checked-json.ts';
 import { parseSlot } from '../../../src/store/slots/slot-file.ts';
 

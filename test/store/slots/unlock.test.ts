@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { initStore } from '../../../src/store/init.ts';
+import { initStore } from '../../../src/store/administration/init.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Credential } from '../../../src/store/slots/credential.ts';
 import type { CreatedSlot, SlotRequest } from '../../../src/store/slots/slot-kind.ts';

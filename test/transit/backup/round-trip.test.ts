@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { readBackup } from '../../../src/transit/backup/restoring.ts';
 import { writeBackup } from '../../../src/transit/backup/writing.ts';
 import fixtures from '../../vectors/go-backups/backups.json' with { type: 'json' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asCofferError } from '../../../src/errors.ts';
+import { asCofferError } from '../../../src/ground/errors.ts';
 import {
   parsePrefix,
   parseSealedHeader,

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { denied } from '../../../src/errors.ts';
-import { systemRandom } from '../../../src/random.ts';
+import { denied } from '../../../src/ground/errors.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { decryptEnvelope } from '../../../src/transit/envelope/decrypt.ts';
 import { encryptEnvelope } from '../../../src/transit/envelope/encrypt.ts';
 import type {

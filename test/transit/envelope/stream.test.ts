@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { decryptEnvelope } from '../../../src/transit/envelope/decrypt.ts';
 import { encryptEnvelope } from '../../../src/transit/envelope/encrypt.ts';
 import type { ByteSink, ByteSource } from '../../../src/transit/envelope/ports.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { asCofferError } from '../../../src/errors.ts';
+import { asCofferError } from '../../../src/ground/errors.ts';
 import { attempt, encrypted, MemoryKeys } from './in-memory.ts';
 
 const CHUNK = 65_536;

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, verify as nodeVerify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { ecdsa } from '../../../src/transit/key-types/ecdsa.ts';
 import type { SignatureOptions } from '../../../src/transit/key-types/key-type.ts';
 import { DIGEST_HASHES, type DigestHashName } from '../../../src/transit/key-types/prehash/digest-hash.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { hmac } from '../../../src/transit/key-types/hmac.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { keyTypeNamed } from '../../../src/transit/key-types/index.ts';
 import vectors from '../../vectors/ml-dsa.json' with { type: 'json' };
 import { postQuantumContract, signatureOptions } from './post-quantum.contract.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import type { KeyType, SignatureOptions } from '../../../src/transit/key-types/key-type.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 

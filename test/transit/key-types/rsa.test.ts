@@ -10,7 +10,7 @@ import {
   publicEncrypt,
 } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { keyTypeNamed } from '../../../src/transit/key-types/index.ts';
 import type { SignatureOptions } from '../../../src/transit/key-types/key-type.ts';
 import { DIGEST_HASHES, type DigestHashName } from '../../../src/transit/key-types/prehash/digest-hash.ts';

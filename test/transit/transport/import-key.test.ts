@@ -10,9 +10,9 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/transit/engine.ts';
 import { findKey } from '../../../src/transit/key-collection.ts';
+import type { NewImport } from '../../../src/transit/key-exchange/import-key.ts';
 import { keyTypeNames } from '../../../src/transit/key-types/index.ts';
 import type { Transit } from '../../../src/transit/transit.ts';
-import type { NewImport } from '../../../src/transit/transport/import-key.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { freshTransit } from '../fresh-engine.ts';
 

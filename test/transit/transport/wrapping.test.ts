@@ -1,13 +1,13 @@
 import { constants, generateKeyPairSync, publicEncrypt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../src/random.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
 import {
   requireWrappingHash,
   unwrapFromTransport,
   unwrapPadded,
   wrapForTransport,
   wrapPadded,
-} from '../../../src/transit/transport/wrapping.ts';
+} from '../../../src/transit/key-exchange/wrapping.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 import vectors from '../../vectors/aes-kwp.json' with { type: 'json' };
 

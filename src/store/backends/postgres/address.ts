@@ -1,4 +1,4 @@
-import { invalid } from '../../../errors.ts';
+import { invalid } from '../../../ground/errors.ts';
 
 /** One server of a PostgreSQL cluster; what is undefined is left to the platform (PGHOST, PGPORT, else localhost and 5432). */
 export interface Host {

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
-import { unavailable } from '../../../errors.ts';
+import { unavailable } from '../../../ground/errors.ts';
 import type { Host, PostgresAddress } from './address.ts';
 import { databaseError, isConnectionLoss, isRefusedTls, ReplicaError } from './database-errors.ts';
 import { passwordFor } from './password.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { conflict, corrupt } from '../../../errors.ts';
+import { conflict, corrupt } from '../../../ground/errors.ts';
 import type { Blob, InitialContent } from '../backend.ts';
 import { type PostgresAddress, parseAddress } from './address.ts';
 import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';

@@ -1,5 +1,5 @@
-import { CofferError, corrupt, unavailable } from '../../../errors.ts';
-import { errorCode } from '../disk-errors.ts';
+import { CofferError, corrupt, unavailable } from '../../../ground/errors.ts';
+import { errorCode } from '../files/disk-errors.ts';
 
 interface Reason {
   readonly reason: string;

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
-import { unavailable } from '../../../errors.ts';
-import { diskError } from '../disk-errors.ts';
+import { unavailable } from '../../../ground/errors.ts';
+import { diskError } from '../files/disk-errors.ts';
 import type { Host, PostgresAddress } from './address.ts';
 
 /** What the library asks for once for each connection; undefined leaves it to PGPASSWORD. */

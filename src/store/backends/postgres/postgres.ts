@@ -1,4 +1,4 @@
-import { CofferError, corrupt, notFound, unavailable } from '../../../errors.ts';
+import { CofferError, corrupt, notFound, unavailable } from '../../../ground/errors.ts';
 import type { Area, Backend, BlobRef, Session, State } from '../backend.ts';
 import { type PostgresAddress, parseAddress } from './address.ts';
 import { areaOf, isBlobName, printRef } from './blob-rows.ts';

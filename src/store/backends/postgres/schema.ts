@@ -1,4 +1,4 @@
-import { corrupt, notFound, unavailable } from '../../../errors.ts';
+import { corrupt, notFound, unavailable } from '../../../ground/errors.ts';
 import type { PostgresAddress } from './address.ts';
 import type { Client } from './connections.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CofferError, unavailable } from '../../../errors.ts';
+import { CofferError, unavailable } from '../../../ground/errors.ts';
 import type { Blob, Change, CommitOptions, Session, Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, bytea, inBatches, insertBlobs } from './blob-rows.ts';

@@ -1,4 +1,4 @@
-import { turn } from '../../../pause.ts';
+import { turn } from '../../../ground/pause.ts';
 
 /** So many turns of the event loop are given to others between two looks. Without others they take microseconds. */
 const GATHERING_TURNS = 8;

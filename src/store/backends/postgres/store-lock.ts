@@ -1,4 +1,4 @@
-import { unavailable } from '../../../errors.ts';
+import { unavailable } from '../../../ground/errors.ts';
 import type { Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Client, together } from './connections.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
-import { invalid } from '../../../errors.ts';
-import { diskError } from '../disk-errors.ts';
+import { invalid } from '../../../ground/errors.ts';
+import { diskError } from '../files/disk-errors.ts';
 import type { PostgresAddress } from './address.ts';
 
 /** Stands for the certificate authorities that come with the platform. */

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { wipe } from '../../../bytes.ts';
+import { wipe } from '../../../ground/bytes.ts';
 
 /** As `node:crypto` names them: DER of two integers, or both padded to the size of the order and joined. */
 export type EcdsaEncoding = 'der' | 'ieee-p1363';

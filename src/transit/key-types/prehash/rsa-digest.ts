@@ -1,6 +1,6 @@
 import { constants, type KeyObject, privateEncrypt, publicDecrypt, timingSafeEqual } from 'node:crypto';
-import { invalid } from '../../../errors.ts';
-import type { Random } from '../../../random.ts';
+import { invalid } from '../../../ground/errors.ts';
+import type { Random } from '../../../ground/random.ts';
 import { DIGEST_HASHES, type DigestHashName } from './digest-hash.ts';
 import { encodePss, maximumSaltBytes, pssMatches } from './emsa-pss.ts';
 

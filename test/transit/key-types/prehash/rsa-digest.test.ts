@@ -1,6 +1,6 @@
 import { constants, createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { systemRandom } from '../../../../src/random.ts';
+import { systemRandom } from '../../../../src/ground/random.ts';
 import { DIGEST_HASHES, type DigestHashName } from '../../../../src/transit/key-types/prehash/digest-hash.ts';
 import {
   signPkcs1Digest,

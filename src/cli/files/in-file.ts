@@ -1,0 +1,91 @@
+import { closeSync, fstatSync, openSync, read } from 'node:fs';
+import { CofferError } from '../../ground/errors.ts';
+import { type Input, inputFrom } from '../terminal/streams.ts';
+import { FILE_REASONS } from './file-reasons.ts';
+
+const REASONS: Readonly<Record<string, string>> = {
+  ...FILE_REASONS,
+  ENOENT: 'no such file',
+  EISDIR: 'it is a directory',
+};
+/** What Node makes of bytes in a name that are no UTF-8; no file is found by such a name. */
+const UNREADABLE = '\ufffd';
+/** What else fails is no fault of the name. */
+const WRONG_NAME = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG']);
+
+/** A file being read. */
+export interface InFile extends Input {
+  /**
+   * Fills `into` from a position of a regular file.
+   * @returns how many bytes are there, fewer than asked for only at the end.
+   */
+  readAt(position: number, into: Uint8Array): Promise<number>;
+  close(): void;
+}
+
+/** @throws `invalid` naming the field when there is no file that could be read. */
+export function openInFile(path: string, field: string): InFile {
+  const failure = (error: unknown): unknown => readFailure(path, field, error);
+  try {
+    const descriptor = openSync(path, 'r');
+    const stat = fstatSync(descriptor);
+    if (stat.isDirectory()) {
+      closeSync(descriptor);
+      throw Object.assign(new Error(path), { code: 'EISDIR' });
+    }
+    const input = inputFrom(descriptor);
+    return {
+      isTerminal: false,
+      readAll: (maxBytes) => input.readAll(maxBytes),
+      read: (into) =>
+        input.read(into).catch((error: unknown) => {
+          throw failure(error);
+        }),
+      readNow: (into) => input.readNow(into),
+      readAt: (position, into) =>
+        readFully(descriptor, position, into).catch((error: unknown) => {
+          throw failure(error);
+        }),
+      bytes: stat.isFile() ? stat.size : undefined,
+      close: () => closeSync(descriptor),
+    };
+  } catch (error) {
+    throw failure(error);
+  }
+}
+
+/** What cannot be opened was named wrongly; what cannot be read after that is a failure of the disk. */
+function readFailure(path: string, field: string, error: unknown): CofferError {
+  const code = String((error as { readonly code?: unknown } | null)?.code);
+  const kind = WRONG_NAME.has(code) ? 'invalid' : 'unavailable';
+  const reason = code === 'ENOENT' && path.includes(UNREADABLE) ? 'its name is not UTF-8' : REASONS[code];
+  return new CofferError(kind, `can't read ${path}: ${reason ?? code}`, { field, cause: error });
+}
+
+/** Fills `into` from a position on. @returns fewer bytes only at the end of the file. */
+export async function readFully(descriptor: number, position: number, into: Uint8Array): Promise<number> {
+  let filled = 0;
+  while (filled < into.length) {
+    const bytes = await readFrom(descriptor, into.subarray(filled), position + filled);
+    if (bytes === 0) break;
+    filled += bytes;
+  }
+  return filled;
+}
+
+const readFrom = (descriptor: number, into: Uint8Array, position: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    read(descriptor, into, 0, into.length, position, (error, bytes) =>
+      error === null ? resolve(bytes) : reject(error),
+    );
+  });
+
+/** The whole content of a file, of at most `maxBytes`. */
+export function readFileWhole(path: string, field: string, maxBytes: number): Buffer {
+  const file = openInFile(path, field);
+  try {
+    return file.readAll(maxBytes);
+  } finally {
+    file.close();
+  }
+}

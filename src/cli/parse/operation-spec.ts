@@ -1,0 +1,218 @@
+import type { Operation } from '../../operations/declaration/operation.ts';
+import { flagOf, type Param, type Params } from '../../operations/declaration/params.ts';
+import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
+
+/** How a command line of an operation is read: derived from its declaration, nothing is added by hand. */
+export interface OperationSpec extends CommandSpec {
+  /** The parameters that the arguments stand for, by position; the input's VALUE comes after them. */
+  readonly positional: readonly string[];
+  /** The parameters behind the flags. */
+  readonly flags: ReadonlyMap<string, FlagMeaning>;
+  /** The parameter that takes the items of `--batch`. */
+  readonly batch: string | undefined;
+}
+
+export interface FlagMeaning {
+  readonly param: string;
+  /** How the flag's value becomes the parameter's: as it is, as the base64 of its text, or as a fixed boolean. */
+  readonly as: 'value' | 'base64-of-text' | 'true' | 'false' | 'pairs';
+}
+
+type Shape = NonNullable<Operation['cli']>;
+
+/** Flags that the command line itself brings for operations of a certain shape. */
+export const IN = 'in';
+export const OUT = 'out';
+export const BASE64 = 'base64';
+export const BATCH = 'batch';
+export const ALL = 'all';
+
+export const outOption: OptionSpec = {
+  flag: OUT,
+  takes: 'value',
+  metavar: 'FILE',
+  help: 'Write the result to a file (mode 0600), whole or not at all.',
+  offers: 'file',
+};
+
+export const TWIN_SUFFIX = '-text';
+
+export function specOf(operation: Operation): OperationSpec {
+  const shape: Shape = operation.cli ?? {};
+  const input = shape.input?.param;
+  const offered = Object.entries(operation.params).filter(
+    ([name, param]) => !param.cli.hidden && name !== input,
+  );
+  const positional = offered.filter(
+    ([, param]) => param.cli.positional !== undefined && param.cli.positional !== false,
+  );
+  const flagged = offered.filter((entry) => !positional.includes(entry) && !isBatch(entry[1]));
+  const batch = offered.find(([, param]) => isBatch(param))?.[0];
+  const flags = new Map(flagged.flatMap(([name, param]) => meaningsOf(name, param)));
+  return {
+    positional: positional.map(([name]) => name),
+    flags,
+    batch,
+    arguments: [
+      ...positional.map(([name, param]) => argumentOf(name, param)),
+      ...inputArgument(operation.params, shape),
+    ],
+    options: [...flagged.flatMap(([name, param]) => optionsOf(name, param)), ...shapeOptions(shape, batch)],
+    examples: shape.examples ?? [],
+    labelOf: (field) =>
+      labelOf(
+        operation,
+        positional.map(([name]) => name),
+        field,
+      ),
+  };
+}
+
+/** The parameter has items with fields of their own: one call for many. */
+const isBatch = (param: Param<unknown>): boolean => 'fields' in param;
+
+/** How an error about a parameter is called: by its flag, or the word of its argument. */
+function labelOf(operation: Operation, positional: readonly string[], field: string): string | undefined {
+  const param = Object.hasOwn(operation.params, field) ? operation.params[field] : undefined;
+  if (param === undefined) return undefined;
+  if (field === operation.cli?.input?.param) return field;
+  return positional.includes(field) ? metavarOf(field, param) : `--${flagOf(field, param)}`;
+}
+
+/** A short word: a long one pushes every description of the help page to the right. */
+function metavarOf(name: string, param: Param<unknown>): string {
+  if (param.cli.metavar !== undefined) return param.cli.metavar;
+  if (param.cli.positional) return name.toUpperCase();
+  if (param.schema.type === 'integer') return 'N';
+  if (param.schema.format === 'byte') return 'B64';
+  return flagOf(name, param).replace(/^.*-/, '').toUpperCase();
+}
+
+const choicesOf = (param: Param<unknown>): Pick<OptionSpec, 'choices'> => {
+  const choices = param.schema.enum ?? param.cli.suggest?.();
+  return choices === undefined ? {} : { choices };
+};
+
+const offersOf = (param: Param<unknown>): Pick<OptionSpec, 'offers'> =>
+  param.cli.refersTo === undefined ? {} : { offers: param.cli.refersTo };
+
+function argumentOf(name: string, param: Param<unknown>): ArgumentSpec {
+  return {
+    metavar: metavarOf(name, param),
+    help: param.help,
+    required: param.presence === 'required',
+    ...(param.cli.positional === 'variadic' ? { many: true } : {}),
+    ...choicesOf(param),
+    ...offersOf(param),
+  };
+}
+
+function inputArgument(params: Params, shape: Shape): readonly ArgumentSpec[] {
+  if (shape.input === undefined) return [];
+  const param = params[shape.input.param];
+  // The API takes base64; here it is the bytes themselves.
+  const meaning = shape.input.as === 'bytes' ? param?.help.replace(', base64', '') : param?.help;
+  const source = shape.input.fromFile ? 'A file; "-"' : 'A text; "-"';
+  const otherwise = shape.input.optional ? '' : ' or nothing';
+  return [
+    {
+      metavar: param?.cli.metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'),
+      help: `${meaning ?? ''} ${source}${otherwise} reads standard input.`.trim(),
+      required: false,
+      ...(shape.input.fromFile ? { offers: 'file' } : {}),
+    },
+  ];
+}
+
+function meaningsOf(name: string, param: Param<unknown>): [flag: string, meaning: FlagMeaning][] {
+  const flag = flagOf(name, param);
+  if (isFlag(param)) {
+    const yes: [string, FlagMeaning] = [flag, { param: name, as: 'true' }];
+    return param.cli.negatable ? [yes, [`no-${flag}`, { param: name, as: 'false' }]] : [yes];
+  }
+  if (param.schema.type === 'object') return [[flag, { param: name, as: 'pairs' }]];
+  const plain: [string, FlagMeaning] = [flag, { param: name, as: 'value' }];
+  if (!param.cli.textTwin) return [plain];
+  return [plain, [flag + TWIN_SUFFIX, { param: name, as: 'base64-of-text' }]];
+}
+
+const isFlag = (param: Param<unknown>): boolean => param.schema.type === 'boolean';
+
+/** The flags of one parameter. */
+export function optionsOf(name: string, param: Param<unknown>): readonly OptionSpec[] {
+  const flag = flagOf(name, param);
+  if (isFlag(param)) return flagOptions(flag, param);
+  const metavar = metavarOf(name, param);
+  const several = param.repeated || param.schema.type === 'object';
+  const option: OptionSpec = {
+    flag,
+    takes: several ? 'values' : 'value',
+    metavar: param.schema.type === 'object' ? 'NAME=VALUE' : metavar,
+    help: param.help,
+    ...fallbackOf(param),
+    ...(param.cli.excludes === undefined ? {} : { excludes: param.cli.excludes }),
+    ...choicesOf(param),
+    ...offersOf(param),
+  };
+  if (!param.cli.textTwin) return [option];
+  const twin = flag + TWIN_SUFFIX;
+  return [
+    { ...option, excludes: [twin] },
+    { flag: twin, takes: 'value', metavar: 'TEXT', help: `The same as --${flag}, given as plain text.` },
+  ];
+}
+
+function flagOptions(flag: string, param: Param<unknown>): readonly OptionSpec[] {
+  const option: OptionSpec = { flag, takes: 'nothing', help: param.help };
+  if (!param.cli.negatable) return [option];
+  const no = `no-${flag}`;
+  return [
+    { ...option, excludes: [no] },
+    { flag: no, takes: 'nothing', help: `The opposite of --${flag}.` },
+  ];
+}
+
+function fallbackOf(param: Param<unknown>): Pick<OptionSpec, 'fallback'> {
+  const value = param.defaultValue;
+  const hasValue = value !== undefined && value !== '' && value !== false;
+  if (param.cli.environment !== undefined) return { fallback: param.cli.environment };
+  return hasValue ? { fallback: String(value) } : {};
+}
+
+function shapeOptions(shape: Shape, batch: string | undefined): readonly OptionSpec[] {
+  const { input } = shape;
+  const options: OptionSpec[] = [];
+  if (input !== undefined && !input.fromFile) {
+    options.push({
+      flag: IN,
+      takes: 'value',
+      metavar: 'FILE',
+      help: 'Read the value from a file.',
+      offers: 'file',
+    });
+  }
+  if (input?.as === 'bytes') {
+    options.push({ flag: BASE64, takes: 'nothing', help: 'The value given is base64.' });
+  } else if (shape.result?.as === 'base64') {
+    options.push({
+      flag: BASE64,
+      takes: 'nothing',
+      help: 'Print the result as base64 instead of raw bytes.',
+    });
+  }
+  if (batch !== undefined) options.push(batchOption(input !== undefined));
+  if (shape.paged) {
+    options.push({ flag: ALL, takes: 'nothing', help: 'Every page.', excludes: ['page', 'page-size'] });
+  }
+  options.push(outOption);
+  return options;
+}
+
+const batchOption = (besideInput: boolean): OptionSpec => ({
+  flag: BATCH,
+  takes: 'value',
+  metavar: 'FILE',
+  help: 'Many at once: one JSON object a line (or one JSON array) from a file, or "-" for standard input; one result line each.',
+  offers: 'file',
+  ...(besideInput ? { excludes: [IN] } : {}),
+});

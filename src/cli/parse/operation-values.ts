@@ -1,0 +1,136 @@
+import { decodeBase64 } from '../../ground/base64.ts';
+import { utf8 } from '../../ground/bytes.ts';
+import { CofferError, invalid } from '../../ground/errors.ts';
+import type { Operation } from '../../operations/declaration/operation.ts';
+import { type Param, parseValues } from '../../operations/declaration/params.ts';
+import type { Given, OptionValue } from '../command.ts';
+import { variable } from '../environment.ts';
+import type { Session } from '../session.ts';
+import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX } from './operation-spec.ts';
+
+export type RawValues = Readonly<Record<string, unknown>>;
+
+/** The raw values that a command line gives to an operation, all but its main input. */
+export function rawValues(
+  session: Session,
+  operation: Operation,
+  spec: OperationSpec,
+  given: Given,
+): Record<string, unknown> {
+  const raw: Record<string, unknown> = {};
+  spec.positional.forEach((name, index) => {
+    const many = operation.params[name]?.cli.positional === 'variadic';
+    const value = many ? given.arguments.slice(index) : given.arguments[index];
+    if (value !== undefined && (!many || value.length > 0)) raw[name] = value;
+  });
+  for (const [flag, value] of given.options) {
+    const meaning = spec.flags.get(flag);
+    if (meaning !== undefined) raw[meaning.param] = meant(flag, meaning, value);
+  }
+  for (const [name, param] of Object.entries(operation.params)) {
+    const value = raw[name] === undefined ? fromElsewhere(session, param) : undefined;
+    if (value !== undefined) raw[name] = value;
+  }
+  return raw;
+}
+
+/** What a parameter gets when its own flag is absent: from an option that every command has, or from the environment. */
+function fromElsewhere(session: Session, param: Param<unknown>): string | undefined {
+  if (param.cli.positional) return undefined;
+  if (param.cli.flag === 'org') return session.settings.organization;
+  return param.cli.environment === undefined
+    ? undefined
+    : variable(session.environment, param.cli.environment);
+}
+
+function meant(flag: string, meaning: FlagMeaning, value: OptionValue): unknown {
+  if (meaning.as === 'true') return true;
+  if (meaning.as === 'false') return false;
+  if (meaning.as === 'pairs') return namedPairs(`--${flag}`, value === true ? [] : [value].flat());
+  return meaning.as === 'base64-of-text' ? utf8(String(value)).toString('base64') : value;
+}
+
+/** `NAME=VALUE` texts as an object. @throws `invalid` naming the flag. */
+export function namedPairs(label: string, texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw invalid(`"${text}" can't be right`, { field: label, hint: 'give NAME=VALUE' });
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+}
+
+/**
+ * Checks what was typed before anything is read, unlocked or asked, and says what is wrong in the words of the command line.
+ * @param except the parameter that the main input will fill.
+ * @throws `invalid` naming the argument or flag.
+ */
+export function checkTyped(
+  operation: Operation,
+  spec: OperationSpec,
+  raw: RawValues,
+  except: string | undefined,
+): void {
+  for (const [name, param] of Object.entries(operation.params)) {
+    if (name === except) continue;
+    const label = spec.labelOf?.(name) ?? name;
+    const value = raw[name];
+    if (value === undefined) {
+      if (param.presence === 'required') throw missing(label, param);
+      continue;
+    }
+    // A name is turned into an identifier first.
+    if (operation.cli?.resolve !== undefined && param.cli.refersTo !== undefined) continue;
+    checkValue(param, value, label);
+    if (param.cli.textTwin) checkBase64(String(value), label);
+  }
+}
+
+function missing(label: string, { help, cli }: Param<unknown>): CofferError {
+  const meaning = `${help.charAt(0).toLowerCase()}${help.slice(1).replace(/\.$/, '')}`;
+  const otherwise = cli.environment === undefined ? '' : `; or set ${cli.environment}`;
+  return invalid(`${label} is missing`, { hint: meaning + otherwise });
+}
+
+function checkValue(param: Param<unknown>, value: unknown, label: string): void {
+  if (param.schema.type === 'integer') checkInteger(param, String(value), label);
+  try {
+    param.parse(value, label);
+  } catch (error) {
+    if (!(error instanceof CofferError) || error.hint === undefined) throw error;
+    throw wrong(label, value, error.hint);
+  }
+}
+
+/** What people have is text more often than base64, and they can say so. */
+function checkBase64(text: string, label: string): void {
+  try {
+    decodeBase64(text, label);
+  } catch (error) {
+    if (!(error instanceof CofferError)) throw error;
+    throw invalid(error.message, {
+      field: label,
+      hint: `${error.hint}, or plain text with ${label}${TWIN_SUFFIX}`,
+    });
+  }
+}
+
+/**
+ * Stricter than the wire, where an empty number is zero, one with a zero in front octal, and some numbers out of range count as
+ * not given: on a command line that is a variable that was not set, padding, or a slip.
+ */
+function checkInteger({ schema: { minimum, maximum } }: Param<unknown>, text: string, label: string): void {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isSafeInteger(value)) throw wrong(label, text, 'give a whole number');
+  if (/^[+-]?0\d/.test(text)) throw wrong(label, text, 'give it without a zero in front');
+  if (minimum !== undefined && value < minimum) throw wrong(label, text, `give at least ${minimum}`);
+  if (maximum !== undefined && value > maximum) throw wrong(label, text, `give at most ${maximum}`);
+}
+
+const wrong = (label: string, value: unknown, hint: string): CofferError =>
+  invalid(`${JSON.stringify(value)} can't be right`, { field: label, hint });
+
+/** The values as handlers get them, for questions and remarks. */
+export const parsedValues = (operation: Operation, raw: RawValues): RawValues =>
+  parseValues(operation.params, raw).values;

@@ -1,0 +1,232 @@
+import { Argument, CommanderError, Option, Command as Program } from 'commander';
+import { invalid } from '../../ground/errors.ts';
+import { version } from '../../ground/version.ts';
+import type {
+  ArgumentSpec,
+  Command,
+  CommandSpec,
+  Group,
+  Invocation,
+  Leaf,
+  Node,
+  OptionSpec,
+  OptionValue,
+} from '../command.ts';
+import { isGroup } from '../command.ts';
+import { EVERYWHERE_HEADING, helpPage } from '../terminal/help-page.ts';
+import type { Streams } from '../terminal/streams.ts';
+import { everywhereBeside, everywhereOptions } from './everywhere.ts';
+import { invocation } from './invocation.ts';
+import { IN } from './operation-spec.ts';
+import { suggestionFor } from './suggestion.ts';
+
+/** What commander made of a command line. */
+type Outcome =
+  | { readonly kind: 'run'; readonly invocation: Invocation }
+  /** Help or the version was asked for, and is to be printed. */
+  | { readonly kind: 'print'; readonly text: string };
+
+/**
+ * Takes a command line apart with commander: the whole of its notation, help, and messages for every mistake. The program
+ * is built along the path that is walked, so that only the command that is meant gets loaded.
+ * @throws `invalid` for a mistake, in one line that says where to read on.
+ */
+export async function parseWithCommander(
+  argv: readonly string[],
+  tree: Group,
+  streams: Streams,
+): Promise<Outcome> {
+  const building = new Building(streams);
+  try {
+    await building.root(tree).parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (HELP_CODES.has(error.code)) {
+      refuseHelpAsAnswer(building);
+      return { kind: 'print', text: building.printed };
+    }
+    throw usageMistake(error, building, tree);
+  }
+  if (building.result === undefined) throw new Error('commander found no command and no mistake');
+  return { kind: 'run', invocation: building.result };
+}
+
+/** Narrower than this, wrapping makes descriptions harder to read, not easier. */
+const MIN_HELP_COLUMN = 15;
+
+const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
+
+/**
+ * Scripts put into the place of VALUE what others chose. Were that `--help`, an exit code of 0 would say yes to it.
+ * @throws `invalid` when something was to be answered.
+ */
+function refuseHelpAsAnswer({ command, options }: Building): void {
+  if (command?.isVerdict !== true || options.size === 0) return;
+  throw invalid('--help beside other options answers nothing', {
+    hint: 'leave them out, or put "--" before a value that begins with a dash',
+  });
+}
+
+/** Commander's message is `error: …`, perhaps with a suggestion on a second line. */
+function usageMistake(error: CommanderError, { path, command }: Building, tree: Group): Error {
+  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const help = `see "${['coffer', ...path, '--help'].join(' ')}"`;
+  if (error.code === 'commander.excessArguments') {
+    const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
+    return invalid(first.replace(/\.$/, ''), { hint: takesFiles ? `name a file with --in; ${help}` : help });
+  }
+  const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
+  const other = unknown === undefined ? undefined : suggestionFor(tree, path, unknown);
+  const meant = other ?? suggestion?.replace(/^\(Did you mean (.*)\?\)$/, '$1');
+  return invalid(first, { hint: meant === undefined ? help : `did you mean ${meant}? ${help}` });
+}
+
+class Building {
+  readonly #streams: Streams;
+  readonly #before = new Map<string, OptionValue>();
+  /** What commander wanted to print. */
+  printed = '';
+  /** The words recognised so far. */
+  path: readonly string[] = [];
+  /** The command that they name. */
+  command: CommandSpec | undefined;
+  /** Those that were given behind it. */
+  readonly options = new Map<string, OptionValue>();
+  result: Invocation | undefined;
+
+  constructor(streams: Streams) {
+    this.#streams = streams;
+  }
+
+  root(tree: Group): Program {
+    const print = (text: string): void => {
+      this.printed += text;
+    };
+    const program = new Program('coffer')
+      .description(tree.summary)
+      .configureOutput({
+        writeOut: print,
+        writeErr: print,
+        outputError: () => {},
+        getOutHelpWidth: () => this.#streams.out.columns,
+        getErrHelpWidth: () => this.#streams.out.columns,
+        getOutHasColors: () => false,
+        getErrHasColors: () => false,
+      })
+      .exitOverride()
+      .enablePositionalOptions()
+      .configureHelp({ formatHelp: helpPage, minWidthToWrap: MIN_HELP_COLUMN })
+      .helpCommand(false)
+      .helpOption('-h, --help', 'Show help.')
+      .version(`coffer ${version}`, '-V, --version', 'Show the version.');
+    this.#fillGroup(program, tree, []);
+    program.addHelpText('after', ROOT_EPILOGUE);
+    return program;
+  }
+
+  #fillGroup(program: Program, group: Group, path: readonly string[]): void {
+    for (const [word, node] of Object.entries(group.children)) {
+      program
+        .command(word, { hidden: !isGroup(node) && node.hidden === true })
+        .helpCommand(false)
+        .summary(node.summary)
+        .description(`${node.summary}.`);
+    }
+    this.#addOptions(program, everywhereOptions, this.#before, EVERYWHERE_HEADING);
+    program.hook('preSubcommand', async (_, chosen) => {
+      const word = chosen.name();
+      const node = group.children[word];
+      if (node === undefined) return;
+      this.path = [...path, word];
+      await this.#fill(chosen, node, this.path);
+    });
+  }
+
+  async #fill(program: Program, node: Node, path: readonly string[]): Promise<void> {
+    if (isGroup(node)) this.#fillGroup(program, node, path);
+    else await this.#fillLeaf(program, node, path);
+  }
+
+  async #fillLeaf(program: Program, leaf: Leaf, path: readonly string[]): Promise<void> {
+    const command = await leaf.load();
+    this.command = command;
+    const after = this.options;
+    if (command.details !== undefined) program.description(`${leaf.summary}.\n\n${command.details}`);
+    for (const argument of command.arguments) program.addArgument(argumentOf(argument));
+    this.#addOptions(program, command.options, after);
+    this.#addOptions(program, everywhereBeside(command.options), after, EVERYWHERE_HEADING);
+    program.addHelpText('after', examplesText(command));
+    program.action(() => {
+      this.result = invocation(path, command, program.args, this.#before, after);
+    });
+  }
+
+  /** Every occurrence is recorded as it is met: commander itself keeps only what an option comes to. */
+  #addOptions(
+    program: Program,
+    specs: readonly OptionSpec[],
+    into: Map<string, OptionValue>,
+    heading?: string,
+  ): void {
+    for (const spec of specs) {
+      const option = optionOf(spec);
+      if (heading !== undefined) option.helpGroup(heading);
+      program.addOption(option);
+      program.on(`option:${option.name()}`, (value: string | null | undefined) => {
+        into.set(spec.flag, recorded(spec, value, into.get(spec.flag)));
+      });
+    }
+  }
+}
+
+function recorded(
+  spec: OptionSpec,
+  value: string | null | undefined,
+  earlier: OptionValue | undefined,
+): OptionValue {
+  if (typeof value !== 'string') return true;
+  if (spec.takes !== 'values') return value;
+  return [...[earlier ?? []].flat().map(String), value];
+}
+
+function optionOf(spec: OptionSpec): Option {
+  const metavar = spec.metavar ?? spec.flag.toUpperCase();
+  const value = { nothing: '', value: ` <${metavar}>`, values: ` <${metavar}...>`, maybe: ` [${metavar}]` };
+  const short = spec.short === undefined ? '' : `-${spec.short}, `;
+  return new Option(`${short}--${spec.flag}${value[spec.takes]}`, withNotes(spec.help, spec));
+}
+
+function argumentOf(spec: ArgumentSpec): Argument {
+  const name = spec.many ? `${spec.metavar}...` : spec.metavar;
+  return new Argument(spec.required ? `<${name}>` : `[${name}]`, withNotes(spec.help, spec));
+}
+
+function withNotes(
+  help: string,
+  spec: { readonly choices?: readonly string[]; readonly fallback?: string },
+): string {
+  const said = spec.choices?.every((choice) => help.includes(choice)) ?? true;
+  const choices = said ? [] : [`One of: ${spec.choices?.join(', ')}.`];
+  const fallback = spec.fallback === undefined ? [] : [`Default: ${spec.fallback}.`];
+  return [help, ...choices, ...fallback].join(' ');
+}
+
+function examplesText({ examples }: Command): string {
+  if (examples.length === 0) return '';
+  const lines = examples.map(([command, comment]) => `  # ${comment}\n  ${command}`);
+  return `\nExamples:\n${lines.join('\n\n')}\n`;
+}
+
+const ROOT_EPILOGUE = `
+Examples:
+  # Make a store, sealed with a fresh master key
+  export COFFER_MASTER_KEY=$(coffer keygen)
+  coffer init
+
+  # Make a key, encrypt with it, decrypt
+  coffer transit keys create orders
+  echo 'credit card 4242' | coffer transit encrypt orders > card
+  coffer transit decrypt orders --in card
+
+More: coffer COMMAND --help, coffer help environment, coffer help exit-codes
+`;

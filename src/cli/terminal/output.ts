@@ -1,0 +1,169 @@
+import { decodeBase64 } from '../../ground/base64.ts';
+import { CofferError } from '../../ground/errors.ts';
+import type { CliShape, Table } from '../../operations/declaration/operation.ts';
+import { openOutFile } from '../files/out-file.ts';
+import type { Session } from '../session.ts';
+import type { Format } from '../settings.ts';
+import { isRead } from './streams.ts';
+
+/** How the result of an operation may be shown; the part of its declaration that is about output. */
+export type Shape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
+
+/** Where results go and in which form. */
+export interface Destination {
+  /** `--out FILE`; undefined or `-` for standard output. */
+  readonly file: string | undefined;
+  /** A result that is base64 in the API stays base64. */
+  readonly keepBase64: boolean;
+}
+
+/**
+ * Prints the result of an operation. Undefined means that there is nothing to print.
+ * @returns false when whoever was to read it has gone: the exit code is then all that is left to tell.
+ */
+export async function printResult(
+  session: Session,
+  data: unknown,
+  shape: Shape,
+  destination: Destination,
+): Promise<boolean> {
+  if (data === undefined) return true;
+  const terminal = isToTerminal(session, destination);
+  const format = formatFor(session, shape, destination);
+  return write(session, destination, await rendered(session, data, shape, { format, terminal, destination }));
+}
+
+/** What was asked for; else a table for a person, unless there is but one value to show, and lines for a program. */
+export function formatFor(session: Session, shape: Shape, destination: Destination): Format {
+  const isForPerson = isToTerminal(session, destination);
+  const isTable = shape.table !== undefined || shape.result === undefined;
+  return session.settings.format ?? (isForPerson && isTable ? 'table' : 'raw');
+}
+
+const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>
+  (file === undefined || file === '-') && streams.out.isTerminal;
+
+interface Rendering {
+  readonly format: Format;
+  readonly terminal: boolean;
+  readonly destination: Destination;
+}
+
+async function rendered(
+  session: Session,
+  data: unknown,
+  shape: Shape,
+  { format, terminal, destination }: Rendering,
+): Promise<string | Buffer> {
+  if (format === 'json') return jsonText(data, terminal);
+  if (format === 'table') return tableText(session, shape.table?.(data) ?? plainTable(data, shape), terminal);
+  if (shape.result?.as === 'base64' && !destination.keepBase64) {
+    const bytes = decodeBase64(cellText(memberOf(data, shape.result.member)));
+    return terminal && session.settings.format === undefined ? forTerminal(bytes) : bytes;
+  }
+  const text = rawLines(data, shape)
+    .map((line) => (line.endsWith('\n') ? line : `${line}\n`))
+    .join('');
+  return terminal && session.settings.format === undefined ? visibleLines(text) : text;
+}
+
+/** What `-o raw` prints of a result that is text, line by line. */
+export function rawLines(data: unknown, shape: Shape): readonly string[] {
+  if (shape.lines !== undefined) return shape.lines(data);
+  if (shape.result === undefined) return plainRows((shape.table?.(data) ?? memberTable(data)).rows);
+  const value = memberOf(data, shape.result.member);
+  if (shape.result.as !== 'lines') return [cellText(value)];
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** Indented for people, on one line for programs. */
+export const jsonText = (data: unknown, indented: boolean): string =>
+  indented ? visibleLines(`${JSON.stringify(data, undefined, 2)}\n`) : `${JSON.stringify(data)}\n`;
+
+/** One line a row, with tabs between: what `cut`, `awk` and `sort` expect. */
+const plainRows = (rows: Table['rows']): readonly string[] => rows.map((row) => row.map(visible).join('\t'));
+
+/**
+ * Decrypted bytes shown to a person. Bytes that are no text could do anything to a terminal.
+ * @throws `invalid` for those.
+ */
+function forTerminal(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (!Buffer.from(text).equals(bytes) || !isPlainText(text)) throw binaryRefused();
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+/** No control characters but white space. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+export const isPlainText = (text: string): boolean => !/[\x00-\x08\x0e-\x1f\x7f-\x9f]/.test(text);
+
+export const binaryRefused = (): CofferError =>
+  new CofferError('invalid', 'the result is binary, and is not written to a terminal', {
+    hint: 'use --out FILE, a pipe, --base64, or -o raw',
+  });
+
+const memberOf = (data: unknown, member: string): unknown =>
+  typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>)[member] : undefined;
+
+/** A list has a line for each of its values, as it has without `-o`. */
+function plainTable(data: unknown, { result }: Shape): Table {
+  const values = result?.as === 'lines' ? memberOf(data, result.member) : undefined;
+  if (result === undefined || !Array.isArray(values)) return memberTable(data);
+  return { head: [result.member], rows: values.map((value) => [String(value)]) };
+}
+
+const memberTable = (data: unknown): Table => ({
+  head: ['Field', 'Value'],
+  rows:
+    typeof data === 'object' && data !== null
+      ? Object.entries(data).map(([name, value]) => [name, cellText(value)])
+      : [[cellText(data)]],
+});
+
+const cellText = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};
+
+/**
+ * A text in which control characters can be seen, so that no name moves the cursor, breaks a line, or turns the order of
+ * what stands around it.
+ */
+export const visible = (text: string): string =>
+  text.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** The same for a text that may have several lines, with tabs in them. JSON stays the same JSON. */
+export const visibleLines = (text: string): string => text.replace(/[^\n\t]+/g, visible);
+
+export async function tableText(session: Session, table: Table, terminal: boolean): Promise<string> {
+  const { drawTable } = await import('./table.ts');
+  const shown: Table = {
+    head: table.head.map(visible),
+    rows: table.rows.map((row) => row.map(visible)),
+    ...(table.summary === undefined ? {} : { summary: visible(table.summary) }),
+  };
+  return drawTable(shown, {
+    boxed: terminal,
+    colour: terminal && session.colour,
+    columns: session.streams.out.columns,
+  });
+}
+
+function write(session: Session, destination: Destination, data: string | Buffer): boolean {
+  if (destination.file === undefined || destination.file === '-') {
+    return isRead(() => session.streams.out.write(data));
+  }
+  const file = openOutFile(destination.file);
+  try {
+    file.write(data);
+    file.commit();
+  } finally {
+    file.abort();
+  }
+  return true;
+}

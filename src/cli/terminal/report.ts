@@ -1,0 +1,88 @@
+import { asCofferError, type CofferError } from '../../ground/errors.ts';
+import type { Invocation } from '../command.ts';
+import { type Environment, variable } from '../environment.ts';
+import { DONE, exitCodeOf, FAILED, INTERRUPTED } from '../exit-codes.ts';
+import { visible, visibleLines } from './output.ts';
+import { Interrupted } from './prompt.ts';
+import { ClosedPipe, type Streams } from './streams.ts';
+
+/**
+ * Tells what went wrong in one line on standard error: `coffer: field: message (what to do)`.
+ * @returns the exit code.
+ */
+export function reportError(
+  error: unknown,
+  streams: Streams,
+  environment: Environment,
+  invocation: Invocation | undefined,
+): number {
+  // Whoever closed the pipe has seen enough.
+  if (error instanceof ClosedPipe) return DONE;
+  if (error instanceof Interrupted) {
+    streams.err.write('\n');
+    return INTERRUPTED;
+  }
+  if (variable(environment, 'COFFER_DEBUG') !== undefined)
+    streams.err.write(`${visibleLines(stackOf(error))}\n`);
+  const known = asCofferError(error);
+  const platform = known === undefined ? platformMessage(error) : undefined;
+  if (platform !== undefined) {
+    streams.err.write(`${errorLine(platform, undefined, undefined)}\n`);
+    return FAILED;
+  }
+  if (known === undefined) {
+    streams.err.write(
+      `coffer: unexpected: ${visible(messageOf(error))} (COFFER_DEBUG=1 shows where; please report it)\n`,
+    );
+    return FAILED;
+  }
+  streams.err.write(`${errorLine(known.message, labelOf(known, invocation), known.hint)}\n`);
+  return exitCodeOf[known.kind];
+}
+
+/** Which of the things that were typed the error is about, as it is written in the help. */
+function labelOf({ kind, field }: CofferError, invocation: Invocation | undefined): string | undefined {
+  if (field === undefined || isPointer(field)) return undefined;
+  const label = invocation?.command.labelOf?.(field) ?? field;
+  const typed = OWN_OPTIONS.has(label) ? `--${label}` : label;
+  // What is not there, or is in the wrong state, is named by the text or the hint; "NAME: not found" would puzzle.
+  const aboutTheThing = kind === 'not-found' || kind === 'conflict';
+  return aboutTheThing && !typed.startsWith('--') ? undefined : typed;
+}
+
+/** A place in a request document tells nothing to whoever typed a command; the hint quotes the value. */
+const isPointer = (field: string): boolean => field.startsWith('/');
+
+/** What the operating system said, e.g. that the disk behind standard output is full. */
+function platformMessage(error: unknown): string | undefined {
+  const { syscall, errno, path } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (syscall === undefined || errno === undefined) return undefined;
+  const reason = process.getBuiltinModule('node:util').getSystemErrorMessage(errno);
+  return `can't ${syscall}${path === undefined ? '' : ` ${path}`}: ${reason}`;
+}
+
+/** Names of the command line's own options are written as people type them. */
+const OWN_OPTIONS = new Set([
+  'in',
+  'out',
+  'out-dir',
+  'batch',
+  'output',
+  'store',
+  'address',
+  'token',
+  'token-file',
+  'mount',
+]);
+
+/** One line, whatever is in the texts. */
+export function errorLine(message: string, label: string | undefined, hint: string | undefined): string {
+  const where = label === undefined ? '' : `${label}: `;
+  const advice = hint === undefined || hint === '' ? '' : ` (${hint.replace(/\.$/, '')})`;
+  return visible(`coffer: ${where}${message.replace(/\s*\n\s*/g, '; ')}${advice}`);
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const stackOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);

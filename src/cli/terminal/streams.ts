@@ -1,0 +1,259 @@
+import { fstatSync, read, readSync, write, writeSync } from 'node:fs';
+import { wipe } from '../../ground/bytes.ts';
+import { CofferError } from '../../ground/errors.ts';
+
+/** What a command reads from. */
+export interface Input {
+  readonly isTerminal: boolean;
+  /**
+   * Everything up to the end.
+   * @throws `too-large` beyond `maxBytes`.
+   */
+  readAll(maxBytes: number): Buffer;
+  /**
+   * The next bytes, for input of any size; signals are served while it waits.
+   * @returns how many were put at the start of `into`; 0 at the end.
+   */
+  read(into: Uint8Array): Promise<number>;
+  /** As `read`, but nothing else is done meanwhile: several times cheaper on a pipe. */
+  readNow(into: Uint8Array): number;
+  /** The size of what is read when it is a regular file; undefined for a pipe, a terminal or a device. */
+  readonly bytes: number | undefined;
+}
+
+/** What a command writes to. A write returns when the system has taken all of it, so nothing piles up in memory. */
+export interface Output {
+  readonly isTerminal: boolean;
+  /** Width of the terminal; 80 when there is none. */
+  readonly columns: number;
+  /** @throws ClosedPipe when the reader has gone. */
+  write(data: string | Uint8Array): void;
+  /**
+   * As `write`, while other work goes on; `data` must not change meanwhile. To a pipe it is written at once, because that is
+   * several times cheaper and whoever reads the pipe is at work anyway.
+   */
+  writeLater(data: Uint8Array): Promise<void>;
+}
+
+export interface Streams {
+  readonly in: Input;
+  readonly out: Output;
+  readonly err: Output;
+}
+
+/** The reader of our output has gone, as in `coffer … | head`. Not worth a message. */
+export class ClosedPipe extends Error {}
+
+/** Prints something after which there is more to do or to tell. @returns false when the reader has gone. */
+export function isRead(print: () => void): boolean {
+  try {
+    print();
+    return true;
+  } catch (error) {
+    if (error instanceof ClosedPipe) return false;
+    throw error;
+  }
+}
+
+/** A pipe gives no more at once; of a file more can be had in one call. */
+const PIPE_CHUNK_BYTES = 1 << 16;
+const FILE_CHUNK_BYTES = 1 << 20;
+const RETRY_MS = 2;
+export const DEFAULT_COLUMNS = 80;
+
+/**
+ * The streams of the process, by file descriptor: `process.stdout` and its like cost several milliseconds of start.
+ */
+export function standardStreams(): Streams {
+  return { in: inputFrom(0), out: outputTo(1), err: messagesTo(2) };
+}
+
+/** An open file descriptor as input. */
+export function inputFrom(descriptor: number): Input {
+  return {
+    get isTerminal() {
+      return isTerminal(descriptor);
+    },
+    readAll(maxBytes) {
+      const pieces: Buffer[] = [];
+      let total = 0;
+      for (;;) {
+        const buffer = Buffer.allocUnsafe(chunkBytes(descriptor));
+        const piece = buffer.subarray(0, readNow(descriptor, buffer));
+        if (piece.length === 0) break;
+        total += piece.length;
+        if (total > maxBytes) throw tooLarge(maxBytes);
+        pieces.push(piece);
+      }
+      const [only, ...others] = pieces;
+      if (only !== undefined && others.length === 0) return only;
+      // What is read may be a secret, and whoever overwrites the whole doesn't know of the pieces.
+      const whole = Buffer.concat(pieces, total);
+      wipe(...pieces);
+      return whole;
+    },
+    read: (into) => readLater(descriptor, into),
+    readNow: (into) => readNow(descriptor, into),
+    get bytes() {
+      const stat = fstatSync(descriptor);
+      return stat.isFile() ? stat.size : undefined;
+    },
+  };
+}
+
+const tooLarge = (maxBytes: number): CofferError =>
+  new CofferError('too-large', `the input is larger than ${maxBytes / 2 ** 20} MiB`, {
+    hint: 'for data of any size use "coffer transit envelope encrypt"',
+  });
+
+/** Messages are beside the work: when nobody reads them any more, it goes on, and the exit code tells how it ended. */
+function messagesTo(descriptor: number): Output {
+  const output = outputTo(descriptor);
+  return {
+    get isTerminal() {
+      return output.isTerminal;
+    },
+    get columns() {
+      return output.columns;
+    },
+    write: (data) => void isRead(() => output.write(data)),
+    writeLater: async (data) => void isRead(() => output.write(data)),
+  };
+}
+
+function outputTo(descriptor: number): Output {
+  let isRegular: boolean | undefined;
+  return {
+    get isTerminal() {
+      return isTerminal(descriptor);
+    },
+    get columns() {
+      const stream = descriptor === 1 ? process.stdout : process.stderr;
+      return isTerminal(descriptor) && stream.columns > 0 ? stream.columns : DEFAULT_COLUMNS;
+    },
+    write(data) {
+      writeWhole(descriptor, typeof data === 'string' ? Buffer.from(data) : data);
+    },
+    async writeLater(data) {
+      isRegular ??= fstatSync(descriptor).isFile();
+      if (isRegular) await writeWholeLater(descriptor, data);
+      else writeWhole(descriptor, data);
+    },
+  };
+}
+
+/** Only a character device can be a terminal; asking that first avoids loading Node's terminal module for pipes. */
+function isTerminal(descriptor: number): boolean {
+  try {
+    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+  } catch {
+    return false;
+  }
+  return process.getBuiltinModule('node:tty').isatty(descriptor);
+}
+
+const chunkBytes = (descriptor: number): number =>
+  fstatSync(descriptor).isFile() ? FILE_CHUNK_BYTES : PIPE_CHUNK_BYTES;
+
+function readNow(descriptor: number, into: Uint8Array): number {
+  for (;;) {
+    try {
+      return readSync(descriptor, into);
+    } catch (error) {
+      if (!shouldRetry(error)) return 0;
+      pause();
+    }
+  }
+}
+
+async function readLater(descriptor: number, into: Uint8Array): Promise<number> {
+  for (;;) {
+    const length = await readOnce(descriptor, into);
+    if (length !== undefined) return length;
+    await pauseLater();
+  }
+}
+
+/** Undefined: there is nothing yet. */
+const readOnce = (descriptor: number, into: Uint8Array): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    read(descriptor, into, 0, into.length, null, (error, length) => {
+      if (error === null) return resolve(length);
+      try {
+        resolve(shouldRetry(error) ? undefined : 0);
+      } catch (failure) {
+        reject(failure);
+      }
+    });
+  });
+
+/** Input piece by piece. */
+export async function* chunksOf(input: Input): AsyncGenerator<Buffer> {
+  const size = input.bytes === undefined ? PIPE_CHUNK_BYTES : FILE_CHUNK_BYTES;
+  for (;;) {
+    const buffer = Buffer.allocUnsafe(size);
+    const length = await input.read(buffer);
+    if (length === 0) return;
+    yield buffer.subarray(0, length);
+  }
+}
+
+/**
+ * What a failed read means: try again (the other end of a pipe was made non-blocking by whoever else holds it),
+ * or the end (how Windows reports it).
+ * @throws the error when it is a real one.
+ */
+function shouldRetry(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === 'EAGAIN') return true;
+  if (code === 'EOF') return false;
+  throw error;
+}
+
+/** Writes all of it, however small the pieces that a pipe takes. */
+export function writeWhole(descriptor: number, data: Uint8Array): void {
+  let written = 0;
+  while (written < data.length) {
+    try {
+      written += writeSync(descriptor, data, written);
+    } catch (error) {
+      requireBusy(error);
+      pause();
+    }
+  }
+}
+
+/** The same, while other work goes on. */
+export async function writeWholeLater(descriptor: number, data: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < data.length) {
+    try {
+      written += await writeOnce(descriptor, data, written);
+    } catch (error) {
+      requireBusy(error);
+      await pauseLater();
+    }
+  }
+}
+
+const writeOnce = (descriptor: number, data: Uint8Array, from: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(descriptor, data, from, data.length - from, null, (error, length) =>
+      error === null ? resolve(length) : reject(error),
+    );
+  });
+
+/** @throws for a failed write, unless the pipe is only full and somebody has made it non-blocking. */
+function requireBusy(error: unknown): void {
+  const code = codeOf(error);
+  if (code === 'EPIPE') throw new ClosedPipe();
+  if (code !== 'EAGAIN') throw error;
+}
+
+const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code;
+
+const pause = (): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+};
+
+const pauseLater = (): Promise<void> => new Promise((resume) => setTimeout(resume, RETRY_MS));

@@ -1,0 +1,48 @@
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ClientError, enableList } from './list-method.ts';
+import { errorBody, JSON_TYPE } from './vault/envelope.ts';
+
+/** Serves LIST, and answers what is no HTTP request in the form of every other error, then hangs up. */
+export function answerClientErrors(server: Server): void {
+  // The framework's own listener would answer a LIST before its bytes are parsed again.
+  server.removeAllListeners('clientError');
+  enableList(server, hangUp);
+}
+
+const STATUS_OF: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** Of a connection, the answer that is being given on it: a part of the platform that is not public. */
+export interface BusySocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null;
+}
+
+function hangUp(error: ClientError, socket: BusySocket): void {
+  const canAnswer = socket.writable && isOurTurn(socket) && error.code !== 'ECONNRESET';
+  if (canAnswer) socket.write(printAnswer(STATUS_OF[error.code ?? ''] ?? 400));
+  socket.destroy(error);
+}
+
+/**
+ * Whether what is written now would be read as the answer to the bad request: not while an earlier one is still being
+ * answered, but well when the bad bytes are in the body of the one that is.
+ */
+function isOurTurn({ _httpMessage: answer }: BusySocket): boolean {
+  return !answer || (!answer.headersSent && !answer.req.complete);
+}
+
+function printAnswer(status: number): string {
+  const reason = STATUS_CODES[status] ?? '';
+  const body = String(errorBody(status, [reason.toLowerCase()]).body);
+  return [
+    `HTTP/1.1 ${status} ${reason}`,
+    'Connection: close',
+    `Content-Type: ${JSON_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
+}

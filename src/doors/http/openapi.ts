@@ -1,0 +1,263 @@
+import { version } from '../../ground/version.ts';
+import { DEFAULT_MOUNT } from '../../mounts/mounts.ts';
+import type { Operation } from '../../operations/declaration/operation.ts';
+import type { Param, Schema } from '../../operations/declaration/params.ts';
+import { type PathPart, pathParams } from '../../operations/declaration/route.ts';
+import type { ServedRoute } from '../../operations/routes.ts';
+import { MEDIA_TYPE } from './json-api/documents.ts';
+import { JSON_TYPE } from './vault/envelope.ts';
+
+/** The OpenAPI 3.1 document of everything that is served, made from the declarations alone. */
+
+type Params = Readonly<Record<string, Param<unknown>>>;
+
+export interface ApiOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly ApiParameter[];
+  readonly requestBody?: object;
+  readonly responses: object;
+  readonly security?: readonly object[];
+}
+
+export interface ApiParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+export interface ApiDocument {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
+  readonly [member: string]: unknown;
+}
+
+export function describeApi(routes: readonly ServedRoute[]): ApiDocument {
+  const paths: Record<string, Record<string, ApiOperation>> = {};
+  const ids = new Set<string>();
+  for (const served of routes) {
+    for (const parts of variants(served.route.parts)) {
+      const path = printTemplate(served, parts);
+      const methods = paths[path] ?? {};
+      paths[path] = methods;
+      const method = served.route.method === 'LIST' ? 'get' : served.route.method.toLowerCase();
+      methods[method] ??= describe(served, parts, ids);
+    }
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Coffer',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ serviceToken: [] }, { bearer: [] }],
+    tags: [...new Set(routes.map(groupOf))].sort().map((name) => ({ name })),
+    paths,
+    components: COMPONENTS,
+  };
+}
+
+const DESCRIPTION = [
+  'Transit encryption under /v1, in the manner of Vault and OpenBao; the organization tag pool under /api/v2, in the',
+  'manner of Terraform Enterprise. Paths of transit are shown for the mount "transit"; every other mount has the same',
+  'ones. PUT means the same as POST under /v1. Lists also answer the HTTP method LIST, without the list parameter.',
+].join(' ');
+
+/** With and without each optional segment. One that follows another needs it. */
+function variants(parts: readonly PathPart[]): readonly (readonly PathPart[])[] {
+  const first = parts.findIndex((part) => 'param' in part && part.optional);
+  if (first === -1) return [parts];
+  const ends = Array.from({ length: parts.length - first + 1 }, (_, count) => first + count);
+  return ends.map((end) => parts.slice(0, end));
+}
+
+function printTemplate({ operation, route }: ServedRoute, parts: readonly PathPart[]): string {
+  const prefix = operation.api === 'json-api' ? '/api/v2/' : '/v1/';
+  const path = parts
+    .map((part) => ('text' in part ? part.text : `${part.optional ? '/' : ''}{${part.param}}`))
+    .join('');
+  return prefix + (route.absolute ? '' : `${DEFAULT_MOUNT}/`) + path;
+}
+
+const groupOf = ({ name }: ServedRoute): string => name.split('.')[0] ?? name;
+
+function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<string>): ApiOperation {
+  const { name, summary, operation, route } = served;
+  const inPath = new Set(parts.flatMap((part) => ('param' in part ? [part.param] : [])));
+  const elsewhere = new Set(pathParams(route));
+  const others = Object.fromEntries(
+    Object.entries(operation.params).filter(
+      ([param]) => !inPath.has(param) && (isOptionalIn(route.parts, param) || !elsewhere.has(param)),
+    ),
+  );
+  const hasBody = route.method === 'POST' || route.method === 'PATCH' || hasDocument(operation);
+  const parameters = [
+    ...[...inPath].map((param) => describeParameter(param, 'path', operation.params[param])),
+    ...(route.method === 'LIST' ? [LIST_PARAMETER] : []),
+    ...Object.entries(others)
+      .filter(([, param]) => param.document === undefined && (!hasBody || operation.api === 'json-api'))
+      .map(([param, declared]) => describeParameter(param, 'query', declared)),
+  ];
+  return {
+    operationId: uniqueId(name, ids),
+    summary,
+    tags: [groupOf(served)],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(hasBody ? { requestBody: describeBody(operation, others) } : {}),
+    responses: describeResponses(operation),
+    ...(operation.unauthenticated ? { security: [] } : {}),
+  };
+}
+
+const isOptionalIn = (parts: readonly PathPart[], name: string): boolean =>
+  parts.some((part) => 'param' in part && part.param === name && part.optional);
+
+const hasDocument = ({ params, resource }: Operation): boolean =>
+  resource !== undefined || Object.values(params).some((param) => param.document !== undefined);
+
+function uniqueId(name: string, ids: Set<string>): string {
+  let id = name;
+  for (let number = 2; ids.has(id); number += 1) id = `${name}.${number}`;
+  ids.add(id);
+  return id;
+}
+
+const LIST_PARAMETER: ApiParameter = {
+  name: 'list',
+  in: 'query',
+  required: true,
+  description: 'Makes the request a listing.',
+  schema: { type: 'boolean', enum: ['true'] },
+};
+
+function describeParameter(
+  name: string,
+  place: 'path' | 'query',
+  param: Param<unknown> | undefined,
+): ApiParameter {
+  const { description = '', ...schema } = param?.schema ?? { type: 'string' };
+  return {
+    name,
+    in: place,
+    required: place === 'path' || param?.presence === 'required',
+    description,
+    schema,
+  };
+}
+
+function describeBody(operation: Operation, params: Params): object {
+  const isDocument = operation.api === 'json-api';
+  const schema = isDocument ? documentSchema(operation, params) : membersSchema(Object.entries(params));
+  const required = isDocument || (schema.required?.length ?? 0) > 0;
+  return { required, content: { [isDocument ? MEDIA_TYPE : JSON_TYPE]: { schema } } };
+}
+
+function membersSchema(entries: readonly (readonly [string, Param<unknown>])[]): Schema {
+  const required = entries.filter(([, { presence }]) => presence === 'required').map(([name]) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+/** The body of a JSON:API request: identifiers, or one resource. */
+function documentSchema(operation: Operation, params: Params): Schema {
+  const entries = Object.entries(params);
+  const [whole] = entries.filter(([, { document }]) => document === 'data');
+  if (whole !== undefined) return membersSchema([['data', whole[1]]]);
+  if (operation.resource === undefined) return { type: 'object' };
+  const place = (document: string) => entries.filter(([, param]) => param.document === document);
+  const relationships = place('relationships').map(
+    ([name, { schema }]) => [name, { type: 'object', properties: { data: schema } }] as const,
+  );
+  const data: Schema = {
+    type: 'object',
+    properties: {
+      type: { type: 'string', enum: [operation.resource] },
+      attributes: membersSchema(place('attributes')),
+      ...(relationships.length === 0
+        ? {}
+        : { relationships: { type: 'object', properties: Object.fromEntries(relationships) } }),
+    },
+    required: ['type'],
+  };
+  return { type: 'object', properties: { data }, required: ['data'] };
+}
+
+function describeResponses({ api, bare }: Operation): object {
+  if (api === 'json-api') {
+    return {
+      '2XX': { description: 'A document, or nothing (204).', content: { [MEDIA_TYPE]: { schema: OBJECT } } },
+      '4XX': { $ref: '#/components/responses/DocumentError' },
+      '5XX': { $ref: '#/components/responses/DocumentError' },
+    };
+  }
+  const schema = bare ? OBJECT : { $ref: '#/components/schemas/Envelope' };
+  return {
+    '2XX': { description: 'The result, or nothing (204).', content: { [JSON_TYPE]: { schema } } },
+    '4XX': { $ref: '#/components/responses/Error' },
+    '5XX': { $ref: '#/components/responses/Error' },
+  };
+}
+
+const OBJECT: Schema = { type: 'object' };
+const TEXT: Schema = { type: 'string' };
+
+const COMPONENTS = {
+  securitySchemes: {
+    serviceToken: { type: 'apiKey', in: 'header', name: 'X-Service-Token' },
+    bearer: { type: 'http', scheme: 'bearer' },
+  },
+  schemas: {
+    Envelope: {
+      type: 'object',
+      required: ['request_id', 'lease_id', 'renewable', 'lease_duration', 'data', 'warnings', 'auth'],
+      properties: {
+        request_id: { type: 'string', format: 'uuid' },
+        lease_id: TEXT,
+        renewable: { type: 'boolean' },
+        lease_duration: { type: 'integer' },
+        data: { type: ['object', 'null'] },
+        wrap_info: { type: 'null' },
+        warnings: { type: ['array', 'null'], items: TEXT },
+        auth: { type: ['object', 'null'] },
+      },
+    },
+    Errors: {
+      type: 'object',
+      required: ['errors'],
+      properties: { errors: { type: 'array', items: TEXT } },
+    },
+    DocumentErrors: {
+      type: 'object',
+      required: ['errors'],
+      properties: {
+        errors: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['status', 'title'],
+            properties: { status: TEXT, title: TEXT, detail: TEXT, source: OBJECT },
+          },
+        },
+      },
+    },
+  },
+  responses: {
+    Error: {
+      description: 'What is wrong. A missing thing that was asked for has no text.',
+      content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Errors' } } },
+    },
+    DocumentError: {
+      description: 'What is wrong. What the caller may not see reads as missing.',
+      content: { [MEDIA_TYPE]: { schema: { $ref: '#/components/schemas/DocumentErrors' } } },
+    },
+  },
+} as const;

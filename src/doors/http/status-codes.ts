@@ -1,0 +1,52 @@
+import type { CofferError, ErrorKind } from '../../ground/errors.ts';
+import type { Method } from '../../operations/declaration/route.ts';
+
+/** Status codes of `/v1`. Callers' mistakes are never 5xx: clients of the family send those again. */
+const DATA_STATUS: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unsupported: 400,
+  'not-found': 400,
+  denied: 403,
+  sealed: 503,
+  conflict: 400,
+  corrupt: 500,
+  unavailable: 503,
+  'too-large': 413,
+};
+
+/** Status codes of `/api/v2`. A caller who may not see a thing gets the answer for a thing that is not there. */
+const DOCUMENT_STATUS: Readonly<Record<ErrorKind, number>> = {
+  invalid: 422,
+  unsupported: 422,
+  'not-found': 404,
+  denied: 404,
+  sealed: 503,
+  conflict: 422,
+  corrupt: 500,
+  unavailable: 503,
+  'too-large': 413,
+};
+
+/** A missing thing is 404 where one looks for it, and the caller's mistake where one would change it. */
+export function dataStatus(error: CofferError, method: Method): number {
+  const isLooking = method === 'GET' || method === 'LIST';
+  return error.kind === 'not-found' && isLooking ? 404 : DATA_STATUS[error.kind];
+}
+
+export const documentStatus = (error: CofferError): number => DOCUMENT_STATUS[error.kind];
+
+/** The JSON:API wants a title for each; the words that are known of the real service are kept. */
+export const DOCUMENT_TITLES: Readonly<Record<number, string>> = {
+  400: 'bad request',
+  401: 'unauthorized',
+  404: 'not found',
+  405: 'method not allowed',
+  406: 'not acceptable',
+  408: 'request timeout',
+  413: 'payload too large',
+  415: 'unsupported media type',
+  422: 'invalid attribute',
+  431: 'request header fields too large',
+  500: 'internal server error',
+  503: 'service unavailable',
+};

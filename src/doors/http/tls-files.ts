@@ -1,0 +1,65 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { invalid, unavailable } from '../../ground/errors.ts';
+import { diskReason } from '../../store/backends/files/disk-errors.ts';
+import type { TlsCertificate } from './http-server.ts';
+
+/** Where the certificate of a server lies: PEM files. */
+export interface TlsFiles {
+  /** The certificate of the server first, then those that signed it. */
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+/**
+ * Reads a certificate and its key, and makes sure that TLS can be spoken with them: OpenSSL takes an empty certificate without a
+ * word, and then refuses every connection.
+ * @throws `unavailable` for a file that can't be read, `invalid` for what is no certificate, no key, or not the key of the other.
+ */
+export function readTlsFiles({ certificateFile, keyFile }: TlsFiles): TlsCertificate {
+  const certificate = readPem(certificateFile, 'tls');
+  const key = readPem(keyFile, 'tls-key');
+  if (!firstCertificate(certificate, certificateFile).checkPrivateKey(privateKey(key, keyFile))) {
+    throw refused('tls-key', `${keyFile} is not the key of the certificate in ${certificateFile}`);
+  }
+  try {
+    createSecureContext({ cert: certificate, key });
+  } catch (cause) {
+    throw refused('tls', `${certificateFile} can't be used: ${reasonOf(cause)}`);
+  }
+  return { certificate, key };
+}
+
+function firstCertificate(pem: string, file: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    throw refused('tls', `there is no certificate in ${file}`, 'give a PEM file');
+  }
+}
+
+function privateKey(pem: string, file: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw refused(
+      'tls-key',
+      `there is no private key in ${file} that can be read`,
+      'give a PEM file without a passphrase',
+    );
+  }
+}
+
+function readPem(path: string, field: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unavailable(`cannot read ${path}: ${diskReason(error)}`, { field, cause: error });
+  }
+}
+
+const refused = (field: 'tls' | 'tls-key', message: string, hint?: string) =>
+  invalid(message, { field, ...(hint === undefined ? {} : { hint }) });
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -1,0 +1,125 @@
+import type { Operation, Outcome } from '../../../operations/declaration/operation.ts';
+import type { Answer } from '../exchange.ts';
+
+/**
+ * The answers of `/v1`, byte for byte as peers write them: one line with a final newline, members of `data` sorted,
+ * `<`, `>` and `&` escaped as Go's encoder does for the sake of HTML.
+ */
+
+export const JSON_TYPE = 'application/json';
+export const NO_STORE = { 'cache-control': 'no-store' } as const;
+
+/** What an envelope says of its request. */
+export interface Labels {
+  readonly id: string;
+  /** The kind of engine that answered, as newer versions of Vault tell it; some clients check it. */
+  readonly mountType: 'transit' | 'token' | 'system';
+}
+
+/**
+ * A successful answer: the envelope, or 204 when there is nothing to say.
+ * @param notes warnings about the request, which are lost when the answer has no body.
+ */
+function envelope({ id, mountType }: Labels, outcome: Outcome<unknown>, notes: readonly string[]): Answer {
+  const { data, auth, topLevel, failedItems } = outcome;
+  if (outcome.nothingListed) return errorBody(404, []);
+  if (data === undefined && auth === undefined && (outcome.warnings ?? []).length === 0) {
+    return { status: 204, contentType: JSON_TYPE, headers: NO_STORE };
+  }
+  const warnings = [...(outcome.warnings ?? []), ...notes];
+  const body =
+    `{"request_id":"${id}","lease_id":"","renewable":false,"lease_duration":0` +
+    `,"data":${data === undefined ? 'null' : printSorted(data)},"wrap_info":null` +
+    `,"warnings":${warnings.length === 0 ? 'null' : printSorted(warnings)}` +
+    `,"auth":${auth === undefined ? 'null' : printInOrder(auth)}${printMembers(topLevel)}` +
+    `,"mount_type":"${mountType}"}`;
+  // A batch with failed items is answered with the whole result, without a final newline, as peers do.
+  if (failedItems !== undefined) {
+    const { statusCode: status } = failedItems;
+    const answer = { status, contentType: JSON_TYPE, headers: NO_STORE };
+    return status === 204 || status === 304 ? answer : { ...answer, body };
+  }
+  return { status: 200, contentType: JSON_TYPE, headers: NO_STORE, body: `${body}\n` };
+}
+
+/** An answer without the envelope: health, seal status. */
+function bare(data: unknown, status = 200): Answer {
+  return { status, contentType: JSON_TYPE, headers: NO_STORE, body: `${printInOrder(data)}\n` };
+}
+
+/** The answer for what an operation gave. @param notes warnings about the request. */
+export function printOutcome(
+  labels: Labels,
+  operation: Operation,
+  outcome: Outcome<unknown>,
+  notes: readonly string[],
+): Answer {
+  if (outcome.text !== undefined) {
+    return { status: 200, contentType: outcome.text.contentType, body: outcome.text.body };
+  }
+  return operation.bare ? bare(outcome.data, outcome.statusCode) : envelope(labels, outcome, notes);
+}
+
+/** Warnings about the request itself. */
+export function parameterNotes(
+  unrecognized: readonly string[],
+  captures: Readonly<Record<string, string>>,
+  parameters: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const notes: string[] = [];
+  if (unrecognized.length > 0) {
+    notes.push(`Endpoint ignored these unrecognized parameters: [${unrecognized.join(' ')}]`);
+  }
+  const replaced = Object.keys(captures).filter((name) => Object.hasOwn(parameters, name));
+  if (replaced.length > 0) {
+    notes.push(
+      `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [${replaced.sort().join(' ')}]`,
+    );
+  }
+  return notes;
+}
+
+/** `{"errors":[…]}`; no text at all for a missing thing on a read. */
+export function errorBody(status: number, texts: readonly string[], details?: object): Answer {
+  const extra = details === undefined ? {} : { coffer: details };
+  return {
+    status,
+    contentType: JSON_TYPE,
+    headers: NO_STORE,
+    body: `${printInOrder({ errors: texts, ...extra })}\n`,
+  };
+}
+
+/** How Go prints a list of errors of which some handler gave one. */
+export const wrapped = (text: string): string => `1 error occurred:\n\t* ${text}\n\n`;
+
+const HTML_SPECIALS = /[<>&\u2028\u2029]/g;
+const escapeHtml = (json: string): string =>
+  json.replace(HTML_SPECIALS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** JSON with members in the order they have. */
+const printInOrder = (value: unknown): string => escapeHtml(JSON.stringify(value));
+
+/** Further top-level members: some calls repeat their data there. */
+function printMembers(members: object | undefined): string {
+  if (members === undefined) return '';
+  return Object.entries(members)
+    .map(([name, value]) => `,${printInOrder(name)}:${printSorted(value)}`)
+    .join('');
+}
+
+/** JSON with the members of every object sorted by code unit; undefined ones are left out. */
+export const printSorted = (value: unknown): string => escapeHtml(sortedJson(value));
+
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = value as Readonly<Record<string, unknown>>;
+  let printed = '';
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name];
+    if (member === undefined) continue;
+    printed += `${printed === '' ? '' : ','}${JSON.stringify(name)}:${sortedJson(member)}`;
+  }
+  return `{${printed}}`;
+}

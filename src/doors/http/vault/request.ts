@@ -1,0 +1,126 @@
+import { asCofferError } from '../../../ground/errors.ts';
+import type { Method } from '../../../operations/declaration/route.ts';
+import type { Answer, Exchange } from '../exchange.ts';
+import { parseForm, parseObject, parseQuery } from '../request-body.ts';
+import { errorBody } from './envelope.ts';
+
+/** What a request to `/v1` asks for, before anybody looks who asks. */
+export interface DataRequest {
+  readonly method: Method;
+  /** Decoded, below `/v1/`, without the final slash of a list. */
+  readonly path: string;
+  readonly query: string;
+}
+
+/** Reads method and path. @returns an answer when the request can't be right whoever sends it. */
+export function readDataRequest(exchange: Exchange, prefix: string): DataRequest | Answer {
+  const { target } = exchange;
+  const mark = target.indexOf('?');
+  const query = mark === -1 ? '' : target.slice(mark + 1);
+  const path = decodePath(target.slice(prefix.length, mark === -1 ? undefined : mark));
+  if (path === undefined) return errorBody(400, ['the path is not percent-encoded UTF-8']);
+  const method = methodOf(exchange.method, path, query);
+  if (typeof method !== 'string') return method;
+  if (hasDotSegment(path)) return errorBody(400, ['relative paths not supported']);
+  if (method === 'LIST') return { method, path: path.replace(/\/$/, ''), query };
+  if (method === 'POST' && path.endsWith('/')) {
+    return errorBody(400, ["cannot write to a path ending in '/'"]);
+  }
+  return { method, path, query };
+}
+
+const isAnswer = (value: DataRequest | Answer): value is Answer => 'status' in value;
+
+export { isAnswer };
+
+function decodePath(path: string): string | undefined {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+const hasDotSegment = (path: string): boolean => path.includes('..') && /(?:^|\/)\.\.(?:\/|$)/.test(path);
+
+const TRUE = /^(?:1|t|T|TRUE|true|True)$/;
+const FALSE = /^(?:0|f|F|FALSE|false|False)$/;
+
+function methodOf(method: string, path: string, query: string): Method | Answer {
+  if (method === 'POST' || method === 'PUT') return 'POST';
+  if (method === 'DELETE' || method === 'LIST') return method;
+  // The one path that load balancers ask for without wanting a body.
+  if (method === 'HEAD' && path === 'sys/health') return 'GET';
+  if (method !== 'GET') return errorBody(405, []);
+  if (!query.includes('list=')) return 'GET';
+  const list = new URLSearchParams(query).get('list');
+  if (list === null || FALSE.test(list)) return 'GET';
+  return TRUE.test(list) ? 'LIST' : errorBody(400, []);
+}
+
+/** Parameters of a write are in its body, all others' in the query. @throws `invalid`. */
+export function readParameters(
+  { method, query }: DataRequest,
+  exchange: Exchange,
+): Readonly<Record<string, unknown>> {
+  if (method !== 'POST') return withoutSwitches(parseQuery(query));
+  const { body } = exchange;
+  if (body === undefined || body.length === 0) return NOTHING;
+  return isForm(exchange, body) ? parseForm(body) : parseObject(body);
+}
+
+const NOTHING = Object.freeze({});
+const OPENING_BRACE = 0x7b;
+/** Before a JSON text, RFC 8259. */
+const WHITE_SPACE: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
+
+/** `curl -d` says form whatever it sends: the first character tells. */
+const isForm = ({ contentType }: Exchange, body: Buffer): boolean =>
+  contentType?.startsWith('application/x-www-form-urlencoded') === true &&
+  body.find((byte) => !WHITE_SPACE.includes(byte)) !== OPENING_BRACE;
+
+/** `list` turned the request into a listing, and is no parameter of the operation. */
+function withoutSwitches(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!Object.hasOwn(values, 'list')) return values;
+  const { list: _list, ...rest } = values;
+  return rest;
+}
+
+/** Headers whose meaning would be lost if they were ignored. */
+export function refusedHeader({ headers }: Exchange): Answer | undefined {
+  const wrapTtl = headers['x-vault-wrap-ttl'];
+  if (wrapTtl !== undefined && wrapTtl !== '' && wrapTtl !== '0') {
+    return errorBody(400, ['response wrapping is not supported: leave out the X-Vault-Wrap-TTL header']);
+  }
+  const namespace = headers['x-vault-namespace'];
+  if (typeof namespace === 'string' && !NO_NAMESPACE.has(namespace)) {
+    return errorBody(404, ['namespace not found']);
+  }
+  return undefined;
+}
+
+const NO_NAMESPACE = new Set(['', 'root', 'root/', '/']);
+
+/**
+ * The token of a request: the product's header, the family's, or a bearer token. The first one there counts.
+ * Undefined when there is none.
+ */
+export function tokenOf({ headers }: Exchange): string | undefined {
+  const own = headers['x-service-token'] ?? headers['x-vault-token'];
+  if (typeof own === 'string' && own !== '') return own;
+  const { authorization } = headers;
+  if (authorization === undefined || !authorization.startsWith('Bearer ')) return undefined;
+  const token = authorization.slice('Bearer '.length).trim();
+  return token === '' ? undefined : token;
+}
+
+/** The command's own client asks for what a local error has beside its text; others get the plain body. */
+export const DETAILS_HEADER = 'x-coffer-details';
+
+export function errorDetails(exchange: Exchange, error: unknown): object | undefined {
+  const known = asCofferError(error);
+  if (known === undefined || exchange.headers[DETAILS_HEADER] === undefined) return undefined;
+  const { kind, message, field, hint } = known;
+  return { kind, message, field, hint };
+}

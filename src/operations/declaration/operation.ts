@@ -1,0 +1,208 @@
+import type { Access } from '../../access/access.ts';
+import type { Clock } from '../../ground/clock.ts';
+import type { Random } from '../../ground/random.ts';
+import type { Mounts } from '../../mounts/mounts.ts';
+import type { Store } from '../../store/store.ts';
+import type { Tags } from '../../tags/tags.ts';
+import type { Transit } from '../../transit/transit.ts';
+import type { Params, ValuesOf } from './params.ts';
+
+/** What a path rule of a policy can grant; `sudo` stands beside another one. */
+export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
+
+/** Which of the two APIs, hence which paths, envelope and errors. */
+export type Api = 'vault' | 'json-api';
+
+/** The core as operations see it; each room is loaded when it is first asked for. */
+export interface Core {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly mounts: Mounts;
+  /**
+   * The transit engine of one mount.
+   * @throws `not-found` when nothing is mounted there.
+   */
+  transit(mount: string): Promise<Transit>;
+  tags(): Promise<Tags>;
+  access(): Promise<Access>;
+  /** What a served process knows and a command does not; undefined outside `serve`. */
+  readonly server?: ServerState;
+}
+
+/** Whether a server can reach what its store holds, and what it still needs for that. */
+export interface SealStatus {
+  readonly sealed: boolean;
+  /** Of `shares` recovery shares `threshold` unseal, and `progress` are there; 1, 1 and 0 where one key is enough. */
+  readonly threshold: number;
+  readonly shares: number;
+  readonly progress: number;
+  /** The store's id, which stays the same for good. */
+  readonly storeId: string;
+}
+
+/** What a running server lets operations under `sys/` see and turn. */
+export interface ServerState {
+  sealStatus(): Promise<SealStatus>;
+  /**
+   * Offers a master key, a passphrase, the text of a key file, or one recovery share.
+   * @throws `invalid` when it opens nothing.
+   */
+  unseal(key: string): Promise<SealStatus>;
+  /** Forgets the shares given so far. */
+  resetUnseal(): Promise<SealStatus>;
+  seal(): Promise<void>;
+  /** Empties caches and takes up settings that wait for it. */
+  reload(): Promise<void>;
+  /** Numbers in the Prometheus text format. */
+  metrics(): Promise<string>;
+  /** The OpenAPI document of everything that is served. */
+  apiDocument(): object;
+}
+
+/** On whose behalf an operation runs. The command line with the master key in hand is the owner. */
+export interface Caller {
+  /** The token's accessor; undefined for the owner. */
+  readonly accessor?: string;
+  /** The token itself, for operations on oneself; undefined for the owner. */
+  readonly token?: string;
+  /** Whether the caller may use `capability` on an API path (without `/v1/`). The owner may do everything. */
+  may(path: string, capability: Capability): boolean;
+  /** Whether the caller may do anything at all on `path` or below it. */
+  reaches(path: string): boolean;
+}
+
+export const owner: Caller = { may: () => true, reaches: () => true };
+
+/** What an operation answers. */
+export interface Outcome<D> {
+  /** The `data` object, or the whole JSON:API document; absent when there is nothing to say (204). */
+  readonly data?: D;
+  readonly warnings?: readonly string[];
+  /** A new resource was made (201 in the JSON:API). */
+  readonly created?: true;
+  /** A list of nothing. Peers answer it as a thing that is not there; commands and programs get the empty list. */
+  readonly nothingListed?: true;
+  /** Items of a batch failed: answer with this status, and with the whole result in the body. */
+  readonly failedItems?: { readonly statusCode: number };
+  /** The result of operations that issue tokens: the `auth` object of the envelope, where `data` is null. */
+  readonly auth?: D;
+  /** Members repeated at the top level of the envelope, as some calls of the family do. */
+  readonly topLevel?: object;
+  /** A status other than the usual one, for probes that answer by it. */
+  readonly statusCode?: number;
+  /** Sent in place of JSON. */
+  readonly text?: { readonly contentType: string; readonly body: string };
+}
+
+/** What an operation has to show, wherever the envelope puts it. */
+export const resultOf = <D>({ data, auth }: Outcome<D>): D | undefined => data ?? auth;
+
+/** What a handler is told beside its values. */
+export interface Call {
+  readonly core: Core;
+  readonly caller: Caller;
+  /** The transit mount that the request is for, without slashes at the ends. */
+  readonly mount: string;
+  /** Scheme and host as the request named them, for links (`https://host:port`); without it links are relative. */
+  readonly baseUrl?: string;
+}
+
+/** How an operation shows on the command line; what is left out follows from the parameters. */
+export interface CliShape<D> {
+  /** The parameter that VALUE, `--in FILE` or standard input fills. */
+  readonly input?: {
+    readonly param: string;
+    /** `bytes`: sent as base64. `text`: a ciphertext, blob or document, sent as it is without the final newline. */
+    readonly as: 'bytes' | 'text';
+    /** VALUE is the name of a file. */
+    readonly fromFile?: true;
+    /** Nothing is read when none of argument, flag or redirected input is there. */
+    readonly optional?: true;
+  };
+  /** The member of `data` that is printed alone when the output is `raw`: text with a newline, or bytes without. */
+  readonly result?: { readonly member: string; readonly as: 'text' | 'base64' | 'lines' };
+  /** What is printed when the output is `raw`, one text a line, where that is not one member of `data`. */
+  lines?(data: D): readonly string[];
+  /** The answer is one page of a JSON:API list: `--all` gathers every page with `allPages` (json-api-pages.ts). */
+  readonly paged?: true;
+  /**
+   * Turns what people write (names) into what the API takes (ids), by running other operations against the same target.
+   * Gets and gives raw values, before they are parsed and before anything is asked.
+   */
+  resolve?(
+    raw: Readonly<Record<string, unknown>>,
+    target: Target,
+  ): Promise<Readonly<Record<string, unknown>>>;
+  /** Rows of a table for people; default: one row per member of `data`. */
+  table?(data: D): Table;
+  /** What is asked before it is done; off a terminal `--yes` is demanded. */
+  confirm?(values: Readonly<Record<string, unknown>>, target: Target): Promise<string>;
+  /** False makes the exit code 5 (the signature is not valid); it is an answer, not an error. */
+  holds?(data: D): boolean;
+  /** What is said on a terminal beside the result or in place of one, e.g. `Deleted key orders.` */
+  done?(values: Readonly<Record<string, unknown>>, data?: D): string;
+  /** It is run for what it does: its answer is printed only for `-o` or `--out`, as scripts expect of such a command. */
+  readonly acts?: true;
+  /** Another operation of the same branch to run when this parameter is absent. */
+  readonly withoutParam?: { readonly param: string; readonly run: string };
+  /** Example command lines with a comment each, for `--help`. */
+  readonly examples?: readonly (readonly [command: string, comment: string])[];
+}
+
+/** Runs other operations where the command will run (local store or server): for names, and for a confirmation's question. */
+export interface Target {
+  /** @param path Words of the catalogue, e.g. `tags list`. Answers the operation's `data`. */
+  run(path: string, values: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** What `--org` or its environment variable says, for operations whose path has no organization. */
+  readonly organization?: string;
+}
+
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** A line below the table, e.g. page and total. */
+  readonly summary?: string;
+}
+
+/**
+ * One operation, declared once. The command, the HTTP route, the remote request, the OpenAPI document and the completions
+ * derive from it; its name and summary stand in the catalogue.
+ */
+export interface Operation<P extends Params = Params, D = unknown> {
+  readonly api: Api;
+  /**
+   * Method and path, in the notation of the API's documents: `POST keys/:name/trim`, `POST random(/:bytes)`.
+   * Relative to the mount when it does not start with `/`; else below `/v1` or `/api/v2`.
+   * Several when they mean the same. POST answers PUT too, LIST answers `GET ?list=true` too.
+   */
+  readonly route: string | readonly string[];
+  /** The capability that a policy must grant on the path. */
+  readonly capability: Capability;
+  /**
+   * For operations that may create: whether the target is there. When it is not, the capability demanded is `create`.
+   */
+  exists?(call: Call, values: ValuesOf<P>): Promise<boolean>;
+  /** Answered without a token (health, seal status, ping). */
+  readonly unauthenticated?: true;
+  /** Changes nothing (a key made by the way aside), though its method is POST: it computes or looks up. */
+  readonly computes?: true;
+  /** A short request may ask for much work (its content is compressed), so a server never does it beside others. */
+  readonly unfolds?: true;
+  /** Any valid token will do (operations on oneself). */
+  readonly anyToken?: true;
+  /** Answered while the store is sealed. */
+  readonly whileSealed?: true;
+  /** Answered in plain text in place of JSON (metrics). */
+  readonly answersText?: true;
+  /** Body and answer are not wrapped in `data` (health, seal status). */
+  readonly bare?: true;
+  readonly params: P;
+  /** JSON:API: the `type` of the one resource in the request body whose attributes and relationships are parameters. */
+  readonly resource?: string;
+  readonly cli?: CliShape<D>;
+  run(call: Call, values: ValuesOf<P>): Promise<Outcome<D>>;
+}
+
+/** Declares an operation; only there so that parameters and results are inferred. */
+export const operation = <P extends Params, D>(declaration: Operation<P, D>): Operation<P, D> => declaration;

@@ -1,0 +1,90 @@
+import { type CofferError, invalid } from '../../ground/errors.ts';
+
+/*
+ * Values as the Vault family understands them: a number may come as text, a text as a number, true as "1"; `null` is the zero
+ * value of its kind.
+ */
+
+/** An object of JSON: neither null nor an array. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The refusal of a value that can't be understood. @param wanted in words, e.g. `a whole number`. */
+export const wrongType = (field: string, wanted: string): CofferError =>
+  invalid(`Field validation failed: error converting input for field "${field}": expected ${wanted}`, {
+    field,
+    hint: `give ${wanted}`,
+  });
+
+/** @throws `invalid` naming the field; so do all below. */
+export function parseText(value: unknown, field: string): string {
+  if (typeof value === 'string') return value;
+  if (value === null) return '';
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'boolean') return value ? '1' : '0';
+  throw wrongType(field, 'a string');
+}
+
+/** Text may be decimal, hexadecimal, octal or binary, as in Go. */
+export function parseInteger(value: unknown, field: string): number {
+  if (value === null || value === '') return 0;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  const parsed = typeof value === 'string' ? parseIntegerText(value) : value;
+  if (typeof parsed !== 'number' || !Number.isSafeInteger(parsed)) throw wrongType(field, 'a whole number');
+  return parsed;
+}
+
+function parseIntegerText(textValue: string): number {
+  const match = /^([+-]?)(0x[0-9a-f]+|0b[01]+|0o?[0-7]+|[1-9][0-9]*|0)$/i.exec(textValue);
+  if (match?.[2] === undefined) return Number.NaN;
+  const digits = /^0[0-7]+$/.test(match[2]) ? `0o${match[2].slice(1)}` : match[2];
+  return (match[1] === '-' ? -1 : 1) * Number(digits);
+}
+
+const TRUE_WORDS = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+const FALSE_WORDS = new Set(['', '0', 'f', 'F', 'false', 'FALSE', 'False']);
+
+export function parseBoolean(value: unknown, field: string): boolean {
+  if (typeof value === 'boolean') return value;
+  if (value === null) return false;
+  if (typeof value === 'number') return value !== 0;
+  if (typeof value === 'string' && TRUE_WORDS.has(value)) return true;
+  if (typeof value === 'string' && FALSE_WORDS.has(value)) return false;
+  throw wrongType(field, 'true or false');
+}
+
+const SECONDS_PER: Readonly<Record<string, number>> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+};
+
+/** Seconds, as a number or in Go's notation, with days besides. */
+export function parseDurationSeconds(value: unknown, field: string): number {
+  if (value === null || value === '') return 0;
+  const seconds = typeof value === 'string' ? parseDurationText(value) : value;
+  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) {
+    throw wrongType(field, 'a duration such as 3600, 24h, 1h30m or 7d');
+  }
+  if (seconds < 0) throw invalid(`cannot provide negative value '${String(value)}'`, { field });
+  return Math.trunc(seconds);
+}
+
+function parseDurationText(textValue: string): number {
+  if (/^[+-]?\d+$/.test(textValue)) return Number(textValue);
+  const sign = textValue.startsWith('-') ? -1 : 1;
+  const body = textValue.replace(/^[+-]/, '');
+  const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/gy;
+  let seconds = 0;
+  let end = 0;
+  for (let match = part.exec(body); match !== null; match = part.exec(body)) {
+    seconds += Number(match[1]) * (SECONDS_PER[match[2] ?? ''] ?? Number.NaN);
+    end = part.lastIndex;
+  }
+  return end > 0 && end === body.length ? sign * seconds : Number.NaN;
+}

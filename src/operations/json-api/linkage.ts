@@ -1,0 +1,168 @@
+import { type CofferError, invalid } from '../../ground/errors.ts';
+import { parseIdentifier } from '../../tags/identifiers.ts';
+import type { NamedTag, TagReference } from '../../tags/tag-reference.ts';
+import type { CliParam, Param, Schema } from '../declaration/params.ts';
+import { isObject } from '../declaration/weak-values.ts';
+
+/** Parameters that are lists of resource identifiers: in documents objects with a type, on a command line bare texts. */
+
+type Required<T> = Param<T> & { readonly presence: 'required' };
+type Optional<T> = Param<T> & { readonly presence: 'optional' };
+
+interface DocumentSpec {
+  readonly help: string;
+  readonly cli: CliParam;
+}
+
+const nameSchema = {
+  attributes: { type: 'object', properties: { name: { type: 'string' } } },
+} as const satisfies Readonly<Record<string, Schema>>;
+
+const identifierSchema = (
+  type: string,
+  required: readonly string[],
+  more: Readonly<Record<string, Schema>>,
+): Schema => ({
+  type: 'object',
+  properties: { type: { type: 'string', enum: [type] }, id: { type: 'string' }, ...more },
+  required,
+});
+
+/** `data` of a relationship document: the identifiers of existing resources, each once and in the order given. */
+export function identifiers(type: 'tags' | 'workspaces', spec: DocumentSpec): Required<readonly string[]> {
+  return {
+    help: spec.help,
+    schema: {
+      type: 'array',
+      items: identifierSchema(type, ['type', 'id'], {}),
+      description: spec.help,
+    },
+    presence: 'required',
+    cli: spec.cli,
+    document: 'data',
+    repeated: true,
+    parse: (value) => [
+      ...new Set(
+        itemsOf(value, '/data').map((item, index) => {
+          if (typeof item === 'string') return item;
+          return idOf(resourceOf(item, type, `/data/${index}`), `/data/${index}`);
+        }),
+      ),
+    ],
+    print: (ids) => ids.map((id) => ({ type, id })),
+  };
+}
+
+/** The workspaces that a tag is put on or taken off. */
+export const carriers = identifiers('workspaces', {
+  help: 'The workspaces: their identifiers, on the command line also their names.',
+  cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace' },
+});
+
+/** `data` of a relationship document whose tags are given by identifier or by name. */
+export const tagReferences = (spec: DocumentSpec): Required<readonly TagReference[]> => ({
+  ...references(spec, '/data'),
+  presence: 'required',
+  document: 'data',
+});
+
+/** The tags in the relationships of a workspace's document. */
+export const tagsRelationship = (spec: DocumentSpec): Optional<readonly TagReference[]> => ({
+  ...references(spec, '/data/relationships/tags/data'),
+  presence: 'optional',
+  document: 'relationships',
+});
+
+/** `data` of a document that makes tags: names alone, of one resource or several. */
+export const tagNames = (spec: DocumentSpec): Required<readonly NamedTag[]> => ({
+  help: spec.help,
+  schema: {
+    type: 'array',
+    items: identifierSchema('tags', ['type', 'attributes'], nameSchema),
+    description: spec.help,
+  },
+  presence: 'required',
+  cli: spec.cli,
+  document: 'data',
+  repeated: true,
+  parse(value) {
+    if (isObject(value)) return [namedTag(value, '/data')];
+    return itemsOf(value, '/data').map((item, index) => namedTag(item, `/data/${index}`));
+  },
+  print: (tags) => tags.map(printNamed),
+});
+
+function namedTag(item: unknown, at: string): NamedTag {
+  const field = `${at}/attributes/name`;
+  if (isReference(item) && 'name' in item) return { name: item.name, field };
+  const name = typeof item === 'string' ? item : nameOf(resourceOf(item, 'tags', at), at);
+  if (name === undefined) throw malformed('a name is needed', field);
+  return { name, field };
+}
+
+/** What programs give: `{ id }` or `{ name }`, where a document has a resource identifier with its type. */
+const isReference = (item: unknown): item is TagReference =>
+  isObject(item) &&
+  !Object.hasOwn(item, 'type') &&
+  (typeof item['id'] === 'string' || typeof item['name'] === 'string');
+
+const printNamed = ({ name }: NamedTag) => ({ type: 'tags', attributes: { name } });
+
+function references(spec: DocumentSpec, pointer: string): Omit<Param<readonly TagReference[]>, 'presence'> {
+  return {
+    help: spec.help,
+    schema: {
+      type: 'array',
+      items: identifierSchema('tags', ['type'], nameSchema),
+      description: spec.help,
+    },
+    cli: spec.cli,
+    repeated: true,
+    parse: (value) => itemsOf(value, pointer).map((item, index) => referenceOf(item, `${pointer}/${index}`)),
+    print: (tags) => tags.map((tag) => ('id' in tag ? { type: 'tags', id: tag.id } : printNamed(tag))),
+  };
+}
+
+/** An identifier wins over a name; a bare text is read as an identifier when it has the form of one. */
+function referenceOf(item: unknown, at: string): TagReference {
+  const field = `${at}/attributes/name`;
+  if (typeof item === 'string') {
+    return parseIdentifier('tag', item) === undefined ? { name: item, field } : { id: item };
+  }
+  if (isReference(item)) return 'id' in item ? { id: item.id } : { name: item.name, field };
+  const resource = resourceOf(item, 'tags', at);
+  if (resource['id'] !== undefined && resource['id'] !== null && resource['id'] !== '') {
+    return { id: idOf(resource, at) };
+  }
+  const name = nameOf(resource, at);
+  if (name === undefined) throw malformed('a tag needs an id or a name', at);
+  return { name, field };
+}
+
+function itemsOf(value: unknown, pointer: string): readonly unknown[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value;
+  throw malformed('must be an array of resource identifiers', pointer);
+}
+
+function resourceOf(item: unknown, type: string, at: string): Readonly<Record<string, unknown>> {
+  if (!isObject(item)) throw malformed('must be a resource identifier', at);
+  if (item['type'] !== type) throw malformed(`type must be "${type}"`, `${at}/type`);
+  return item;
+}
+
+function idOf(resource: Readonly<Record<string, unknown>>, at: string): string {
+  const { id } = resource;
+  if (typeof id !== 'string' || id === '') throw malformed('id must be a string', `${at}/id`);
+  return id;
+}
+
+function nameOf(resource: Readonly<Record<string, unknown>>, at: string): string | undefined {
+  const attributes = resource['attributes'];
+  const name = isObject(attributes) ? attributes['name'] : undefined;
+  if (name === undefined || name === null) return undefined;
+  if (typeof name !== 'string') throw malformed('name must be a string', `${at}/attributes/name`);
+  return name;
+}
+
+const malformed = (message: string, pointer: string): CofferError => invalid(message, { field: pointer });

@@ -1,0 +1,137 @@
+import { invalid } from '../../ground/errors.ts';
+import { type CliParam, type Param, text } from '../declaration/params.ts';
+
+/** Parameters that operations of the tags API share: the organization, pages, attributes of the resource in a request. */
+
+type Required<T> = Param<T> & { readonly presence: 'required' };
+type Optional<T> = Param<T> & { readonly presence: 'optional' };
+type Defaulted<T> = Param<T> & { readonly presence: 'default' };
+
+export const DEFAULT_PAGE_SIZE = 20;
+export const MAX_PAGE_SIZE = 100;
+
+const organizationFlag = {
+  flag: 'org',
+  metavar: 'NAME',
+  environment: 'COFFER_ORG',
+  refersTo: 'organization',
+} as const satisfies CliParam;
+
+/** The organization in a path, `--org` on the command line. */
+export const organizationName = text({
+  help: 'The organization.',
+  required: true,
+  cli: organizationFlag,
+});
+
+/** The organization that an operation is about, as the command's own argument. */
+export const namedOrganization = text({
+  help: 'The organization.',
+  required: true,
+  cli: { positional: true, metavar: 'NAME', refersTo: 'organization' },
+});
+
+/** The organization in a path, for operations that can also be told an identifier alone. */
+export const optionalOrganizationName = text({
+  help: 'The organization, where a name is given in place of an identifier.',
+  cli: organizationFlag,
+});
+
+/** An identifier or, on the command line, the name of a workspace. */
+export const workspaceId = text({
+  help: 'The workspace: its identifier, on the command line also its name.',
+  required: true,
+  cli: { positional: true, metavar: 'WS', refersTo: 'workspace' },
+});
+
+/** An identifier or, on the command line, the name of a tag. */
+export const tagId = text({
+  help: 'The tag: its identifier, on the command line also its name.',
+  required: true,
+  cli: { positional: true, metavar: 'TAG', refersTo: 'tag' },
+});
+
+/** `page[number]` and `page[size]`. Numbers that make no sense count as not given, as real clients expect. */
+export const pageParams = {
+  'page[number]': lenientCount({
+    help: 'Page to show, from 1.',
+    fallback: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    cli: { flag: 'page', metavar: 'N' },
+  }),
+  'page[size]': lenientCount({
+    help: `Items on a page, at most ${MAX_PAGE_SIZE}.`,
+    fallback: DEFAULT_PAGE_SIZE,
+    maximum: MAX_PAGE_SIZE,
+    cli: { flag: 'page-size', metavar: 'N' },
+  }),
+};
+
+/** The same for a list that is whole when neither is given. */
+export const optionalPageParams = {
+  'page[number]': withoutDefault(pageParams['page[number]']),
+  'page[size]': withoutDefault(pageParams['page[size]']),
+};
+
+function withoutDefault(param: Defaulted<number>): Optional<number> {
+  const { defaultValue: _value, schema, ...rest } = param;
+  const { default: _default, ...described } = schema;
+  return { ...rest, schema: described, presence: 'optional' };
+}
+
+function lenientCount(spec: {
+  readonly help: string;
+  readonly fallback: number;
+  readonly maximum: number;
+  readonly cli: CliParam;
+}): Defaulted<number> {
+  return {
+    help: spec.help,
+    schema: {
+      type: 'integer',
+      minimum: 1,
+      maximum: spec.maximum,
+      description: spec.help,
+      default: spec.fallback,
+    },
+    presence: 'default',
+    defaultValue: spec.fallback,
+    cli: spec.cli,
+    repeated: false,
+    parse(value) {
+      const digits = typeof value === 'number' ? String(value) : value;
+      if (typeof digits !== 'string' || !/^\d+$/.test(digits)) return spec.fallback;
+      const count = Math.min(Number(digits), spec.maximum);
+      return count === 0 ? spec.fallback : count;
+    },
+  };
+}
+
+interface AttributeSpec {
+  readonly help: string;
+  readonly cli: CliParam;
+}
+
+/** A text attribute of the one resource in the request; null and absent are not the same. */
+export function attribute(
+  name: string,
+  spec: AttributeSpec & { readonly required: true },
+): Required<string | null>;
+export function attribute(name: string, spec: AttributeSpec): Optional<string | null>;
+export function attribute(
+  name: string,
+  spec: AttributeSpec & { readonly required?: true },
+): Param<string | null> {
+  return {
+    help: spec.help,
+    schema: { type: 'string', description: spec.help },
+    presence: spec.required ? 'required' : 'optional',
+    cli: spec.cli,
+    document: 'attributes',
+    repeated: false,
+    parse(value) {
+      if (typeof value === 'string' || value === null) return value;
+      throw invalid(`${name} must be a string`, { field: `/data/attributes/${name}` });
+    },
+  };
+}

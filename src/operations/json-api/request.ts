@@ -1,0 +1,115 @@
+import { invalid } from '../../ground/errors.ts';
+import type { Operation } from '../declaration/operation.ts';
+import { type Param, type Params, parseValues } from '../declaration/params.ts';
+import { pathParams, routesOf } from '../declaration/route.ts';
+import { isObject } from '../declaration/weak-values.ts';
+
+type Declared = Pick<Operation, 'params' | 'resource'>;
+type Raw = Readonly<Record<string, unknown>>;
+
+const withDocument = (params: Params, place: 'data' | 'attributes' | 'relationships') =>
+  Object.entries(params).filter(([, param]) => param.document === place);
+
+/**
+ * Takes a JSON:API request document apart into raw values by wire name, for `parseValues`. Members that no parameter
+ * is declared for are ignored: clients send dozens.
+ * @param body The parsed JSON of the body; undefined when there is none.
+ * @throws `invalid` with a JSON pointer as `field` when `data` is absent or not of the right shape or type.
+ */
+export function readDocument(operation: Declared, body: unknown): Raw {
+  const [whole] = withDocument(operation.params, 'data');
+  if (whole === undefined && operation.resource === undefined) return {};
+  const data = isObject(body) ? body['data'] : undefined;
+  if (data === undefined || data === null) throw invalid('data is missing', { field: '/data' });
+  if (whole !== undefined) return { [whole[0]]: linkageOf(whole[1], data, '/data') };
+  if (!isObject(data)) throw invalid('must be a resource object', { field: '/data' });
+  if (data['type'] !== operation.resource) {
+    throw invalid(`type must be "${operation.resource}"`, { field: '/data/type' });
+  }
+  return { ...attributesOf(operation.params, data), ...relationshipsOf(operation.params, data) };
+}
+
+function attributesOf(params: Params, data: Raw): Raw {
+  const attributes = objectIn(data, 'attributes', '/data/attributes');
+  return Object.fromEntries(
+    withDocument(params, 'attributes').flatMap(([name]) =>
+      Object.hasOwn(attributes, name) ? [[name, attributes[name]]] : [],
+    ),
+  );
+}
+
+function relationshipsOf(params: Params, data: Raw): Raw {
+  const relationships = objectIn(data, 'relationships', '/data/relationships');
+  return Object.fromEntries(
+    withDocument(params, 'relationships').flatMap(([name, param]) => {
+      if (!Object.hasOwn(relationships, name)) return [];
+      const pointer = `/data/relationships/${name}`;
+      const linkage = objectIn(relationships, name, pointer)['data'];
+      if (linkage === undefined) throw invalid('data is missing', { field: `${pointer}/data` });
+      return [[name, linkageOf(param, linkage, `${pointer}/data`)]];
+    }),
+  );
+}
+
+/** Bare texts and objects without a type are what command lines and programs give; in a document they are mistakes. */
+function linkageOf({ schema }: Param<unknown>, linkage: unknown, pointer: string): unknown {
+  if (typeof linkage === 'string') {
+    throw invalid('must be an array of resource identifiers', { field: pointer });
+  }
+  const type = schema.items?.properties?.['type']?.enum?.[0];
+  const check = (item: unknown, field: string): void => {
+    if (!isObject(item)) throw invalid('must be a resource identifier', { field });
+    if (item['type'] !== type) throw invalid(`type must be "${type}"`, { field: `${field}/type` });
+  };
+  if (isObject(linkage)) check(linkage, pointer);
+  for (const [index, item] of (Array.isArray(linkage) ? linkage : []).entries()) {
+    check(item, `${pointer}/${index}`);
+  }
+  return linkage;
+}
+
+function objectIn(holder: Raw, name: string, pointer: string): Raw {
+  const value = holder[name];
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) throw invalid('must be an object', { field: pointer });
+  return value;
+}
+
+/** The request document for raw values, as a client sends it; undefined for an operation without one. */
+export function printDocument(operation: Declared, raw: Raw): object | undefined {
+  const [whole] = withDocument(operation.params, 'data');
+  if (whole === undefined && operation.resource === undefined) return undefined;
+  const values: Raw = parseValues(operation.params, raw).values;
+  const printed = (place: 'data' | 'attributes' | 'relationships') =>
+    withDocument(operation.params, place).flatMap(([name, param]) =>
+      values[name] === undefined
+        ? []
+        : [[name, param.print === undefined ? values[name] : param.print(values[name])] as const],
+    );
+  if (whole !== undefined) return { data: printed('data')[0]?.[1] };
+  const relationships = printed('relationships').map(([name, data]) => [name, { data }]);
+  return {
+    data: {
+      type: operation.resource,
+      attributes: Object.fromEntries(printed('attributes')),
+      ...(relationships.length === 0 ? {} : { relationships: Object.fromEntries(relationships) }),
+    },
+  };
+}
+
+/**
+ * Where a JSON:API error says its source is: a pointer for what is in the body, else the name of a query parameter;
+ * undefined for what is in the path.
+ * @param field The `field` of a `CofferError`.
+ */
+export function errorSource(
+  operation: Pick<Operation, 'params' | 'route'>,
+  field: string,
+): { readonly pointer: string } | { readonly parameter: string } | undefined {
+  if (field.startsWith('/')) return { pointer: field };
+  const param = operation.params[field];
+  if (param?.document === 'data') return { pointer: '/data' };
+  if (param?.document !== undefined) return { pointer: `/data/${param.document}/${field}` };
+  const inPath = routesOf(operation).some((route) => pathParams(route).includes(field));
+  return param === undefined || inPath ? undefined : { parameter: field };
+}

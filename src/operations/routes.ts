@@ -1,0 +1,129 @@
+import { type Branch, isEntry } from './catalogue.ts';
+import type { Api, Operation } from './declaration/operation.ts';
+import type { Params } from './declaration/params.ts';
+import { type Method, parseRoute, type Route } from './declaration/route.ts';
+
+/** One way to reach an operation. */
+export interface ServedRoute {
+  /** Place in the command tree, joined by dots: `transit.keys.trim`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly operation: Operation;
+  readonly route: Route;
+}
+
+/** Loads every declaration of the catalogue. */
+export async function loadRoutes(branch: Branch, path: readonly string[] = []): Promise<ServedRoute[]> {
+  const nested = await Promise.all(
+    Object.entries(branch).map(async ([word, node]) => {
+      const here = [...path, word];
+      if (!isEntry(node)) return loadRoutes(node, here);
+      const operation = (await node.load()).declaration;
+      return [operation.route].flat().map((notation) => ({
+        name: here.join('.'),
+        summary: node.summary,
+        operation,
+        route: parseRoute(notation),
+      }));
+    }),
+  );
+  return nested.flat();
+}
+
+/** A path's operation, or why it has none. */
+export type Match =
+  | { readonly served: ServedRoute; readonly captures: Readonly<Record<string, string>> }
+  /** The path exists, with other methods. */
+  | 'unsupported-operation'
+  | 'unsupported-path';
+
+interface Compiled {
+  readonly served: ServedRoute;
+  readonly pattern: RegExp;
+}
+
+/**
+ * The routes of one path space (a transit mount, `/v1` itself, or `/api/v2`), ready for matching: patterns
+ * are looked up by first segment, so that the cost of a request does not grow with the number of operations.
+ */
+export class RouteTable {
+  readonly #byFirstSegment = new Map<string, Compiled[]>();
+  readonly #decode: (capture: string) => string;
+
+  /** @param decode applied to what the path captures, for paths that were not decoded as a whole before. */
+  constructor(routes: readonly ServedRoute[], decode: (capture: string) => string = (capture) => capture) {
+    this.#decode = decode;
+    for (const served of routes) {
+      const first = firstSegment(served.route);
+      const known = this.#byFirstSegment.get(first) ?? [];
+      known.push({ served, pattern: compile(served.route, served.operation.params) });
+      // Literal text wins over a parameter that would take it: `sys/mounts/x/tune` is not a mount's path.
+      this.#byFirstSegment.set(
+        first,
+        known.sort((a, b) => literalLength(b) - literalLength(a)),
+      );
+    }
+  }
+
+  match(method: Method, path: string): Match {
+    let other = false;
+    for (const { served, pattern } of this.#candidates(path)) {
+      const found = pattern.exec(path);
+      if (found === null) continue;
+      if (served.route.method === method) return { served, captures: this.#captures(found.groups ?? {}) };
+      other = true;
+    }
+    return other ? 'unsupported-operation' : 'unsupported-path';
+  }
+
+  /** Whether anybody may know that there is something at the path, because some method needs no token. */
+  isOpen(path: string): boolean {
+    return this.#candidates(path).some(
+      ({ served, pattern }) => served.operation.unauthenticated === true && pattern.test(path),
+    );
+  }
+
+  #candidates(path: string): readonly Compiled[] {
+    const slash = path.indexOf('/');
+    return this.#byFirstSegment.get(slash === -1 ? path : path.slice(0, slash)) ?? [];
+  }
+
+  #captures(groups: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+    const captures: Record<string, string> = {};
+    for (const param in groups) {
+      const value = groups[param];
+      if (value !== undefined) captures[param] = this.#decode(value);
+    }
+    return captures;
+  }
+}
+
+/** Those of one API; absolute ones, or those that are relative to a mount. */
+export const routesUnder = (routes: readonly ServedRoute[], api: Api, absolute: boolean): ServedRoute[] =>
+  routes.filter(({ operation, route }) => operation.api === api && route.absolute === absolute);
+
+function firstSegment(route: Route): string {
+  const first = route.parts[0];
+  if (first === undefined || !('text' in first)) throw new Error('a route must start with a literal segment');
+  return first.text.split('/')[0] ?? '';
+}
+
+const literalLength = ({ served }: Compiled): number =>
+  served.route.parts.reduce((sum, part) => sum + ('text' in part ? part.text.length : 0), 0);
+
+const REGEXP_SPECIALS = /[.*+?^${}()|[\]\\]/g;
+
+/** A name that its parameter's own pattern refuses is no such path, as with peers: 404, not 400. */
+function compile(route: Route, params: Params): RegExp {
+  const last = route.parts.at(-1);
+  const source = route.parts.map((part) => {
+    if ('text' in part) return part.text.replaceAll(REGEXP_SPECIALS, '\\$&');
+    const group = `?<${part.param}>`;
+    if (part.optional) return part === last ? `(?:/(${group}.+))?` : `(?:/(${group}[^/]*))?`;
+    if (part.many) return `(${group}[^/]+(?:/[^/]+)*)${part === last ? '/?' : ''}`;
+    if (part.words !== undefined) return `(${group}${part.words.join('|')})`;
+    const own = params[part.param]?.schema.pattern;
+    return own === undefined ? `(${group}[^/]+)` : `(${group}${own.replace(/^\^|\$$/g, '')})`;
+  });
+  return new RegExp(`^${source.join('')}$`, 's');
+}

@@ -1,0 +1,147 @@
+import { utf8 } from '../ground/bytes.ts';
+import { asCofferError, invalid } from '../ground/errors.ts';
+import type { SealStatus, ServerState } from '../operations/declaration/operation.ts';
+import { storeStatus } from '../store/administration/status.ts';
+import { collectKeys } from './collect-keys.ts';
+import type { Log } from './log.ts';
+import { printMetrics, type Snapshot } from './metrics.ts';
+import { forget, keysInText, shareIn, type UnsealKey } from './unseal-keys.ts';
+
+/** A process that answers requests, as the one that controls it sees it. */
+export interface Member {
+  /** Opens the store. @throws `denied` when no key fits; what it was before it stays. */
+  unseal(keys: readonly UnsealKey[]): Promise<void>;
+  seal(): Promise<void>;
+  reload(): Promise<void>;
+  snapshot(): Promise<Snapshot>;
+}
+
+/**
+ * Seals, unseals and counts for all processes of a server alike. Each change is done by every process before it is
+ * acknowledged, and one change at a time.
+ */
+export class Control implements ServerState {
+  readonly #directory: string;
+  readonly #apiDocument: () => object;
+  readonly #log: Log;
+  readonly #members = new Set<Member>();
+  /** Recovery shares given so far, all of one slot. */
+  #shares = new Set<string>();
+  #keys: readonly UnsealKey[] | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(directory: string, log: Log, apiDocument: () => object) {
+    this.#directory = directory;
+    this.#log = log;
+    this.#apiDocument = apiDocument;
+  }
+
+  /** What unsealed the server; undefined while it is sealed. */
+  get keys(): readonly UnsealKey[] | undefined {
+    return this.#keys;
+  }
+
+  /** The store was opened with these keys before any process asked for it. */
+  unsealedWith(keys: readonly UnsealKey[]): void {
+    this.#keys = keys;
+  }
+
+  /** Adds a process once `start` has brought it to the present state. */
+  async add<M extends Member>(start: () => Promise<M>): Promise<M> {
+    return this.#alone(async () => {
+      const member = await start();
+      this.#members.add(member);
+      return member;
+    });
+  }
+
+  remove(member: Member): void {
+    this.#members.delete(member);
+  }
+
+  async sealStatus(): Promise<SealStatus> {
+    const { id, slots } = await storeStatus(this.#directory);
+    const counts = slots.find(({ shares }) => shares !== undefined)?.shares ?? { count: 1, threshold: 1 };
+    return {
+      sealed: this.#keys === undefined,
+      shares: counts.count,
+      threshold: counts.threshold,
+      progress: this.#shares.size,
+      storeId: id,
+    };
+  }
+
+  async unseal(text: string): Promise<SealStatus> {
+    await this.#alone(async () => {
+      if (this.#keys !== undefined) return;
+      const share = shareIn(text);
+      if (share === undefined) return this.#unsealWith(keysInText(text));
+      if (![...this.#shares].every((other) => shareIn(other)?.slot === share.slot)) this.#shares.clear();
+      this.#shares.add(text.trim());
+      if (this.#shares.size < share.threshold) return;
+      const texts = [...this.#shares];
+      this.#shares = new Set();
+      return this.#unsealWith([{ kind: 'shares', texts: texts.map(utf8) }]);
+    });
+    return this.sealStatus();
+  }
+
+  async resetUnseal(): Promise<SealStatus> {
+    this.#shares = new Set();
+    return this.sealStatus();
+  }
+
+  async seal(): Promise<void> {
+    await this.#alone(async () => {
+      const keys = this.#keys ?? [];
+      this.#keys = undefined;
+      await this.#everybody((member) => member.seal());
+      forget(keys);
+      collectKeys();
+      this.#log.info('sealed');
+    });
+  }
+
+  async reload(): Promise<void> {
+    await this.#alone(() => this.#everybody((member) => member.reload()));
+  }
+
+  async metrics(): Promise<string> {
+    const snapshots = await Promise.all([...this.#members].map((member) => member.snapshot()));
+    return printMetrics(snapshots, this.#keys === undefined);
+  }
+
+  apiDocument(): object {
+    return this.#apiDocument();
+  }
+
+  /** The first process finds out whether the keys are right; the others follow. */
+  async #unsealWith(keys: readonly UnsealKey[]): Promise<void> {
+    try {
+      for (const member of this.#members) await member.unseal(keys);
+    } catch (error) {
+      forget(keys);
+      const { kind } = asCofferError(error) ?? {};
+      if (kind !== 'denied' && kind !== 'sealed') throw error;
+      // Who has no token leaves no audit record: this is the only trace of somebody who tries keys.
+      this.#log.warn('an attempt to unseal failed', { reason: 'no key fits' });
+      // The wrong key is the caller's mistake; the status of a sealed server would have clients try it again.
+      throw invalid('unseal failed, invalid key', {
+        field: 'key',
+        hint: 'see "coffer status" for what opens it',
+      });
+    }
+    this.#keys = keys;
+    this.#log.info('unsealed');
+  }
+
+  async #everybody(change: (member: Member) => Promise<void>): Promise<void> {
+    await Promise.all([...this.#members].map(change));
+  }
+
+  async #alone<T>(change: () => Promise<T>): Promise<T> {
+    const mine = this.#last.then(change, change);
+    this.#last = mine.catch(() => undefined);
+    return mine;
+  }
+}

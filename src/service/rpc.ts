@@ -1,0 +1,108 @@
+import { asCofferError, CofferError, type ErrorKind, unavailable } from '../ground/errors.ts';
+
+/** The end of a channel between two processes: `process` in a child, the child's handle in its parent. */
+export interface Port {
+  send(message: object): void;
+  onMessage(listener: (message: unknown) => void): void;
+}
+
+interface MessagingProcess {
+  send?(message: object): unknown;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  readonly connected: boolean;
+}
+
+/** The channel that Node.js opens between a process and a child. */
+export const portOf = (peer: MessagingProcess): Port => ({
+  send(message) {
+    if (peer.connected) peer.send?.(message);
+  },
+  onMessage: (listener) => void peer.on('message', listener),
+});
+
+export type Handlers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
+
+type Message =
+  | { readonly call: number; readonly method: string; readonly argument: unknown }
+  | { readonly answer: number; readonly value: unknown }
+  | { readonly answer: number; readonly error: SentError };
+
+interface SentError {
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly field: string | undefined;
+  readonly hint: string | undefined;
+}
+
+/** Calls between the processes of one server, in both directions. Arguments and results are plain JSON. */
+export class Rpc {
+  readonly #port: Port;
+  readonly #handlers: Handlers;
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  #calls = 0;
+  #closed = false;
+
+  constructor(port: Port, handlers: Handlers) {
+    this.#port = port;
+    this.#handlers = handlers;
+    port.onMessage((message) => {
+      if (isMessage(message)) this.#receive(message);
+    });
+  }
+
+  /** @throws the error that the other side raised; `unavailable` when it is gone. */
+  async call(method: string, argument: unknown = null): Promise<unknown> {
+    if (this.#closed) throw gone();
+    const number = ++this.#calls;
+    const waiting = Promise.withResolvers<unknown>();
+    this.#waiting.set(number, waiting);
+    this.#port.send({ call: number, method, argument });
+    return waiting.promise;
+  }
+
+  /** The other side has ended. */
+  close(): void {
+    this.#closed = true;
+    for (const waiting of this.#waiting.values()) waiting.reject(gone());
+    this.#waiting.clear();
+  }
+
+  #receive(message: Message): void {
+    if ('call' in message) {
+      void this.#serve(message.call, message.method, message.argument);
+      return;
+    }
+    const waiting = this.#waiting.get(message.answer);
+    this.#waiting.delete(message.answer);
+    if ('error' in message) waiting?.reject(revive(message.error));
+    else waiting?.resolve(message.value);
+  }
+
+  async #serve(call: number, method: string, argument: unknown): Promise<void> {
+    let reply: object;
+    try {
+      const handler = this.#handlers[method];
+      if (handler === undefined) throw new Error(`no handler for "${method}"`);
+      reply = { answer: call, value: (await handler(argument)) ?? null };
+    } catch (error) {
+      reply = { answer: call, error: sent(error) };
+    }
+    if (!this.#closed) this.#port.send(reply);
+  }
+}
+
+const gone = (): CofferError => unavailable('a process of the server ended');
+
+function sent(error: unknown): SentError {
+  const { kind, message, field, hint } = asCofferError(error) ?? unavailable('internal error');
+  return { kind, message, field, hint };
+}
+
+const revive = ({ kind, message, field, hint }: SentError): CofferError =>
+  new CofferError(kind, message, {
+    ...(field === undefined ? {} : { field }),
+    ...(hint === undefined ? {} : { hint }),
+  });
+
+const isMessage = (message: unknown): message is Message =>
+  typeof message === 'object' && message !== null && ('call' in message || 'answer' in message);

@@ -1,0 +1,20 @@
+import { type CofferError, sealed } from '../ground/errors.ts';
+import type { Store } from '../store/store.ts';
+
+const refusal = (): CofferError => sealed('the store is sealed', { hint: 'unseal the server first' });
+
+/** What stands in for the store while a server is sealed. */
+export const sealedStore: Store = {
+  id: '',
+  async read() {
+    throw refusal();
+  },
+  async transact() {
+    throw refusal();
+  },
+  async revision() {
+    throw refusal();
+  },
+  limitCache() {},
+  close() {},
+};

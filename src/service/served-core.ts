@@ -1,0 +1,117 @@
+import type { Access } from '../access/access.ts';
+import type { AuditLog } from '../access/audit-log.ts';
+import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
+import { MAX_MOUNT_PATH_LENGTH, type Mount } from '../mounts/mounts.ts';
+import type { Core } from '../operations/declaration/operation.ts';
+import { isObject } from '../operations/declaration/weak-values.ts';
+import type { Transit } from '../transit/transit.ts';
+
+/** What the audit trail is to know of an answer. */
+interface Recorded {
+  readonly answer: { readonly status: number };
+  readonly data?: unknown;
+  readonly error?: string;
+}
+
+/** The core of an unsealed server, with what every request needs of it at hand. */
+export class ServedCore {
+  readonly core: Core;
+  readonly access: Access;
+  /** By mount path, as of the revision. */
+  readonly #engines = new Map<string, Promise<Transit>>();
+  readonly #recorder: AuditRecorder | undefined;
+  readonly #auditLog: AuditLog | undefined;
+  #looking: Promise<string> | undefined;
+  /** Counts looks at the store; and the one that saw what is taken up now. */
+  #looks = 0;
+  #takenUp = 0;
+  #revision: string | undefined;
+  #mounts: ReadonlyMap<string, Mount> = new Map();
+
+  private constructor(core: Core, access: Access, recorder?: AuditRecorder, auditLog?: AuditLog) {
+    this.core = { ...core, transit: (mount) => this.#transit(core, mount) };
+    this.access = access;
+    this.#recorder = recorder;
+    this.#auditLog = auditLog;
+  }
+
+  static async over(core: Core, auditLog: AuditLog | undefined): Promise<ServedCore> {
+    const access = await core.access();
+    if (auditLog === undefined) return new ServedCore(core, access);
+    return new ServedCore(core, access, await access.auditRecorder(), auditLog);
+  }
+
+  /**
+   * The store's revision as of now, with what depends on it taken up. All requests that came in by this turn of the
+   * event loop share one look at the store; the look comes after the last of them, so it is fresh for each.
+   */
+  revision(): Promise<string> {
+    this.#looking ??= this.#look();
+    return this.#looking;
+  }
+
+  async #look(): Promise<string> {
+    const look = ++this.#looks;
+    await new Promise((resolve) => setImmediate(resolve));
+    // Whoever comes from here on may know of changes that this look misses.
+    this.#looking = undefined;
+    const revision = await this.core.store.revision();
+    if (revision !== this.#revision) await this.#moveTo(revision, look);
+    return revision;
+  }
+
+  async #moveTo(revision: string, look: number): Promise<void> {
+    const mounts = await this.core.mounts.list();
+    // A later look may have been quicker, and knows better.
+    if (look < this.#takenUp) return;
+    this.#takenUp = look;
+    this.#mounts = new Map(mounts.map((mount) => [mount.path, mount]));
+    this.#engines.clear();
+    this.#revision = revision;
+  }
+
+  /** The mount that a path lies under. Mounts never lie in one another, so there is at most one. */
+  mountOf(path: string): Mount | undefined {
+    for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
+      const mount = this.#mounts.get(path.slice(0, end));
+      if (mount !== undefined) return mount;
+    }
+    return undefined;
+  }
+
+  /** While the store does not change, a mount's engine stays the same; every request has asked for the revision. */
+  #transit(core: Core, mount: string): Promise<Transit> {
+    let engine = this.#engines.get(mount);
+    if (engine === undefined) {
+      engine = core.transit(mount);
+      this.#engines.set(mount, engine);
+      engine.catch(() => this.#engines.delete(mount));
+    }
+    return engine;
+  }
+
+  /** Written before an operation runs that changes something. @throws `unavailable`: then it must not run. */
+  async recordRequest(request: AuditedRequest): Promise<void> {
+    if (this.#recorder !== undefined) await this.#auditLog?.append(this.#recorder.request(request));
+  }
+
+  /** Written before the answer is sent. @throws `unavailable`: then it must not be sent. */
+  async recordResponse(request: AuditedRequest, { answer, data, error }: Recorded): Promise<void> {
+    if (this.#recorder === undefined) return;
+    const response: AuditedResponse = {
+      status: answer.status,
+      ...(isObject(data) ? { data } : {}),
+      ...(error === undefined ? {} : { error }),
+    };
+    await this.#auditLog?.append(this.#recorder.response(request, response));
+  }
+}
+
+/**
+ * The next slash at which a mount might end, or -1. Not every slash: a stranger's path may have thousands, and each costs
+ * a look.
+ */
+export function mountEnd(path: string, from: number): number {
+  const slash = path.indexOf('/', from);
+  return slash > MAX_MOUNT_PATH_LENGTH ? -1 : slash;
+}

@@ -1,0 +1,207 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { asCofferError, corrupt } from '../../ground/errors.ts';
+import type { Area, BlobRef } from '../backends/backend.ts';
+import { diskError } from '../backends/files/disk-errors.ts';
+import { FILE_MODE } from '../backends/files/durable-files.ts';
+
+/**
+ * One file that holds a whole store: `COFFERBK`, a format byte, records, and an end record with the SHA-256 of
+ * everything before it. A record is its type (one byte), a name and a content, each after its length (32-bit
+ * big-endian). Format: docs/format.md, "Backups". The contents are sealed as they were in the store.
+ */
+const MAGIC = Buffer.from('COFFERBK\x01', 'latin1');
+const MAGIC_TEXT_LENGTH = 8;
+const NAME = /^[0-9a-f]{1,64}$/;
+const CHUNK_BYTES = 1024 * 1024;
+/** More than any document; bounds what a damaged length can make us allocate. */
+const MAX_FIELD_BYTES = 1024 * 1024 * 1024;
+
+const types = { info: 1, header: 2, slots: 3, documents: 4, end: 5 } as const;
+type RecordType = (typeof types)[keyof typeof types];
+const areaTypes: Record<Area, RecordType> = { slots: types.slots, documents: types.documents };
+
+/** What a backup says of itself, its header, or a blob. */
+export type BackupRecord =
+  | { readonly kind: 'info' | 'header'; readonly bytes: Buffer }
+  | { readonly kind: 'blob'; readonly ref: BlobRef; readonly bytes: Buffer };
+
+/** Writes records in the order given; durable once `finish` has resolved. */
+export class BackupWriter {
+  readonly #file: FileHandle;
+  readonly #path: string;
+  readonly #hash: Hash = createHash('sha256');
+  #pending: Uint8Array[] = [MAGIC];
+  #pendingBytes = MAGIC.length;
+  bytes = 0;
+
+  private constructor(file: FileHandle, path: string) {
+    this.#file = file;
+    this.#path = path;
+  }
+
+  /** @throws `unavailable` when the file exists or can't be written. */
+  static async create(path: string): Promise<BackupWriter> {
+    try {
+      return new BackupWriter(await open(path, 'wx', FILE_MODE), path);
+    } catch (error) {
+      throw diskError(error, 'create', path);
+    }
+  }
+
+  async write(record: BackupRecord): Promise<void> {
+    const type = record.kind === 'blob' ? areaTypes[record.ref.area] : types[record.kind];
+    await this.#append(type, record.kind === 'blob' ? record.ref.name : '', record.bytes);
+  }
+
+  async finish(): Promise<void> {
+    await this.#flush();
+    await this.#append(types.end, '', this.#hash.copy().digest());
+    try {
+      await this.#flush();
+      await this.#file.sync();
+    } catch (error) {
+      throw diskError(error, 'write', this.#path);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  async #append(type: RecordType, name: string, bytes: Uint8Array): Promise<void> {
+    const head = Buffer.alloc(1 + 4 + name.length + 4);
+    head.writeUInt8(type, 0);
+    head.writeUInt32BE(name.length, 1);
+    head.write(name, 5, 'latin1');
+    head.writeUInt32BE(bytes.length, 5 + name.length);
+    this.#pending.push(head, bytes);
+    this.#pendingBytes += head.length + bytes.length;
+    if (this.#pendingBytes >= CHUNK_BYTES) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    const chunk = Buffer.concat(this.#pending);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#hash.update(chunk);
+    try {
+      await this.#file.writeFile(chunk);
+    } catch (error) {
+      throw diskError(error, 'write', this.#path);
+    }
+    this.bytes += chunk.length;
+  }
+}
+
+/**
+ * The records of a backup. The caller must read to the end before it relies on any: only there the checksum is known.
+ * @throws `corrupt` when the file is damaged, cut short, newer, or no backup at all.
+ */
+export async function* readBackupFile(path: string): AsyncGenerator<BackupRecord> {
+  const source = await Source.open(path);
+  try {
+    await checkMagic(source, path);
+    for (;;) {
+      const hashBefore = source.digest();
+      const type = (await source.take(1))[0];
+      const name = (await source.takeField()).toString('latin1');
+      const bytes = await source.takeField();
+      if (type === types.end) {
+        if (!bytes.equals(hashBefore) || !(await source.atEnd())) throw damaged(path);
+        return;
+      }
+      yield recordOf(type, name, bytes, path);
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function recordOf(type: number | undefined, name: string, bytes: Buffer, path: string): BackupRecord {
+  if (type === types.info && name === '') return { kind: 'info', bytes };
+  if (type === types.header && name === '') return { kind: 'header', bytes };
+  const area = type === types.slots ? 'slots' : type === types.documents ? 'documents' : undefined;
+  // A name becomes part of a path, so nothing but hexadecimal digits may pass.
+  if (area === undefined || !NAME.test(name)) throw damaged(path);
+  return { kind: 'blob', ref: { area, name }, bytes };
+}
+
+async function checkMagic(source: Source, path: string): Promise<void> {
+  const magic = await source.take(MAGIC.length).catch((error: unknown) => {
+    // Too short to be one; a disk that fails says nothing about what the file is.
+    if (asCofferError(error)?.kind === 'corrupt') return Buffer.alloc(MAGIC.length);
+    throw error;
+  });
+  if (magic.equals(MAGIC)) return;
+  if (magic.subarray(0, MAGIC_TEXT_LENGTH).equals(MAGIC.subarray(0, MAGIC_TEXT_LENGTH))) {
+    throw corrupt(`${path} was made by a newer Coffer (format ${magic[MAGIC_TEXT_LENGTH]}), or is damaged`, {
+      hint: 'install a newer Coffer, or take another backup',
+    });
+  }
+  throw corrupt(`${path} is no backup of a store`, { hint: 'give a file made by "coffer store backup"' });
+}
+
+/** Reads a file from front to back in large pieces, hashing what was taken. */
+class Source {
+  readonly #file: FileHandle;
+  readonly #path: string;
+  readonly #hash: Hash = createHash('sha256');
+  #buffer: Buffer = Buffer.alloc(0);
+
+  private constructor(file: FileHandle, path: string) {
+    this.#file = file;
+    this.#path = path;
+  }
+
+  static async open(path: string): Promise<Source> {
+    try {
+      return new Source(await open(path, 'r'), path);
+    } catch (error) {
+      throw diskError(error, 'read', path);
+    }
+  }
+
+  /** Of everything taken so far. */
+  digest(): Buffer {
+    return this.#hash.copy().digest();
+  }
+
+  /** Exactly `size` bytes. @throws `corrupt` when there are fewer. */
+  async take(size: number): Promise<Buffer> {
+    while (this.#buffer.length < size && (await this.#fill(size))) {}
+    if (this.#buffer.length < size) throw damaged(this.#path);
+    const taken = this.#buffer.subarray(0, size);
+    this.#buffer = this.#buffer.subarray(size);
+    this.#hash.update(taken);
+    return taken;
+  }
+
+  async takeField(): Promise<Buffer> {
+    const length = (await this.take(4)).readUInt32BE();
+    if (length > MAX_FIELD_BYTES) throw damaged(this.#path);
+    return this.take(length);
+  }
+
+  async atEnd(): Promise<boolean> {
+    return this.#buffer.length === 0 && !(await this.#fill(1));
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  async #fill(atLeast: number): Promise<boolean> {
+    const chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, Math.min(atLeast, 16 * CHUNK_BYTES)));
+    let count: number;
+    try {
+      count = (await this.#file.read(chunk, 0, chunk.length)).bytesRead;
+    } catch (error) {
+      throw diskError(error, 'read', this.#path);
+    }
+    this.#buffer = Buffer.concat([this.#buffer, chunk.subarray(0, count)]);
+    return count > 0;
+  }
+}
+
+const damaged = (path: string) => corrupt(`${path} is damaged`, { hint: 'take another backup' });

@@ -1,0 +1,81 @@
+import { unavailable } from '../../ground/errors.ts';
+import type { Backend, Blob, State, Version } from '../backends/backend.ts';
+import { createResumably, withBackendAt } from '../backends/registry.ts';
+import { parseHeader } from '../header.ts';
+import { everyRef, readEvery } from '../sealed/every-blob.ts';
+import type { Progress } from './survey.ts';
+
+export interface CopyOptions {
+  /** Locations: a directory, or `postgres://…`. There must be no store at `to`. */
+  readonly from: string;
+  readonly to: string;
+  /** Called after each file with the number of files read and their total. */
+  readonly onProgress?: Progress;
+}
+
+export interface CopySummary {
+  /** The store's id; the copy has the same. */
+  readonly id: string;
+  /** Slots and sealed files. */
+  readonly files: number;
+}
+
+/** Each attempt goes on from the one before, so the last ones are short. */
+const ATTEMPTS = 4;
+const STOP = 'stop the servers that use it, then run this again: it goes on from here';
+
+/**
+ * Copies a whole store as it is at one moment, sealed as it is: no key is needed, and the same secrets open the copy. When
+ * it is cut short, the next call goes on from there. The copy is compared with the original before it counts as a store.
+ * @throws `conflict` when there is a store at `to`; `not-found` when there is none at `from`.
+ */
+export async function copyStore({ from, to, onProgress }: CopyOptions): Promise<CopySummary> {
+  return withBackendAt(from, async (backend) => {
+    const header = await backend.header();
+    const { id } = parseHeader(header, backend.headerLocation);
+    for (let attempt = 1; ; attempt++) {
+      // Whoever gets the right to write finishes what a killed writer left.
+      const version = await backend.exclusive(async (session) => session.version);
+      const refs = await everyRef(backend, version);
+      const blobs = unchanged(
+        backend,
+        version,
+        counted(readEvery(backend, version, refs), refs.length, onProgress),
+      );
+      try {
+        await createResumably(to, { header, version, blobs });
+        return { id, files: refs.length };
+      } catch (error) {
+        if (isAt(version, await backend.state())) throw error;
+        if (attempt === ATTEMPTS)
+          throw unavailable(`others keep writing to ${backend.location}`, { hint: STOP, cause: error });
+      }
+    }
+  });
+}
+
+const isAt = ({ generation, revision }: Version, state: State): boolean =>
+  state.settled && state.generation === generation && state.revision === revision;
+
+/** Ends with an error when somebody wrote meanwhile, so that no store is made of a mixture. */
+async function* unchanged(
+  backend: Backend,
+  version: Version,
+  blobs: AsyncIterable<Blob>,
+): AsyncGenerator<Blob> {
+  yield* blobs;
+  if (!isAt(version, await backend.state()))
+    throw unavailable(`others wrote to ${backend.location}`, { hint: STOP });
+}
+
+async function* counted(
+  blobs: AsyncIterable<Blob>,
+  total: number,
+  onProgress: Progress | undefined,
+): AsyncGenerator<Blob> {
+  let done = 0;
+  for await (const blob of blobs) {
+    yield blob;
+    onProgress?.(++done, total);
+  }
+}

@@ -1,0 +1,119 @@
+import { readdirSync, statSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { makeWithParents } from '../../../ground/directories.ts';
+import { conflict } from '../../../ground/errors.ts';
+import type { InitialContent } from '../backend.ts';
+import { diskError } from './disk-errors.ts';
+import {
+  DIRECTORY_MODE,
+  deleteFile,
+  deleteTree,
+  isThere,
+  moveFile,
+  readWhole,
+  syncDirectory,
+  writeDurably,
+} from './durable-files.ts';
+import { FileLock } from './file-lock.ts';
+import { completeGeneration } from './generation-copy.ts';
+import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
+import { HEADER, Layout, STAGED } from './layout.ts';
+import { refuseForeign } from './ownership.ts';
+import { StateDirectory, settled } from './state-directory.ts';
+
+const LOCK_WAIT_MS = 10_000;
+
+export interface CreateOptions {
+  /** Goes on from what an earlier attempt with the same header left, and leaves what it has done when it fails. */
+  readonly resume?: boolean;
+}
+
+/**
+ * Makes the files of a new store. The store exists from the moment in which its header gets its name; until then the
+ * staged header marks the directory as unfinished, so that what a killed `init` left can be begun again.
+ * @throws `conflict` when the directory holds anything else; `unavailable` when the disk refuses: then everything
+ * made is deleted again.
+ */
+export async function createFiles(
+  directory: string,
+  content: InitialContent,
+  { resume = false }: CreateOptions = {},
+): Promise<void> {
+  const layout = new Layout(directory);
+  const made = await makeStoreDirectory(directory);
+  refuseOccupied(layout);
+  try {
+    await new FileLock(layout.lock, LOCK_WAIT_MS).hold(async () => {
+      refuseOccupied(layout);
+      await fill(layout, content, resume);
+    });
+  } catch (error) {
+    // Why it failed is worth more than why the rest of it stays.
+    if (!resume) await clear(layout, made).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function fill(layout: Layout, content: InitialContent, resume: boolean): Promise<void> {
+  const { header, version, blobs } = content;
+  const stagedHeader = layout.header + STAGED;
+  const state = new StateDirectory(layout.directory);
+  const begun = resume && readWhole(stagedHeader)?.equals(header) === true;
+  await writeDurably(stagedHeader, header);
+  await syncDirectory(layout.directory);
+  await removeUnfinished(layout, begun ? version.generation : undefined);
+  if (resume) await completeGeneration(layout, version.generation, blobs);
+  else await writeGeneration(layout, version.generation, blobs);
+  makeDirectory(state.path);
+  await state.create(settled(version));
+  await syncDirectory(state.path);
+  moveFile(stagedHeader, layout.header);
+  await syncDirectory(layout.directory);
+}
+
+/** @returns whether the directory is new. */
+async function makeStoreDirectory(directory: string): Promise<boolean> {
+  try {
+    const first = makeWithParents(directory, DIRECTORY_MODE);
+    refuseForeign(directory, statSync(directory));
+    if (first !== undefined) await syncDirectory(dirname(first));
+    return first !== undefined;
+  } catch (error) {
+    throw diskError(error, 'create', directory);
+  }
+}
+
+function refuseOccupied(layout: Layout): void {
+  const names = readdirSync(layout.directory);
+  if (names.includes(HEADER)) {
+    throw conflict(`there is a store in ${layout.directory} already`, {
+      hint: 'give another directory with --store, or use this one',
+    });
+  }
+  const unfinished = names.includes(HEADER + STAGED);
+  const foreign = names.filter((name) => name !== basename(layout.lock));
+  if (foreign.length > 0 && !unfinished) {
+    throw conflict(`${layout.directory} is not empty`, { hint: 'give an empty directory, or a new one' });
+  }
+}
+
+async function removeUnfinished(layout: Layout, but?: number): Promise<void> {
+  for (const generation of listGenerations(layout)) {
+    if (generation !== but) await deleteGeneration(layout, generation);
+  }
+  deleteTree(join(layout.directory, 'state'));
+}
+
+async function clear(layout: Layout, madeDirectory: boolean): Promise<void> {
+  // Another process may have finished its own store here meanwhile.
+  if (isThere(layout.header)) return;
+  if (isThere(layout.header + STAGED)) {
+    await removeUnfinished(layout);
+    deleteFile(layout.header + STAGED);
+  }
+  if (!madeDirectory) return;
+  deleteFile(layout.lock);
+  await rmdir(layout.directory).catch(() => undefined);
+  await syncDirectory(dirname(layout.directory)).catch(() => undefined);
+}

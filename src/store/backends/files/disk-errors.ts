@@ -1,0 +1,44 @@
+import { CofferError, unavailable } from '../../../ground/errors.ts';
+
+const reasons: Record<string, { readonly reason: string; readonly hint: string }> = {
+  ENOSPC: { reason: 'no space left on the disk', hint: 'free some space and try again' },
+  EDQUOT: { reason: 'the disk quota is used up', hint: 'free some space and try again' },
+  EFBIG: { reason: 'the limit of file sizes is reached', hint: 'raise it (ulimit -f)' },
+  EROFS: { reason: 'the file system is read-only', hint: 'mount it writable, or work on a copy elsewhere' },
+  EACCES: { reason: 'permission denied', hint: 'run as the user that owns the store' },
+  EPERM: { reason: 'operation not permitted', hint: 'run as the user that owns the store' },
+  EMFILE: { reason: 'too many open files', hint: 'raise the limit of open files (ulimit -n)' },
+  ENFILE: { reason: 'too many open files on this machine', hint: 'close other programs and try again' },
+  EIO: { reason: 'the disk reports an error', hint: 'check the disk, then run "coffer doctor"' },
+  ENOENT: { reason: 'no such file or directory', hint: 'check the path' },
+  EEXIST: { reason: 'there is a file of that name', hint: 'give another name' },
+  ENOTDIR: { reason: 'part of the path is not a directory', hint: 'check the path' },
+  EISDIR: { reason: 'it is a directory', hint: 'check the path' },
+  ELOOP: { reason: 'it is a symbolic link', hint: 'put the file itself there' },
+};
+
+/** The platform's code (`ENOENT`, …) of an error, or undefined. */
+export function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Why the file system refused, in our own words where we have some. */
+export function diskReason(error: unknown): string {
+  const code = errorCode(error) ?? 'unknown error';
+  return reasons[code]?.reason ?? code;
+}
+
+/** An error of the file system in our own words: what could not be done to which file, why, and what to do. */
+export function diskError(
+  error: unknown,
+  action: 'read' | 'write' | 'create' | 'delete',
+  file: string,
+): CofferError {
+  if (error instanceof CofferError) return error;
+  const known = reasons[errorCode(error) ?? ''];
+  return unavailable(`cannot ${action} ${file}: ${diskReason(error)}`, {
+    cause: error,
+    ...(known === undefined ? {} : { hint: known.hint }),
+  });
+}

@@ -1,0 +1,156 @@
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { elapsedMs } from '../../../ground/clock.ts';
+import { type CofferError, corrupt, unavailable } from '../../../ground/errors.ts';
+import { pause } from '../../../ground/pause.ts';
+import { diskError, errorCode } from './disk-errors.ts';
+import { FILE_MODE } from './durable-files.ts';
+
+// Result codes of SQLite, https://www.sqlite.org/rescode.html
+const SQLITE_BUSY = 5;
+const SQLITE_NOTADB = 26;
+/**
+ * A pause is at most this part of the time waited so far, within bounds: a short hold is noticed soon after its end, and a crowd
+ * does not keep the processors from whoever holds the lock with its tries.
+ */
+const PAUSE_SHARE = 1 / 8;
+const FIRST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * Mutual exclusion among all processes that use one file. SQLite does the locking: it is the part of Node that
+ * reaches the kernel's file locks, and it handles their traps (POSIX drops all locks of a process when *any*
+ * descriptor of the file is closed). The kernel lets go when a process ends, however it ends, so no lock is ever stale.
+ * Nothing is written: the file stays empty, and no other file appears. Never open the file by other means than this.
+ */
+export class FileLock {
+  readonly #path: string;
+  readonly #waitMs: number;
+  /** Resolves when everyone who queued in this process is done; undefined when nobody has. */
+  #queue: Promise<void> | undefined;
+
+  constructor(path: string, waitMs: number) {
+    this.#path = path;
+    this.#waitMs = waitMs;
+  }
+
+  /**
+   * Runs `work` while no one else holds the lock, in this process or any other. First come, first served within the
+   * process; between processes by chance.
+   * @throws `unavailable` when the lock is not to be had in time, or the file can't be opened for writing.
+   */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    const start = elapsedMs();
+    const before = this.#queue;
+    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+    const queue = before === undefined ? done : before.then(() => done);
+    this.#queue = queue;
+    try {
+      if (before !== undefined) await this.#inTime(before, start);
+      const release = await this.#acquire(start);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    } finally {
+      finish();
+      if (this.#queue === queue) this.#queue = undefined;
+    }
+  }
+
+  async #inTime(turn: Promise<void>, start: number): Promise<void> {
+    let alarm: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      alarm = setTimeout(() => reject(this.#timeout(start)), this.#waitMs);
+    });
+    try {
+      await Promise.race([turn, late]);
+    } finally {
+      clearTimeout(alarm);
+    }
+  }
+
+  /** @returns how to let go again. */
+  async #acquire(start: number): Promise<() => void> {
+    const database = this.#open();
+    try {
+      while (!this.#tryBegin(database)) {
+        const waited = elapsedMs() - start;
+        if (waited > this.#waitMs) throw this.#timeout(start);
+        const longest = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waited * PAUSE_SHARE));
+        await pause(1 + Math.random() * (longest - 1));
+      }
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return () => database.close();
+  }
+
+  #open(): DatabaseSync {
+    this.#ensureWritable();
+    // Loaded here because only writers need it.
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    try {
+      return new DatabaseSync(this.#path, { timeout: 0 });
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  #tryBegin(database: DatabaseSync): boolean {
+    try {
+      // The roll-back journal in memory, or else SQLite makes a file for it.
+      database.exec('PRAGMA journal_mode=MEMORY; BEGIN IMMEDIATE');
+      return true;
+    } catch (error) {
+      if (resultCode(error) === SQLITE_BUSY) return false;
+      throw this.#explain(error);
+    }
+  }
+
+  /**
+   * SQLite would create a missing file with wider permissions than ours, and would take a file that it can't write
+   * as well, but then without locking anything.
+   */
+  #ensureWritable(): void {
+    try {
+      accessSync(this.#path, constants.R_OK | constants.W_OK);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw diskError(error, 'write', this.#path);
+      this.#create();
+    }
+  }
+
+  #create(): void {
+    try {
+      closeSync(openSync(this.#path, 'wx', FILE_MODE));
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw diskError(error, 'create', this.#path);
+    }
+  }
+
+  #explain(error: unknown): CofferError {
+    if (resultCode(error) === SQLITE_NOTADB) {
+      return corrupt(`${this.#path} is damaged: it must be empty`, {
+        cause: error,
+        hint: `stop every Coffer that uses this store, then run "truncate -s 0 ${this.#path}"`,
+      });
+    }
+    return unavailable(`cannot lock ${this.#path}`, { cause: error });
+  }
+
+  #timeout(start: number): CofferError {
+    const seconds = Math.round((elapsedMs() - start) / 1000);
+    return unavailable(`${this.#path} is held by another process, waited for ${seconds} s`, {
+      hint: 'wait until it is done (a rekey or backup of a large store takes a while), then try again',
+    });
+  }
+}
+
+/** SQLite's primary result code of an error, or undefined. */
+function resultCode(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}

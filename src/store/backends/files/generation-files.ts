@@ -1,0 +1,61 @@
+import { promises as files, mkdirSync, readdirSync } from 'node:fs';
+
+import { areas, type Blob } from '../backend.ts';
+import { diskError } from './disk-errors.ts';
+import { DIRECTORY_MODE, inParallel, isThere, syncDirectory, writeDurably } from './durable-files.ts';
+import { type Layout, parseGeneration } from './layout.ts';
+
+/** Writes all blobs of a generation that nobody uses yet; durable once resolved. Leaves nothing when it fails. */
+export async function writeGeneration(
+  layout: Layout,
+  generation: number,
+  blobs: AsyncIterable<Blob>,
+): Promise<void> {
+  try {
+    makeDirectory(layout.generation(generation));
+    for (const area of areas) makeDirectory(layout.area(generation, area));
+    await inParallel(blobs, ({ ref, bytes }) => writeDurably(layout.blob(generation, ref), bytes));
+    for (const area of areas) await syncDirectory(layout.area(generation, area));
+    await syncDirectory(layout.generation(generation));
+    await syncDirectory(layout.directory);
+  } catch (error) {
+    // Why it failed is worth more than why the rest of it stays: whoever writes next clears that away.
+    await files.rm(layout.generation(generation), { recursive: true, force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+export function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: DIRECTORY_MODE });
+  } catch (error) {
+    throw diskError(error, 'create', path);
+  }
+}
+
+/** Deletes what a rekey left that was killed: a half-written next generation, or the one before. */
+export async function deleteNeighbours(layout: Layout, generation: number): Promise<void> {
+  let deleted = false;
+  for (const other of [generation - 1, generation + 1]) {
+    if (!isThere(layout.generation(other))) continue;
+    await deleteGeneration(layout, other);
+    deleted = true;
+  }
+  if (deleted) await syncDirectory(layout.directory);
+}
+
+export async function deleteGeneration(layout: Layout, generation: number): Promise<void> {
+  const path = layout.generation(generation);
+  try {
+    await files.rm(path, { recursive: true, force: true });
+  } catch (error) {
+    throw diskError(error, 'delete', path);
+  }
+}
+
+/** The numbers of all generations in the store directory. */
+export function listGenerations(layout: Layout): number[] {
+  return readdirSync(layout.directory)
+    .map(parseGeneration)
+    .filter((generation) => generation !== undefined);
+}

@@ -1,0 +1,65 @@
+import { corrupt } from '../../../ground/errors.ts';
+import { parseChecked, printChecked } from '../../checked-json.ts';
+import { type Area, areas, type BlobRef, type Version } from '../backend.ts';
+
+/** Its name in the directory of a decided commit. */
+export const JOURNAL = 'journal';
+const FORMAT = 1;
+const NAME = /^[0-9a-f]{1,64}$/;
+const SHA256 = /^[0-9a-f]{64}$/;
+
+/** One step of a commit: put the staged file with this content in its place, or delete. */
+export interface JournalEntry {
+  readonly ref: BlobRef;
+  /** Of the new content, hexadecimal; undefined for a deletion. */
+  readonly sha256: string | undefined;
+}
+
+/** What a commit of several changes is going to do. Once this is on disk the commit is decided. */
+export interface Journal {
+  /** The version that the commit starts from. */
+  readonly from: Version;
+  readonly entries: readonly JournalEntry[];
+}
+
+export function printJournal({ from, entries }: Journal): Buffer {
+  return printChecked({
+    format: FORMAT,
+    generation: from.generation,
+    revision: from.revision,
+    changes: entries.map(({ ref, sha256 }) => ({ area: ref.area, name: ref.name, sha256: sha256 ?? null })),
+  });
+}
+
+/**
+ * Names are checked strictly: whoever could write this file must not be able to have us write or delete
+ * anything outside the store.
+ * @param file how the message calls it. @throws `corrupt`
+ */
+export function parseJournal(bytes: Uint8Array, file: string): Journal {
+  const body = parseChecked(bytes);
+  const { format, generation, revision, changes } = body ?? {};
+  const entries = Array.isArray(changes) ? changes.map(parseEntry) : [];
+  if (
+    format !== FORMAT ||
+    typeof generation !== 'number' ||
+    typeof revision !== 'number' ||
+    entries.length === 0 ||
+    !entries.every((entry) => entry !== undefined)
+  ) {
+    throw corrupt(`${file} is damaged`, {
+      hint: 'delete its directory to give up the unfinished change, then run "coffer doctor"',
+    });
+  }
+  return { from: { generation, revision }, entries };
+}
+
+function parseEntry(value: unknown): JournalEntry | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { area, name, sha256 } = value as Record<string, unknown>;
+  if (!isArea(area) || typeof name !== 'string' || !NAME.test(name)) return undefined;
+  if (sha256 === null) return { ref: { area, name }, sha256: undefined };
+  return typeof sha256 === 'string' && SHA256.test(sha256) ? { ref: { area, name }, sha256 } : undefined;
+}
+
+const isArea = (value: unknown): value is Area => areas.some((area) => area === value);

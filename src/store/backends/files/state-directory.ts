@@ -1,0 +1,167 @@
+import { readdirSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { corrupt } from '../../../ground/errors.ts';
+import type { State, Version } from '../backend.ts';
+import { diskError, errorCode } from './disk-errors.ts';
+import { deleteTree, moveFile, writeDurably } from './durable-files.ts';
+import { prefixOf, STAGED } from './layout.ts';
+
+const STATE_FILE = /^(clean|dirty)-([1-9][0-9]{0,9})-(0|[1-9][0-9]{0,14})$/;
+/** Name of the directory of a decided commit. */
+export const DECIDED = 'commit';
+/** A listing taken while another process renames the state file may miss both names. */
+const LISTING_ATTEMPTS = 20;
+
+interface Listing {
+  readonly state: State | undefined;
+  /** Every other name in the directory. */
+  readonly others: readonly string[];
+}
+
+/**
+ * The directory `state`: one empty file whose *name* is the present state, `clean-<generation>-<revision>` or
+ * `dirty-…` while a commit is applied. So there is no content to be damaged, a change of state is one rename, and
+ * asking whether anything changed is one look at a name. What is on its way into the store (`*.new`) and the
+ * directory of a decided commit lie here too, so that one sync decides a commit.
+ */
+export class StateDirectory {
+  readonly path: string;
+  readonly #prefix: string;
+  #known: State | undefined;
+  /** The state file, which keeps its identity through all commits: another one means another history. */
+  #file: Stats | undefined;
+  #highest = -1;
+
+  constructor(storeDirectory: string) {
+    this.path = join(storeDirectory, 'state');
+    this.#prefix = prefixOf(this.path);
+  }
+
+  /** The present state. @throws `corrupt` when there is none. */
+  read(): State {
+    const known = this.#known;
+    if (known?.settled === true && isSame(this.#file, this.#look(known))) return known;
+    for (let attempt = 0; attempt < LISTING_ATTEMPTS; attempt++) {
+      const { state } = this.list();
+      if (state === undefined) continue;
+      const file = this.#look(state);
+      // Renamed since it was listed.
+      if (file === undefined) continue;
+      if (!this.isReplaced(state)) this.#remember(state);
+      return state;
+    }
+    throw corrupt(`${this.path} is damaged: the file that names the present state is missing`, {
+      hint: 'any command that writes puts it back; or restore a backup with "coffer store restore"',
+    });
+  }
+
+  /**
+   * Whether another directory was put in the place of the one that this process has worked with: a backup, or another store. A
+   * state file keeps its identity through all commits, so this is known by it.
+   */
+  isReplaced(present: State): boolean {
+    if (present === this.#known) return false;
+    const file = this.#look(present);
+    return this.#file !== undefined && file !== undefined && !isSame(this.#file, file);
+  }
+
+  /**
+   * Takes up the state of a directory that was put in place of another, under the lock. Revisions that caches know are not given
+   * out a second time: it goes on from above all that were seen.
+   * @param present settled.
+   */
+  takeUp(present: State): State {
+    if (present.revision > this.#highest) {
+      this.#remember(present);
+      return present;
+    }
+    const next = { ...present, revision: this.#highest + 1 };
+    this.change(present, next);
+    return next;
+  }
+
+  /** Above all revisions that this process has seen, and above all that were used if the clock is right. */
+  unusedRevision(): number {
+    // Revisions count commits, so the time in milliseconds is above them.
+    return Math.max(Date.now(), this.#highest + 1);
+  }
+
+  list(): Listing {
+    let names: string[];
+    try {
+      names = readdirSync(this.path);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return { state: undefined, others: [] };
+      throw diskError(error, 'read', this.path);
+    }
+    const states = names.map(parseStateName).filter((state) => state !== undefined);
+    const state = states.sort(newestFirst)[0];
+    const others = state === undefined ? names : names.filter((name) => name !== stateName(state));
+    return { state, others };
+  }
+
+  /** Path of the file that stands for a state. */
+  file(state: State): string {
+    return `${this.#prefix}${stateName(state)}`;
+  }
+
+  /** Makes `to` the present state in one step. */
+  change(from: State, to: State): void {
+    moveFile(this.file(from), this.file(to));
+    this.#remember(to);
+  }
+
+  /** Writes the first state file, or one that has gone missing. */
+  async create(state: State): Promise<void> {
+    await writeDurably(this.file(state), new Uint8Array(0));
+    this.#remember(state);
+  }
+
+  #remember(state: State): void {
+    this.#known = state;
+    this.#file = this.#look(state) ?? this.#file;
+    this.#highest = Math.max(this.#highest, state.revision);
+  }
+
+  #look(state: State): Stats | undefined {
+    try {
+      return statSync(this.file(state), { throwIfNoEntry: false });
+    } catch (error) {
+      throw diskError(error, 'read', this.file(state));
+    }
+  }
+
+  /** Deletes what killed sessions left, given the names of everything but the state. */
+  discard(names: readonly string[]): void {
+    for (const name of names) deleteTree(join(this.path, name));
+  }
+
+  /** Where a commit of several changes is prepared. */
+  get preparing(): string {
+    return this.decided + STAGED;
+  }
+
+  /** What that becomes when the commit is decided. */
+  get decided(): string {
+    return join(this.path, DECIDED);
+  }
+}
+
+const isSame = (a: Stats | undefined, b: Stats | undefined): boolean =>
+  a !== undefined && a.ino === b?.ino && a.dev === b.dev && a.birthtimeMs === b.birthtimeMs;
+
+export const settled = (version: Version): State => ({ ...version, settled: true });
+export const unsettled = (version: Version): State => ({ ...version, settled: false });
+
+function parseStateName(name: string): State | undefined {
+  const [, word, generation, revision] = STATE_FILE.exec(name) ?? [];
+  if (word === undefined) return undefined;
+  return { generation: Number(generation), revision: Number(revision), settled: word === 'clean' };
+}
+
+const stateName = (state: State): string =>
+  `${state.settled ? 'clean' : 'dirty'}-${state.generation}-${state.revision}`;
+
+/** The newest, and of equals the unsettled one: to finish a commit twice does no harm. */
+const newestFirst = (a: State, b: State): number =>
+  b.generation - a.generation || b.revision - a.revision || Number(a.settled) - Number(b.settled);

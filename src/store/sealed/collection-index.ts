@@ -1,0 +1,228 @@
+import type { Identity } from '../root-key.ts';
+import type { ListOptions } from '../store.ts';
+
+/**
+ * Which ids a collection has, so that listing opens no documents and an id costs the same to add to 10 others as to
+ * 10,000. A small collection has its sorted ids in one file, the head. A larger one is cut into pages of sorted ids,
+ * and the head says which page holds which range. The head is rewritten only when a page is split or dropped.
+ *
+ * The names of the collections are themselves the ids of a collection, whose name is empty and whose head always
+ * exists. So each file that should be there is known to some other, and one that was deleted is missed.
+ */
+export type Head =
+  | { readonly ids: readonly string[] }
+  | { readonly pages: readonly PageEntry[]; readonly next: number };
+
+interface PageEntry {
+  readonly page: number;
+  /** The range starts here, by code unit, and ends where the next page's begins. The first starts at ''. */
+  readonly from: string;
+}
+
+interface Page {
+  readonly ids: readonly string[];
+}
+
+/** Reads the files of an index. */
+export interface IndexReader {
+  /** The content, or undefined when there is no such file. */
+  load(identity: Identity): Promise<unknown>;
+  /** The content of a file that must exist. @throws `corrupt` naming it when it doesn't. */
+  require(identity: Identity): Promise<unknown>;
+}
+
+/** Also takes changes; a value of undefined deletes the file. Loads after that see them. */
+export interface IndexWriter extends IndexReader {
+  save(identity: Identity, value: object | undefined): void;
+}
+
+/** Chosen by measurement, docs/decisions/0004: rewriting a page must cost little, and so must reading all of them. */
+export const PAGE_IDS = 512;
+
+export const COLLECTIONS = '';
+
+export const headOf = (collection: string): Identity => ({ space: 'index', collection, id: '' });
+export const pageOf = (collection: string, page: number): Identity => ({
+  space: 'index',
+  collection,
+  id: String(page),
+});
+
+/** Sorted ids of a collection. */
+export async function listIds(
+  reader: IndexReader,
+  collection: string,
+  { after = '', limit = Number.POSITIVE_INFINITY }: ListOptions,
+): Promise<string[]> {
+  const found: string[] = [];
+  for await (const ids of pagesFrom(reader, collection, after)) {
+    for (const id of ids) {
+      if (found.length >= limit) return found;
+      if (id > after) found.push(id);
+    }
+  }
+  return found;
+}
+
+export async function hasId(reader: IndexReader, collection: string, id: string): Promise<boolean> {
+  for await (const ids of pagesFrom(reader, collection, id)) return ids.includes(id);
+  return false;
+}
+
+/** The ids of the page whose range holds `start`, then of those after it. */
+async function* pagesFrom(
+  reader: IndexReader,
+  collection: string,
+  start: string,
+): AsyncGenerator<readonly string[]> {
+  const head = await loadHead(reader, collection);
+  if (head === undefined) return;
+  if ('ids' in head) {
+    yield head.ids;
+    return;
+  }
+  for (const { page } of head.pages.slice(positionOf(head.pages, start))) {
+    yield await loadPage(reader, collection, page);
+  }
+}
+
+export interface IdChanges {
+  readonly added: ReadonlySet<string>;
+  readonly removed: ReadonlySet<string>;
+}
+
+/** Adds and removes ids; those that are there (or not) already make no difference, and then nothing is written. */
+export async function changeIds(writer: IndexWriter, collection: string, changes: IdChanges): Promise<void> {
+  const head = await loadHead(writer, collection);
+  if (head !== undefined && 'pages' in head) return changePages(writer, collection, head, changes);
+  const ids = merge(head?.ids ?? [], changes);
+  if (ids === undefined) return;
+  if (ids.length > PAGE_IDS) writePages(writer, collection, ids);
+  else writer.save(headOf(collection), ids.length === 0 && collection !== COLLECTIONS ? undefined : { ids });
+  if (head === undefined)
+    await changeIds(writer, COLLECTIONS, { added: new Set([collection]), removed: none });
+  else if (ids.length === 0) await forgetCollection(writer, collection);
+}
+
+const none: ReadonlySet<string> = new Set();
+
+async function forgetCollection(writer: IndexWriter, collection: string): Promise<void> {
+  if (collection === COLLECTIONS) return;
+  await changeIds(writer, COLLECTIONS, { added: none, removed: new Set([collection]) });
+}
+
+/** Cuts the ids of a collection into its first pages; also builds an index anew. */
+function writePages(writer: IndexWriter, collection: string, ids: readonly string[]): void {
+  const pages = cut(ids).map((chunk, page) => {
+    writer.save(pageOf(collection, page), { ids: chunk });
+    return { page, from: page === 0 ? '' : (chunk[0] ?? '') };
+  });
+  writer.save(headOf(collection), { pages, next: pages.length });
+}
+
+async function changePages(
+  writer: IndexWriter,
+  collection: string,
+  head: Extract<Head, { pages: unknown }>,
+  changes: IdChanges,
+): Promise<void> {
+  let next = head.next;
+  let rearranged = false;
+  const pages: PageEntry[] = [];
+  const shares = distribute(head.pages, changes);
+  for (const [position, entry] of head.pages.entries()) {
+    const share = shares.get(position);
+    const ids = share && merge(await loadPage(writer, collection, entry.page), share);
+    if (ids === undefined) {
+      pages.push(entry);
+      continue;
+    }
+    const [first, ...more] = cut(ids);
+    writer.save(pageOf(collection, entry.page), first === undefined ? undefined : { ids: first });
+    if (first !== undefined) pages.push(entry);
+    for (const chunk of more) {
+      pages.push({ page: next, from: chunk[0] ?? '' });
+      writer.save(pageOf(collection, next++), { ids: chunk });
+    }
+    rearranged ||= first === undefined || more.length > 0;
+  }
+  if (rearranged) await saveHead(writer, collection, pages, next);
+}
+
+async function saveHead(
+  writer: IndexWriter,
+  collection: string,
+  pages: PageEntry[],
+  next: number,
+): Promise<void> {
+  const [first, ...others] = pages;
+  if (first === undefined) {
+    writer.save(headOf(collection), collection === COLLECTIONS ? { ids: [] } : undefined);
+    return forgetCollection(writer, collection);
+  }
+  if (others.length > 0) {
+    return writer.save(headOf(collection), { pages: [{ ...first, from: '' }, ...others], next });
+  }
+  // One page left: the head holds its ids by itself again.
+  const ids = await loadPage(writer, collection, first.page);
+  writer.save(pageOf(collection, first.page), undefined);
+  writer.save(headOf(collection), { ids });
+}
+
+/** Which changes concern which page, by its position. */
+function distribute(pages: readonly PageEntry[], changes: IdChanges): Map<number, IdChanges> {
+  const shares = new Map<number, { added: Set<string>; removed: Set<string> }>();
+  for (const kind of ['added', 'removed'] as const) {
+    for (const id of changes[kind]) {
+      const position = positionOf(pages, id);
+      const share = shares.get(position) ?? { added: new Set(), removed: new Set() };
+      shares.set(position, share);
+      share[kind].add(id);
+    }
+  }
+  return shares;
+}
+
+/** The position of the last page that starts at or before `id`. */
+function positionOf(pages: readonly PageEntry[], id: string): number {
+  let low = 0;
+  let high = pages.length;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((pages[middle]?.from ?? '') <= id) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The new sorted ids, or undefined when nothing changes. */
+function merge(ids: readonly string[], { added, removed }: IdChanges): string[] | undefined {
+  const present = new Set(ids);
+  const fresh = [...added].filter((id) => !present.has(id));
+  const kept = ids.filter((id) => !removed.has(id));
+  if (fresh.length === 0 && kept.length === ids.length) return undefined;
+  return [...kept, ...fresh].sort();
+}
+
+/** Pieces that fit a page, with room to grow when there is more than one. */
+function cut(ids: readonly string[]): string[][] {
+  if (ids.length === 0) return [];
+  if (ids.length <= PAGE_IDS) return [[...ids]];
+  const count = Math.ceil(ids.length / (PAGE_IDS * 0.75));
+  const size = Math.ceil(ids.length / count);
+  return Array.from({ length: count }, (_, i) => ids.slice(i * size, (i + 1) * size)).filter(
+    (c) => c.length > 0,
+  );
+}
+
+async function loadHead(reader: IndexReader, collection: string): Promise<Head | undefined> {
+  const identity = headOf(collection);
+  const head = (await reader.load(identity)) as Head | undefined;
+  if (head !== undefined) return head;
+  const expected = collection === COLLECTIONS || (await hasId(reader, COLLECTIONS, collection));
+  return expected ? ((await reader.require(identity)) as Head) : undefined;
+}
+
+async function loadPage(reader: IndexReader, collection: string, page: number): Promise<readonly string[]> {
+  return ((await reader.require(pageOf(collection, page))) as Page).ids;
+}

@@ -1,0 +1,117 @@
+import { corrupt } from '../../ground/errors.ts';
+import type { Backend, Version } from '../backends/backend.ts';
+import { EXAMINE_AND_BRING_BACK } from '../damage-hint.ts';
+import { fingerprint, type Identity, type RootKey } from '../root-key.ts';
+import type { IndexReader } from './collection-index.ts';
+import { type CachedFile, type DocumentCache, identityKey } from './document-cache.ts';
+
+/** Where a reader reads, and how far it may trust what it finds. */
+export interface ReaderScope {
+  readonly backend: Backend;
+  readonly root: RootKey;
+  readonly cache: DocumentCache;
+  /** What the reader shows. */
+  readonly version: Version;
+  /**
+   * `locked`: nobody else can write. `settled`: what is read counts only if the version is the same afterwards.
+   * `unsettled`: a commit on top of this version is being applied, so only what the cache knows can be shown.
+   */
+  readonly trust: 'locked' | 'settled' | 'unsettled';
+}
+
+/** Thrown inside a reader when its version can't be shown any more. Never leaves the store. */
+export class VersionGone extends Error {}
+
+/** Opens the sealed files of one version of the store. */
+export class FileReader implements IndexReader {
+  readonly #scope: ReaderScope;
+  /** Not yet known to belong to the version; only this reader sees them. */
+  readonly #unconfirmed = new Map<string, { identity: Identity; file: CachedFile }>();
+  /** Set when the result of whoever used this reader is worth nothing. */
+  versionGone = false;
+
+  constructor(scope: ReaderScope) {
+    this.#scope = scope;
+  }
+
+  get version(): Version {
+    return this.#scope.version;
+  }
+
+  /** Whether the result counts only if the store is still at this version. */
+  get needsConfirmation(): boolean {
+    return this.#unconfirmed.size > 0;
+  }
+
+  /** Whether all that it showed was known to belong to its version. */
+  get isSpotless(): boolean {
+    return !this.versionGone && this.#unconfirmed.size === 0;
+  }
+
+  /** To be called once the store is known to be still at this version. */
+  confirm(): void {
+    for (const { identity, file } of this.#unconfirmed.values()) {
+      this.#scope.cache.add(this.version, identity, file);
+    }
+  }
+
+  async load(identity: Identity): Promise<unknown> {
+    const { cache, trust, version } = this.#scope;
+    if (!cache.isAt(version)) return this.#giveUp();
+    const known = cache.current(identity) ?? this.#unconfirmed.get(identityKey(identity))?.file;
+    if (known !== undefined) return known.value;
+    if (trust === 'unsettled') return this.#giveUp();
+    const file = await this.#read(identity);
+    if (trust === 'locked') cache.add(version, identity, file);
+    else this.#unconfirmed.set(identityKey(identity), { identity, file });
+    return file.value;
+  }
+
+  async require(identity: Identity): Promise<unknown> {
+    const value = await this.load(identity);
+    if (value === undefined) throw this.missing(identity);
+    return value;
+  }
+
+  /** The error for a file that should exist. */
+  missing(identity: Identity): Error {
+    const { backend, root } = this.#scope;
+    return corrupt(`${backend.locate(root.generation, root.refOf(identity))} is missing`, {
+      hint: EXAMINE_AND_BRING_BACK,
+    });
+  }
+
+  async exists(identity: Identity): Promise<boolean> {
+    const { backend, root, cache, version } = this.#scope;
+    const known = cache.isAt(version) ? cache.current(identity) : undefined;
+    if (known !== undefined) return known.fingerprint !== undefined;
+    return backend.has(root.generation, root.refOf(identity));
+  }
+
+  async #read(identity: Identity): Promise<CachedFile> {
+    const { backend, root, cache } = this.#scope;
+    const ref = root.refOf(identity);
+    const bytes = await backend.read(root.generation, ref);
+    if (bytes === undefined) return { fingerprint: undefined, value: undefined, size: 0 };
+    const seen = cache.lastSeen(identity);
+    if (seen?.fingerprint?.equals(fingerprint(bytes))) return seen;
+    const { json } = root.open(ref, bytes, backend.locate(root.generation, ref));
+    return { fingerprint: fingerprint(bytes), value: parseFrozen(json), size: bytes.length };
+  }
+
+  #giveUp(): never {
+    this.versionGone = true;
+    throw new VersionGone();
+  }
+}
+
+/** Parsed JSON that nobody can change, so that it may be handed to many. */
+export function parseFrozen(json: string): unknown {
+  return freeze(JSON.parse(json));
+}
+
+function freeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const part of Object.values(value)) freeze(part);
+  return Object.freeze(value);
+}

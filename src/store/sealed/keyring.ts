@@ -1,0 +1,70 @@
+import { wipe } from '../../ground/bytes.ts';
+import { corrupt, sealed } from '../../ground/errors.ts';
+import type { Backend } from '../backends/backend.ts';
+import { RootKey } from '../root-key.ts';
+import { parseSlot, type Slot, slotRef } from '../slots/slot-file.ts';
+import { type SlotKeys, unwrapRootKey } from '../slots/slot-keys.ts';
+
+/** The keys of an unlocked store: those of the slot that opened it, and with them the root key of the day. */
+export class Keyring {
+  readonly storeId: string;
+  /** The slot that opened the store. */
+  readonly slotId: string;
+  #keys: SlotKeys | undefined;
+  #root: RootKey | undefined;
+
+  constructor(storeId: string, slotId: string, keys: SlotKeys | undefined, root: RootKey) {
+    this.storeId = storeId;
+    this.slotId = slotId;
+    this.#keys = keys;
+    this.#root = root;
+  }
+
+  /** Of no slot, for a store that is being made: it knows the first root key, and will know no other. */
+  static ofOne(root: RootKey): Keyring {
+    return new Keyring(root.storeId, '', undefined, root);
+  }
+
+  /**
+   * The root key of a generation; after a rekey by another process, the slot's keys open the new one.
+   * @throws `sealed` when the store was locked, or the slot was removed since; `corrupt` naming the slot's file.
+   */
+  async root(backend: Backend, generation: number): Promise<RootKey> {
+    if (this.#root?.generation === generation) return this.#root;
+    const bytes = await backend.read(generation, slotRef(this.slotId));
+    if (bytes === undefined || this.#keys === undefined) {
+      throw sealed('the store is sealed', {
+        hint: 'the slot that unlocked it was removed; unlock it with another',
+      });
+    }
+    const file = backend.locate(generation, slotRef(this.slotId));
+    this.#root = unwrapRoot(parseSlot(this.slotId, bytes, file), this.#keys, this.storeId, generation, file);
+    return this.#root;
+  }
+
+  /** Forgets every key. */
+  destroy(): void {
+    wipe(this.#keys?.pairingKey);
+    this.#keys = undefined;
+    this.#root = undefined;
+  }
+}
+
+/** @param file how messages call the slot. @throws `corrupt` when the root key in it is not for this slot. */
+export function unwrapRoot(
+  slot: Slot,
+  keys: SlotKeys,
+  storeId: string,
+  generation: number,
+  file: string,
+): RootKey {
+  const bytes = unwrapRootKey(slot.rootKey, keys, storeId, generation, slot);
+  if (bytes === undefined) {
+    throw corrupt(`${file} is damaged: the root key in it was not wrapped by this store`, {
+      hint: 'unlock with another slot; if nobody meant to change this file, find out who can write to it',
+    });
+  }
+  const root = new RootKey(bytes, storeId, generation);
+  wipe(bytes);
+  return root;
+}

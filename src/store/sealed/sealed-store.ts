@@ -1,0 +1,159 @@
+import { sealed } from '../../ground/errors.ts';
+import { pause } from '../../ground/pause.ts';
+import type { Backend, State, Version } from '../backends/backend.ts';
+import type { Store, Transaction, View } from '../store.ts';
+import { DocumentCache } from './document-cache.ts';
+import { DocumentTransaction } from './document-transaction.ts';
+import { DocumentView } from './document-view.ts';
+import { FileReader, type ReaderScope } from './file-reader.ts';
+import type { Keyring } from './keyring.ts';
+
+/** How often a reader tries beside the writers before it makes them wait. */
+const OPTIMISTIC_ATTEMPTS = 4;
+const COMMIT_PAUSE_MS = 1;
+const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
+
+export interface SealedStoreOptions {
+  /** Bound of the opened documents that are kept, by their sealed size; 32 MiB by default. */
+  readonly cacheBytes?: number;
+}
+
+/** An unlocked store over any backend. */
+export class SealedStore implements Store {
+  readonly id: string;
+  /** For the rest of this room: administration works on the same bytes under the same keys. */
+  readonly backend: Backend;
+  readonly keyring: Keyring;
+  readonly #cache: DocumentCache;
+  #closed = false;
+  /** What `revision` saw last, while nothing but what waited for it runs. */
+  #seen: State | undefined;
+  /** A view of a state that has shown nothing but what the cache knew for certain: good for further readers. */
+  #known: { readonly state: State; readonly reader: FileReader; readonly view: View } | undefined;
+
+  constructor(backend: Backend, keyring: Keyring, options: SealedStoreOptions = {}) {
+    this.id = keyring.storeId;
+    this.backend = backend;
+    this.keyring = keyring;
+    this.#cache = new DocumentCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+  }
+
+  limitCache(collection: string, documents: number): void {
+    this.#known = undefined;
+    this.#cache.limit(collection, documents);
+  }
+
+  async read<T>(read: (view: View) => T | Promise<T>): Promise<T> {
+    const known = this.#known;
+    if (known !== undefined && known.state === this.#seen && !this.#closed) {
+      const outcome = await outcomeOf(() => read(known.view));
+      if (known.reader.isSpotless) return outcome();
+      this.#known = undefined;
+    }
+    for (let attempt = 0; attempt < OPTIMISTIC_ATTEMPTS; attempt++) {
+      this.refuseClosed();
+      const state = (attempt === 0 ? this.#seen : undefined) ?? (await this.backend.state());
+      const reader = await this.#reader(state, state.settled ? 'settled' : 'unsettled');
+      const view = new DocumentView(reader);
+      const outcome = await outcomeOf(() => read(view));
+      if (state.settled && reader.isSpotless) this.#known = { state, reader, view };
+      if (await this.#counts(reader)) return outcome();
+      if (!state.settled) await pause(COMMIT_PAUSE_MS);
+    }
+    return this.backend.exclusive(async ({ version }) => {
+      this.refuseClosed();
+      return read(new DocumentView(await this.#reader(version, 'locked')));
+    });
+  }
+
+  async transact<T>(change: (tx: Transaction) => T | Promise<T>): Promise<T> {
+    this.refuseClosed();
+    return this.backend.exclusive(async (session) => {
+      this.refuseClosed();
+      const from = session.version;
+      const reader = await this.#reader(from, 'locked');
+      const transaction = new DocumentTransaction(reader);
+      const result = await change(transaction);
+      const sealed = await transaction.seal(await this.keyring.root(this.backend, from.generation));
+      if (sealed.changes.length > 0) {
+        const [to, files] = await Promise.all([
+          session.commit(sealed.changes, { isLast: true }),
+          sealed.files(),
+        ]);
+        this.#cache.advance(from, to, files);
+      }
+      this.#seen = undefined;
+      return result;
+    });
+  }
+
+  async revision(): Promise<string> {
+    for (;;) {
+      this.refuseClosed();
+      const state = await this.backend.state();
+      if (state.settled) {
+        this.#remember(state);
+        return printVersion(state);
+      }
+      // Somebody is committing, or was killed while committing: then the next session puts it right.
+      await this.backend.exclusive(async () => undefined);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#known = undefined;
+    this.#cache.clear();
+    this.keyring.destroy();
+    this.backend.close();
+  }
+
+  /** @throws `sealed` once the store was closed. */
+  refuseClosed(): void {
+    if (this.#closed) throw sealed('the store is sealed', { hint: 'it was closed; unlock it again' });
+  }
+
+  /**
+   * Spares the reads that follow a look at the revision at once (a server looks once for each request) their own look:
+   * whoever asked for the revision began before it was seen, so what it saw is fresh enough for them. It is forgotten before
+   * anything new can come in: a look that went over a network may be older than a request that comes now.
+   */
+  #remember(state: State): void {
+    if (this.#seen === undefined) {
+      process.nextTick(() => {
+        this.#seen = undefined;
+      });
+    }
+    this.#seen = state;
+  }
+
+  async #reader(version: Version, trust: ReaderScope['trust']): Promise<FileReader> {
+    const root = await this.keyring.root(this.backend, version.generation);
+    this.#cache.moveTo(version, trust === 'locked');
+    return new FileReader({ backend: this.backend, root, cache: this.#cache, version, trust });
+  }
+
+  /** Whether everything that went through a reader belongs to its version. */
+  async #counts(reader: FileReader): Promise<boolean> {
+    if (reader.versionGone) return false;
+    if (!reader.needsConfirmation) return true;
+    const now = await this.backend.state();
+    if (!now.settled || printVersion(now) !== printVersion(reader.version)) return false;
+    reader.confirm();
+    return true;
+  }
+}
+
+const printVersion = ({ generation, revision }: Version): string => `${generation}-${revision}`;
+
+/** Runs now, and answers or throws when the outcome is wanted. */
+async function outcomeOf<T>(run: () => T | Promise<T>): Promise<() => T> {
+  try {
+    const result = await run();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}

@@ -1,0 +1,82 @@
+import type { KeyObject } from 'node:crypto';
+import { wipe } from '../../ground/bytes.ts';
+import { conflict, invalid, unsupported } from '../../ground/errors.ts';
+import type { Engine } from '../engine.ts';
+import { versionsToExport } from '../export.ts';
+import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';
+import { keyOf } from '../key-types/stored-key.ts';
+import type { KeyVersion, NamedKey } from '../named-key.ts';
+import { requireWrappingHash, wrapForTransport } from './wrapping.ts';
+
+export interface TransferRequest {
+  /** Name of the key under whose latest version is wrapped: the other server's wrapping key, imported here. */
+  readonly destination: string;
+  readonly source: string;
+  /** A number, `v` and a number, `latest`, or empty for all that may be used. */
+  readonly version: string;
+  /** Name of the OAEP hash, in any case. */
+  readonly hash: string;
+}
+
+export interface TransferableKey {
+  readonly key: NamedKey;
+  /** Base64 by decimal version number, each as `import` of another server takes it. */
+  readonly wrapped: Readonly<Record<string, string>>;
+}
+
+/**
+ * Wraps versions of one key under another, so that they can be imported elsewhere without being seen on the way.
+ * @throws `not-found`; `conflict` when the source is not exportable; `invalid` or `unsupported` for versions and
+ * destinations that will not do.
+ */
+export async function transferKey(engine: Engine, request: TransferRequest): Promise<TransferableKey> {
+  const destination = await requireKey(engine, request.destination, 'no such destination key to export to');
+  const key = await requireKey(engine, request.source, 'no such source key for export');
+  requireNotSoftDeleted(destination);
+  requireNotSoftDeleted(key);
+  if (!key.document.exportable) {
+    throw conflict('key is not exportable', {
+      field: 'source',
+      hint: 'make the key exportable first; that cannot be undone',
+    });
+  }
+  requireWrappingHash(request.hash, 'hash');
+  const wrappingKey = publicRsaKey(destination);
+  const wrapped = versionsToExport(key, request.version).map((version) => {
+    return [String(version.number), wrap(engine, key, version, wrappingKey, request.hash)] as const;
+  });
+  return { key, wrapped: Object.fromEntries(wrapped) };
+}
+
+function wrap(
+  engine: Engine,
+  { type }: NamedKey,
+  version: KeyVersion,
+  under: KeyObject,
+  hash: string,
+): string {
+  if (type.importing === undefined || !version.hasSecret) {
+    throw invalid(`version ${version.number} does not contain a private part`, {
+      field: 'version',
+      hint: 'only what has a private key can be transferred',
+    });
+  }
+  const secret = type.importing.secretBytes(version.material);
+  try {
+    return wrapForTransport(under, hash, secret, engine.random).toString('base64');
+  } finally {
+    wipe(secret);
+  }
+}
+
+function publicRsaKey(destination: NamedKey): KeyObject {
+  const { document, type } = destination;
+  const publicKey = document.versions[String(document.latestVersion)]?.publicKey;
+  if (type.publicKeyEncryption === undefined || publicKey === undefined) {
+    throw unsupported('unsupported key type in use; must be a rsa key', {
+      field: 'destination',
+      hint: "import the other server's wrapping key as an rsa-4096 public key, and name that",
+    });
+  }
+  return keyOf({ publicKey });
+}

@@ -1,0 +1,103 @@
+import { conflict, invalid, unsupported } from '../../ground/errors.ts';
+import type { Engine } from '../engine.ts';
+import { changeKey, findKey, noSuchKey, requireNotSoftDeleted } from '../key-collection.ts';
+import type { StoredMaterial } from '../key-types/key-type.ts';
+import type { NamedKey, NamedKeyDocument, VersionDocument } from '../named-key.ts';
+import { versionOf, withVersion } from '../rotation.ts';
+import { type Incoming, importedMaterial } from './imported-material.ts';
+
+export interface NewVersionImport extends Incoming {
+  /** The public-only version whose private key this is; absent to add a version, or to complete the latest if it fits. */
+  readonly version?: number;
+}
+
+/**
+ * Adds a version from outside to an imported key, or completes one of which only the public key was known.
+ * @throws `not-found`; `conflict` when the key or version does not take it; `invalid` or `unsupported` for the material.
+ */
+export async function importVersion(
+  engine: Engine,
+  name: string,
+  incoming: NewVersionImport,
+): Promise<NamedKey> {
+  const missing = `no key found with name ${name}; to import a new key, use the import/ endpoint`;
+  const seen = await findKey(engine, name);
+  if (seen === undefined) throw noSuchKey(name, missing);
+  requireImported(seen);
+  if (incoming.version !== undefined) requireCompletable(seen, incoming.version, incoming);
+  const material = await importedMaterial(engine, seen.type, incoming, seen.document.derived);
+  return changeKey(engine, name, missing, (key) => {
+    requireImported(key);
+    if (key.type !== seen.type) throw noSuchKey(name, missing);
+    return incoming.version === undefined
+      ? withNewest(engine, key, material)
+      : withCompleted(
+          key.document,
+          requireCompletable(key, incoming.version, incoming),
+          incoming.version,
+          material,
+        );
+  });
+}
+
+function requireImported(key: NamedKey): void {
+  requireNotSoftDeleted(key);
+  if (!key.document.imported) {
+    throw conflict('the import_version endpoint can only be used with an imported key', {
+      field: 'name',
+      hint: 'a key that was made here, or rotated here, gets new versions by rotation',
+    });
+  }
+  if (key.document.convergentEncryption) {
+    throw conflict('import_version cannot be used on keys with convergent encryption enabled', {
+      field: 'name',
+    });
+  }
+}
+
+/** Peers complete the latest version in place when the private key turns out to be its own. */
+function withNewest(engine: Engine, key: NamedKey, material: StoredMaterial): NamedKeyDocument {
+  const { document } = key;
+  const latest = document.versions[String(document.latestVersion)];
+  const completes =
+    latest !== undefined &&
+    latest.secret === undefined &&
+    material.secret !== undefined &&
+    latest.publicKey === material.publicKey;
+  return completes
+    ? withCompleted(document, latest, document.latestVersion, material)
+    : withVersion(document, versionOf(engine, key.type, material));
+}
+
+function withCompleted(
+  document: NamedKeyDocument,
+  version: VersionDocument,
+  number: number,
+  material: StoredMaterial,
+): NamedKeyDocument {
+  if (version.publicKey !== material.publicKey) {
+    throw invalid('cannot import key, key pair does not match', {
+      field: 'ciphertext',
+      hint: `give the private key of version ${number}`,
+    });
+  }
+  return { ...document, versions: { ...document.versions, [number]: { ...version, ...material } } };
+}
+
+/** A version that waits for its private key. */
+function requireCompletable(key: NamedKey, number: number, { ciphertext }: Incoming): VersionDocument {
+  const version = key.version(number)?.document;
+  if (version === undefined) throw invalid('no such key version', { field: 'version' });
+  if (key.type.importing?.publicKey === undefined) {
+    throw unsupported('provided type does not support importing key versions', { field: 'version' });
+  }
+  if (!ciphertext) {
+    throw conflict('cannot add a public key to a key version that already has a public key set', {
+      field: 'public_key',
+    });
+  }
+  if (version.secret !== undefined) {
+    throw conflict('private key imported, key version cannot be updated', { field: 'version' });
+  }
+  return version;
+}

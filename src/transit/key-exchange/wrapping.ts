@@ -1,0 +1,132 @@
+import {
+  constants,
+  createCipheriv,
+  createDecipheriv,
+  type KeyObject,
+  privateDecrypt,
+  publicEncrypt,
+} from 'node:crypto';
+import { wipe } from '../../ground/bytes.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
+import type { Random } from '../../ground/random.ts';
+
+/**
+ * How keys travel between services (PKCS#11 `CKM_RSA_AES_KEY_WRAP`): a fresh AES-256 key under RSA-OAEP, then the key
+ * itself under that AES key by AES-KWP (RFC 5649), joined without a separator.
+ */
+
+/** The initial value that RFC 5649, section 3, fixes. */
+const KWP_INITIAL_VALUE = Buffer.from('a65959a6', 'hex');
+const KWP_CIPHER = 'id-aes256-wrap-pad';
+const EPHEMERAL_KEY_BYTES = 32;
+/** One block beside the initial value. OpenSSL opens nothing at all to nothing at all. */
+const LEAST_WRAPPED_BYTES = 16;
+
+/** OAEP and its mask use the same hash; by the names of the API, upper case. */
+const OAEP_HASHES: Readonly<Record<string, string>> = {
+  SHA1: 'sha1',
+  SHA224: 'sha224',
+  SHA256: 'sha256',
+  SHA384: 'sha384',
+  SHA512: 'sha512',
+};
+
+export const wrappingHashNames: readonly string[] = Object.keys(OAEP_HASHES);
+
+function oaepHash(name: string, field: string): string {
+  const hash = OAEP_HASHES[name.toUpperCase()];
+  if (hash === undefined || !Object.hasOwn(OAEP_HASHES, name.toUpperCase())) {
+    throw invalid(`unknown hash function: ${name}`, {
+      field,
+      hint: `use one of ${wrappingHashNames.join(', ')}`,
+    });
+  }
+  return hash;
+}
+
+/** @throws `invalid` when no such hash function is known. */
+export const requireWrappingHash = (name: string, field: string): void => void oaepHash(name, field);
+
+const oaep = (key: KeyObject, hash: string) => ({
+  key,
+  padding: constants.RSA_PKCS1_OAEP_PADDING,
+  oaepHash: hash,
+});
+
+/** AES key wrap with padding, RFC 5649; `key` has 32 bytes. */
+export function wrapPadded(key: Uint8Array, target: Uint8Array): Buffer {
+  const cipher = createCipheriv(KWP_CIPHER, key, KWP_INITIAL_VALUE);
+  return Buffer.concat([cipher.update(target), cipher.final()]);
+}
+
+/** The counterpart of {@link wrapPadded}. @throws `invalid` when the wrapped key was changed or is not one. */
+export function unwrapPadded(key: Uint8Array, wrapped: Uint8Array): Buffer {
+  if (wrapped.length < LEAST_WRAPPED_BYTES) throw integrityFailed();
+  try {
+    const decipher = createDecipheriv(KWP_CIPHER, key, KWP_INITIAL_VALUE);
+    return Buffer.concat([decipher.update(wrapped), decipher.final()]);
+  } catch {
+    throw integrityFailed();
+  }
+}
+
+const integrityFailed = (): CofferError =>
+  invalid('unwrapping the key failed: integrity check failed', {
+    field: 'ciphertext',
+    hint: 'wrap the key with AES-KWP (RFC 5649) under the key that RSA-OAEP wraps',
+  });
+
+/**
+ * Wraps `target` for whoever holds the private key.
+ * @param hashName name of the OAEP hash, in any case.
+ */
+export function wrapForTransport(
+  publicKey: KeyObject,
+  hashName: string,
+  target: Uint8Array,
+  random: Random,
+): Buffer {
+  const hash = oaepHash(hashName, 'hash');
+  const ephemeral = random.bytes(EPHEMERAL_KEY_BYTES);
+  try {
+    return Buffer.concat([publicEncrypt(oaep(publicKey, hash), ephemeral), wrapPadded(ephemeral, target)]);
+  } finally {
+    wipe(ephemeral);
+  }
+}
+
+/**
+ * The counterpart of {@link wrapForTransport}. The caller owns the key that comes out and wipes it.
+ * Failures of OAEP all read the same, so that they tell an attacker nothing.
+ * @throws `invalid`
+ */
+export function unwrapFromTransport(privateKey: KeyObject, hashName: string, blob: Uint8Array): Buffer {
+  const hash = oaepHash(hashName, 'hash_function');
+  const modulusBytes = Math.ceil((privateKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
+  if (blob.length <= modulusBytes) {
+    throw invalid('provided ciphertext is too short', {
+      field: 'ciphertext',
+      hint: 'give the wrapped AES key, and after it the key that it wraps',
+    });
+  }
+  const ephemeral = openEphemeral(privateKey, hash, blob.subarray(0, modulusBytes));
+  try {
+    if (ephemeral.length !== EPHEMERAL_KEY_BYTES) {
+      throw invalid('expected ephemeral AES key to be 256-bit', { field: 'ciphertext' });
+    }
+    return unwrapPadded(ephemeral, blob.subarray(modulusBytes));
+  } finally {
+    wipe(ephemeral);
+  }
+}
+
+function openEphemeral(privateKey: KeyObject, hash: string, wrapped: Uint8Array): Buffer {
+  try {
+    return privateDecrypt(oaep(privateKey, hash), wrapped);
+  } catch {
+    throw invalid('crypto/rsa: decryption error', {
+      field: 'ciphertext',
+      hint: 'wrap under the present wrapping key, with the same hash function',
+    });
+  }
+}
