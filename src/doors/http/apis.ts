@@ -1,62 +1,49 @@
-import type { Core } from '../../operations/declaration/operation.ts';
 import type { ServedRoute } from '../../operations/routes.ts';
-import type { NoteFailure } from '../../service/outside-view.ts';
-import type { ServedCore } from '../../service/served-core.ts';
-import type { Answer, Exchange } from './exchange.ts';
-import { DOCUMENT_PREFIX, DocumentApi } from './json-api/json-api.ts';
+import type { Service } from '../../service/service.ts';
+import type { Exchange } from './exchange.ts';
+import { JSON_API_PREFIX, JsonApi } from './json-api/json-api.ts';
 import { docsPage } from './pages/docs-page.ts';
+import { type PendingRequest, settled } from './pending-request.ts';
 import { errorBody } from './vault/envelope.ts';
-import { DATA_PREFIX, DataApi } from './vault/vault-api.ts';
+import { VAULT_PREFIX, VaultApi } from './vault/vault-api.ts';
 
-export interface ApisOptions {
-  readonly routes: readonly ServedRoute[];
-  /** The core while the server is unsealed. */
-  readonly served: () => ServedCore | undefined;
-  /** For the few operations that are answered while it is not. */
-  readonly sealedCore: Core;
-  readonly apiDocument: () => object;
-  readonly failed: NoteFailure;
-}
-
-export type ApiName = 'data' | 'document' | 'docs' | 'none';
+/** Which API a request is for, as the metrics call it. */
+export type ApiName = 'vault' | 'json-api' | 'docs' | 'none';
 
 const DOCS_PATH = '/docs';
+const NOWHERE = settled(errorBody(404, []));
 
-/** Both APIs and the page that documents them. */
+/** Both APIs, and the page that documents them. */
 export class Apis {
-  readonly #data: DataApi;
-  readonly #document: DocumentApi;
-  readonly #apiDocument: () => object;
+  readonly #vault: VaultApi;
+  readonly #jsonApi: JsonApi;
+  readonly #describe: () => object;
 
-  constructor(options: ApisOptions) {
-    this.#data = new DataApi(options);
-    this.#document = new DocumentApi(options);
-    this.#apiDocument = options.apiDocument;
+  constructor(service: Service, routes: readonly ServedRoute[], describe: () => object) {
+    const served = () => service.served;
+    const { failed, sealedCore } = service;
+    this.#vault = new VaultApi({ routes, served, sealedCore, failed });
+    this.#jsonApi = new JsonApi({ routes, served, failed });
+    this.#describe = describe;
   }
 
-  /** Never throws. */
-  async answer(exchange: Exchange): Promise<Answer> {
+  /** Reads what is asked for, once, and nothing of the body. */
+  take(exchange: Exchange): PendingRequest {
     switch (apiOf(exchange)) {
-      case 'data':
-        return this.#data.answer(exchange);
-      case 'document':
-        return this.#document.answer(exchange);
+      case 'vault':
+        return this.#vault.take(exchange);
+      case 'json-api':
+        return this.#jsonApi.take(exchange);
       case 'docs':
-        return docsPage(this.#apiDocument());
+        return settled(docsPage(this.#describe()));
       case 'none':
-        return errorBody(404, []);
+        return NOWHERE;
     }
-  }
-
-  /** Whether a request may ask for far more work than its length tells. */
-  unfolds(exchange: Exchange): boolean {
-    return apiOf(exchange) === 'data' && this.#data.unfolds(exchange);
   }
 }
 
-/** Which API a request is for, by its path. */
 export function apiOf({ target, method }: Exchange): ApiName {
-  if (target.startsWith(DATA_PREFIX)) return 'data';
-  if (target.startsWith(DOCUMENT_PREFIX)) return 'document';
+  if (target.startsWith(VAULT_PREFIX)) return 'vault';
+  if (target.startsWith(JSON_API_PREFIX)) return 'json-api';
   return target === DOCS_PATH && method === 'GET' ? 'docs' : 'none';
 }

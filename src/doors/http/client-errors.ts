@@ -5,8 +5,6 @@ import { errorBody, JSON_TYPE } from './vault/envelope.ts';
 
 /** Serves LIST, and answers what is no HTTP request in the form of every other error, then hangs up. */
 export function answerClientErrors(server: Server): void {
-  // The framework's own listener would answer a LIST before its bytes are parsed again.
-  server.removeAllListeners('clientError');
   enableList(server, hangUp);
 }
 

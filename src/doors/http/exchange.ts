@@ -6,15 +6,25 @@ export interface Exchange {
   readonly method: string;
   /** Path and query as they came over the wire. */
   readonly target: string;
-  /** Without `content-type`. */
   readonly headers: IncomingHttpHeaders;
-  readonly contentType: string | undefined;
-  /** Undefined when there is none. */
-  readonly body: Buffer | undefined;
+  readonly body: RequestBody;
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
   /** Scheme, host and port of the listener, for links when the request names no believable host. */
   readonly origin: string;
+}
+
+/** A body that nobody has read yet: what a caller may send is decided by what was asked for, not before. */
+export interface RequestBody {
+  /** It is 64 KiB or longer, or nobody knows how long. */
+  readonly isLarge: boolean;
+  /** It is said to be longer than `limit` bytes. */
+  exceeds(limit: number): boolean;
+  /**
+   * All of it, or undefined when there is none. A second call gives the same.
+   * @throws `too-large` for more than `limit` bytes, and than the listener takes; `invalid` when it does not come whole.
+   */
+  read(limit?: number): Promise<Buffer | undefined>;
 }
 
 /** What is sent back. */
@@ -25,11 +35,4 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** Absent means an empty body; a large one may come in pieces. */
   readonly body?: string | readonly Buffer[];
-}
-
-/** An answer with what the audit trail is to know of it. */
-export interface Result {
-  readonly answer: Answer;
-  readonly data?: unknown;
-  readonly error?: string;
 }

@@ -1,6 +1,7 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { BusySocket } from './client-errors.ts';
 import type { Answer } from './exchange.ts';
 
 /** Larger answers are handed over in slices, so that encrypting them for TLS never holds others up. */
@@ -8,9 +9,8 @@ const SLICE_BYTES = 1 << 20;
 
 /** @param isLast closes the connection behind the answer. */
 export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boolean): void {
-  const { status, contentType, headers, body } = answer;
-  const head: OutgoingHttpHeaders = { ...headers };
-  if (contentType !== undefined) head['content-type'] = contentType;
+  const { status, body } = answer;
+  const head = headOf(answer);
   if (isLast) head['connection'] = 'close';
   if (typeof body === 'string' && body.length <= SLICE_BYTES) {
     head['content-length'] = Buffer.byteLength(body);
@@ -26,10 +26,51 @@ export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boo
   }
 }
 
+function headOf({ contentType, headers }: Answer): OutgoingHttpHeaders {
+  return contentType === undefined ? { ...headers } : { ...headers, 'content-type': contentType };
+}
+
 function* slicesOf(pieces: readonly Buffer[]): Generator<Buffer> {
   for (const piece of pieces) {
     for (let start = 0; start < piece.length; start += SLICE_BYTES) {
       yield piece.subarray(start, start + SLICE_BYTES);
     }
   }
+}
+
+/** Most clients read an answer while they send; the others are waited for so long before the rest is taken in. */
+const LINGER_MS = 250;
+
+/**
+ * Answers a request of whose body much is still to come, and takes in nothing more of it: the connection ends with this
+ * answer. To close it at once would lose the answer on its way, because unread bytes make it a reset; so our half is closed,
+ * and who insists on sending first has the rest read and dropped.
+ */
+export function answerAndHangUp(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  const socket: BusySocket | null = response.socket;
+  // Behind an earlier request on the same connection whose answer is not given yet.
+  if (socket === null || socket._httpMessage !== response) {
+    sendAnswer(response, answer, true);
+    return;
+  }
+  socket.end(printWhole(answer));
+  const linger = setTimeout(() => request.resume(), LINGER_MS);
+  request.once('end', () => socket.destroy());
+  socket.once('close', () => clearTimeout(linger));
+}
+
+function printWhole(answer: Answer): Buffer {
+  const { status, body = '' } = answer;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.concat(body);
+  const head = {
+    ...headOf(answer),
+    connection: 'close',
+    ...(answer.body === undefined && status === 204 ? {} : { 'content-length': bytes.length }),
+  };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  const date = new Date().toUTCString();
+  return Buffer.concat([
+    Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}Date: ${date}\r\n\r\n`),
+    bytes,
+  ]);
 }

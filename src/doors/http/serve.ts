@@ -1,19 +1,13 @@
-import { asCofferError, invalid } from '../../ground/errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
 import type { Dialect } from '../../mounts/mounts.ts';
-import { catalogue } from '../../operations/catalogue.ts';
-import { loadRoutes, type ServedRoute } from '../../operations/routes.ts';
-import { Control } from '../../service/control.ts';
 import { Log } from '../../service/log.ts';
-import { remembering, type UnsealKey } from '../../service/unseal-keys.ts';
-import { openStore } from '../../store/open.ts';
+import { type Serving as ServingThrough, serveStore } from '../../service/serve.ts';
+import type { ServiceSettings } from '../../service/service.ts';
+import { makeWay } from '../../service/socket-file.ts';
 import type { Credential } from '../../store/slots/credential.ts';
-import type { Store } from '../../store/store.ts';
-import { AnsweringProcess, type AnsweringSettings } from './answering-process.ts';
-import type { TlsCertificate } from './http-server.ts';
+import { type HttpSettings, httpDoor } from './http-door.ts';
 import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } from './listen-address.ts';
-import { describeApi } from './openapi.ts';
-import { makeWay } from './socket-file.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 export interface ServeOptions {
@@ -42,17 +36,10 @@ export interface ServeOptions {
 }
 
 /** A running server. */
-export interface Serving {
-  /** Where it listens: `http://127.0.0.1:8200`, `unix:/run/coffer.sock`. */
-  readonly addresses: readonly string[];
-  readonly sealed: boolean;
+export interface Serving extends Omit<ServingThrough<HttpSettings>, 'renew'> {
   /** Takes up a new certificate, and goes on in a new audit file when the old one was moved away (SIGHUP). */
   reload(): Promise<void>;
-  /** Stops taking requests, finishes those in flight, and resolves when all is closed. */
-  close(): Promise<void>;
 }
-
-const MAX_WORKERS = 256;
 
 /**
  * Serves both APIs until `close`.
@@ -60,119 +47,42 @@ const MAX_WORKERS = 256;
  * nothing; `unavailable` when an address can't be had; and as `openStore` does.
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const settings = settingsOf(options);
-  const workers = options.workers ?? 1;
-  if (!Number.isSafeInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
-    throw invalid(`the number of workers must be 1 to ${MAX_WORKERS}`, { field: 'workers' });
-  }
+  const { tls, workers = 1, socket } = options;
+  const door = doorSettings(options);
   const log = new Log(options.log);
-  const routes = await loadRoutes(catalogue);
-  const control = new Control(
-    options.directory,
+  if (socket !== undefined) await makeWay(socket);
+  const { addresses, sealed, reload, renew, close } = await serveStore({
+    settings: serviceSettings(options),
+    credentials: options.credentials,
+    kind: await httpDoor(),
+    door,
+    workers,
     log,
-    lazily(() => describeApi(routes)),
-  );
-  const { keys, store } = await openOrStaySealed(options);
-  // What runs on below keeps this part of the options only: the others may hold secrets.
-  const { tls } = options;
-  if (options.socket !== undefined) await makeWay(options.socket);
-  const running =
-    workers === 1
-      ? await runHere({ settings, routes, control, log }, store, keys)
-      : await runWorkers(settings, workers, control, log, store, keys);
-  log.info('listening', { addresses: running.addresses, workers, sealed: store === undefined });
+  });
+  log.info('listening', { addresses, workers, sealed });
   return {
-    addresses: running.addresses,
-    sealed: store === undefined,
+    addresses,
+    sealed,
     async reload() {
-      await control.reload();
-      if (tls !== undefined) await running.renewCertificate(readTlsFiles(tls));
+      await reload();
+      if (tls !== undefined) await renew({ ...door, tls: readTlsFiles(tls) });
       log.info('reloaded');
     },
     async close() {
-      await running.close();
+      await close();
       log.info('closed');
     },
   };
 }
 
-interface Running {
-  readonly addresses: readonly string[];
-  renewCertificate(tls: TlsCertificate): Promise<void> | void;
-  close(): Promise<void>;
-}
-
-interface Here {
-  readonly settings: AnsweringSettings;
-  readonly routes: readonly ServedRoute[];
-  readonly control: Control;
-  readonly log: Log;
-}
-
-async function runHere(
-  { control, ...options }: Here,
-  store: Store | undefined,
-  keys: readonly UnsealKey[],
-): Promise<Running> {
-  const member = await control.add(async () => {
-    const made = await AnsweringProcess.create({ ...options, server: control });
-    if (store !== undefined) await made.adopt(store, keys);
-    return made;
-  });
-  if (store !== undefined) control.unsealedWith(keys);
-  try {
-    const addresses = await member.listen();
-    return {
-      addresses,
-      renewCertificate: (tls) => member.renewCertificate(tls),
-      close: () => member.close(),
-    };
-  } catch (error) {
-    await member.close();
-    throw error;
-  }
-}
-
-async function runWorkers(
-  settings: AnsweringSettings,
-  count: number,
-  control: Control,
-  log: Log,
-  store: Store | undefined,
-  keys: readonly UnsealKey[],
-): Promise<Running> {
-  // It was opened to see whether the keys are right; each worker opens it for itself.
-  store?.close();
-  if (store !== undefined) control.unsealedWith(keys);
-  const { WorkerPool } = await import('./worker-pool.ts');
-  const pool = new WorkerPool(settings, control, log);
-  try {
-    await pool.start(count);
-  } catch (error) {
-    await pool.close();
-    throw error;
-  }
-  return pool;
-}
-
-async function openOrStaySealed({
+const serviceSettings = ({ directory, workerCommand, dialect, auditFile }: ServeOptions): ServiceSettings => ({
   directory,
-  credentials,
-}: ServeOptions): Promise<{ readonly keys: readonly UnsealKey[]; readonly store: Store | undefined }> {
-  const keys: UnsealKey[] = [];
-  try {
-    const store = await openStore({
-      directory,
-      credentials: remembering(credentials, (key) => keys.push(key)),
-    });
-    return { keys, store };
-  } catch (error) {
-    if (asCofferError(error)?.kind !== 'sealed') throw error;
-    return { keys: [], store: undefined };
-  }
-}
+  workerCommand,
+  ...(dialect === undefined ? {} : { dialect }),
+  ...(auditFile === undefined ? {} : { auditFile }),
+});
 
-function settingsOf(options: ServeOptions): AnsweringSettings {
+function doorSettings(options: ServeOptions): HttpSettings {
   const limit = options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES;
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw invalid('the largest request must be a number of bytes above 0', { field: 'max-request-size' });
@@ -181,14 +91,7 @@ function settingsOf(options: ServeOptions): AnsweringSettings {
   if (options.socket !== undefined) listen.push({ socket: options.socket, maxRequestBytes: limit });
   const tls = options.tls === undefined ? undefined : readTlsFiles(options.tls);
   if (tls === undefined && options.allowInsecureListen !== true) refuseExposed(listen);
-  return {
-    directory: options.directory,
-    listen,
-    workerCommand: options.workerCommand,
-    ...(tls === undefined ? {} : { tls }),
-    ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
-    ...(options.auditFile === undefined ? {} : { auditFile: options.auditFile }),
-  };
+  return { listen, ...(tls === undefined ? {} : { tls }) };
 }
 
 /** @throws `invalid`: tokens and plaintexts would cross the network for all to read. */
@@ -201,12 +104,4 @@ function refuseExposed(listen: readonly ListenAddress[]): void {
       });
     }
   }
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

@@ -74,6 +74,9 @@ export interface Caller {
 
 export const owner: Caller = { may: () => true, reaches: () => true };
 
+/** Who calls where no token is asked for. */
+export const NOBODY: Caller = { may: () => false, reaches: () => false };
+
 /** What an operation answers. */
 export interface Outcome<D> {
   /** The `data` object, or the whole JSON:API document; absent when there is nothing to say (204). */

@@ -1,19 +1,21 @@
-import { asCofferError } from '../../../ground/errors.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
 import type { Answer, Exchange } from '../exchange.ts';
 import { parseForm, parseObject, parseQuery } from '../request-body.ts';
 import { errorBody } from './envelope.ts';
 
 /** What a request to `/v1` asks for, before anybody looks who asks. */
-export interface DataRequest {
+export interface VaultRequest {
   readonly method: Method;
   /** Decoded, below `/v1/`, without the final slash of a list. */
   readonly path: string;
   readonly query: string;
 }
 
-/** Reads method and path. @returns an answer when the request can't be right whoever sends it. */
-export function readDataRequest(exchange: Exchange, prefix: string): DataRequest | Answer {
+/**
+ * Reads method and path; nothing after this decodes a path again.
+ * @returns an answer when the request can't be right whoever sends it.
+ */
+export function readVaultRequest(exchange: Exchange, prefix: string): VaultRequest | Answer {
   const { target } = exchange;
   const mark = target.indexOf('?');
   const query = mark === -1 ? '' : target.slice(mark + 1);
@@ -29,9 +31,7 @@ export function readDataRequest(exchange: Exchange, prefix: string): DataRequest
   return { method, path, query };
 }
 
-const isAnswer = (value: DataRequest | Answer): value is Answer => 'status' in value;
-
-export { isAnswer };
+export const isAnswer = (value: VaultRequest | Answer): value is Answer => 'status' in value;
 
 function decodePath(path: string): string | undefined {
   if (!path.includes('%')) return path;
@@ -61,13 +61,13 @@ function methodOf(method: string, path: string, query: string): Method | Answer 
 
 /** Parameters of a write are in its body, all others' in the query. @throws `invalid`. */
 export function readParameters(
-  { method, query }: DataRequest,
-  exchange: Exchange,
+  { method, query }: VaultRequest,
+  { headers }: Exchange,
+  body: Buffer | undefined,
 ): Readonly<Record<string, unknown>> {
   if (method !== 'POST') return withoutSwitches(parseQuery(query));
-  const { body } = exchange;
   if (body === undefined || body.length === 0) return NOTHING;
-  return isForm(exchange, body) ? parseForm(body) : parseObject(body);
+  return isForm(headers['content-type'], body) ? parseForm(body) : parseObject(body);
 }
 
 const NOTHING = Object.freeze({});
@@ -76,7 +76,7 @@ const OPENING_BRACE = 0x7b;
 const WHITE_SPACE: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
 /** `curl -d` says form whatever it sends: the first character tells. */
-const isForm = ({ contentType }: Exchange, body: Buffer): boolean =>
+const isForm = (contentType: string | undefined, body: Buffer): boolean =>
   contentType?.startsWith('application/x-www-form-urlencoded') === true &&
   body.find((byte) => !WHITE_SPACE.includes(byte)) !== OPENING_BRACE;
 
@@ -101,26 +101,3 @@ export function refusedHeader({ headers }: Exchange): Answer | undefined {
 }
 
 const NO_NAMESPACE = new Set(['', 'root', 'root/', '/']);
-
-/**
- * The token of a request: the product's header, the family's, or a bearer token. The first one there counts.
- * Undefined when there is none.
- */
-export function tokenOf({ headers }: Exchange): string | undefined {
-  const own = headers['x-service-token'] ?? headers['x-vault-token'];
-  if (typeof own === 'string' && own !== '') return own;
-  const { authorization } = headers;
-  if (authorization === undefined || !authorization.startsWith('Bearer ')) return undefined;
-  const token = authorization.slice('Bearer '.length).trim();
-  return token === '' ? undefined : token;
-}
-
-/** The command's own client asks for what a local error has beside its text; others get the plain body. */
-export const DETAILS_HEADER = 'x-coffer-details';
-
-export function errorDetails(exchange: Exchange, error: unknown): object | undefined {
-  const known = asCofferError(error);
-  if (known === undefined || exchange.headers[DETAILS_HEADER] === undefined) return undefined;
-  const { kind, message, field, hint } = known;
-  return { kind, message, field, hint };
-}

@@ -1,281 +1,202 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
-import type { AuditedRequest } from '../../../access/audit-record.ts';
-import { DEFAULT_MOUNT } from '../../../mounts/mounts.ts';
-import {
-  type Call,
-  type Caller,
-  type Capability,
-  type Core,
-  type Operation,
-  resultOf,
-} from '../../../operations/declaration/operation.ts';
-import { type Params, type Parsed, parseValues } from '../../../operations/declaration/params.ts';
+import { DEFAULT_MOUNT, type Mount } from '../../../mounts/mounts.ts';
+import { type Core, NOBODY, resultOf } from '../../../operations/declaration/operation.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
+import {
+  type AskedRequest,
+  type Door,
+  isWelcome,
+  perform,
+  type Result,
+  spellingsOf,
+} from '../../../operations/perform.ts';
 import { type Match, RouteTable, routesUnder, type ServedRoute } from '../../../operations/routes.ts';
+import { run } from '../../../operations/runner.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import { mountEnd, type ServedCore } from '../../../service/served-core.ts';
-import {
-  CAPABILITY_OF,
-  callerOf,
-  capabilityOf,
-  isAllowed,
-  meaningOf,
-  NOBODY,
-  spellingsOf,
-} from '../authorization.ts';
-import type { Answer, Exchange, Result } from '../exchange.ts';
+import { type PendingRequest, settled } from '../pending-request.ts';
+import { errorDetails, tokenOf } from '../credentials.ts';
+import type { Answer, Exchange } from '../exchange.ts';
 import { dataStatus } from '../status-codes.ts';
 import { errorBody, type Labels, parameterNotes, printOutcome, wrapped } from './envelope.ts';
-import {
-  type DataRequest,
-  errorDetails,
-  isAnswer,
-  readDataRequest,
-  readParameters,
-  refusedHeader,
-  tokenOf,
-} from './request.ts';
+import { isAnswer, readParameters, readVaultRequest, refusedHeader, type VaultRequest } from './request.ts';
 
-export const DATA_PREFIX = '/v1/';
+export const VAULT_PREFIX = '/v1/';
 
-/** A request on its way through the API. */
-interface Progress {
-  readonly id: string;
-  readonly exchange: Exchange;
-  readonly request: DataRequest;
-  readonly match: Match;
-  readonly mount: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-  readonly revision: string;
+/** Nothing about the server itself, or about tokens, has a use for more. */
+const MAX_SYSTEM_BODY_BYTES = 1024 * 1024;
+/** What is read of a caller without a token. */
+const MAX_STRANGER_BODY_BYTES = 64 * 1024;
+const SYSTEM_PATH = /^(?:sys|auth)\//;
+
+export interface VaultApiOptions {
+  readonly routes: readonly ServedRoute[];
+  /** The core while the server is unsealed. */
+  readonly served: () => ServedCore | undefined;
+  /** For the few operations that are answered while it is not. */
+  readonly sealedCore: Core;
+  readonly failed: NoteFailure;
 }
 
 /** The API of the Vault family: `/v1`. */
-export class DataApi {
+export class VaultApi {
   readonly #absolute: RouteTable;
   readonly #engine: RouteTable;
   readonly #unfolding: RouteTable;
-  readonly #served: () => ServedCore | undefined;
-  readonly #sealedCore: Core;
-  readonly #failed: NoteFailure;
+  readonly #options: VaultApiOptions;
 
-  /**
-   * @param served the core while the server is unsealed.
-   * @param sealedCore for the few operations that are answered while it is not.
-   */
-  constructor(options: {
-    readonly routes: readonly ServedRoute[];
-    readonly served: () => ServedCore | undefined;
-    readonly sealedCore: Core;
-    readonly failed: NoteFailure;
-  }) {
-    this.#absolute = new RouteTable(routesUnder(options.routes, 'vault', true));
+  constructor(options: VaultApiOptions) {
     const engine = routesUnder(options.routes, 'vault', false);
+    this.#absolute = new RouteTable(routesUnder(options.routes, 'vault', true));
     this.#engine = new RouteTable(engine);
     this.#unfolding = new RouteTable(engine.filter(({ operation }) => operation.unfolds));
-    this.#served = options.served;
-    this.#sealedCore = options.sealedCore;
-    this.#failed = options.failed;
+    this.#options = options;
   }
 
-  async answer(exchange: Exchange): Promise<Answer> {
-    const request = readDataRequest(exchange, DATA_PREFIX);
-    if (isAnswer(request)) return request;
+  /** Reads what is asked for, and nothing of the body. */
+  take(exchange: Exchange): PendingRequest {
+    const request = readVaultRequest(exchange, VAULT_PREFIX);
+    if (isAnswer(request)) return settled(request);
+    const refusal = refusedHeader(exchange);
+    if (refusal !== undefined) return settled(refusal);
+    return {
+      weight: this.#weightOf(exchange, request),
+      answer: () => this.#answer(exchange, request),
+      caller: () => this.#caller(exchange, request),
+      failed: (error) => this.#failure(exchange, request.method, error).answer,
+    };
+  }
+
+  /** What is about the server itself is never large, and is answered by the server. */
+  #weightOf({ body }: Exchange, { method, path }: VaultRequest): PendingRequest['weight'] {
+    if (SYSTEM_PATH.test(path)) return 'light';
+    // To know which mounts there are takes a look at the store.
+    for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
+      if (typeof this.#unfolding.match(method, path.slice(end + 1)) === 'object') return 'unfolds';
+    }
+    return body.isLarge ? 'large' : 'light';
+  }
+
+  async #answer(exchange: Exchange, request: VaultRequest): Promise<Answer> {
     try {
-      return refusedHeader(exchange) ?? (await this.#route(exchange, request));
+      return await this.#route(exchange, request);
     } catch (error) {
       return this.#failure(exchange, request.method, error).answer;
     }
   }
 
-  /** Whether a request may ask for far more work than its length tells. */
-  unfolds(exchange: Exchange): boolean {
-    const request = readDataRequest(exchange, DATA_PREFIX);
-    if (isAnswer(request)) return false;
-    const { method, path } = request;
-    // To know which mounts there are takes a look at the store.
-    for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
-      if (typeof this.#unfolding.match(method, path.slice(end + 1)) === 'object') return true;
-    }
-    return false;
-  }
-
-  async #route(exchange: Exchange, request: DataRequest): Promise<Answer> {
+  async #route(exchange: Exchange, request: VaultRequest): Promise<Answer> {
     const absolute = this.#absolute.match(request.method, request.path);
-    const served = this.#served();
+    const served = this.#options.served();
     if (typeof absolute === 'object' && absolute.served.operation.unauthenticated) {
       return this.#answerAnybody(exchange, request, absolute, served?.core);
     }
     if (absolute === 'unsupported-operation' && this.#absolute.isOpen(request.path)) {
       return UNSUPPORTED_OPERATION.answer;
     }
-    if (served === undefined) return errorBody(503, ['Vault is sealed']);
-    const parameters = readParameters(request, exchange);
-    // Asked for once: what the store held when the request had come in is what it is answered from.
-    const revision = await served.revision();
-    const mount = absolute === 'unsupported-path' ? served.mountOf(request.path) : undefined;
-    const match =
-      mount === undefined
-        ? absolute
-        : this.#engine.match(request.method, request.path.slice(mount.path.length + 1));
-    const progress: Progress = {
-      id: randomUUID(),
-      exchange,
-      request,
-      match,
-      mount: mount?.path ?? '',
-      parameters,
-      revision,
-    };
-    return this.#answerToken(progress, served);
+    if (SYSTEM_PATH.test(request.path) && exchange.body.exceeds(MAX_SYSTEM_BODY_BYTES)) return TOO_LARGE;
+    if (served === undefined) return SEALED;
+    const asked = await this.#ask(exchange, request, served);
+    return perform(served, asked, this.#door(exchange, asked));
+  }
+
+  async #caller(exchange: Exchange, request: VaultRequest): Promise<TokenIdentity | undefined> {
+    const served = this.#options.served();
+    return served === undefined ? undefined : isWelcome(served, await this.#ask(exchange, request, served));
   }
 
   /** Probes: no token, no audit record. */
   async #answerAnybody(
     exchange: Exchange,
-    request: DataRequest,
+    request: VaultRequest,
     match: Exclude<Match, string>,
     core: Core | undefined,
   ): Promise<Answer> {
     const { operation } = match.served;
-    if (core === undefined && !operation.whileSealed) return errorBody(503, ['Vault is sealed']);
+    if (core === undefined && !operation.whileSealed) return SEALED;
     // The one thing that a page in somebody's browser could do here: it can send this, though not read the answer.
     if (request.method === 'POST' && exchange.headers.origin !== undefined) {
       return errorBody(403, ['requests of web pages are refused']);
     }
-    const call: Call = { core: core ?? this.#sealedCore, caller: NOBODY, mount: DEFAULT_MOUNT };
-    const { values } = parseValues(operation.params, {
-      ...readParameters(request, exchange),
-      ...match.captures,
-    });
-    const labels = labelsOf({ id: randomUUID(), request, mount: '' });
-    return printOutcome(labels, operation, await operation.run(call, values), []);
+    const body = request.method === 'POST' ? await exchange.body.read(MAX_STRANGER_BODY_BYTES) : undefined;
+    const raw = { ...readParameters(request, exchange, body), ...match.captures };
+    const call = { core: core ?? this.#options.sealedCore, caller: NOBODY, mount: DEFAULT_MOUNT };
+    const labels = { id: randomUUID(), mountType: mountTypeOf(request.path, undefined) };
+    return printOutcome(labels, operation, await run(call, operation, raw), []);
   }
 
-  async #answerToken(progress: Progress, served: ServedCore): Promise<Answer> {
-    const { exchange, request, revision } = progress;
-    const token = tokenOf(exchange);
-    const identity = token === undefined ? undefined : await served.access.authenticate(token, revision);
-    let audited = auditedRequest(progress, token, identity);
-    let result: Result;
-    try {
-      if (token === undefined || identity === undefined) {
-        result = refusal(403, 'permission denied');
-      } else {
-        const caller = callerOf(served, identity, token);
-        const target = await this.#authorize(progress, served, identity, caller);
-        if ('answer' in target) {
-          result = target;
-        } else {
-          audited = { ...audited, operation: target.capability };
-          if (changes(target)) await served.recordRequest(audited);
-          result = await run(progress, target, served, caller);
-        }
-      }
-    } catch (error) {
-      result = this.#failure(exchange, request.method, error);
-    }
-    await served.recordResponse(audited, result);
-    return result.answer;
+  async #ask(exchange: Exchange, request: VaultRequest, served: ServedCore): Promise<AskedRequest> {
+    const { method, path } = request;
+    // Asked for once: what the store held when the request had come in is what it is answered from.
+    const revision = await served.revision();
+    const absolute = this.#absolute.match(method, path);
+    const mount = absolute === 'unsupported-path' ? served.mountOf(path) : undefined;
+    const match =
+      mount === undefined ? absolute : this.#engine.match(method, path.slice(mount.path.length + 1));
+    const limit = SYSTEM_PATH.test(path) ? MAX_SYSTEM_BODY_BYTES : undefined;
+    return {
+      id: randomUUID(),
+      method,
+      path,
+      match,
+      ...(mount === undefined ? {} : { mount }),
+      token: tokenOf(exchange),
+      remoteAddress: exchange.remoteAddress,
+      revision,
+      policyPrefix: '',
+      policyPaths: () => ({ paths: spellingsOf(path, match) }),
+      async parameters() {
+        const body = method === 'POST' ? await exchange.body.read(limit) : undefined;
+        const sent = readParameters(request, exchange, body);
+        return { sent, recorded: sent };
+      },
+    };
   }
 
-  /** What is to be run, once the token's policies allow it. */
-  async #authorize(
-    { match, request, parameters, mount }: Progress,
-    served: ServedCore,
-    identity: TokenIdentity,
-    caller: Caller,
-  ): Promise<Target | Result> {
-    const { path, method } = request;
-    const meant = () => (typeof match === 'string' ? {} : meaningOf(match.served.operation, parameters));
-    const spellings = spellingsOf(path, match);
-    const may = (capability: Capability) =>
-      spellings.every((spelling) =>
-        served.access.authorize(identity, spelling, capability, parameters, meant),
-      );
-    if (typeof match === 'string') {
-      if (!may(CAPABILITY_OF[method])) return PERMISSION_DENIED;
-      if (mount === '' && match === 'unsupported-path') {
-        return refusal(404, `no handler for route "${path}". route entry not found.`);
-      }
-      return match === 'unsupported-path' ? refusal(404, wrapped('unsupported path')) : UNSUPPORTED_OPERATION;
-    }
-    const { captures } = match;
-    const { operation } = match.served;
-    const raw = { ...parameters, ...captures };
-    if (operation.exists !== undefined) {
-      const parsed = parseValues(operation.params, raw);
-      const call: Call = { core: served.core, caller, mount };
-      const capability = (await operation.exists(call, parsed.values)) ? 'update' : 'create';
-      return may(capability) ? { operation, captures, raw, parsed, capability } : PERMISSION_DENIED;
-    }
-    const capability = capabilityOf(operation, method);
-    return isAllowed(operation, capability, may)
-      ? { operation, captures, raw, capability }
-      : PERMISSION_DENIED;
+  #door(exchange: Exchange, { id, method, path, mount }: AskedRequest): Door<Answer> {
+    return {
+      unauthenticated: () => UNAUTHENTICATED,
+      denied: () => PERMISSION_DENIED,
+      missing: (match) => missing(match, path, mount),
+      printed({ operation, outcome, captures, sent, unrecognized }) {
+        const notes = parameterNotes(unrecognized, captures, sent);
+        const labels: Labels = { id, mountType: mountTypeOf(path, mount) };
+        const answer = printOutcome(labels, operation, outcome, notes);
+        return { answer, status: answer.status, data: resultOf(outcome) };
+      },
+      failed: (error) => this.#failure(exchange, method, error),
+      unrecorded: (error) => this.#failure(exchange, method, error).answer,
+    };
   }
 
-  #failure(exchange: Exchange, method: Method, error: unknown): Result {
-    const known = this.#failed(error);
+  #failure(exchange: Exchange, method: Method, error: unknown): Result<Answer> {
+    const known = this.#options.failed(error);
     if (known === undefined) return refusal(500, wrapped('internal error'));
     const status = dataStatus(known, method);
     const text = known.kind === 'sealed' ? 'Vault is sealed' : known.message;
     const texts = status === 404 ? [] : [text];
-    return { answer: errorBody(status, texts, errorDetails(exchange, known)), error: text };
+    return { answer: errorBody(status, texts, errorDetails(exchange, known)), status, error: text };
   }
 }
 
-interface Target {
-  readonly operation: Operation;
-  readonly captures: Readonly<Record<string, string>>;
-  readonly raw: Readonly<Record<string, unknown>>;
-  /** Present when the question whether the target exists needed the values. */
-  readonly parsed?: Parsed<Params>;
-  readonly capability: Capability;
-}
-
-const refusal = (status: number, text: string): Result => ({
+const refusal = (status: number, text: string): Result<Answer> => ({
   answer: errorBody(status, [text]),
+  status,
   error: text,
 });
 
+const SEALED = errorBody(503, ['Vault is sealed']);
+const TOO_LARGE = errorBody(413, ['http: request body too large']);
+const UNAUTHENTICATED = refusal(403, 'permission denied');
 const PERMISSION_DENIED = refusal(403, wrapped('permission denied'));
 const UNSUPPORTED_OPERATION = refusal(405, wrapped('unsupported operation'));
 
-const changes = ({ operation, capability }: Target): boolean =>
-  capability === 'create' || (capability !== 'read' && capability !== 'list' && !operation.computes);
-
-async function run(
-  progress: Progress,
-  { operation, captures, raw, parsed }: Target,
-  served: ServedCore,
-  caller: Caller,
-): Promise<Result> {
-  const { parameters, mount } = progress;
-  const { values, unrecognized } = parsed ?? parseValues(operation.params, raw);
-  const outcome = await operation.run({ core: served.core, caller, mount: mount || DEFAULT_MOUNT }, values);
-  const notes = parameterNotes(unrecognized, captures, parameters);
-  return { answer: printOutcome(labelsOf(progress), operation, outcome, notes), data: resultOf(outcome) };
+function missing(match: Extract<Match, string>, path: string, mount: Mount | undefined): Result<Answer> {
+  if (match === 'unsupported-operation') return UNSUPPORTED_OPERATION;
+  if (mount !== undefined) return refusal(404, wrapped('unsupported path'));
+  return refusal(404, `no handler for route "${path}". route entry not found.`);
 }
 
-const labelsOf = ({ id, request, mount }: Pick<Progress, 'id' | 'request' | 'mount'>): Labels => ({
-  id,
-  mountType: mount !== '' ? 'transit' : request.path.startsWith('auth/') ? 'token' : 'system',
-});
-
-function auditedRequest(
-  { id, exchange, request, mount, parameters }: Progress,
-  token: string | undefined,
-  identity: TokenIdentity | undefined,
-): AuditedRequest {
-  return {
-    id,
-    operation: CAPABILITY_OF[request.method],
-    path: request.path,
-    remoteAddress: exchange.remoteAddress,
-    parameters,
-    ...(mount === '' ? {} : { mountPoint: `${mount}/` }),
-    ...(token === undefined ? {} : { token }),
-    ...(identity === undefined ? {} : { identity }),
-  };
-}
+const mountTypeOf = (path: string, mount: Mount | undefined): Labels['mountType'] =>
+  mount !== undefined ? 'transit' : path.startsWith('auth/') ? 'token' : 'system';

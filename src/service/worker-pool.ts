@@ -1,30 +1,31 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Control, Member } from '../../service/control.ts';
-import type { Log } from '../../service/log.ts';
-import type { Snapshot } from '../../service/metrics.ts';
-import { portOf, Rpc } from '../../service/rpc.ts';
-import { printKeys, type UnsealKey } from '../../service/unseal-keys.ts';
-import type { AnsweringSettings } from './answering-process.ts';
-import type { TlsCertificate } from './http-server.ts';
+import type { Control, Member } from './control.ts';
+import type { Log } from './log.ts';
+import type { Snapshot } from './metrics.ts';
+import { portOf, Rpc } from './rpc.ts';
+import { printKeys, type UnsealKey } from './unseal-keys.ts';
+import type { ServiceSettings } from './service.ts';
 import { letMakePrivately } from './socket-file.ts';
-import type { AnsweringStart } from './worker.ts';
+import type { WorkerStart } from './worker.ts';
 
 const RESTART_PAUSE_MS = 200;
 /** Longer than any request may take. */
 const CLOSE_LIMIT_MS = 100_000;
 
-/** Several processes that share the listeners. One that ends unasked is replaced. */
-export class WorkerPool {
-  readonly #settings: AnsweringSettings;
+/** Several processes behind one door. One that ends unasked is replaced. */
+export class WorkerPool<S> {
+  readonly #settings: ServiceSettings;
   readonly #control: Control;
   readonly #log: Log;
-  readonly #members = new Set<WorkerMember>();
+  readonly #members = new Set<WorkerMember<S>>();
+  #door: S;
   #closing = false;
   addresses: readonly string[] = [];
 
-  constructor(settings: AnsweringSettings, control: Control, log: Log) {
+  constructor(settings: ServiceSettings, door: S, control: Control, log: Log) {
     this.#settings = settings;
+    this.#door = door;
     this.#control = control;
     this.#log = log;
     const [exec = '', ...args] = settings.workerCommand;
@@ -48,13 +49,14 @@ export class WorkerPool {
   }
 
   /** Listening on behalf of a worker, this process makes the sockets. */
-  async #startMember(worker: Worker): Promise<WorkerMember> {
-    const member = new WorkerMember(worker, this.#control);
+  async #startMember(worker: Worker): Promise<WorkerMember<S>> {
+    const member = new WorkerMember<S>(worker, this.#control);
     const { keys } = this.#control;
     this.addresses = await letMakePrivately(() =>
       member.start({
         role: 'answering',
         settings: this.#settings,
+        door: this.#door,
         ...(keys === undefined ? {} : { keys: printKeys(keys) }),
       }),
     );
@@ -74,8 +76,9 @@ export class WorkerPool {
     }
   }
 
-  async renewCertificate(tls: TlsCertificate): Promise<void> {
-    await Promise.all([...this.#members].map((member) => member.renewCertificate(tls)));
+  async renew(door: S): Promise<void> {
+    this.#door = door;
+    await Promise.all([...this.#members].map((member) => member.renew(door)));
   }
 
   async close(): Promise<void> {
@@ -85,7 +88,7 @@ export class WorkerPool {
 }
 
 /** A worker as the control sees it. */
-class WorkerMember implements Member {
+class WorkerMember<S> implements Member {
   readonly #worker: Worker;
   readonly #rpc: Rpc;
 
@@ -107,7 +110,7 @@ class WorkerMember implements Member {
   }
 
   /** @returns the addresses that it listens on. */
-  async start(start: AnsweringStart): Promise<readonly string[]> {
+  async start(start: WorkerStart<S>): Promise<readonly string[]> {
     try {
       return (await this.#rpc.call('start', start)) as readonly string[];
     } catch (error) {
@@ -128,8 +131,8 @@ class WorkerMember implements Member {
     await this.#rpc.call('reload');
   }
 
-  async renewCertificate(tls: TlsCertificate): Promise<void> {
-    await this.#rpc.call('renewCertificate', tls);
+  async renew(door: S): Promise<void> {
+    await this.#rpc.call('renew', door);
   }
 
   async snapshot(): Promise<Snapshot> {

@@ -1,68 +1,61 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
-import { type CofferError, unavailable } from '../../ground/errors.ts';
-import { type Frame, readFrames, writeFrame } from '../../service/frames.ts';
-import { portOf, Rpc } from '../../service/rpc.ts';
-import { forget, printKeys, type SentUnsealKey, type UnsealKey } from '../../service/unseal-keys.ts';
-import type { StoreSettings } from './api-host.ts';
-import type { Answer, Exchange } from './exchange.ts';
+import { type CofferError, unavailable } from '../ground/errors.ts';
+import type { Job } from './door.ts';
+import { type Frame, readFrames, writeFrame } from './frames.ts';
+import { portOf, Rpc } from './rpc.ts';
+import type { ServiceSettings } from './service.ts';
+import { forget, printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
 
-/** What a process that takes large requests is told at its start. */
-export interface BatchStart {
-  readonly role: 'batch';
-  readonly settings: StoreSettings;
+/** What a process that works on large requests is told at its start. */
+export interface LaneStart {
+  readonly role: 'lane';
+  readonly settings: ServiceSettings;
   readonly keys: readonly SentUnsealKey[];
 }
 
 /** The head of a frame in either direction; bodies travel beside it. */
-export interface BatchRequestHead {
+export interface NumberedHead {
   readonly number: number;
-  readonly exchange: Omit<Exchange, 'body'>;
-}
-export interface BatchAnswerHead {
-  readonly number: number;
-  readonly answer: Omit<Answer, 'body'>;
+  readonly head: object;
 }
 
 /** The fifth descriptor of the process, after the standard streams and Node's own channel. */
-export const BATCH_PIPE = 4;
+export const LANE_PIPE = 4;
 const IDLE_MS = 60_000;
 
 interface Running {
   readonly child: ChildProcess;
   readonly pipe: Duplex;
-  readonly waiting: Map<number, PromiseWithResolvers<Answer>>;
+  readonly waiting: Map<number, PromiseWithResolvers<Job>>;
 }
 
 /**
  * Takes large requests to a process of their own, so that parsing and computing them never holds up the others.
  * The process starts with the first such request and ends when none has come for a minute.
  */
-export class BatchLane {
-  readonly #command: readonly string[];
-  readonly #settings: StoreSettings;
+export class Lane {
+  readonly #settings: ServiceSettings;
   readonly #keys: readonly UnsealKey[];
   #running: Promise<Running> | undefined;
   #idle: NodeJS.Timeout | undefined;
   #count = 0;
 
-  /** @param command what follows Node itself on the command line of a process that calls `serveAsWorker`. */
-  constructor(command: readonly string[], settings: StoreSettings, keys: readonly UnsealKey[]) {
-    this.#command = command;
+  constructor(settings: ServiceSettings, keys: readonly UnsealKey[]) {
     this.#settings = settings;
     this.#keys = keys;
   }
 
   /** @throws `unavailable` when the process ends before it has answered. */
-  async answer({ body, ...exchange }: Exchange): Promise<Answer> {
+  async work({ head, body }: Job): Promise<Job> {
     clearTimeout(this.#idle);
     this.#running ??= this.#start();
     const { pipe, waiting } = await this.#running;
     const number = ++this.#count;
-    const answered = Promise.withResolvers<Answer>();
+    const answered = Promise.withResolvers<Job>();
     waiting.set(number, answered);
-    const head: BatchRequestHead = { number, exchange };
-    writeFrame(pipe, head, body === undefined ? [] : [body]);
+    const numbered: NumberedHead = { number, head };
+    writeFrame(pipe, numbered, body);
     try {
       return await answered.promise;
     } finally {
@@ -85,10 +78,10 @@ export class BatchLane {
   }
 
   async #start(): Promise<Running> {
-    const child = spawn(process.execPath, this.#command, {
+    const child = spawn(process.execPath, this.#settings.workerCommand, {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
     });
-    const pipe = child.stdio[BATCH_PIPE] as Duplex;
+    const pipe = child.stdio[LANE_PIPE] as Duplex;
     const running: Running = { child, pipe, waiting: new Map() };
     const rpc = new Rpc(portOf(child), {});
     child.once('close', () => {
@@ -98,7 +91,7 @@ export class BatchLane {
     child.once('error', () => rpc.close());
     pipe.on('error', () => undefined);
     readFrames(pipe, (frame) => settle(running, frame));
-    const start: BatchStart = { role: 'batch', settings: this.#settings, keys: printKeys(this.#keys) };
+    const start: LaneStart = { role: 'lane', settings: this.#settings, keys: printKeys(this.#keys) };
     try {
       await rpc.call('start', start);
     } catch (error) {
@@ -123,11 +116,11 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-function settle({ waiting }: Running, { head, body }: Frame): void {
-  const { number, answer } = head as BatchAnswerHead;
+function settle({ waiting }: Running, { head: numbered, body }: Frame): void {
+  const { number, head } = numbered as NumberedHead;
   const answered = waiting.get(number);
   waiting.delete(number);
-  answered?.resolve(body.length === 0 ? answer : { ...answer, body });
+  answered?.resolve({ head, body });
 }
 
 const ended = (): CofferError => unavailable('the process that works on large requests ended');

@@ -1,0 +1,26 @@
+import { asCofferError } from '../../ground/errors.ts';
+import type { Exchange } from './exchange.ts';
+
+/**
+ * The token of a request: the product's header, the family's, or a bearer token. The first one there counts.
+ * Undefined when there is none.
+ */
+export function tokenOf({ headers }: Exchange): string | undefined {
+  const own = headers['x-service-token'] ?? headers['x-vault-token'];
+  if (typeof own === 'string' && own !== '') return own;
+  const { authorization } = headers;
+  if (authorization === undefined || !authorization.startsWith('Bearer ')) return undefined;
+  const token = authorization.slice('Bearer '.length).trim();
+  return token === '' ? undefined : token;
+}
+
+/** The command's own client asks for what a local error has beside its text; others get the plain body. */
+export const DETAILS_HEADER = 'x-coffer-details';
+
+export function errorDetails({ headers }: Exchange, error: unknown): object | undefined {
+  if (headers[DETAILS_HEADER] === undefined) return undefined;
+  const known = asCofferError(error);
+  if (known === undefined) return undefined;
+  const { kind, message, field, hint } = known;
+  return { kind, message, field, hint };
+}

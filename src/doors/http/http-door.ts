@@ -1,0 +1,100 @@
+import { catalogue } from '../../operations/catalogue.ts';
+import { loadRoutes } from '../../operations/routes.ts';
+import type { Door, DoorKind, Job } from '../../service/door.ts';
+import type { Service } from '../../service/service.ts';
+import { Apis, apiOf } from './apis.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import type { TlsCertificate } from './http-server.ts';
+import { heldBody, LARGE_BODY_BYTES } from './incoming-body.ts';
+import type { ListenAddress } from './listen-address.ts';
+import { Listeners } from './listeners.ts';
+import { describeApi } from './openapi.ts';
+import type { PendingRequest } from './pending-request.ts';
+
+/** HTTP as a door to a service: listeners, and the APIs behind them. */
+
+/** Plain JSON. */
+export interface HttpSettings {
+  readonly listen: readonly ListenAddress[];
+  readonly tls?: TlsCertificate;
+}
+
+/** A request on its way to another process, without its body. */
+type SentExchange = Omit<Exchange, 'body'>;
+type SentAnswer = Omit<Answer, 'body'>;
+
+/** HTTP over every operation of the catalogue. */
+export async function httpDoor(): Promise<DoorKind<HttpSettings>> {
+  const routes = await loadRoutes(catalogue);
+  let document: object | undefined;
+  const describe = (): object => {
+    document ??= describeApi(routes);
+    return document;
+  };
+  const apisOf = remembered((service: Service) => new Apis(service, routes, describe));
+  return {
+    async open(service, { listen, tls }) {
+      const apis = apisOf(service);
+      const listeners = await Listeners.open(listen, tls, (exchange) => answer(service, apis, exchange));
+      return doorOf(listeners);
+    },
+    async work(service, { head, body }) {
+      const exchange = { ...(head as SentExchange), body: heldBody(Buffer.concat(body)) };
+      const { body: bytes = [], ...sent } = await apisOf(service).take(exchange).answer();
+      return { head: sent, body: typeof bytes === 'string' ? [Buffer.from(bytes)] : bytes };
+    },
+    describe,
+  };
+}
+
+function remembered<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const made = new WeakMap<K, V>();
+  return (key) => {
+    const value = made.get(key) ?? make(key);
+    made.set(key, value);
+    return value;
+  };
+}
+
+const doorOf = (listeners: Listeners): Door<HttpSettings> => ({
+  addresses: listeners.addresses,
+  renew({ tls }) {
+    if (tls !== undefined) listeners.renewCertificate(tls);
+  },
+  close: () => listeners.close(),
+});
+
+async function answer(service: Service, apis: Apis, exchange: Exchange): Promise<Answer> {
+  const { metrics } = service;
+  const start = performance.now();
+  metrics.begin();
+  const pending = apis.take(exchange);
+  const given = await (pending.weight === 'light' ? pending.answer() : answerBeside(service, exchange, pending));
+  metrics.end(apiOf(exchange), exchange.method, given.status, (performance.now() - start) / 1000);
+  return given;
+}
+
+/**
+ * What may take long is worked on by another process, once it is known who asks and that the path may be allowed: nothing
+ * of the body is taken in for anybody else.
+ */
+async function answerBeside(service: Service, exchange: Exchange, pending: PendingRequest): Promise<Answer> {
+  const caller = await pending.caller().catch(() => undefined);
+  const { lane } = service;
+  if (caller === undefined || lane === undefined) return pending.answer();
+  try {
+    const { body, ...head } = exchange;
+    const bytes = await body.read().catch(() => undefined);
+    const isWorthIt = pending.weight === 'unfolds' || (bytes?.length ?? 0) >= LARGE_BODY_BYTES;
+    if (!isWorthIt) return await pending.answer();
+    return answerFrom(await lane.work({ head, body: bytes === undefined ? [] : [bytes] }));
+  } catch (error) {
+    return pending.failed(error);
+  }
+}
+
+function answerFrom({ head, body }: Job): Answer {
+  const sent = head as SentAnswer;
+  return body.length === 0 ? sent : { ...sent, body };
+}
+

@@ -1,0 +1,20 @@
+import type { Core } from '../declaration/operation.ts';
+import type { PolicyPaths } from '../perform.ts';
+
+/**
+ * What policies are asked about: the path with its escapes undone. Where an identifier stands alone, the path below its
+ * organization (`organizations/acme/tags/tag-…/relationships/workspaces`), so that one rule covers all that an
+ * organization has. Nothing is looked up that depends on whether the identified thing exists, so that neither
+ * the answer nor its time tells.
+ */
+export async function policyPathsOf(
+  core: Core,
+  path: string,
+  { tag_id, workspace_id }: Readonly<Record<string, string>>,
+): Promise<PolicyPaths> {
+  const identifier = tag_id ?? workspace_id;
+  if (identifier === undefined) return { paths: [path] };
+  const tags = await core.tags();
+  const organization = await tags.organizationOf(identifier);
+  return { paths: [`organizations/${organization ?? ''}/${path}`], leadNowhere: organization === undefined };
+}

@@ -1,0 +1,129 @@
+import { asCofferError, invalid } from '../ground/errors.ts';
+import { openStore } from '../store/open.ts';
+import type { Credential } from '../store/slots/credential.ts';
+import type { Store } from '../store/store.ts';
+import { Control } from './control.ts';
+import type { DoorKind } from './door.ts';
+import { Log } from './log.ts';
+import { Service, type ServiceSettings } from './service.ts';
+import { remembering, type UnsealKey } from './unseal-keys.ts';
+
+/** A store that is to be served through one kind of door. */
+export interface ServeOptions<S> {
+  readonly settings: ServiceSettings;
+  /** What may unlock the store; when nothing is offered, the server starts sealed. */
+  readonly credentials: readonly Credential[];
+  readonly kind: DoorKind<S>;
+  readonly door: S;
+  /** How many processes answer; 1 is this one. */
+  readonly workers: number;
+  readonly log: Log;
+}
+
+/** A running server. */
+export interface Serving<S> {
+  /** Where it listens: `http://127.0.0.1:8200`, `unix:/run/coffer.sock`. */
+  readonly addresses: readonly string[];
+  readonly sealed: boolean;
+  /** Goes on in a new audit file when the old one was moved away, with empty caches. */
+  reload(): Promise<void>;
+  /** Takes up what changed in the door's settings. */
+  renew(door: S): Promise<void>;
+  /** Stops taking requests, finishes those in flight, and resolves when all is closed. */
+  close(): Promise<void>;
+}
+
+const MAX_WORKERS = 256;
+
+/**
+ * Serves a store until `close`.
+ * @throws `invalid` for an impossible number of workers; `denied` when a key was given and opens nothing; and as
+ * `openStore` and the door do.
+ */
+export async function serveStore<S>(options: ServeOptions<S>): Promise<Serving<S>> {
+  const { settings, workers, kind, log } = options;
+  if (!Number.isSafeInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
+    throw invalid(`the number of workers must be 1 to ${MAX_WORKERS}`, { field: 'workers' });
+  }
+  const control = new Control(settings.directory, log, () => kind.describe());
+  const { keys, store } = await openOrStaySealed(options);
+  // What runs on below keeps this part of the options only: the others may hold secrets.
+  const parts: Parts<S> = { settings, kind, door: options.door, control, log };
+  const running =
+    workers === 1 ? await runHere(parts, store, keys) : await runWorkers(parts, workers, store, keys);
+  return { ...running, sealed: store === undefined, reload: () => control.reload() };
+}
+
+interface Parts<S> extends Pick<ServeOptions<S>, 'settings' | 'kind' | 'door' | 'log'> {
+  readonly control: Control;
+}
+
+type Running<S> = Pick<Serving<S>, 'addresses' | 'renew' | 'close'>;
+
+async function runHere<S>(
+  { settings, kind, door, control, log }: Parts<S>,
+  store: Store | undefined,
+  keys: readonly UnsealKey[],
+): Promise<Running<S>> {
+  const service = await control.add(async () => {
+    const made = await Service.create({ settings, server: control, log });
+    if (store !== undefined) await made.adopt(store, keys);
+    return made;
+  });
+  if (store !== undefined) control.unsealedWith(keys);
+  try {
+    const opened = await kind.open(service, door);
+    return {
+      addresses: opened.addresses,
+      renew: async (changed) => opened.renew(changed),
+      async close() {
+        await opened.close();
+        await service.close();
+      },
+    };
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
+
+async function runWorkers<S>(
+  { settings, door, control, log }: Parts<S>,
+  count: number,
+  store: Store | undefined,
+  keys: readonly UnsealKey[],
+): Promise<Running<S>> {
+  // It was opened to see whether the keys are right; each worker opens it for itself.
+  store?.close();
+  if (store !== undefined) control.unsealedWith(keys);
+  const { WorkerPool } = await import('./worker-pool.ts');
+  const pool = new WorkerPool(settings, door, control, log);
+  try {
+    await pool.start(count);
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  return {
+    addresses: pool.addresses,
+    renew: (changed) => pool.renew(changed),
+    close: () => pool.close(),
+  };
+}
+
+async function openOrStaySealed<S>({
+  settings,
+  credentials,
+}: ServeOptions<S>): Promise<{ readonly keys: readonly UnsealKey[]; readonly store: Store | undefined }> {
+  const keys: UnsealKey[] = [];
+  try {
+    const store = await openStore({
+      directory: settings.directory,
+      credentials: remembering(credentials, (key) => keys.push(key)),
+    });
+    return { keys, store };
+  } catch (error) {
+    if (asCofferError(error)?.kind !== 'sealed') throw error;
+    return { keys: [], store: undefined };
+  }
+}

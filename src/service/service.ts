@@ -1,0 +1,180 @@
+import { AuditLog } from '../access/audit-log.ts';
+import { asCofferError } from '../ground/errors.ts';
+import type { Dialect } from '../mounts/mounts.ts';
+import { openCore } from '../operations/core.ts';
+import type { Core, ServerState } from '../operations/declaration/operation.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { Member } from './control.ts';
+import { Lane } from './lane.ts';
+import type { Log } from './log.ts';
+import { Metrics, type Snapshot } from './metrics.ts';
+import { isOfServer, type NoteFailure, outsideView } from './outside-view.ts';
+import { sealedStore } from './sealed-store.ts';
+import { ServedCore } from './served-core.ts';
+import { credentialsOf, type UnsealKey } from './unseal-keys.ts';
+
+/** What every process of a server needs to know of its store; plain JSON. */
+export interface ServiceSettings {
+  readonly directory: string;
+  readonly dialect?: Dialect;
+  readonly auditFile?: string;
+  /** What follows Node itself on the command line of a process that calls `serveAsWorker`. */
+  readonly workerCommand: readonly string[];
+}
+
+export interface ServiceOptions {
+  readonly settings: ServiceSettings;
+  readonly server: ServerState;
+  readonly log: Log;
+}
+
+/** Expired tokens are cleared away so often. */
+const SWEEP_EVERY_MS = 10 * 60 * 1000;
+/** Keys whose period has passed are looked for so often, as the shortest period is an hour. */
+const ROTATE_EVERY_MS = 60 * 60 * 1000;
+
+/** A store as a process: opened and closed while the doors to it stay open, with its audit trail and its upkeep. */
+export class Service implements Member {
+  readonly metrics = new Metrics();
+  /** For the few operations that are answered while the store is sealed. */
+  readonly sealedCore: Core;
+  readonly #options: ServiceOptions;
+  readonly #sweeping: NodeJS.Timeout;
+  readonly #rotating: NodeJS.Timeout;
+  #auditLog: AuditLog | undefined;
+  #store: Store | undefined;
+  #served: ServedCore | undefined;
+  #lane: Lane | undefined;
+
+  /**
+   * Notes for those who run the server why a request could not be answered.
+   * @returns the error as callers may see it; undefined for one that nobody foresaw.
+   */
+  readonly failed: NoteFailure = (error) => {
+    const { log, settings } = this.#options;
+    const known = asCofferError(error);
+    if (known === undefined) {
+      this.metrics.defect();
+      log.defect('request failed', error);
+      return undefined;
+    }
+    if (isOfServer(known)) log.warn('request failed', { kind: known.kind, reason: known.message });
+    return outsideView(known, settings.directory);
+  };
+
+  private constructor(options: ServiceOptions, auditLog: AuditLog | undefined) {
+    this.#options = options;
+    this.#auditLog = auditLog;
+    this.sealedCore = this.#core(sealedStore);
+    this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EVERY_MS).unref();
+    this.#rotating = setInterval(() => void this.#rotateDueKeys(), ROTATE_EVERY_MS).unref();
+  }
+
+  /** Sealed at first. @throws `unavailable` when the audit file can't be opened. */
+  static async create(options: ServiceOptions): Promise<Service> {
+    const { auditFile } = options.settings;
+    return new Service(options, auditFile === undefined ? undefined : await AuditLog.open(auditFile));
+  }
+
+  /** Undefined while the store is sealed. */
+  get served(): ServedCore | undefined {
+    return this.#served;
+  }
+
+  /** Where large requests are worked on; undefined while the store is sealed, and where they already are. */
+  get lane(): Lane | undefined {
+    return this.#lane;
+  }
+
+  /** @throws `denied` when no key fits; what was open stays open. */
+  async unseal(keys: readonly UnsealKey[]): Promise<void> {
+    const { directory } = this.#options.settings;
+    await this.adopt(await openStore({ directory, credentials: credentialsOf(keys) }), keys);
+  }
+
+  /** Takes over a store that is open already. @param keys what opens it in further processes; without them there are none. */
+  async adopt(store: Store, keys?: readonly UnsealKey[]): Promise<void> {
+    const before = this.#store;
+    this.#served = await this.#serve(store);
+    this.#store = store;
+    before?.close();
+    void this.#lane?.close();
+    this.#lane = keys === undefined ? undefined : new Lane(this.#options.settings, keys);
+  }
+
+  /** Requests that are under way find the store closed. */
+  async seal(): Promise<void> {
+    this.#served = undefined;
+    this.#store?.close();
+    this.#store = undefined;
+    await this.#lane?.seal();
+    this.#lane = undefined;
+  }
+
+  /** Starts afresh over the open store, with empty caches. */
+  async reload(): Promise<void> {
+    this.#auditLog?.reopen();
+    if (this.#store !== undefined) this.#served = await this.#serve(this.#store);
+    await this.#lane?.close();
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    return this.metrics.snapshot();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeping);
+    clearInterval(this.#rotating);
+    await this.#lane?.close();
+    this.#served = undefined;
+    this.#store?.close();
+    this.#store = undefined;
+    await this.#auditLog?.close();
+    this.#auditLog = undefined;
+  }
+
+  /** A core over the store, with settings that wait for a reload taken up. */
+  async #serve(store: Store): Promise<ServedCore> {
+    const core = this.#core(store);
+    for (const mount of await core.mounts.list()) await (await core.transit(mount.path)).applyCacheSize();
+    return ServedCore.over(core, this.#auditLog);
+  }
+
+  #core(store: Store): Core {
+    const { server, settings } = this.#options;
+    return openCore(store, {
+      server,
+      ...(settings.dialect === undefined ? {} : { dialect: settings.dialect }),
+    });
+  }
+
+  async #sweep(): Promise<void> {
+    try {
+      await this.#served?.access.sweep();
+    } catch (error) {
+      this.#options.log.defect('clearing away expired tokens failed', error);
+    }
+  }
+
+  /** Keys rotate when they are used; this is for those that nobody uses. Each process looks, and one of them rotates. */
+  async #rotateDueKeys(): Promise<void> {
+    const core = this.#served?.core;
+    if (core === undefined) return;
+    try {
+      for (const { path } of await core.mounts.list()) await this.#rotateDueKeysOf(core, path);
+    } catch (error) {
+      this.#options.log.defect('looking for keys that are due failed', error);
+    }
+  }
+
+  async #rotateDueKeysOf(core: Core, mount: string): Promise<void> {
+    const { log } = this.#options;
+    try {
+      const rotated = await (await core.transit(mount)).rotateDueKeys();
+      if (rotated.length > 0) log.info('keys rotated', { mount, count: rotated.length });
+    } catch (error) {
+      log.defect('rotating keys that are due failed', error);
+    }
+  }
+}
