@@ -1,8 +1,8 @@
-import { DEFAULT_MOUNT } from './mounts/mounts.ts';
 import { type Branch, type Catalogue, catalogue, type Entry, isEntry } from './operations/catalogue.ts';
 import { openCore } from './operations/core.ts';
-import { type Core, type Operation, owner, resultOf } from './operations/declaration/operation.ts';
-import { type InputOf, type Params, parseValues } from './operations/declaration/params.ts';
+import { type Operation, type Runner, resultOf } from './operations/declaration/operation.ts';
+import type { InputOf, Params } from './operations/declaration/params.ts';
+import { ownerRunner } from './operations/runner.ts';
 import { parseMasterKey } from './store/master-key.ts';
 import { openStore as openSealedStore } from './store/open.ts';
 import type { Credential } from './store/slots/credential.ts';
@@ -67,8 +67,8 @@ export interface OpenOptions {
  */
 export async function openStore(options: OpenOptions): Promise<Coffer> {
   const store = await openSealedStore({ directory: options.directory, credentials: credentialsOf(options) });
-  const core = openCore(store);
-  return { ...(functionsOf(catalogue, core) as Functions<Catalogue>), close: () => store.close() };
+  const runner = ownerRunner(openCore(store));
+  return { ...(functionsOf(catalogue, runner) as Functions<Catalogue>), close: () => runner.close() };
 }
 
 function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {
@@ -86,23 +86,21 @@ function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {
 
 const camel = (word: string): string => word.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-function functionsOf(branch: Branch, core: Core): object {
+function functionsOf(branch: Branch, runner: Runner): object {
   return Object.fromEntries(
     Object.entries(branch).map(([word, node]) => [
       camel(word),
-      isEntry(node) ? functionOf(node, core) : functionsOf(node, core),
+      isEntry(node) ? functionOf(node, runner) : functionsOf(node, runner),
     ]),
   );
 }
 
-function functionOf(entry: Entry<Operation>, core: Core) {
+function functionOf(entry: Entry<Operation>, runner: Runner) {
   let declaration: Operation | undefined;
   return async (input: Readonly<Record<string, unknown>> = {}): Promise<unknown> => {
     // An `import()` of what is there already still costs as much as hashing a few kilobytes.
     declaration ??= (await entry.load()).declaration;
-    const { mount = DEFAULT_MOUNT, ...raw } = input;
-    const { values } = parseValues(declaration.params, raw);
-    const outcome = await declaration.run({ core, caller: owner, mount: String(mount) }, values);
-    return resultOf(outcome);
+    const { mount, ...raw } = input;
+    return resultOf(await runner.run(declaration, raw, mount === undefined ? undefined : String(mount)));
   };
 }

@@ -1,6 +1,7 @@
 import { CofferError, invalid } from '../ground/errors.ts';
-import { type Operation, type Outcome, resultOf } from '../operations/declaration/operation.ts';
+import { type Operation, type Outcome, type Runner, resultOf } from '../operations/declaration/operation.ts';
 import { allPages, type ListDocument } from '../operations/json-api/pages.ts';
+import { loadOperation } from '../operations/runner.ts';
 import { type Command, type Given, textOption } from './command.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { inputText, readInput } from './files/input.ts';
@@ -8,7 +9,6 @@ import { refuseSameFile } from './files/out-file.ts';
 import { plainExamples } from './parse/examples.ts';
 import { ALL, BASE64, BATCH, IN, type OperationSpec, OUT, specOf } from './parse/operation-spec.ts';
 import { checkTyped, parsedValues, type RawValues, rawValues } from './parse/operation-values.ts';
-import { loadOperation, type Runner, targetOf } from './runner.ts';
 import type { Session } from './session.ts';
 import type { Format } from './settings.ts';
 import { confirmed, requireConsent } from './terminal/consent.ts';
@@ -60,11 +60,10 @@ class Execution {
     refuseSameFile(this.#option(IN), this.#option(OUT));
     const withInput = { ...typed, ...this.#input() };
     const runner = await this.#session.runner();
-    const target = targetOf(runner, this.#session.settings.organization);
-    const raw = (await cli.resolve?.(withInput, target)) ?? withInput;
+    const raw = (await cli.resolve?.(withInput, runner)) ?? withInput;
     const { confirm } = cli;
     if (confirm !== undefined) {
-      const question = () => confirm(parsedValues(this.#operation, raw), target);
+      const question = () => confirm(parsedValues(this.#operation, raw), runner);
       if (!(await confirmed(this.#session, question))) return FAILED;
     }
     return this.#finish(await this.#call(runner, raw), raw);

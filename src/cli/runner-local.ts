@@ -1,10 +1,9 @@
 import { openCore } from '../operations/core.ts';
-import { owner } from '../operations/declaration/operation.ts';
-import { parseValues } from '../operations/declaration/params.ts';
+import type { Runner } from '../operations/declaration/operation.ts';
+import { ownerRunner } from '../operations/runner.ts';
 import { openStore } from '../store/open.ts';
 import type { Credential } from '../store/slots/credential.ts';
 import type { Store } from '../store/store.ts';
-import type { Runner } from './runner.ts';
 import { unlockStore } from './secrets/unlock.ts';
 import type { Session } from './session.ts';
 
@@ -16,11 +15,4 @@ export const openLocal = async (session: Session): Promise<Runner> =>
 export const openUnlocked = async (session: Session, credentials: readonly Credential[]): Promise<Runner> =>
   runnerOf(session, await openStore({ directory: session.settings.storeDirectory, credentials }));
 
-function runnerOf(session: Session, store: Store): Runner {
-  const core = openCore(store);
-  return {
-    run: (operation, raw, mount = session.settings.mount) =>
-      operation.run({ core, caller: owner, mount }, parseValues(operation.params, raw).values),
-    close: () => store.close(),
-  };
-}
+const runnerOf = ({ settings }: Session, store: Store): Runner => ownerRunner(openCore(store), settings);

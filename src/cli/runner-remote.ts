@@ -1,8 +1,8 @@
 import { isExposed } from '../client/address.ts';
-import { type Client, connect } from '../client/client.ts';
+import { connect } from '../client/client.ts';
 import { CofferError, invalid } from '../ground/errors.ts';
+import type { Runner } from '../operations/declaration/operation.ts';
 import { variable } from './environment.ts';
-import type { Runner } from './runner.ts';
 import { secretText } from './secrets/unlock.ts';
 import type { Session } from './session.ts';
 
@@ -14,21 +14,25 @@ export async function openRemote(session: Session, address: string): Promise<Run
     session.warn(`${address} is not encrypted: others on the network can read the token and the data`);
   }
   const token = await tokenOf(session);
+  const { mount, organization } = session.settings;
   const authorities = variable(session.environment, CA_VARIABLE);
-  const client: Client = connect({
+  const client = connect({
     address,
+    mount,
+    organization,
     ...(token === undefined ? {} : { token }),
     ...(authorities === undefined ? {} : { certificateAuthorities: secretText(authorities, CA_VARIABLE) }),
   });
+  if (token !== undefined) return client;
   return {
-    async run(operation, raw, mount = session.settings.mount) {
+    ...client,
+    async run(...call) {
       try {
-        return await client.run(operation, raw, mount);
+        return await client.run(...call);
       } catch (error) {
-        throw token === undefined ? withoutToken(error) : error;
+        throw withoutToken(error);
       }
     },
-    close: () => client.close(),
   };
 }
 

@@ -1,6 +1,6 @@
+import type { Runner } from '../operations/declaration/operation.ts';
 import type { OptionValue } from './command.ts';
 import type { Environment } from './environment.ts';
-import type { Runner } from './runner.ts';
 import { resolveSettings, type Settings } from './settings.ts';
 import { visible } from './terminal/output.ts';
 import type { Prompts } from './terminal/prompt.ts';

@@ -1,10 +1,12 @@
-import type { Operation, Outcome } from '../operations/declaration/operation.ts';
+import { DEFAULT_MOUNT } from '../mounts/mounts.ts';
+import type { Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
+import { loadOperation, type RunnerOptions } from '../operations/runner.ts';
 import { readAnswer } from './answer.ts';
 import { HttpTransport } from './http-transport.ts';
 import { printRequest } from './request.ts';
 
-export interface ClientOptions {
+export interface ClientOptions extends RunnerOptions {
   /** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. */
   readonly address: string;
   readonly token?: string;
@@ -16,35 +18,37 @@ export interface ClientOptions {
   readonly certificateAuthorities?: string;
 }
 
-/** Runs operations on a server: requests derive from the declarations, errors come back with their kinds. */
-export interface Client {
-  /**
-   * Runs one operation.
-   * @param raw wire name → JSON value, as `parseValues` takes them.
-   * @throws the `CofferError` that the same call raises on a local store; `unavailable` when no answer comes.
-   */
-  run(operation: Operation, raw: Readonly<Record<string, unknown>>, mount: string): Promise<Outcome<unknown>>;
-  /** Closes the kept connections. */
-  close(): void;
-}
-
 const DEFAULT_TIMEOUT_MS = 90_000;
 /** The largest signatures, for a batch of a thousand items, come to about 70 MiB. */
 const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
-/** Makes a client; nothing is sent before the first operation. @throws `invalid` for an impossible address. */
-export function connect({ token, timeoutMs, maxAnswerBytes, ...options }: ClientOptions): Client {
+/**
+ * Runs operations on a server: requests derive from the declarations, errors come back with their kinds. Nothing is sent
+ * before the first operation.
+ * @throws `invalid` for an impossible address.
+ */
+export function connect(options: ClientOptions): Runner {
+  const {
+    token,
+    mount: ownMount = DEFAULT_MOUNT,
+    organization,
+    timeoutMs,
+    maxAnswerBytes,
+    ...others
+  } = options;
   const transport = new HttpTransport({
-    ...options,
+    ...others,
     timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxAnswerBytes: maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
   });
   return {
-    async run(operation, raw, mount) {
+    async run(operation, raw, mount = ownMount) {
+      const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
       // What can't be right is refused here, in the words of a local command.
-      parseValues(operation.params, raw);
-      return readAnswer(operation, await transport.send(printRequest(operation, raw, mount, token)));
+      parseValues(declaration.params, raw);
+      return readAnswer(declaration, await transport.send(printRequest(declaration, raw, mount, token)));
     },
+    organization,
     close: () => transport.close(),
   };
 }

@@ -2,12 +2,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Client, connect } from '../../src/client/client.ts';
+import { connect } from '../../src/client/client.ts';
 import { asCofferError } from '../../src/ground/errors.ts';
 import { catalogue, type Entry } from '../../src/operations/catalogue.ts';
 import { openCore } from '../../src/operations/core.ts';
-import { type Operation, type Outcome, owner } from '../../src/operations/declaration/operation.ts';
-import { parseValues } from '../../src/operations/declaration/params.ts';
+import type { Operation, Outcome, Runner } from '../../src/operations/declaration/operation.ts';
+import { ownerRunner } from '../../src/operations/runner.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
 import {
   cleanUpAfterAll,
@@ -25,7 +25,7 @@ type Run = (entry: Entry<Operation>, raw: Raw) => Promise<Outcome<unknown>>;
 const PLAINTEXT = 'aGVsbG8=';
 
 let server: TestServer;
-let client: Client;
+let client: Runner;
 let remotely: Run;
 let locally: Run;
 const afterwards = cleanUpAfterAll();
@@ -33,12 +33,9 @@ beforeAll(async () => {
   server = await startServer({}, afterwards);
   client = connect({ address: server.address, token: server.token });
   afterwards(() => client.close());
-  remotely = async (entry, raw) => client.run((await entry.load()).declaration, raw, 'transit');
-  const call = { core: openCore(await memoryStore()), caller: owner, mount: 'transit' };
-  locally = async (entry, raw) => {
-    const { declaration } = await entry.load();
-    return declaration.run(call, parseValues(declaration.params, raw).values);
-  };
+  remotely = async (entry, raw) => client.run((await entry.load()).declaration, raw);
+  const own = ownerRunner(openCore(await memoryStore()));
+  locally = async (entry, raw) => own.run((await entry.load()).declaration, raw);
 });
 
 /** The same calls on a server and on a local store, with what each answers or refuses. */

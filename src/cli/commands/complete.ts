@@ -1,8 +1,8 @@
-import type { Operation } from '../../operations/declaration/operation.ts';
+import type { Runner } from '../../operations/declaration/operation.ts';
+import { loadOperation } from '../../operations/runner.ts';
 import type { Command, Offer, OptionValue } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { everywhereOptions } from '../parse/everywhere.ts';
-import { loadOperation, type Runner } from '../runner.ts';
 import { openUnlocked } from '../runner-local.ts';
 import { silentCredentials } from '../secrets/unlock.ts';
 import { Session } from '../session.ts';
@@ -62,7 +62,7 @@ async function namesFrom(
   lookup: Lookup,
   prefix: string,
 ): Promise<readonly string[]> {
-  const operation: Operation = await loadOperation(lookup.list);
+  const operation = await loadOperation(lookup.list);
   const raw: Record<string, unknown> = {};
   for (const [name, param] of Object.entries(operation.params)) {
     if (param.cli.flag === 'org' && session.settings.organization !== undefined) {

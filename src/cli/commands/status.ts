@@ -1,9 +1,8 @@
 import { asCofferError } from '../../ground/errors.ts';
-import type { Table } from '../../operations/declaration/operation.ts';
+import type { Runner, Table } from '../../operations/declaration/operation.ts';
 import { type StoreStatus, storeStatus } from '../../store/administration/status.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { loadOperation, type Runner } from '../runner.ts';
 import { openUnlocked } from '../runner-local.ts';
 import { environmentCredentials } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
@@ -51,7 +50,7 @@ export const command: Command = {
 
 async function serverStatus(session: Session): Promise<object> {
   const runner = await session.runner();
-  const { data } = await runner.run(await loadOperation('sys seal-status'), {});
+  const { data } = await runner.run('sys seal-status', {});
   return { address: session.settings.address, ...(data as object) };
 }
 
@@ -94,7 +93,7 @@ async function countsIfUnlocked(session: Session): Promise<Counts | undefined> {
 
 async function countsOf(runner: Runner): Promise<Counts> {
   const run = async (path: string, mount?: string): Promise<object> => {
-    const { data } = await runner.run(await loadOperation(path), {}, mount);
+    const { data } = await runner.run(path, {}, mount);
     return data as object;
   };
   const mounts = Object.keys(await run('mounts list'));

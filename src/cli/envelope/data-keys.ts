@@ -2,7 +2,6 @@ import { decodeBase64 } from '../../ground/base64.ts';
 import { CofferError, denied } from '../../ground/errors.ts';
 import { isMountPath } from '../../mounts/mounts.ts';
 import type { DataKeys, KeyReference } from '../../transit/envelope/ports.ts';
-import { loadOperation } from '../runner.ts';
 import type { Session } from '../session.ts';
 
 const DATA_KEY_BITS = 256;
@@ -20,12 +19,11 @@ export async function dataKeysOf(
   const runner = await session.runner();
   const { mount, mountNamed } = session.settings;
   const run = async (path: string, key: KeyReference, values: object): Promise<Answer> => {
-    const operation = await loadOperation(path);
     const raw = { name: key.name, ...values, ...(context === undefined ? {} : { context }) };
     // A mount is only a place: one that was named on purpose is where the key lies now.
     const place = mountNamed ? mount : possibleMount(key);
     if (expected !== undefined && place !== mount) throw otherMount(key, mount);
-    const { data } = await runner.run(operation, raw, place);
+    const { data } = await runner.run(path, raw, place);
     return (data ?? {}) as Answer;
   };
   return {

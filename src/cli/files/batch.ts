@@ -1,7 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
-import type { Operation } from '../../operations/declaration/operation.ts';
+import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { DONE, FAILED, NOT_VALID } from '../exit-codes.ts';
-import type { Runner } from '../runner.ts';
 import type { Session } from '../session.ts';
 import { Progress } from '../terminal/progress.ts';
 import { ClosedPipe, chunksOf } from '../terminal/streams.ts';

@@ -130,17 +130,17 @@ export interface CliShape<D> {
   /** The answer is one page of a JSON:API list: `--all` gathers every page with `allPages` (json-api-pages.ts). */
   readonly paged?: true;
   /**
-   * Turns what people write (names) into what the API takes (ids), by running other operations against the same target.
+   * Turns what people write (names) into what the API takes (ids), by running other operations in the same place.
    * Gets and gives raw values, before they are parsed and before anything is asked.
    */
   resolve?(
     raw: Readonly<Record<string, unknown>>,
-    target: Target,
+    runner: Runner,
   ): Promise<Readonly<Record<string, unknown>>>;
   /** Rows of a table for people; default: one row per member of `data`. */
   table?(data: D): Table;
   /** What is asked before it is done; off a terminal `--yes` is demanded. */
-  confirm?(values: Readonly<Record<string, unknown>>, target: Target): Promise<string>;
+  confirm?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<string>;
   /** False makes the exit code 5 (the signature is not valid); it is an answer, not an error. */
   holds?(data: D): boolean;
   /** What is said on a terminal beside the result or in place of one, e.g. `Deleted key orders.` */
@@ -153,12 +153,23 @@ export interface CliShape<D> {
   readonly examples?: readonly (readonly [command: string, comment: string])[];
 }
 
-/** Runs other operations where the command will run (local store or server): for names, and for a confirmation's question. */
-export interface Target {
-  /** @param path Words of the catalogue, e.g. `tags list`. Answers the operation's `data`. */
-  run(path: string, values: Readonly<Record<string, unknown>>): Promise<unknown>;
+/** Where operations run for a command or a program: an opened store, or a server. */
+export interface Runner {
+  /**
+   * @param operation The declaration, or its words in the catalogue, e.g. `tags list`.
+   * @param raw wire name → JSON value, not yet parsed.
+   * @param mount default: the one that the runner was opened with.
+   * @throws a `CofferError`, the same wherever the operation runs; `unavailable` when a server does not answer.
+   */
+  run(
+    operation: Operation | string,
+    raw: Readonly<Record<string, unknown>>,
+    mount?: string,
+  ): Promise<Outcome<unknown>>;
   /** What `--org` or its environment variable says, for operations whose path has no organization. */
-  readonly organization?: string;
+  readonly organization?: string | undefined;
+  /** Forgets keys, closes connections. */
+  close(): void;
 }
 
 export interface Table {

@@ -1,4 +1,4 @@
-import { operation, type Target } from '../declaration/operation.ts';
+import { operation, type Runner } from '../declaration/operation.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import { namedOrganization } from '../json-api/params.ts';
 import { counted } from './wording.ts';
@@ -11,9 +11,9 @@ export const declaration = operation({
     organization_name: namedOrganization,
   },
   cli: {
-    async confirm({ organization_name }, target) {
-      const workspaces = await totalOf('workspaces list', organization_name, target);
-      const tags = await totalOf('tags list', organization_name, target);
+    async confirm({ organization_name }, runner) {
+      const workspaces = await totalOf('workspaces list', organization_name, runner);
+      const tags = await totalOf('tags list', organization_name, runner);
       const all = `${counted(workspaces, 'workspace')} and ${counted(tags, 'tag')}`;
       return `Delete organization ${organization_name} with its ${all}?`;
     },
@@ -26,7 +26,7 @@ export const declaration = operation({
   },
 });
 
-async function totalOf(list: string, organization_name: unknown, target: Target): Promise<number> {
-  const document = await target.run(list, { organization_name, 'page[size]': 1 });
+async function totalOf(list: string, organization_name: unknown, runner: Runner): Promise<number> {
+  const { data: document } = await runner.run(list, { organization_name, 'page[size]': 1 });
   return (document as ListDocument<unknown>).meta.pagination['total-count'];
 }

@@ -1,4 +1,4 @@
-import { operation, type Target } from '../declaration/operation.ts';
+import { operation, type Runner } from '../declaration/operation.ts';
 import { identifiers } from '../json-api/linkage.ts';
 import { organizationName } from '../json-api/params.ts';
 import { idsFor } from './by-name.ts';
@@ -18,7 +18,7 @@ export const declaration = operation({
   },
   cli: {
     resolve: idsFor({ data: 'tag' }),
-    confirm: ({ data }, target) => question(idsIn(data), target),
+    confirm: ({ data }, runner) => question(idsIn(data), runner),
     done: ({ data }) => `Deleted ${countedIn(data, 'tag')}.`,
     examples: [['coffer tags delete env:old --org acme', 'also takes it off every workspace']],
   },
@@ -35,11 +35,11 @@ const idsIn = (data: unknown): readonly string[] => (Array.isArray(data) ? data.
 const MAX_NAMED = 5;
 
 /** Says which tags go, and how many workspaces lose each of them; of many only how often they are carried in all. */
-async function question(ids: readonly string[], target: Target): Promise<string> {
+async function question(ids: readonly string[], runner: Runner): Promise<string> {
   const tags: TagResource['attributes'][] = [];
   for (const id of ids) {
-    const { data } = (await target.run('tags show', { tag_id: id })) as ResourceDocument<TagResource>;
-    tags.push(data.attributes);
+    const { data: document } = await runner.run('tags show', { tag_id: id });
+    tags.push((document as ResourceDocument<TagResource>).data.attributes);
   }
   if (tags.length > MAX_NAMED) {
     const instances = tags.reduce((sum, tag) => sum + tag['instance-count'], 0);

@@ -11,8 +11,9 @@ export const declaration = operation({
   params: whichWorkspace,
   cli: {
     resolve: workspaceByName,
-    async confirm(values, target) {
-      const { data } = (await target.run('workspaces show', values)) as ResourceDocument<WorkspaceResource>;
+    async confirm(values, runner) {
+      const { data: document } = await runner.run('workspaces show', values);
+      const { data } = document as ResourceDocument<WorkspaceResource>;
       const { name, 'tag-names': tags } = data.attributes;
       return `Delete workspace ${name}? It carries ${counted(tags.length, 'tag')}.`;
     },

@@ -4,7 +4,7 @@ import { wipe } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
-import type { Target } from '../declaration/operation.ts';
+import type { Runner } from '../declaration/operation.ts';
 import { isObject } from '../declaration/weak-values.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ const WRAPPED_AES_KEY_BYTES = 512;
  * Lets people give the key itself where the API takes a wrapped one: it is wrapped on their machine, and never sent as it
  * is. A public key in PEM goes into its own parameter.
  */
-export async function wrapLocally(raw: Raw, target: Target): Promise<Raw> {
+export async function wrapLocally(raw: Raw, runner: Runner): Promise<Raw> {
   const { ciphertext: given, ...others } = raw;
   if (typeof given !== 'string' || given === '') return raw;
   if (/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(given)) return { ...others, public_key: given };
@@ -24,7 +24,7 @@ export async function wrapLocally(raw: Raw, target: Target): Promise<Raw> {
   if (key === undefined) return raw;
   try {
     const hash = String(raw['hash_function'] ?? 'SHA256');
-    const publicKey = createPublicKey(await wrappingKeyOf(target));
+    const publicKey = createPublicKey(await wrappingKeyOf(runner));
     return { ...raw, ciphertext: wrapForTransport(publicKey, hash, key, systemRandom).toString('base64') };
   } finally {
     wipe(key);
@@ -49,8 +49,8 @@ function pkcs8Of(pem: string): Buffer {
   }
 }
 
-async function wrappingKeyOf(target: Target): Promise<string> {
-  const data = await target.run('transit wrapping-key', {});
+async function wrappingKeyOf(runner: Runner): Promise<string> {
+  const { data } = await runner.run('transit wrapping-key', {});
   const publicKey = isObject(data) ? data['public_key'] : undefined;
   if (typeof publicKey !== 'string')
     throw new CofferError('unavailable', 'the answer has no wrapping key in it');

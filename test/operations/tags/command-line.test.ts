@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Target } from '../../../src/operations/declaration/operation.ts';
+import type { Runner } from '../../../src/operations/declaration/operation.ts';
+import { loadOperation } from '../../../src/operations/runner.ts';
 import { refused } from '../../refusal.ts';
-import { declarationOf, type TagData, TagsApi } from './tags-api.ts';
+import { type TagData, TagsApi } from './tags-api.ts';
 
 let api: TagsApi;
-let target: Target;
+let runner: Runner;
 let ids: Readonly<Record<string, string>> = {};
 
 beforeEach(async () => {
@@ -14,11 +15,11 @@ beforeEach(async () => {
   await api.send('tags attach', { tag_id: a, data: [web, billing] });
   await api.send('tags attach', { tag_id: b, data: [web] });
   ids = { web, billing, a, b };
-  target = { run: (path, values) => api.ask(path, values), organization: 'acme' };
+  runner = { ...api.runner, organization: 'acme' };
 });
 
-const shape = async (path: string) => (await declarationOf(path)).cli ?? {};
-const resolve = async (path: string, raw: object, where = target) =>
+const shape = async (path: string) => (await loadOperation(path)).cli ?? {};
+const resolve = async (path: string, raw: object, where = runner) =>
   (await shape(path)).resolve?.({ ...raw }, where) ?? raw;
 
 describe('names on the command line', () => {
@@ -57,13 +58,12 @@ describe('names on the command line', () => {
   });
 
   it('need an organization, which identifiers do not', async () => {
-    const nowhere: Target = { run: target.run };
-    expect(await refused(resolve('tags attach', { tag_id: 'a', data: ['web'] }, nowhere))).toMatchObject({
+    expect(await refused(resolve('tags attach', { tag_id: 'a', data: ['web'] }, api.runner))).toMatchObject({
       kind: 'invalid',
       field: '--org',
     });
     const raw = { tag_id: ids['a'], data: [ids['web']] };
-    expect(await resolve('tags attach', raw, nowhere)).toEqual(raw);
+    expect(await resolve('tags attach', raw, api.runner)).toEqual(raw);
   });
 
   it('leave an identifier of anything else to the exclude filter, which then leaves out nothing', async () => {
@@ -74,7 +74,7 @@ describe('names on the command line', () => {
 
 describe('the question before a deletion', () => {
   const question = async (path: string, values: object) =>
-    (await shape(path)).confirm?.({ ...values }, target);
+    (await shape(path)).confirm?.({ ...values }, runner);
 
   it('says how many workspaces lose the tag', async () => {
     expect(await question('tags delete', { data: [ids['a']] })).toBe('Delete 1 tag? 2 workspaces lose a.');

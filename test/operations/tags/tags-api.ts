@@ -1,13 +1,12 @@
-import { type Branch, catalogue, type Entry, isEntry } from '../../../src/operations/catalogue.ts';
 import { openCore } from '../../../src/operations/core.ts';
 import {
   type Caller,
-  type Operation,
   type Outcome,
   owner,
+  type Runner,
 } from '../../../src/operations/declaration/operation.ts';
-import { parseValues } from '../../../src/operations/declaration/params.ts';
 import { readDocument } from '../../../src/operations/json-api/request.ts';
+import { loadOperation, ownerRunner, run } from '../../../src/operations/runner.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 
 export const BASE_URL = 'https://tags.example';
@@ -25,6 +24,10 @@ export class TagsApi {
     this.#core = core;
   }
 
+  get runner(): Runner {
+    return ownerRunner(this.#core);
+  }
+
   static async open(): Promise<TagsApi> {
     return new TagsApi(openCore(await memoryStore()));
   }
@@ -36,13 +39,12 @@ export class TagsApi {
     body?: unknown,
     caller: Caller = owner,
   ): Promise<Outcome<unknown>> {
-    const declaration = await declarationOf(path);
+    const declaration = await loadOperation(path);
     const raw = {
       ...values,
       ...(body === undefined && 'data' in values ? {} : readDocument(declaration, body)),
     };
-    const parsed = parseValues(declaration.params, raw).values;
-    return declaration.run({ core: this.#core, caller, mount: 'transit', baseUrl: BASE_URL }, parsed);
+    return run({ core: this.#core, caller, mount: 'transit', baseUrl: BASE_URL }, declaration, raw);
   }
 
   /** The document that an operation answers. */
@@ -101,18 +103,3 @@ export interface TagData {
 export const named = (name: string) => ({ type: 'tags', attributes: { name } });
 export const tag = (id: string) => ({ type: 'tags', id });
 export const workspace = (id: string) => ({ type: 'workspaces', id });
-
-export async function declarationOf(path: string): Promise<Operation> {
-  return (await entryAt(path).load()).declaration;
-}
-
-function entryAt(path: string): Entry<Operation> {
-  let node: Branch[string] = catalogue;
-  for (const word of path.split(' ')) {
-    const next: Branch[string] | undefined = isEntry(node) ? undefined : node[word];
-    if (next === undefined) throw new Error(`no operation "${path}"`);
-    node = next;
-  }
-  if (!isEntry(node)) throw new Error(`"${path}" is no operation`);
-  return node;
-}

@@ -1,6 +1,6 @@
 import { constants, createCipheriv, createPrivateKey, generateKeyPairSync, publicEncrypt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Target } from '../../../src/operations/declaration/operation.ts';
+import type { Runner } from '../../../src/operations/declaration/operation.ts';
 import type { Transit } from '../../../src/transit/transit.ts';
 import { goBackup, goDocument, goEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
@@ -138,9 +138,12 @@ describe('import', () => {
 });
 
 describe('import on a command line', () => {
-  const target: Target = { run: async (path) => ask(path.replace('transit ', '')) };
+  const runner: Runner = {
+    run: async (words) => ({ data: await ask(String(words).replace('transit ', '')) }),
+    close: () => undefined,
+  };
   const resolved = async (raw: Raw): Promise<Raw> =>
-    (await (await declarationOf('import')).cli?.resolve?.(raw, target)) ?? raw;
+    (await (await declarationOf('import')).cli?.resolve?.(raw, runner)) ?? raw;
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
   it('wraps a private key in PEM, and nothing of it is sent as it is', async () => {

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { Dialect } from '../../../src/mounts/mounts.ts';
-import { type Branch, catalogue, type Entry, isEntry } from '../../../src/operations/catalogue.ts';
 import { openCore } from '../../../src/operations/core.ts';
 import {
   type Caller,
@@ -8,7 +7,7 @@ import {
   type Outcome,
   owner,
 } from '../../../src/operations/declaration/operation.ts';
-import { parseValues } from '../../../src/operations/declaration/params.ts';
+import { loadOperation, run } from '../../../src/operations/runner.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 import type { Transit } from '../../../src/transit/transit.ts';
 import { goBackup, goDocument, type Members } from '../../reference/go-backup.ts';
@@ -40,8 +39,7 @@ export async function freshOperations(dialect: Dialect = 'service'): Promise<Ope
   const core = openCore(await memoryStore({ clock }), { clock, dialect });
 
   async function outcome(words: string, raw: Raw = {}, caller = owner): Promise<Outcome<unknown>> {
-    const { params, run } = await declarationOf(words);
-    return run({ core, caller, mount: 'transit' }, parseValues(params, raw).values);
+    return run({ core, caller, mount: 'transit' }, await declarationOf(words), raw);
   }
 
   const ask = async (words: string, raw: Raw = {}): Promise<unknown> => (await outcome(words, raw)).data;
@@ -64,9 +62,4 @@ export async function freshOperations(dialect: Dialect = 'service'): Promise<Ope
 }
 
 /** @param words place in the catalogue below `transit`. */
-export async function declarationOf(words: string): Promise<Operation> {
-  let node: Branch | Entry<Operation> | undefined = catalogue.transit;
-  for (const word of words.split(' ')) node = node === undefined || isEntry(node) ? undefined : node[word];
-  if (node === undefined || !isEntry(node)) return expect.fail(`there is no operation ${words}`);
-  return (await node.load()).declaration;
-}
+export const declarationOf = (words: string): Promise<Operation> => loadOperation(`transit ${words}`);

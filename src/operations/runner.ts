@@ -1,0 +1,63 @@
+import { DEFAULT_MOUNT } from '../mounts/mounts.ts';
+import { type Branch, catalogue, isEntry } from './catalogue.ts';
+import {
+  type Call,
+  type Core,
+  type Operation,
+  type Outcome,
+  owner,
+  type Runner,
+} from './declaration/operation.ts';
+import { type Params, type Parsed, parseValues } from './declaration/params.ts';
+
+/**
+ * Running an operation: parse, then run. Every edge does it by these functions.
+ * @param raw wire name → JSON value, or text from a URL or a flag.
+ * @throws `invalid` naming the first parameter that is missing or of the wrong type; and what the operation throws.
+ */
+export const run = async <P extends Params, D>(
+  call: Call,
+  operation: Operation<P, D>,
+  raw: Readonly<Record<string, unknown>>,
+): Promise<Outcome<D>> => runParsed(call, operation, parseValues(operation.params, raw));
+
+/** The same for whoever has parsed already, to look at the values first or to know the names that are not recognized. */
+export const runParsed = <P extends Params, D>(
+  call: Call,
+  operation: Operation<P, D>,
+  { values }: Parsed<P>,
+): Promise<Outcome<D>> => operation.run(call, values);
+
+export interface RunnerOptions {
+  /** The transit mount of operations for which none is named, without slashes at the ends; default `transit`. */
+  readonly mount?: string | undefined;
+  /** For operations whose path has no organization. */
+  readonly organization?: string | undefined;
+}
+
+/** Runs operations on an opened store, for whoever can open it: its owner, who needs no token. Closing it closes the store. */
+export function ownerRunner(
+  core: Core,
+  { mount: ownMount = DEFAULT_MOUNT, organization }: RunnerOptions = {},
+): Runner {
+  return {
+    async run(operation, raw, mount = ownMount) {
+      const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
+      return run({ core, caller: owner, mount }, declaration, raw);
+    },
+    organization,
+    close: () => core.store.close(),
+  };
+}
+
+/** The declaration at a place of the catalogue, e.g. `transit keys list`. */
+export async function loadOperation(words: string): Promise<Operation> {
+  let node: Branch[string] | undefined = catalogue;
+  for (const word of words.split(' ')) {
+    if (node === undefined || isEntry(node)) break;
+    node = Object.hasOwn(node, word) ? node[word] : undefined;
+  }
+  if (node === undefined || !isEntry(node)) throw new Error(`no operation "${words}" in the catalogue`);
+  const { declaration } = await node.load();
+  return declaration;
+}
