@@ -113,15 +113,15 @@ export interface Performed {
 /** Answers a request, whatever becomes of it; what can't be recorded is not given. */
 export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door: Door<A>): Promise<A> {
   const { token, match } = asked;
-  const identity =
-    token === undefined ? undefined : await guarded.access.authenticate(token, asked.revision);
+  const identity = token === undefined ? undefined : await guarded.access.authenticate(token, asked.revision);
   const trail = new Trail(guarded, asked, identity);
   let result: Result<A>;
   try {
     result =
       token === undefined || identity === undefined
         ? door.unauthenticated()
-        : (door.refused?.() ?? (await carryOut(guarded, asked, door, new Judge(guarded, asked, identity), trail)));
+        : (door.refused?.() ??
+          (await carryOut(guarded, asked, door, new Judge(guarded, asked, identity), trail)));
   } catch (error) {
     result = door.failed(error, typeof match === 'string' ? undefined : match.served.operation);
   }
@@ -134,7 +134,10 @@ export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door
 }
 
 /** Whether a token's policies may allow a request, as far as its path tells; the token is not used up by this. */
-export async function isWelcome(guarded: GuardedCore, asked: AskedRequest): Promise<TokenIdentity | undefined> {
+export async function isWelcome(
+  guarded: GuardedCore,
+  asked: AskedRequest,
+): Promise<TokenIdentity | undefined> {
   if (asked.token === undefined) return undefined;
   const identity = await guarded.access.identify({ token: asked.token });
   if (identity === undefined) return undefined;

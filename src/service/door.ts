@@ -1,3 +1,4 @@
+import type { Job } from './frames.ts';
 import type { Service } from './service.ts';
 
 /** A protocol through which the callers of a service come in. The service itself speaks none. */
@@ -8,12 +9,6 @@ export interface DoorKind<S> {
   work(service: Service, job: Job): Promise<Job>;
   /** The document that describes everything behind the door, for those who write programs. */
   describe(): object;
-}
-
-/** What is handed to another process, and what comes back: plain JSON, and the bytes that belong to it. */
-export interface Job {
-  readonly head: object;
-  readonly body: readonly Buffer[];
 }
 
 /** One that is open. */

@@ -1,17 +1,16 @@
 import type { Duplex } from 'node:stream';
 
-/**
- * Messages between two processes over a pipe: the lengths of a JSON head and of a body, then both. The channel that
- * Node.js has for messages between processes would copy a large body several times, and hold up everything meanwhile.
- */
-export interface Frame {
-  readonly head: unknown;
+/** What is handed to another process, and what comes back: plain JSON, and the bytes that belong to it. */
+export interface Job {
+  readonly head: object;
   readonly body: readonly Buffer[];
 }
 
-const LENGTHS_BYTES = 8;
-
-export function writeFrame(pipe: Duplex, head: object, body: readonly Buffer[] = []): void {
+/**
+ * Jobs between two processes over a pipe: the lengths of a JSON head and of a body, then both. The channel that
+ * Node.js has for messages between processes would copy a large body several times, and hold up everything meanwhile.
+ */
+export function writeFrame(pipe: Duplex, { head, body }: Job): void {
   const headBytes = Buffer.from(JSON.stringify(head));
   const lengths = Buffer.alloc(LENGTHS_BYTES);
   lengths.writeUInt32BE(headBytes.length, 0);
@@ -24,8 +23,10 @@ export function writeFrame(pipe: Duplex, head: object, body: readonly Buffer[] =
   pipe.uncork();
 }
 
-/** Calls `take` with every frame that comes. */
-export function readFrames(pipe: Duplex, take: (frame: Frame) => void): void {
+const LENGTHS_BYTES = 8;
+
+/** Calls `take` with everything that comes. */
+export function readFrames(pipe: Duplex, take: (job: Job) => void): void {
   const waiting = new Chunks();
   let lengths: readonly [head: number, body: number] | undefined;
   pipe.on('data', (chunk: Buffer) => {
@@ -39,7 +40,7 @@ export function readFrames(pipe: Duplex, take: (frame: Frame) => void): void {
       const [headBytes, bodyBytes] = lengths;
       if (waiting.length < headBytes + bodyBytes) return;
       lengths = undefined;
-      const head: unknown = JSON.parse(Buffer.concat(waiting.take(headBytes)).toString());
+      const head = JSON.parse(Buffer.concat(waiting.take(headBytes)).toString()) as object;
       take({ head, body: waiting.take(bodyBytes) });
     }
   });

@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { type CofferError, unavailable } from '../ground/errors.ts';
-import type { Job } from './door.ts';
-import { type Frame, readFrames, writeFrame } from './frames.ts';
+import { type Job, readFrames, writeFrame } from './frames.ts';
 import { portOf, Rpc } from './rpc.ts';
-import type { ServiceSettings } from './service.ts';
 import { forget, printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
 
 /** What a process that works on large requests is told at its start. */
 export interface LaneStart {
   readonly role: 'lane';
-  readonly settings: ServiceSettings;
+  /** Of the service, as plain JSON. */
+  readonly settings: object;
   readonly keys: readonly SentUnsealKey[];
 }
 
@@ -35,13 +34,16 @@ interface Running {
  * The process starts with the first such request and ends when none has come for a minute.
  */
 export class Lane {
-  readonly #settings: ServiceSettings;
+  readonly #command: readonly string[];
+  readonly #settings: object;
   readonly #keys: readonly UnsealKey[];
   #running: Promise<Running> | undefined;
   #idle: NodeJS.Timeout | undefined;
   #count = 0;
 
-  constructor(settings: ServiceSettings, keys: readonly UnsealKey[]) {
+  /** @param command what follows Node itself on the command line of a process that calls `serveAsWorker`. */
+  constructor(command: readonly string[], settings: object, keys: readonly UnsealKey[]) {
+    this.#command = command;
     this.#settings = settings;
     this.#keys = keys;
   }
@@ -55,7 +57,7 @@ export class Lane {
     const answered = Promise.withResolvers<Job>();
     waiting.set(number, answered);
     const numbered: NumberedHead = { number, head };
-    writeFrame(pipe, numbered, body);
+    writeFrame(pipe, { head: numbered, body });
     try {
       return await answered.promise;
     } finally {
@@ -78,7 +80,7 @@ export class Lane {
   }
 
   async #start(): Promise<Running> {
-    const child = spawn(process.execPath, this.#settings.workerCommand, {
+    const child = spawn(process.execPath, this.#command, {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
     });
     const pipe = child.stdio[LANE_PIPE] as Duplex;
@@ -116,7 +118,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-function settle({ waiting }: Running, { head: numbered, body }: Frame): void {
+function settle({ waiting }: Running, { head: numbered, body }: Job): void {
   const { number, head } = numbered as NumberedHead;
   const answered = waiting.get(number);
   waiting.delete(number);

@@ -4,7 +4,7 @@ import type { Credential } from '../store/slots/credential.ts';
 import type { Store } from '../store/store.ts';
 import { Control } from './control.ts';
 import type { DoorKind } from './door.ts';
-import { Log } from './log.ts';
+import type { Log } from './log.ts';
 import { Service, type ServiceSettings } from './service.ts';
 import { remembering, type UnsealKey } from './unseal-keys.ts';
 

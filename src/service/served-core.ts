@@ -3,18 +3,11 @@ import type { AuditLog } from '../access/audit-log.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
 import { MAX_MOUNT_PATH_LENGTH, type Mount } from '../mounts/mounts.ts';
 import type { Core } from '../operations/declaration/operation.ts';
-import { isObject } from '../operations/declaration/weak-values.ts';
+import type { GuardedCore } from '../operations/perform.ts';
 import type { Transit } from '../transit/transit.ts';
 
-/** What the audit trail is to know of an answer. */
-interface Recorded {
-  readonly answer: { readonly status: number };
-  readonly data?: unknown;
-  readonly error?: string;
-}
-
 /** The core of an unsealed server, with what every request needs of it at hand. */
-export class ServedCore {
+export class ServedCore implements GuardedCore {
   readonly core: Core;
   readonly access: Access;
   /** By mount path, as of the revision. */
@@ -90,20 +83,13 @@ export class ServedCore {
     return engine;
   }
 
-  /** Written before an operation runs that changes something. @throws `unavailable`: then it must not run. */
   async recordRequest(request: AuditedRequest): Promise<void> {
     if (this.#recorder !== undefined) await this.#auditLog?.append(this.#recorder.request(request));
   }
 
-  /** Written before the answer is sent. @throws `unavailable`: then it must not be sent. */
-  async recordResponse(request: AuditedRequest, { answer, data, error }: Recorded): Promise<void> {
-    if (this.#recorder === undefined) return;
-    const response: AuditedResponse = {
-      status: answer.status,
-      ...(isObject(data) ? { data } : {}),
-      ...(error === undefined ? {} : { error }),
-    };
-    await this.#auditLog?.append(this.#recorder.response(request, response));
+  async recordResponse(request: AuditedRequest, response: AuditedResponse): Promise<void> {
+    if (this.#recorder !== undefined)
+      await this.#auditLog?.append(this.#recorder.response(request, response));
   }
 }
 

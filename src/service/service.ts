@@ -95,12 +95,13 @@ export class Service implements Member {
 
   /** Takes over a store that is open already. @param keys what opens it in further processes; without them there are none. */
   async adopt(store: Store, keys?: readonly UnsealKey[]): Promise<void> {
+    const { settings } = this.#options;
     const before = this.#store;
     this.#served = await this.#serve(store);
     this.#store = store;
     before?.close();
     void this.#lane?.close();
-    this.#lane = keys === undefined ? undefined : new Lane(this.#options.settings, keys);
+    this.#lane = keys === undefined ? undefined : new Lane(settings.workerCommand, settings, keys);
   }
 
   /** Requests that are under way find the store closed. */

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { conflict } from '../../ground/errors.ts';
+import { conflict } from '../ground/errors.ts';
 
 /** A socket is made with every right that this leaves: 0600, for its owner alone. */
 const SOCKET_UMASK = 0o177;

@@ -4,9 +4,9 @@ import type { Control, Member } from './control.ts';
 import type { Log } from './log.ts';
 import type { Snapshot } from './metrics.ts';
 import { portOf, Rpc } from './rpc.ts';
-import { printKeys, type UnsealKey } from './unseal-keys.ts';
 import type { ServiceSettings } from './service.ts';
 import { letMakePrivately } from './socket-file.ts';
+import { printKeys, type UnsealKey } from './unseal-keys.ts';
 import type { WorkerStart } from './worker.ts';
 
 const RESTART_PAUSE_MS = 200;

@@ -24,12 +24,16 @@ export interface WorkerStart<S> {
  * Signals of the terminal are left to the server, which tells its processes when to stop.
  * @param log takes one line of JSON, without a newline.
  */
-export async function serveAsWorker<S>(kind: DoorKind<S>, log: (line: string) => void): Promise<void> {
+export async function serveAsWorker<S>(
+  door: () => Promise<DoorKind<S>>,
+  log: (line: string) => void,
+): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  const kind = await door();
   const done = Promise.withResolvers<void>();
   let close: () => Promise<void> = async () => undefined;
   let service: Service | undefined;
-  let door: Door<S> | undefined;
+  let opened: Door<S> | undefined;
   const rpc: Rpc = new Rpc(portOf(process), {
     async start(argument) {
       const start = argument as WorkerStart<S> | LaneStart;
@@ -44,12 +48,12 @@ export async function serveAsWorker<S>(kind: DoorKind<S>, log: (line: string) =>
       });
       service = made;
       close = async () => {
-        await door?.close();
+        await opened?.close();
         await made.close();
       };
       if (start.keys !== undefined) await made.unseal(parseKeys(start.keys));
-      door = await kind.open(made, start.door);
-      return door.addresses;
+      opened = await kind.open(made, start.door);
+      return opened.addresses;
     },
     unseal: async (keys) => service?.unseal(parseKeys(keys as readonly SentUnsealKey[])),
     async seal() {
@@ -57,7 +61,7 @@ export async function serveAsWorker<S>(kind: DoorKind<S>, log: (line: string) =>
       collectKeys();
     },
     reload: async () => service?.reload(),
-    renew: async (settings) => door?.renew(settings as S),
+    renew: async (settings) => opened?.renew(settings as S),
     snapshot: async () => service?.snapshot(),
     close: () => close(),
   });
@@ -71,19 +75,22 @@ export async function serveAsWorker<S>(kind: DoorKind<S>, log: (line: string) =>
 /** Works on what comes through a pipe. */
 async function workOnJobs<S>(
   kind: DoorKind<S>,
-  { settings, keys }: LaneStart,
+  start: LaneStart,
   log: Log,
 ): Promise<() => Promise<void>> {
+  const settings = start.settings as ServiceSettings;
   const service = await Service.create({ settings, server: NO_SERVER, log });
-  const unsealKeys = parseKeys(keys);
-  await service.adopt(await openStore({ directory: settings.directory, credentials: credentialsOf(unsealKeys) }));
+  const unsealKeys = parseKeys(start.keys);
+  await service.adopt(
+    await openStore({ directory: settings.directory, credentials: credentialsOf(unsealKeys) }),
+  );
   forget(unsealKeys);
   const pipe = new Socket({ fd: LANE_PIPE });
   readFrames(pipe, ({ head: numbered, body }) => {
     const { number, head } = numbered as NumberedHead;
     void kind.work(service, { head, body }).then((done) => {
       const answer: NumberedHead = { number, head: done.head };
-      writeFrame(pipe, answer, done.body);
+      writeFrame(pipe, { head: answer, body: done.body });
     });
   });
   return async () => {

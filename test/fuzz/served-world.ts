@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiHost } from '../../src/doors/http/api-host.ts';
+import { Apis } from '../../src/doors/http/apis.ts';
 import { systemClock } from '../../src/ground/clock.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import { declaration as createToken } from '../../src/operations/access/token-create.ts';
@@ -12,6 +12,7 @@ import { parseValues } from '../../src/operations/declaration/params.ts';
 import { loadRoutes, type ServedRoute } from '../../src/operations/routes.ts';
 import { declaration as writePolicy } from '../../src/operations/sys/policies-write.ts';
 import { Log } from '../../src/service/log.ts';
+import { Service } from '../../src/service/service.ts';
 import { examineBackend } from '../../src/store/administration/doctor.ts';
 import { newStore } from '../../src/store/administration/initial-content.ts';
 import { MemoryBackend } from '../../src/store/backends/memory.ts';
@@ -41,7 +42,7 @@ export interface Content {
 
 /** Both APIs over a store in memory, with content of every kind. */
 export interface ServedWorld {
-  readonly host: ApiHost;
+  readonly apis: Apis;
   readonly store: SealedStore;
   readonly routes: readonly ServedRoute[];
   readonly content: Content;
@@ -72,27 +73,26 @@ export async function openServedWorld(secrets: Secrets): Promise<ServedWorld> {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-fuzz-served-'));
   const auditFile = join(directory, 'audit');
   const lines: string[] = [];
-  const host = await ApiHost.create({
-    settings: { directory, auditFile },
-    routes,
+  const service = await Service.create({
+    settings: { directory, auditFile, workerCommand: [] },
     server: serverState,
     log: new Log((line) => lines.push(line)),
   });
-  await host.adopt(store);
+  await service.adopt(store);
   return {
-    host,
+    apis: new Apis(service, routes, () => ({})),
     store,
     routes,
     content,
     async keepRoot() {
       const { tokens } = content;
-      if ((await host.served?.access.identify({ token: tokens.root })) === undefined) {
+      if ((await service.served?.access.identify({ token: tokens.root })) === undefined) {
         tokens.root = (await issueToken(ownersCall(store), {}, secrets)).token;
       }
     },
     async close() {
       const { findings } = await examineBackend(backend, [credential]);
-      await host.close();
+      await service.close();
       const audit = readFileSync(auditFile, 'utf8');
       rmSync(directory, { recursive: true, force: true });
       for (const line of audit.split('\n')) secrets.examine(line, 'the audit trail');

@@ -139,11 +139,15 @@ describe('requests that are no HTTP', () => {
 
   it('never smuggle a second request in the body of the first', async () => {
     const hidden = 'GET /v1/sys/leader HTTP/1.1\r\nHost: x\r\n\r\n';
-    const { answers } = await chat([post(JSON.stringify({ input: '' }) + hidden), { pauseMs: 100 }], {
-      port,
-      answers: 1,
-    });
-    expect(answers.map(({ status }) => status)).toEqual([400]);
+    const token = `X-Service-Token: ${server.token}\r\n`;
+    for (const [headers, status] of [
+      [token, 400],
+      ['', 403],
+    ] as const) {
+      const request = post(JSON.stringify({ input: '' }) + hidden, headers);
+      const { answers } = await chat([request, { pauseMs: 100 }], { port, answers: 1 });
+      expect(answers.map((answer) => answer.status)).toEqual([status]);
+    }
   });
 
   it('take a target with scheme and host for nothing that is there', async () => {

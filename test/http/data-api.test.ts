@@ -254,12 +254,15 @@ describe('a caller of /v1', () => {
     }
   });
 
-  it('gets 400 for a broken body before the token is looked at', async () => {
-    const reply = await send(server.address, 'POST', '/v1/transit/encrypt/orders', { body: '{' });
+  it('gets 400 for a broken body, but only when the token may use the path', async () => {
+    const { token } = server;
+    const reply = await send(server.address, 'POST', '/v1/transit/encrypt/orders', { token, body: '{' });
     expect([reply.status, reply.json.errors[0]]).toEqual([
       400,
       'failed to decode JSON input: the body is not valid JSON',
     ]);
+    const stranger = await send(server.address, 'POST', '/v1/transit/encrypt/orders', { body: '{' });
+    expect([stranger.status, stranger.json.errors]).toEqual([403, ['permission denied']]);
   });
 
   it('is not given an unwrapped answer who asked for a wrapped one', async () => {

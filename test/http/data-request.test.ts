@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../src/doors/http/exchange.ts';
+import { heldBody } from '../../src/doors/http/incoming-body.ts';
 import { readParameters } from '../../src/doors/http/vault/request.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -8,13 +9,16 @@ const parametersOf = (body: string, contentType: string): unknown => {
   const exchange: Exchange = {
     method: 'POST',
     target: '/v1/transit/encrypt/orders',
-    headers: {},
-    contentType,
-    body: Buffer.from(body),
+    headers: { 'content-type': contentType },
+    body: heldBody(Buffer.from(body)),
     remoteAddress: '',
     origin: 'http://localhost',
   };
-  return readParameters({ method: 'POST', path: 'transit/encrypt/orders', query: '' }, exchange);
+  return readParameters(
+    { method: 'POST', path: 'transit/encrypt/orders', query: '' },
+    exchange,
+    Buffer.from(body),
+  );
 };
 
 describe('a body that is said to be a form', () => {

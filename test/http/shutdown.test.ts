@@ -7,11 +7,11 @@ import { locally, send, startServer } from './serving.ts';
 
 /** A server whose every answer takes as long as `answering` does. */
 async function listening(answering: () => Promise<void> = async () => undefined): Promise<HttpServer> {
-  const http = await HttpServer.create({
+  const http = new HttpServer({
     maxRequestBytes: 1000,
-    takesLargeBody: async () => true,
-    answer: async () => {
+    answer: async ({ body }) => {
       await answering();
+      await body.read().catch(() => undefined);
       return { status: 200, contentType: 'text/plain', body: 'done' };
     },
   });

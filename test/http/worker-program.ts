@@ -1,4 +1,5 @@
 /** What tests start as a further process of a server. */
-import { serveAsWorker } from '../../src/doors/http/worker.ts';
+import { httpDoor } from '../../src/doors/http/http-door.ts';
+import { serveAsWorker } from '../../src/service/worker.ts';
 
-await serveAsWorker((line) => process.stderr.write(`${line}\n`));
+await serveAsWorker(httpDoor, (line) => process.stderr.write(`${line}\n`));

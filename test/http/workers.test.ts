@@ -191,7 +191,7 @@ describe('several workers', () => {
     for (let count = 0; count < 6; count += 1) await send(address, 'GET', '/v1/sys/mounts', { token });
     const { text, headers } = await send(address, 'GET', '/v1/sys/metrics?format=prometheus', { token });
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(text).toContain('coffer_http_requests_total{api="data",method="GET",status="200"} 6\n');
+    expect(text).toContain('coffer_http_requests_total{api="vault",method="GET",status="200"} 6\n');
     expect(text).toContain('coffer_processes 2\n');
     expect(text).toContain('coffer_sealed 0\n');
   });

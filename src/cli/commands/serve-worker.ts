@@ -1,4 +1,5 @@
-import { serveAsWorker } from '../../doors/http/worker.ts';
+import { httpDoor } from '../../doors/http/http-door.ts';
+import { serveAsWorker } from '../../service/worker.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 
@@ -10,7 +11,7 @@ export const command: Command = {
   options: [],
   examples: [],
   async run(session) {
-    await serveAsWorker((line) => session.streams.err.write(`${line}\n`));
+    await serveAsWorker(httpDoor, (line) => session.streams.err.write(`${line}\n`));
     return DONE;
   },
 };

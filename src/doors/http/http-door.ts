@@ -1,6 +1,7 @@
 import { catalogue } from '../../operations/catalogue.ts';
 import { loadRoutes } from '../../operations/routes.ts';
-import type { Door, DoorKind, Job } from '../../service/door.ts';
+import type { Door, DoorKind } from '../../service/door.ts';
+import type { Job } from '../../service/frames.ts';
 import type { Service } from '../../service/service.ts';
 import { Apis, apiOf } from './apis.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -69,7 +70,9 @@ async function answer(service: Service, apis: Apis, exchange: Exchange): Promise
   const start = performance.now();
   metrics.begin();
   const pending = apis.take(exchange);
-  const given = await (pending.weight === 'light' ? pending.answer() : answerBeside(service, exchange, pending));
+  const given = await (pending.weight === 'light'
+    ? pending.answer()
+    : answerBeside(service, exchange, pending));
   metrics.end(apiOf(exchange), exchange.method, given.status, (performance.now() - start) / 1000);
   return given;
 }
@@ -97,4 +100,3 @@ function answerFrom({ head, body }: Job): Answer {
   const sent = head as SentAnswer;
   return body.length === 0 ? sent : { ...sent, body };
 }
-

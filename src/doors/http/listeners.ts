@@ -3,12 +3,9 @@ import { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { unavailable } from '../../ground/errors.ts';
+import { makingPrivately } from '../../service/socket-file.ts';
 import { HttpServer, type HttpServerOptions, type TlsCertificate } from './http-server.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
-import { makingPrivately } from './socket-file.ts';
-
-/** What stands behind the listeners. */
-export type ServedApi = Pick<HttpServerOptions, 'answer' | 'takesLargeBody'>;
 
 /** All listeners of one process. */
 export class Listeners {
@@ -20,11 +17,11 @@ export class Listeners {
   static async open(
     listen: readonly ListenAddress[],
     tls: TlsCertificate | undefined,
-    api: ServedApi,
+    answer: HttpServerOptions['answer'],
   ): Promise<Listeners> {
     const listeners = new Listeners();
     try {
-      for (const address of listen) await listeners.#add(address, tls, api);
+      for (const address of listen) await listeners.#add(address, tls, answer);
     } catch (error) {
       await listeners.close();
       throw error;
@@ -32,12 +29,16 @@ export class Listeners {
     return listeners;
   }
 
-  async #add(address: ListenAddress, tls: TlsCertificate | undefined, api: ServedApi): Promise<void> {
+  async #add(
+    address: ListenAddress,
+    tls: TlsCertificate | undefined,
+    answer: HttpServerOptions['answer'],
+  ): Promise<void> {
     const isSocket = 'socket' in address;
     const secure = tls !== undefined && !isSocket;
-    const http = await HttpServer.create({
+    const http = new HttpServer({
       maxRequestBytes: address.maxRequestBytes,
-      ...api,
+      answer,
       ...(secure ? { tls } : {}),
     });
     await listening(http, isSocket ? { path: address.socket } : { host: address.host, port: address.port });

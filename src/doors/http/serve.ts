@@ -75,7 +75,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
 }
 
-const serviceSettings = ({ directory, workerCommand, dialect, auditFile }: ServeOptions): ServiceSettings => ({
+const serviceSettings = ({
+  directory,
+  workerCommand,
+  dialect,
+  auditFile,
+}: ServeOptions): ServiceSettings => ({
   directory,
   workerCommand,
   ...(dialect === undefined ? {} : { dialect }),

@@ -1,4 +1,5 @@
 import type { Exchange } from '../../../src/doors/http/exchange.ts';
+import { heldBody } from '../../../src/doors/http/incoming-body.ts';
 import { pathParams, printPath, type Route } from '../../../src/operations/declaration/route.ts';
 import type { ServedRoute } from '../../../src/operations/routes.ts';
 import type { Chance } from '../chance.ts';
@@ -153,20 +154,22 @@ function exchangeOf(request: Request, { tokens }: Content): Exchange {
   return {
     method,
     target: request.target,
-    headers: { ...request.headers, ...(text === undefined ? {} : { 'x-service-token': text }) },
-    contentType,
-    body: body === undefined ? undefined : Buffer.from(body),
+    headers: {
+      ...request.headers,
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      ...(text === undefined ? {} : { 'x-service-token': text }),
+    },
+    body: heldBody(body === undefined ? undefined : Buffer.from(body)),
     remoteAddress: '127.0.0.1',
     origin: 'http://127.0.0.1:8200',
   };
 }
 
 async function check(request: Request, world: ServedWorld, secrets: Secrets): Promise<void> {
-  const { host, store, content } = world;
+  const { apis, store, content } = world;
   const before = await store.revision();
   const exchange = exchangeOf(request, content);
-  host.unfolds(exchange);
-  const { status, body } = await host.answer(exchange);
+  const { status, body } = await apis.take(exchange).answer();
   const text = typeof body === 'string' ? body : Buffer.concat(body ?? []).toString();
   const isProbe = request.target.startsWith('/v1/sys/health');
   if (!Number.isInteger(status) || status < 200 || (status >= 500 && !isProbe)) {

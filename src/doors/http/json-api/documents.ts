@@ -71,8 +71,8 @@ export function coreErrorDocument(
 const MUTATIONS = new Set(['POST', 'PATCH', 'DELETE']);
 
 /** @returns 415 or 406 when the request's media types are not those of JSON:API. */
-export function refusedMediaType({ method, headers, contentType }: Exchange): Answer | undefined {
-  if (MUTATIONS.has(method) && !isMediaType(contentType)) {
+export function refusedMediaType({ method, headers }: Exchange): Answer | undefined {
+  if (MUTATIONS.has(method) && !isMediaType(headers['content-type'])) {
     return errorDocument(415, { source: { header: 'Content-Type' } });
   }
   const accepted = (headers.accept ?? '').split(',').map(parametersOf);

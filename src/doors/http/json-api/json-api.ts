@@ -87,8 +87,7 @@ export class JsonApi {
 
   async #ask(exchange: Exchange, path: string, query: string, served: ServedCore): Promise<AskedRequest> {
     const method = METHODS[exchange.method];
-    const match: Match =
-      method === undefined ? 'unsupported-operation' : this.#routes.match(method, path);
+    const match: Match = method === undefined ? 'unsupported-operation' : this.#routes.match(method, path);
     return {
       id: randomUUID(),
       method: method ?? 'GET',

@@ -15,9 +15,9 @@ import { type Match, RouteTable, routesUnder, type ServedRoute } from '../../../
 import { run } from '../../../operations/runner.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import { mountEnd, type ServedCore } from '../../../service/served-core.ts';
-import { type PendingRequest, settled } from '../pending-request.ts';
 import { errorDetails, tokenOf } from '../credentials.ts';
 import type { Answer, Exchange } from '../exchange.ts';
+import { type PendingRequest, settled } from '../pending-request.ts';
 import { dataStatus } from '../status-codes.ts';
 import { errorBody, type Labels, parameterNotes, printOutcome, wrapped } from './envelope.ts';
 import { isAnswer, readParameters, readVaultRequest, refusedHeader, type VaultRequest } from './request.ts';
