@@ -136,9 +136,23 @@ export class AuditRecorder {
     if (value === null || typeof value === 'number' || typeof value === 'boolean')
       return JSON.stringify(value);
     if (typeof value === 'bigint') return String(value);
-    return `"${this.hash(JSON.stringify(value, printBigInt) ?? '')}"`;
+    return `"${this.hash(jsonOf(value))}"`;
   }
 }
 
-const printBigInt = (_name: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? String(value) : value;
+/** With long whole numbers as texts. A replacer would make it slow for every value, and hardly any has one. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(withoutBigInt(value));
+  }
+}
+
+function withoutBigInt(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.map(withoutBigInt);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutBigInt(member)]));
+}

@@ -5,6 +5,24 @@ import { refusal } from '../refusal.ts';
 
 const parse = (text: string) => parseObject(Buffer.from(text));
 
+/** How the platform itself gives whole numbers exactly, at a cost that no request may have. */
+function exactly(_name: string, value: unknown, { source }: { readonly source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
+  return /^-?\d{1,308}$/.test(source) ? BigInt(source) : value;
+}
+
+/** JSON with `{ value: bigint }` as a bare number. */
+function printed(value: unknown, gap: string): string {
+  if (Array.isArray(value)) return `[${value.map((item) => printed(item, gap)).join(`,${gap}`)}${gap}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (typeof (value as { value?: unknown }).value === 'bigint')
+    return `${(value as { value: bigint }).value}${gap}`;
+  const members = Object.entries(value).map(
+    ([name, item]) => `${JSON.stringify(name)}:${gap}${printed(item, gap)}`,
+  );
+  return `{${members.join(`,${gap}`)}}`;
+}
+
 describe('a JSON body', () => {
   it('gives the members of its object', () => {
     expect(parse('{"plaintext":"aGk=","key_version":2}')).toEqual({ plaintext: 'aGk=', key_version: 2 });
@@ -38,6 +56,36 @@ describe('a JSON body', () => {
     const longest = '9'.repeat(308);
     expect(parse(`{"n":${longest}}`)).toEqual({ n: BigInt(longest) });
     expect(parse(`{"n":${longest}9}`)).toEqual({ n: Number.POSITIVE_INFINITY });
+  });
+
+  it('is read as the parser of the platform reads it, whatever surrounds a long number', () => {
+    const number = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }).map((value) => ({ value }));
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small' },
+        fc.oneof(number, fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean()),
+        fc.array(tie('tree')),
+        fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', '12345678901234567')), tie('tree')),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string(), tree)), fc.constantFrom('', ' ', '\n\t'), (members, gap) => {
+        const text = `{${gap}${members.map(([name, value]) => `${JSON.stringify(name)}${gap}:${gap}${printed(value, gap)}`).join(`,${gap}`)}}`;
+        expect(parse(text)).toEqual(JSON.parse(text, exactly as never));
+      }),
+    );
+  });
+
+  it.each([
+    '{12345678901234567890:1}',
+    '{"a":1,12345678901234567890 :1}',
+    '{"a":012345678901234567890}',
+    '{"a":12345678901234567890"b"}',
+    '{"a":--12345678901234567890}',
+    '{"a":[12345678901234567890 1]}',
+    '{"a":12345678901234567890',
+  ])('with a long number where none may be is refused: %s', (text) => {
+    expect(refusal(() => parse(text))).toMatchObject({ kind: 'invalid' });
   });
 
   it('leaves digits in texts alone', () => {
