@@ -1,8 +1,8 @@
 import { invalid, sealed } from '../../ground/errors.ts';
 import { generateMasterKey, parseMasterKey, tryParseMasterKey } from '../../store/master-key.ts';
 import type { SlotRequest } from '../../store/slots/slot-kind.ts';
-import { type Given, type OptionSpec, textOption } from '../command.ts';
-import { variable } from '../environment.ts';
+import type { OptionSpec } from '../command.ts';
+import { type Given, textOption, variable } from '../given.ts';
 import type { Session } from '../session.ts';
 import { outputOf, passphraseIn, readKeyFile } from './unlock.ts';
 

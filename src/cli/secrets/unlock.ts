@@ -6,9 +6,9 @@ import { openStore } from '../../store/open.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import { withoutLineBreak } from '../../store/slots/slot-secret.ts';
-import { type Environment, variable, withoutSecrets } from '../environment.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText } from '../files/input.ts';
+import { type Environment, variable, withoutSecrets } from '../given.ts';
 import type { Session } from '../session.ts';
 
 const MAX_SECRET_FILE_BYTES = 1 << 20;
