@@ -3,7 +3,7 @@ import { connect } from '../client/client.ts';
 import { CofferError, invalid } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { variable } from './given.ts';
-import { secretText } from './secrets/unlock.ts';
+import { secretText } from './secrets/secret-sources.ts';
 import type { Session } from './session.ts';
 
 const CA_VARIABLE = 'COFFER_CACERT';
