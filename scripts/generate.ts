@@ -6,14 +6,16 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { completionScript, shells } from '../src/cli/completions/scripts.ts';
+import { completionScript, shells } from '../src/cli/commands/completion.ts';
+import { commandTree } from '../src/cli/tree.ts';
 import { withImportRules } from './import-rules.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const linter = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
 const check = process.argv.includes('--check');
 
-for (const shell of shells) write(`completions/coffer.${shell}`, (await completionScript(shell)) ?? '');
+for (const shell of shells)
+  write(`completions/coffer.${shell}`, (await completionScript(shell, commandTree)) ?? '');
 write('biome.json', formatted(withImportRules(readFileSync(`${root}biome.json`, 'utf8'))));
 
 function write(name: string, text: string): void {

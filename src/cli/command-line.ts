@@ -1,6 +1,7 @@
+import type { Runner } from '../operations/declaration/operation.ts';
 import type { Invocation } from './command.ts';
-import type { Environment } from './environment.ts';
 import { DONE } from './exit-codes.ts';
+import type { Environment } from './given.ts';
 import { parseQuickly } from './parse/fast-path.ts';
 import { Session } from './session.ts';
 import { type Prompts, terminalPrompts } from './terminal/prompt.ts';
@@ -22,7 +23,7 @@ export async function runCommandLine(
   try {
     invocation = await parse(argv, streams);
     if (invocation === undefined) return DONE;
-    const session = new Session(streams, environment, invocation.everywhere, prompts);
+    const session = new Session(streams, environment, invocation.everywhere, prompts, openRunner);
     try {
       return await invocation.command.run(session, invocation.given);
     } finally {
@@ -42,4 +43,15 @@ async function parse(argv: readonly string[], streams: Streams): Promise<Invocat
   if (outcome.kind === 'run') return outcome.invocation;
   streams.out.write(outcome.text);
   return undefined;
+}
+
+/** The local store, or the server that the settings name. */
+export async function openRunner(session: Session): Promise<Runner> {
+  const { address } = session.settings;
+  if (address === undefined) {
+    const { openLocal } = await import('./runner-local.ts');
+    return openLocal(session);
+  }
+  const { openRemote } = await import('./runner-remote.ts');
+  return openRemote(session, address);
 }

@@ -1,4 +1,5 @@
 import type { CliParam } from '../operations/declaration/params.ts';
+import type { Given, OptionValue } from './given.ts';
 import type { Session } from './session.ts';
 
 /** What completion can look up for a value: names in the store, or the shell's own file names. */
@@ -34,16 +35,6 @@ export interface ArgumentSpec {
   readonly choices?: readonly string[];
   readonly offers?: Offer;
 }
-
-/** What was typed, sorted by the declaration; values are texts as they came. */
-export interface Given {
-  /** By position. */
-  readonly arguments: readonly string[];
-  readonly options: ReadonlyMap<string, OptionValue>;
-}
-
-/** `true` for an option without a value. */
-export type OptionValue = true | string | readonly string[];
 
 /** The spec of a command line: parsers, help and completions derive from it. */
 export interface CommandSpec {
@@ -89,17 +80,4 @@ export interface Invocation {
   readonly given: Given;
   /** Options that every command has. */
   readonly everywhere: ReadonlyMap<string, OptionValue>;
-}
-
-/** The one text of an option, or undefined when it was not given. */
-export function textOption(options: Given['options'], flag: string): string | undefined {
-  const value = options.get(flag);
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** Every text of an option that may be repeated. */
-export function textsOption(options: Given['options'], flag: string): readonly string[] {
-  const value = options.get(flag);
-  if (value === undefined || value === true) return [];
-  return typeof value === 'string' ? [value] : value;
 }

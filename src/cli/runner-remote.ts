@@ -2,8 +2,8 @@ import { isExposed } from '../client/address.ts';
 import { connect } from '../client/client.ts';
 import { CofferError, invalid } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
-import { variable } from './environment.ts';
-import { secretText } from './secrets/unlock.ts';
+import { variable } from './given.ts';
+import { secretText } from './secrets/secret-sources.ts';
 import type { Session } from './session.ts';
 
 const CA_VARIABLE = 'COFFER_CACERT';

@@ -1,10 +1,9 @@
 import type { Runner } from '../operations/declaration/operation.ts';
-import type { OptionValue } from './command.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, OptionValue } from './given.ts';
 import { resolveSettings, type Settings } from './settings.ts';
-import { visible } from './terminal/output.ts';
 import type { Prompts } from './terminal/prompt.ts';
 import type { Streams } from './terminal/streams.ts';
+import { visible } from './terminal/visible.ts';
 
 /** What a command works with: streams, settings, the person at the terminal, and the place where operations run. */
 export class Session {
@@ -15,12 +14,13 @@ export class Session {
   readonly #open: (session: Session) => Promise<Runner>;
   #runner: Promise<Runner> | undefined;
 
+  /** @param open opens the place where operations run, when it is first needed. */
   constructor(
     streams: Streams,
     environment: Environment,
     everywhere: ReadonlyMap<string, OptionValue>,
     prompts: Prompts,
-    open: (session: Session) => Promise<Runner> = openRunner,
+    open: (session: Session) => Promise<Runner>,
   ) {
     this.streams = streams;
     this.environment = environment;
@@ -64,14 +64,4 @@ export class Session {
     const runner = await this.#runner?.catch(() => undefined);
     runner?.close();
   }
-}
-
-async function openRunner(session: Session): Promise<Runner> {
-  const { address } = session.settings;
-  if (address === undefined) {
-    const { openLocal } = await import('./runner-local.ts');
-    return openLocal(session);
-  }
-  const { openRemote } = await import('./runner-remote.ts');
-  return openRemote(session, address);
 }

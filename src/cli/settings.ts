@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { invalid } from '../ground/errors.ts';
-import { type OptionValue, textOption } from './command.ts';
-import { type Environment, variable } from './environment.ts';
+import { type Environment, type OptionValue, textOption, variable } from './given.ts';
 import { storeLocation } from './store-location.ts';
 
 export type Format = 'table' | 'json' | 'raw';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withDefaults } from '../store/backends/postgres/address.ts';
 import { isPostgres } from '../store/backends/postgres/scheme.ts';
-import { type Environment, variable } from './environment.ts';
+import { type Environment, variable } from './given.ts';
 
 /** Environment variables about a store in PostgreSQL, with what they hold; shown by `coffer help environment`. */
 export const postgresVariables: readonly (readonly [name: string, meaning: string])[] = [

@@ -66,8 +66,14 @@ const servingCommands: Readonly<Record<string, Node>> = {
     hidden: true,
   },
   version: own('Show the version', () => import('./commands/version.ts')),
-  help: own('Show help for a command or a topic', () => import('./commands/help.ts')),
-  completion: own('Print the completion script of a shell', () => import('./commands/completion.ts')),
+  help: {
+    summary: 'Show help for a command or a topic',
+    load: async () => (await import('./commands/help.ts')).helpOn(commandTree),
+  },
+  completion: {
+    summary: 'Print the completion script of a shell',
+    load: async () => (await import('./commands/completion.ts')).completionOf(commandTree),
+  },
   complete: {
     ...own('Print names for a completion script', () => import('./commands/complete.ts')),
     hidden: true,

@@ -56,19 +56,15 @@ export const remembering = (
   remember: (key: UnsealKey) => void,
 ): readonly Credential[] =>
   credentials.map((credential): Credential => {
-    const { source, kind } = credential;
+    const { kind } = credential;
     if (kind === 'shares') {
-      return {
-        source,
-        kind,
-        reveal: () => told(credential.reveal(), (texts) => remember({ kind, texts: texts.map(ownBytes) })),
-      };
+      const rememberTexts = (texts: readonly string[]) => remember({ kind, texts: texts.map(ownBytes) });
+      return { ...credential, reveal: () => told(credential.reveal(), rememberTexts) };
     }
     const rememberBytes = (secret: string | Uint8Array) => remember({ kind, bytes: ownBytes(secret) });
-    if (kind === 'passphrase') {
-      return { source, kind, reveal: () => told(credential.reveal(), rememberBytes) };
-    }
-    return { source, kind, reveal: () => told(credential.reveal(), rememberBytes) };
+    if (kind === 'passphrase')
+      return { ...credential, reveal: () => told(credential.reveal(), rememberBytes) };
+    return { ...credential, reveal: () => told(credential.reveal(), rememberBytes) };
   });
 
 const ownBytes = (secret: string | Uint8Array): Uint8Array =>

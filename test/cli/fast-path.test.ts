@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Command, Group, Invocation, OptionSpec } from '../../src/cli/command.ts';
-import { isGroup } from '../../src/cli/command.ts';
+import {
+  type Command,
+  type Group,
+  type Invocation,
+  isGroup,
+  type OptionSpec,
+} from '../../src/cli/command.ts';
 import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
 import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';

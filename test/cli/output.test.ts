@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OptionValue } from '../../src/cli/command.ts';
+import type { OptionValue } from '../../src/cli/given.ts';
 import { Session } from '../../src/cli/session.ts';
 import { confirmed } from '../../src/cli/terminal/consent.ts';
 import { printResult, type Shape } from '../../src/cli/terminal/output.ts';
@@ -12,7 +12,9 @@ const SHOWN = 'a\\u001b]0;gotcha\\u0007\\u009d0;gotcha\\u009c\\u202eb';
 const setUp = (setup: StreamsSetup = {}, options: Record<string, OptionValue> = {}) => {
   const streams = streamsDouble(setup);
   const prompts = promptsDouble([true]);
-  return { streams, prompts, session: new Session(streams, {}, new Map(Object.entries(options)), prompts) };
+  const nowhere = () => Promise.reject(new Error('nothing is run here'));
+  const session = new Session(streams, {}, new Map(Object.entries(options)), prompts, nowhere);
+  return { streams, prompts, session };
 };
 
 async function printed(data: unknown, shape: Shape, setup: StreamsSetup, options = {}): Promise<string> {

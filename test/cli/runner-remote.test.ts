@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openRunner } from '../../src/cli/command-line.ts';
 import { Session } from '../../src/cli/session.ts';
 import { promptsDouble, streamsDouble } from './streams.double.ts';
 
@@ -6,7 +7,7 @@ describe('a command that works against a server', () => {
   async function saidFor(address: string, options: Record<string, true> = {}): Promise<string> {
     const streams = streamsDouble();
     const everywhere = new Map(Object.entries({ address, ...options }));
-    const session = new Session(streams, { COFFER_TOKEN: 't' }, everywhere, promptsDouble());
+    const session = new Session(streams, { COFFER_TOKEN: 't' }, everywhere, promptsDouble(), openRunner);
     // Nothing is sent before the first operation runs.
     await session.runner();
     await session.runner();
@@ -25,7 +26,13 @@ describe('a command that works against a server', () => {
   it('takes a token with a line end of another system, and none that no request could carry', async () => {
     const runnerFor = (token: string) => {
       const everywhere = new Map(Object.entries({ address: 'http://127.0.0.1:1' }));
-      return new Session(streamsDouble(), { COFFER_TOKEN: token }, everywhere, promptsDouble()).runner();
+      return new Session(
+        streamsDouble(),
+        { COFFER_TOKEN: token },
+        everywhere,
+        promptsDouble(),
+        openRunner,
+      ).runner();
     };
     (await runnerFor('token\r\n')).close();
     await expect(runnerFor('tok\u20acn')).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { Environment } from '../../src/cli/environment.ts';
+import type { Environment } from '../../src/cli/given.ts';
 import { defaultDirectory, resolveSettings } from '../../src/cli/settings.ts';
 import { thrownBy } from '../reference/thrown.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outputOf } from '../../src/cli/secrets/unlock.ts';
+import { outputOf } from '../../src/cli/secrets/secret-sources.ts';
 
 describe('the command that prints the master key', () => {
   const environment = {

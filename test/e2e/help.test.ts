@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Command, type Group, isGroup } from '../../src/cli/command.ts';
 import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
@@ -104,9 +106,10 @@ describe('coffer --help', () => {
 
   it('has topics: every variable that the command reads, and every exit code', () => {
     const environment = here.ok('help environment');
-    const sources = ['settings', 'unlock', 'slot-request', 'report'].map((name) =>
-      readFileSync(new URL(`../../src/cli/${name}.ts`, import.meta.url), 'utf8'),
-    );
+    const cli = fileURLToPath(new URL('../../src/cli', import.meta.url));
+    const sources = readdirSync(cli, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => readFileSync(join(cli, path), 'utf8'));
     const read = new Set(sources.join('').match(/COFFER_[A-Z_]+/g));
     for (const name of read) expect(environment).toContain(name);
     const codes = here.ok('help exit-codes');

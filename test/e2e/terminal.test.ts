@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
 
@@ -83,6 +83,44 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       });
       expect(exitCode).toBe(0);
       expect(text).toContain('coffer: warning: this store does not open with COFFER_PASSPHRASE\n');
+    });
+
+    describe('that are wrong', () => {
+      let place: Place;
+      const runs = (): string => readFileSync(place.file('runs'), 'utf8');
+      beforeAll(() => {
+        const store = bare.with({ COFFER_STORE: bare.file('mistyped') });
+        store.with({ COFFER_PASSPHRASE: 'right' }).ok('init');
+        place = store.with({ COFFER_MASTER_KEY_COMMAND: 'echo once >> runs; echo wrong' });
+      });
+      beforeEach(() => rmSync(place.file('runs'), { force: true }));
+
+      it('are asked for three times, while the command of the environment runs once', () => {
+        const { exitCode, text } = onTerminal(place, 'coffer transit keys list', {
+          steps: [
+            ['does not open with COFFER_MASTER_KEY_COMMAND[^$]*Passphrase', 'one\r'],
+            ['again[^$]*Passphrase', 'two\r'],
+            ['again[^$]*Passphrase', 'three\r'],
+          ],
+        });
+        expect(exitCode).toBe(4);
+        expect(runs()).toBe('once\n');
+        expect(text.trimEnd().split('\n').at(-1)).toBe(
+          'coffer: this store does not open with COFFER_MASTER_KEY_COMMAND or the passphrase (it opens with a passphrase)',
+        );
+      });
+
+      it('do not keep a right one from opening the store, which is not opened twice', () => {
+        const { exitCode, text } = onTerminal(place, 'coffer transit keys list', {
+          steps: [
+            ['Passphrase', 'wrong\r'],
+            ['again[^$]*Passphrase', 'right\r'],
+          ],
+        });
+        expect(exitCode).toBe(0);
+        expect(text.match(/warning/g)).toHaveLength(1);
+        expect(runs()).toBe('once\n');
+      });
     });
 
     it('are asked for on the terminal while data come through a pipe', () => {

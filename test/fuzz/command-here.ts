@@ -1,5 +1,5 @@
 import { runCommandLine } from '../../src/cli/command-line.ts';
-import type { Environment } from '../../src/cli/environment.ts';
+import type { Environment } from '../../src/cli/given.ts';
 import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 
 /** What a command did. */

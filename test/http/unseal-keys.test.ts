@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
-import { keysInText, shareIn } from '../../src/service/unseal-keys.ts';
+import { keysInText, remembering, shareIn, type UnsealKey } from '../../src/service/unseal-keys.ts';
+import type { Credential } from '../../src/store/slots/credential.ts';
 import { splitNewSecret } from '../../src/store/slots/shares.ts';
 
 const SLOT = '0123456789abcdef';
@@ -22,5 +23,18 @@ describe('a text that is offered to unseal a server', () => {
   ])('is no share when it is one %s, so that a sealed server does not keep it', (_, text) => {
     expect(shareIn(text)).toBeUndefined();
     expect(keysInText(text).map(({ kind }) => kind)).toContain('passphrase');
+  });
+});
+
+describe('a credential whose keys are remembered', () => {
+  it.each<Credential>([
+    { source: 'a question', kind: 'passphrase', asks: true, again: () => false, reveal: () => 'secret' },
+    { source: 'a question', kind: 'shares', asks: true, again: () => false, reveal: () => ['secret'] },
+  ])('stays what it is: $kind, asked for last and perhaps again', async (credential) => {
+    const keys: UnsealKey[] = [];
+    const [same] = remembering([credential], (key) => keys.push(key));
+    expect(same).toMatchObject({ ...credential, reveal: expect.any(Function) });
+    expect(await same?.reveal()).toEqual(credential.reveal());
+    expect(keys.map(({ kind }) => kind)).toEqual([credential.kind]);
   });
 });

@@ -1,12 +1,14 @@
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { loadOperation } from '../../operations/runner.ts';
-import type { Command, Offer, OptionValue } from '../command.ts';
+import type { Command, Offer } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import type { OptionValue } from '../given.ts';
 import { everywhereOptions } from '../parse/everywhere.ts';
 import { openUnlocked } from '../runner-local.ts';
 import { silentCredentials } from '../secrets/unlock.ts';
 import { Session } from '../session.ts';
-import { rawLines, visible } from '../terminal/output.ts';
+import { rawLines } from '../terminal/output.ts';
+import { visible } from '../terminal/visible.ts';
 
 interface Lookup {
   /** The operation whose lines are the names. */
@@ -35,12 +37,11 @@ export const command: Command = {
   async run(session, { arguments: [kind = '', ...words] }) {
     const lookup = Object.hasOwn(LOOKUPS, kind) ? LOOKUPS[kind as keyof typeof LOOKUPS] : undefined;
     if (lookup === undefined) return DONE;
-    const typed = new Session(session.streams, session.environment, optionsIn(words), session.prompts);
+    const { streams, environment, prompts } = session;
+    const typed = new Session(streams, environment, optionsIn(words), prompts, openQuietly);
     try {
-      const runner = await quietRunner(typed);
-      const names = await namesFrom(runner, typed, lookup, words.at(-1) ?? '');
-      session.streams.out.write(names.map((name) => `${name}\n`).join(''));
-      runner.close();
+      const names = await namesFrom(await typed.runner(), lookup, words.at(-1) ?? '');
+      streams.out.write(names.map((name) => `${name}\n`).join(''));
     } catch {
       // Locked, no such organization, no answer: there is nothing to offer.
     } finally {
@@ -51,23 +52,18 @@ export const command: Command = {
 };
 
 /** Never asks anybody. */
-const quietRunner = (session: Session): Promise<Runner> =>
-  session.settings.address === undefined
-    ? openUnlocked(session, silentCredentials(session.environment))
-    : session.runner();
+async function openQuietly(session: Session): Promise<Runner> {
+  const { address } = session.settings;
+  if (address === undefined) return openUnlocked(session, silentCredentials(session.environment));
+  const { openRemote } = await import('../runner-remote.ts');
+  return openRemote(session, address);
+}
 
-async function namesFrom(
-  runner: Runner,
-  session: Session,
-  lookup: Lookup,
-  prefix: string,
-): Promise<readonly string[]> {
+async function namesFrom(runner: Runner, lookup: Lookup, prefix: string): Promise<readonly string[]> {
   const operation = await loadOperation(lookup.list);
   const raw: Record<string, unknown> = {};
   for (const [name, param] of Object.entries(operation.params)) {
-    if (param.cli.flag === 'org' && session.settings.organization !== undefined) {
-      raw[name] = session.settings.organization;
-    }
+    if (param.cli.flag === 'org' && runner.organization !== undefined) raw[name] = runner.organization;
   }
   if (lookup.search !== undefined && prefix !== '' && !prefix.startsWith('-')) raw[lookup.search] = prefix;
   const { data } = await runner.run(operation, raw);

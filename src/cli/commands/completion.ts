@@ -1,9 +1,28 @@
 import { invalid } from '../../ground/errors.ts';
-import type { Command } from '../command.ts';
-import { completionScript, shells } from '../completions/scripts.ts';
+import type { Command, Group } from '../command.ts';
+import { bashScript } from '../completions/bash.ts';
+import { fishScript } from '../completions/fish.ts';
+import { type Place, placesOf } from '../completions/model.ts';
+import { zshScript } from '../completions/zsh.ts';
 import { DONE } from '../exit-codes.ts';
 
-export const command: Command = {
+const printers: Readonly<Record<string, (places: readonly Place[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+/** The shells that have a completion script. */
+export const shells: readonly string[] = Object.keys(printers);
+
+/** The script that completes the commands of a tree, or undefined for a shell that has none. */
+export async function completionScript(shell: string, tree: Group): Promise<string | undefined> {
+  const print = Object.hasOwn(printers, shell) ? printers[shell] : undefined;
+  return print?.(await placesOf(tree));
+}
+
+/** `coffer completion`, of the commands of a tree. */
+export const completionOf = (tree: Group): Command => ({
   arguments: [{ metavar: 'SHELL', help: 'The shell.', required: true, choices: shells }],
   options: [],
   details:
@@ -14,7 +33,7 @@ export const command: Command = {
     ['coffer completion fish | source', 'In ~/.config/fish/config.fish'],
   ],
   async run(session, { arguments: [shell = ''] }) {
-    const script = await completionScript(shell);
+    const script = await completionScript(shell, tree);
     if (script === undefined) {
       throw invalid(`there is no completion for "${shell}"`, {
         field: 'SHELL',
@@ -24,4 +43,4 @@ export const command: Command = {
     session.streams.out.write(script);
     return DONE;
   },
-};
+});

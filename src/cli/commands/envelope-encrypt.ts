@@ -1,10 +1,11 @@
 import { systemRandom } from '../../ground/random.ts';
 import { encryptEnvelope } from '../../transit/envelope/encrypt.ts';
-import { type Command, textsOption } from '../command.ts';
+import type { Command } from '../command.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { encryptedNames, jobsOf } from '../envelope/jobs.ts';
 import { contextOf, contextOptions, inOption, namedKey, severalOptions } from '../envelope/options.ts';
 import { transferAll } from '../envelope/transfer.ts';
+import { textsOption } from '../given.ts';
 import { outOption } from '../parse/operation-spec.ts';
 import { namedPairs } from '../parse/operation-values.ts';
 

@@ -8,13 +8,14 @@ import {
 } from '../../transit/envelope/envelope.ts';
 import type { ByteSource, DataKeys, RandomAccessSource } from '../../transit/envelope/ports.ts';
 import { decryptRange, payloadOf } from '../../transit/envelope/range.ts';
-import { type Command, textOption } from '../command.ts';
+import type { Command } from '../command.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
 import { contextOf, contextOptions, expectedKey, inOption, namedKey } from '../envelope/options.ts';
 import { DONE } from '../exit-codes.ts';
 import { openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
+import { textOption } from '../given.ts';
 import { IN, OUT, outOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';

@@ -1,12 +1,13 @@
 import { invalid } from '../../ground/errors.ts';
 import type { DataKeys } from '../../transit/envelope/ports.ts';
 import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
-import { type Command, textsOption } from '../command.ts';
+import type { Command } from '../command.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, inputsOf } from '../envelope/jobs.ts';
 import { contextOf, contextOptions, expectedKey, inOption, namedKey } from '../envelope/options.ts';
 import { openRewritable } from '../envelope/rewritable-file.ts';
 import { forEachFile } from '../envelope/several.ts';
+import { textsOption } from '../given.ts';
 import { IN } from '../parse/operation-spec.ts';
 import { jsonText } from '../terminal/output.ts';
 

@@ -4,26 +4,24 @@ import { type InitResult, initStore } from '../../store/administration/init.ts';
 import { printLocation } from '../../store/backends/registry.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
 import type { Store } from '../../store/store.ts';
-import type { Command, Given } from '../command.ts';
+import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import type { Given } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { refuseRemote } from '../refuse-remote.ts';
 import { printNewSlots } from '../secrets/new-slots.ts';
-import {
-  defaultSlot,
-  environmentSlot,
-  type PlannedSlot,
-  plannedSlots,
-  slotOptions,
-} from '../secrets/slot-request.ts';
+import { environmentSlot, unlockSources } from '../secrets/secret-sources.ts';
+import { newPassphrase, type PlannedSlot, plannedSlots, slotOptions } from '../secrets/slot-request.ts';
 import type { Session } from '../session.ts';
+
+const variables = unlockSources.filter(({ slot }) => slot !== undefined).map(({ variable }) => variable);
 
 export const command: Command = {
   arguments: [],
   options: [...slotOptions, dialectOption],
   details:
-    'Without options the store is unlocked by what the environment holds (COFFER_MASTER_KEY, COFFER_MASTER_KEY_FILE, ' +
-    'COFFER_MASTER_KEY_COMMAND, COFFER_PASSPHRASE, COFFER_PASSPHRASE_FILE), else by a passphrase that is asked for. ' +
+    `Without options the store is unlocked by what the environment holds (${variables.join(', ')}), ` +
+    'else by a passphrase that is asked for. ' +
     'Several options make several ways in; recovery shares come on top of one of them.',
   examples: [
     ['coffer init', 'Ask for a passphrase on the terminal'],
@@ -51,12 +49,12 @@ export const command: Command = {
 /** Shares alone would make every command ask for several people: they come beside the way in for daily use. */
 async function slotsOf(session: Session, options: Given['options']): Promise<readonly PlannedSlot[]> {
   const planned = await plannedSlots(session, options, true);
-  const onlyShares = planned.every(({ request }) => request.kind === 'shares');
-  if (!onlyShares) return planned;
-  if (planned.length === 0) return [await defaultSlot(session)];
-  const daily =
-    environmentSlot(session) ?? (session.prompts.available() ? await defaultSlot(session) : undefined);
-  return daily === undefined ? planned : [daily, ...planned];
+  if (planned.some(({ request }) => request.kind !== 'shares')) return planned;
+  const given = environmentSlot(session.environment);
+  if (given !== undefined) return [{ request: given }, ...planned];
+  if (planned.length > 0 && !session.prompts.available()) return planned;
+  const passphrase = await newPassphrase(session, true);
+  return [{ request: { kind: 'passphrase', passphrase } }, ...planned];
 }
 
 async function printMade(session: Session, planned: readonly PlannedSlot[], made: InitResult): Promise<void> {

@@ -1,6 +1,7 @@
 import { generateMasterKey } from '../../store/master-key.ts';
-import { type Command, textOption } from '../command.ts';
+import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { textOption } from '../given.ts';
 import { OUT, outOption } from '../parse/operation-spec.ts';
 import { printResult } from '../terminal/output.ts';
 

@@ -1,12 +1,13 @@
 import { type ServeOptions, type Serving, serve } from '../../doors/http/serve.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isPostgres } from '../../store/backends/postgres/scheme.ts';
-import { type Command, type Given, type OptionSpec, textOption, textsOption } from '../command.ts';
-import { secretVariables } from '../environment.ts';
+import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { type Given, textOption, textsOption } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { refuseRemote } from '../refuse-remote.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
+import { secretVariables } from '../secrets/secret-sources.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { SERVE_WORKER } from './serve-worker.ts';

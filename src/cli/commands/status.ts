@@ -4,7 +4,7 @@ import { type StoreStatus, storeStatus } from '../../store/administration/status
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { openUnlocked } from '../runner-local.ts';
-import { environmentCredentials } from '../secrets/unlock.ts';
+import { environmentCredentials } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
 

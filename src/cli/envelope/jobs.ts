@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { conflict, invalid } from '../../ground/errors.ts';
-import { type Given, textOption, textsOption } from '../command.ts';
 import { refuseSameFile } from '../files/out-file.ts';
+import { type Given, textOption, textsOption } from '../given.ts';
 import { IN, OUT } from '../parse/operation-spec.ts';
 import { FORCE, OUT_DIR } from './options.ts';
 

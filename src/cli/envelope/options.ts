@@ -3,7 +3,8 @@ import { utf8 } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/window.ts';
-import { type ArgumentSpec, type Given, type OptionSpec, textOption } from '../command.ts';
+import type { ArgumentSpec, OptionSpec } from '../command.ts';
+import { type Given, textOption } from '../given.ts';
 import { IN, optionsOf } from '../parse/operation-spec.ts';
 
 /** Options that several envelope commands have. */

@@ -1,6 +1,7 @@
 import type { ByteSink } from '../../transit/envelope/ports.ts';
-import { binaryRefused, isPlainText } from '../terminal/output.ts';
+import { binaryRefused } from '../terminal/output.ts';
 import type { Output } from '../terminal/streams.ts';
+import { isPlainText } from '../terminal/visible.ts';
 
 /**
  * Decrypted data shown to a person while they come.

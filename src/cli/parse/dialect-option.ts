@@ -1,6 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Dialect } from '../../mounts/mounts.ts';
-import { type Given, type OptionSpec, textOption } from '../command.ts';
+import type { OptionSpec } from '../command.ts';
+import { type Given, textOption } from '../given.ts';
 
 const DIALECTS: readonly Dialect[] = ['service', 'vault'];
 

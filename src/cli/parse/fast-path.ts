@@ -1,4 +1,5 @@
-import type { CommandSpec, Group, Invocation, Node, OptionSpec, OptionValue } from '../command.ts';
+import type { CommandSpec, Group, Invocation, Node, OptionSpec } from '../command.ts';
+import type { OptionValue } from '../given.ts';
 import { everywhereBeside, everywhereOptions } from './everywhere.ts';
 import { invocation } from './invocation.ts';
 

@@ -1,5 +1,5 @@
 import { exitCodeMeanings } from '../exit-codes.ts';
-import { unlockVariables } from '../secrets/unlock.ts';
+import { unlockSources } from '../secrets/secret-sources.ts';
 import { postgresVariables } from '../store-location.ts';
 
 const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
@@ -23,7 +23,7 @@ export const topics: ReadonlyMap<string, () => string> = new Map([
 function environmentTopic(): string {
   return [
     'What unlocks the store; without any of these, a prompt on the terminal:',
-    ...columns(unlockVariables),
+    ...columns(unlockSources.map(({ variable, meaning }) => [variable, meaning])),
     '',
     'Settings; an option on the command line wins:',
     ...columns(VARIABLES),

@@ -1,5 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
-import type { Command, Invocation, OptionSpec, OptionValue } from '../command.ts';
+import type { Command, Invocation, OptionSpec } from '../command.ts';
+import type { OptionValue } from '../given.ts';
 import { everywhereBeside, everywhereOptions } from './everywhere.ts';
 
 /**

@@ -3,8 +3,7 @@ import { utf8 } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import { type Param, parseValues } from '../../operations/declaration/params.ts';
-import type { Given, OptionValue } from '../command.ts';
-import { variable } from '../environment.ts';
+import { type Given, type OptionValue, variable } from '../given.ts';
 import type { Session } from '../session.ts';
 import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX } from './operation-spec.ts';
 

@@ -1,18 +1,18 @@
 import { Argument, CommanderError, Option, Command as Program } from 'commander';
 import { invalid } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
-import type {
-  ArgumentSpec,
-  Command,
-  CommandSpec,
-  Group,
-  Invocation,
-  Leaf,
-  Node,
-  OptionSpec,
-  OptionValue,
+import {
+  type ArgumentSpec,
+  type Command,
+  type CommandSpec,
+  type Group,
+  type Invocation,
+  isGroup,
+  type Leaf,
+  type Node,
+  type OptionSpec,
 } from '../command.ts';
-import { isGroup } from '../command.ts';
+import type { OptionValue } from '../given.ts';
 import { EVERYWHERE_HEADING, helpPage } from '../terminal/help-page.ts';
 import type { Streams } from '../terminal/streams.ts';
 import { everywhereBeside, everywhereOptions } from './everywhere.ts';

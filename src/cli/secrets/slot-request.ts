@@ -1,10 +1,10 @@
 import { invalid, sealed } from '../../ground/errors.ts';
-import { generateMasterKey, parseMasterKey, tryParseMasterKey } from '../../store/master-key.ts';
+import { generateMasterKey, parseMasterKey } from '../../store/master-key.ts';
 import type { SlotRequest } from '../../store/slots/slot-kind.ts';
-import { type Given, type OptionSpec, textOption } from '../command.ts';
-import { variable } from '../environment.ts';
+import type { OptionSpec } from '../command.ts';
+import { type Given, textOption, variable } from '../given.ts';
 import type { Session } from '../session.ts';
-import { outputOf, passphraseIn, readKeyFile } from './unlock.ts';
+import { outputOf, passphraseIn, readKeyFile } from './secret-sources.ts';
 
 /** Options that say what a new slot is made from. */
 export const slotOptions: readonly OptionSpec[] = [
@@ -64,7 +64,7 @@ export async function plannedSlots(
   const labelled = label === undefined ? {} : { label };
   const slots: PlannedSlot[] = [];
   if (options.has('passphrase') || options.has('passphrase-file')) {
-    const passphrase = await newPassphrase(session, textOption(options, 'passphrase-file'), inNewStore);
+    const passphrase = await newPassphrase(session, inNewStore, textOption(options, 'passphrase-file'));
     slots.push({ request: { kind: 'passphrase', passphrase, ...labelled } });
   }
   const keyFile = textOption(options, 'key-file');
@@ -80,49 +80,19 @@ export async function plannedSlots(
   return slots;
 }
 
-/** The slot of a new store for which no option was given: from the environment, else a passphrase. */
-export async function defaultSlot(session: Session): Promise<PlannedSlot> {
-  return (
-    environmentSlot(session) ?? {
-      request: { kind: 'passphrase', passphrase: await newPassphrase(session, undefined, true) },
-    }
-  );
-}
-
-/** A slot for the secret that the environment already holds. */
-export function environmentSlot(session: Session): PlannedSlot | undefined {
-  const value = (name: string): string | undefined => variable(session.environment, name);
-  const masterKey = value('COFFER_MASTER_KEY');
-  if (masterKey !== undefined) {
-    return { request: { kind: 'raw', key: parseMasterKey(masterKey, 'COFFER_MASTER_KEY') } };
-  }
-  const file = value('COFFER_MASTER_KEY_FILE');
-  if (file !== undefined) {
-    const content = readKeyFile(file, 'COFFER_MASTER_KEY_FILE');
-    const key = tryParseMasterKey(content);
-    return { request: key === undefined ? { kind: 'key-file', content } : { kind: 'raw', key } };
-  }
-  const command = value('COFFER_MASTER_KEY_COMMAND');
-  if (command !== undefined)
-    return { request: { kind: 'command', output: outputOf(command, session.environment) } };
-  const passphrase = value('COFFER_PASSPHRASE');
-  if (passphrase !== undefined) return { request: { kind: 'passphrase', passphrase } };
-  const passphraseFile = value('COFFER_PASSPHRASE_FILE');
-  if (passphraseFile === undefined) return undefined;
-  return {
-    request: { kind: 'passphrase', passphrase: passphraseIn(passphraseFile, 'COFFER_PASSPHRASE_FILE') },
-  };
-}
-
 function freshRawSlot(labelled: { readonly label?: string }): PlannedSlot {
   const freshKey = generateMasterKey();
   return { request: { kind: 'raw', key: parseMasterKey(freshKey), ...labelled }, freshKey };
 }
 
-async function newPassphrase(
+/**
+ * A passphrase for a new slot.
+ * @throws `sealed` when there is none and nobody can be asked.
+ */
+export async function newPassphrase(
   session: Session,
-  file: string | undefined,
   inNewStore: boolean,
+  file?: string,
 ): Promise<string | Uint8Array> {
   if (file !== undefined) return passphraseIn(file, '--passphrase-file');
   const given =

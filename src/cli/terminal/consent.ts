@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
-import { visible } from './output.ts';
+import { visible } from './visible.ts';
 
 /**
  * Checks, before anything is read or unlocked, that a consent can be had.

@@ -5,6 +5,7 @@ import { openOutFile } from '../files/out-file.ts';
 import type { Session } from '../session.ts';
 import type { Format } from '../settings.ts';
 import { isRead } from './streams.ts';
+import { isPlainText, visible, visibleLines } from './visible.ts';
 
 /** How the result of an operation may be shown; the part of its declaration that is about output. */
 export type Shape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
@@ -93,10 +94,6 @@ function forTerminal(bytes: Buffer): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/** No control characters but white space. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-export const isPlainText = (text: string): boolean => !/[\x00-\x08\x0e-\x1f\x7f-\x9f]/.test(text);
-
 export const binaryRefused = (): CofferError =>
   new CofferError('invalid', 'the result is binary, and is not written to a terminal', {
     hint: 'use --out FILE, a pipe, --base64, or -o raw',
@@ -125,20 +122,6 @@ const cellText = (value: unknown): string => {
   if (value === undefined || value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
-
-/**
- * A text in which control characters can be seen, so that no name moves the cursor, breaks a line, or turns the order of
- * what stands around it.
- */
-export const visible = (text: string): string =>
-  text.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-    /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-
-/** The same for a text that may have several lines, with tabs in them. JSON stays the same JSON. */
-export const visibleLines = (text: string): string => text.replace(/[^\n\t]+/g, visible);
 
 export async function tableText(session: Session, table: Table, terminal: boolean): Promise<string> {
   const { drawTable } = await import('./table.ts');

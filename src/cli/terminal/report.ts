@@ -1,10 +1,10 @@
 import { asCofferError, type CofferError } from '../../ground/errors.ts';
 import type { Invocation } from '../command.ts';
-import { type Environment, variable } from '../environment.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from '../exit-codes.ts';
-import { visible, visibleLines } from './output.ts';
+import { type Environment, variable } from '../given.ts';
 import { Interrupted } from './prompt.ts';
 import { ClosedPipe, type Streams } from './streams.ts';
+import { visible, visibleLines } from './visible.ts';
 
 /**
  * Tells what went wrong in one line on standard error: `coffer: field: message (what to do)`.

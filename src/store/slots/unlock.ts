@@ -55,16 +55,36 @@ export async function unlock(
   const tried: string[] = [];
   for (const credential of [...credentials].sort(inTurn)) {
     if (!usable.some(({ slot }) => mayOpen(credential.kind, slot))) {
-      if (credential.kind !== 'passphrase') tried.push(credential.source);
+      // What nobody was asked for was not tried.
+      if (!credential.asks && credential.kind !== 'passphrase') tried.push(credential.source);
       continue;
     }
-    const attempt = await attemptOf(credential, usable);
-    if (attempt === undefined) continue;
-    tried.push(credential.source);
-    const keyring = await tryOpen(attempt, storeId, generation);
+    const keyring = await openWith(credential, usable, tried, storeId, generation);
     if (keyring !== undefined) return keyring;
   }
   throw refusal(files, usable, tried);
+}
+
+/** Tries a credential, and then whatever else it has to offer. */
+async function openWith(
+  credential: Credential,
+  usable: readonly UsableSlot[],
+  tried: string[],
+  storeId: string,
+  generation: number,
+): Promise<Keyring | undefined> {
+  for (;;) {
+    try {
+      const attempt = await attemptOf(credential, usable);
+      if (attempt === undefined) return undefined;
+      tried.push(credential.source);
+      const keyring = await tryOpen(attempt, storeId, generation);
+      if (keyring !== undefined || !credential.again?.()) return keyring;
+    } catch (error) {
+      // Too few shares.
+      if (asCofferError(error)?.kind !== 'denied' || !credential.again?.()) throw error;
+    }
+  }
 }
 
 /** The slot files of one generation, even when another process replaces the root key meanwhile. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OptionValue } from '../../../src/cli/command.ts';
 import { dataKeysOf } from '../../../src/cli/envelope/data-keys.ts';
+import type { OptionValue } from '../../../src/cli/given.ts';
 import { Session } from '../../../src/cli/session.ts';
 import { standardStreams } from '../../../src/cli/terminal/streams.ts';
 import { rejectionOf } from '../../reference/thrown.ts';

@@ -1,5 +1,5 @@
 import { jsonItems } from '../../../src/cli/files/json-items.ts';
-import { visible } from '../../../src/cli/terminal/output.ts';
+import { visible } from '../../../src/cli/terminal/visible.ts';
 import { parseAddress as parseServerAddress } from '../../../src/client/address.ts';
 import { parseListenAddress } from '../../../src/doors/http/listen-address.ts';
 import { parseForm, parseObject, parseQuery } from '../../../src/doors/http/request-body.ts';

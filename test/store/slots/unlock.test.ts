@@ -96,6 +96,51 @@ describe('unlocking', () => {
     expect(asked).toEqual(['passphrase', 'shares']);
   });
 
+  it('takes another answer of the credential that has one, and reveals the others once', async () => {
+    const { open } = await storeWith({ kind: 'passphrase', passphrase: 'right' });
+    const revealed: string[] = [];
+    const noting = (kind: 'command' | 'passphrase', ...answers: string[]): Credential => {
+      const reveal = (): string | Uint8Array | undefined => {
+        const answer = answers.shift();
+        revealed.push(`${kind}: ${answer}`);
+        return kind === 'command' ? bytes(answer ?? '') : answer;
+      };
+      return { kind, source: kind, reveal, again: () => answers.length > 0 } as Credential;
+    };
+    await open(noting('command', 'other'), noting('passphrase', 'wrong', 'right'));
+    expect(revealed).toEqual(['command: other', 'passphrase: wrong', 'passphrase: right']);
+    await expect(open(noting('passphrase', 'wrong', 'Right'))).rejects.toMatchObject({
+      kind: 'denied',
+      message: 'this store does not open with passphrase',
+    });
+  });
+
+  it('takes more recovery shares where there were too few, from whoever has more', async () => {
+    const { slots, open } = await storeWith(raw(), { kind: 'shares', count: 3, threshold: 2 });
+    const [one = '', two = ''] = slots[1]?.shareTexts ?? [];
+    const answers = [[one], [one, two]];
+    const asked: Credential = {
+      kind: 'shares',
+      source: 'the shares',
+      asks: true,
+      reveal: () => answers.shift(),
+      again: () => answers.length > 0,
+    };
+    expect(await open(asked)).toBe(slots[1]?.id);
+    await expect(open(shares(one))).rejects.toMatchObject({
+      kind: 'denied',
+      message: '1 different recovery shares were given, 2 are needed',
+    });
+  });
+
+  it('names as tried no question that it had no reason to ask', async () => {
+    const { open } = await storeWith({ kind: 'passphrase', passphrase: 'right' });
+    await expect(open({ ...shares('never read'), asks: true }, passphrase('wrong'))).rejects.toMatchObject({
+      kind: 'denied',
+      message: 'this store does not open with the passphrase',
+    });
+  });
+
   it('never asks for a passphrase when no slot takes one', async () => {
     const { open } = await storeWith(raw());
     await expect(open(neverAsked)).rejects.toMatchObject({ kind: 'sealed', message: 'the store is sealed' });
