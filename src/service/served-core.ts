@@ -4,7 +4,7 @@ import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/a
 import { MAX_MOUNT_PATH_LENGTH, type Mount } from '../mounts/mounts.ts';
 import type { Core } from '../operations/declaration/operation.ts';
 import { isObject } from '../operations/declaration/weak-values.ts';
-import type { Transit } from '../transit/transit.ts';
+import type { Engine } from '../transit/engine.ts';
 
 /** What the audit trail is to know of an answer. */
 interface Recorded {
@@ -18,7 +18,7 @@ export class ServedCore {
   readonly core: Core;
   readonly access: Access;
   /** By mount path, as of the revision. */
-  readonly #engines = new Map<string, Promise<Transit>>();
+  readonly #engines = new Map<string, Promise<Engine>>();
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditLog | undefined;
   #looking: Promise<string> | undefined;
@@ -29,7 +29,7 @@ export class ServedCore {
   #mounts: ReadonlyMap<string, Mount> = new Map();
 
   private constructor(core: Core, access: Access, recorder?: AuditRecorder, auditLog?: AuditLog) {
-    this.core = { ...core, transit: (mount) => this.#transit(core, mount) };
+    this.core = { ...core, engine: (mount) => this.#engine(core, mount) };
     this.access = access;
     this.#recorder = recorder;
     this.#auditLog = auditLog;
@@ -80,10 +80,10 @@ export class ServedCore {
   }
 
   /** While the store does not change, a mount's engine stays the same; every request has asked for the revision. */
-  #transit(core: Core, mount: string): Promise<Transit> {
+  #engine(core: Core, mount: string): Promise<Engine> {
     let engine = this.#engines.get(mount);
     if (engine === undefined) {
-      engine = core.transit(mount);
+      engine = core.engine(mount);
       this.#engines.set(mount, engine);
       engine.catch(() => this.#engines.delete(mount));
     }

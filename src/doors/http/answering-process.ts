@@ -5,6 +5,7 @@ import type { Log } from '../../service/log.ts';
 import { Metrics, type Snapshot } from '../../service/metrics.ts';
 import type { UnsealKey } from '../../service/unseal-keys.ts';
 import type { Store } from '../../store/store.ts';
+import { rotateDueKeys } from '../../transit/rotation.ts';
 import { ApiHost, type StoreSettings } from './api-host.ts';
 import { apiOf } from './apis.ts';
 import { BatchLane } from './batch-lane.ts';
@@ -190,7 +191,7 @@ export class AnsweringProcess implements Member {
 
   async #rotateDueKeysOf(core: Core, mount: string): Promise<void> {
     try {
-      const rotated = await (await core.transit(mount)).rotateDueKeys();
+      const rotated = await rotateDueKeys(await core.engine(mount));
       if (rotated.length > 0) this.#log.info('keys rotated', { mount, count: rotated.length });
     } catch (error) {
       this.#log.defect('rotating keys that are due failed', error);

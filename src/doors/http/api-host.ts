@@ -11,6 +11,7 @@ import { ServedCore } from '../../service/served-core.ts';
 import { credentialsOf, type UnsealKey } from '../../service/unseal-keys.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import { applyCacheSize } from '../../transit/mount-settings.ts';
 import { Apis } from './apis.ts';
 import type { Answer, Exchange } from './exchange.ts';
 
@@ -113,7 +114,7 @@ export class ApiHost {
   /** A core over the store, with settings that wait for a reload taken up. */
   async #serve(store: Store): Promise<ServedCore> {
     const core = this.#core(store);
-    for (const mount of await core.mounts.list()) await (await core.transit(mount.path)).applyCacheSize();
+    for (const mount of await core.mounts.list()) await applyCacheSize(await core.engine(mount.path));
     return ServedCore.over(core, this.#auditLog);
   }
 
