@@ -8,7 +8,8 @@ import { DEFAULT_MOUNT } from '../src/mounts/mounts.ts';
 import { openCore } from '../src/operations/core.ts';
 import { parseMasterKey } from '../src/store/master-key.ts';
 import { openStore } from '../src/store/open.ts';
-import type { NewKey } from '../src/transit/lifecycle.ts';
+import { createKey, type NewKey } from '../src/transit/lifecycle.ts';
+import { rotateKey } from '../src/transit/rotation.ts';
 import { Cluster, whyNoDatabase } from '../test/store/postgres/cluster.ts';
 import { newStore, perRequestMs, row, startCoffer, takeTurns } from './http.ts';
 import { compareLoops, type Row } from './measure.ts';
@@ -62,11 +63,11 @@ async function rotate(location: string): Promise<Row> {
     credentials: [{ kind: 'raw', source: 'bench', reveal }],
   });
   // As a server has it at hand; the library looks up the mount each time.
-  const transit = await openCore(store).transit(DEFAULT_MOUNT);
+  const engine = await openCore(store).engine(DEFAULT_MOUNT);
   const client = new pg.Client({ connectionString: location.replace(/\?.*$/, '') });
   await client.connect();
   try {
-    for (let key = 0; key < KEYS; key++) await transit.createKey(`key-${key}`, SETTINGS);
+    for (let key = 0; key < KEYS; key++) await createKey(engine, `key-${key}`, SETTINGS);
     await client.query('CREATE TABLE bare (id integer PRIMARY KEY, revision bigint, bytes bytea)');
     await client.query('INSERT INTO bare SELECT id, 0, $1 FROM generate_series(0, $2 - 1) AS id', [
       systemRandom.bytes(ROW_BYTES),
@@ -74,9 +75,9 @@ async function rotate(location: string): Promise<Row> {
     ]);
     const text = 'UPDATE bare SET revision = revision + 1, bytes = $1 WHERE id = $2 RETURNING revision';
     let turned = 0;
-    while (turned < WARM_UP) await transit.rotateKey(`key-${turned++ % KEYS}`);
+    while (turned < WARM_UP) await rotateKey(engine, `key-${turned++ % KEYS}`, false);
     const measured = await compareLoops(
-      () => transit.rotateKey(`key-${turned++ % KEYS}`),
+      () => rotateKey(engine, `key-${turned++ % KEYS}`, false),
       () => client.query({ name: 'bare', text, values: [systemRandom.bytes(ROW_BYTES), turned++ % KEYS] }),
     );
     return {

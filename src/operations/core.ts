@@ -4,7 +4,7 @@ import { type Random, systemRandom } from '../ground/random.ts';
 import { DEFAULT_MOUNT, type Dialect, type Mount, Mounts } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
 import type { Tags } from '../tags/tags.ts';
-import type { Transit } from '../transit/transit.ts';
+import { type Engine, engineOf } from '../transit/engine.ts';
 import type { Core, ServerState } from './declaration/operation.ts';
 
 export interface CoreOptions {
@@ -20,18 +20,17 @@ export function openCore(store: Store, options: CoreOptions = {}): Core {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
   const mounts = new Mounts(store, random);
-  const engines = new Map<string, { mount: Mount; engine: Transit }>();
+  const engines = new Map<string, { mount: Mount; engine: Engine }>();
   let tags: Promise<Tags> | undefined;
   let access: Promise<Access> | undefined;
 
-  async function transit(path: string): Promise<Transit> {
+  async function engine(path: string): Promise<Engine> {
     const mount = withDialect(await mounts.get(path), options.dialect);
     const known = engines.get(path);
     if (known?.mount.uuid === mount.uuid && known.mount.dialect === mount.dialect) return known.engine;
-    const { Transit } = await import('../transit/transit.ts');
-    const engine = new Transit({ store, clock, random, mount });
-    engines.set(path, { mount, engine });
-    return engine;
+    const made = engineOf({ store, clock, random, mount });
+    engines.set(path, { mount, engine: made });
+    return made;
   }
 
   return {
@@ -39,7 +38,7 @@ export function openCore(store: Store, options: CoreOptions = {}): Core {
     clock,
     random,
     mounts,
-    transit,
+    engine,
     tags: () => (tags ??= import('../tags/tags.ts').then(({ Tags }) => new Tags({ store, clock, random }))),
     access: () =>
       (access ??= import('../access/access.ts').then(({ Access }) => new Access({ store, clock, random }))),

@@ -4,14 +4,14 @@ import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/a
 import { MAX_MOUNT_PATH_LENGTH, type Mount } from '../mounts/mounts.ts';
 import type { Core } from '../operations/declaration/operation.ts';
 import type { GuardedCore } from '../operations/perform.ts';
-import type { Transit } from '../transit/transit.ts';
+import type { Engine } from '../transit/engine.ts';
 
 /** The core of an unsealed server, with what every request needs of it at hand. */
 export class ServedCore implements GuardedCore {
   readonly core: Core;
   readonly access: Access;
   /** By mount path, as of the revision. */
-  readonly #engines = new Map<string, Promise<Transit>>();
+  readonly #engines = new Map<string, Promise<Engine>>();
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditLog | undefined;
   #looking: Promise<string> | undefined;
@@ -22,7 +22,7 @@ export class ServedCore implements GuardedCore {
   #mounts: ReadonlyMap<string, Mount> = new Map();
 
   private constructor(core: Core, access: Access, recorder?: AuditRecorder, auditLog?: AuditLog) {
-    this.core = { ...core, transit: (mount) => this.#transit(core, mount) };
+    this.core = { ...core, engine: (mount) => this.#engine(core, mount) };
     this.access = access;
     this.#recorder = recorder;
     this.#auditLog = auditLog;
@@ -73,10 +73,10 @@ export class ServedCore implements GuardedCore {
   }
 
   /** While the store does not change, a mount's engine stays the same; every request has asked for the revision. */
-  #transit(core: Core, mount: string): Promise<Transit> {
+  #engine(core: Core, mount: string): Promise<Engine> {
     let engine = this.#engines.get(mount);
     if (engine === undefined) {
-      engine = core.transit(mount);
+      engine = core.engine(mount);
       this.#engines.set(mount, engine);
       engine.catch(() => this.#engines.delete(mount));
     }

@@ -5,6 +5,8 @@ import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { applyCacheSize } from '../transit/mount-settings.ts';
+import { rotateDueKeys } from '../transit/rotation.ts';
 import type { Member } from './control.ts';
 import { Lane } from './lane.ts';
 import type { Log } from './log.ts';
@@ -138,7 +140,7 @@ export class Service implements Member {
   /** A core over the store, with settings that wait for a reload taken up. */
   async #serve(store: Store): Promise<ServedCore> {
     const core = this.#core(store);
-    for (const mount of await core.mounts.list()) await (await core.transit(mount.path)).applyCacheSize();
+    for (const mount of await core.mounts.list()) await applyCacheSize(await core.engine(mount.path));
     return ServedCore.over(core, this.#auditLog);
   }
 
@@ -172,7 +174,7 @@ export class Service implements Member {
   async #rotateDueKeysOf(core: Core, mount: string): Promise<void> {
     const { log } = this.#options;
     try {
-      const rotated = await (await core.transit(mount)).rotateDueKeys();
+      const rotated = await rotateDueKeys(await core.engine(mount));
       if (rotated.length > 0) log.info('keys rotated', { mount, count: rotated.length });
     } catch (error) {
       log.defect('rotating keys that are due failed', error);

@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
-import type { NamedKeyDocument } from './named-key.ts';
+import type { NamedKeyDocument } from './key-document.ts';
 
 /**
  * The one outer form of ciphertexts, signatures and HMACs: `<prefix>v<version>:<payload>`. Which of the three it is,

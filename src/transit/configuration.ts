@@ -1,7 +1,8 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
 import { changeKey } from './key-collection.ts';
-import type { NamedKey, NamedKeyDocument } from './named-key.ts';
+import type { NamedKeyDocument } from './key-document.ts';
+import type { NamedKey } from './named-key.ts';
 
 /** What may be changed; what is absent stays as it is. */
 export interface KeyConfiguration {

@@ -4,8 +4,8 @@ import { wipe } from '../ground/bytes.ts';
 import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
 import { convergentVersionOf, NONCE_KEY_BYTES } from './convergent.ts';
 import { counterMode, hkdfExpand, hkdfExtract } from './derivation.ts';
+import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import { type Derivation, KDF_COUNTER, type KeyType } from './key-types/key-type.ts';
-import type { KeyVersion, NamedKey } from './named-key.ts';
 import { OpenMaterial } from './open-material.ts';
 
 /** A derivation context as a caller gives it. */
@@ -42,19 +42,26 @@ const REMEMBERED = 128;
 
 /** The keys that one version of a derived key gives to contexts. Those lately used are kept. */
 export class ContextKeys {
-  readonly #key: NamedKey;
-  readonly #version: KeyVersion;
+  readonly #type: KeyType;
+  readonly #key: NamedKeyDocument;
+  readonly #version: VersionDocument;
+  readonly #material: () => unknown;
   readonly #derivation: Derivation<unknown>;
   /** In order of use, the latest at the end. */
   readonly #kept = new Map<string, ContextKey>();
   #pseudorandomKey: KeyObject | undefined;
 
-  /** @throws `corrupt` for a type that does not derive, or not with the key's function. */
-  constructor(key: NamedKey, version: KeyVersion) {
-    const { derivation } = key.type;
-    if (derivation === undefined || !derivation.kdfs.includes(key.document.kdf)) throw badLength(key);
+  /**
+   * @param material the version's own, opened; only asked for when a key has to be derived from it.
+   * @throws `corrupt` for a type that does not derive, or not with the key's function.
+   */
+  constructor(type: KeyType, key: NamedKeyDocument, version: VersionDocument, material: () => unknown) {
+    const { derivation } = type;
+    if (derivation === undefined || !derivation.kdfs.includes(key.kdf)) throw badLength(key);
+    this.#type = type;
     this.#key = key;
     this.#version = version;
+    this.#material = material;
     this.#derivation = derivation;
   }
 
@@ -87,17 +94,17 @@ export class ContextKeys {
 
   #make(context: Buffer): ContextKey {
     const { keyBytes } = this.#derivation;
-    const makesNonces = convergentVersionOf(this.#key.document, this.#version.document) === 3;
+    const makesNonces = convergentVersionOf(this.#key, this.#version) === 3;
     const derived = this.#derive(context, makesNonces ? keyBytes + NONCE_KEY_BYTES : keyBytes);
     const material = this.#derivation.materialOf(derived.subarray(0, keyBytes));
     const nonceKey = makesNonces ? createSecretKey(derived.subarray(keyBytes)) : undefined;
     wipe(derived);
-    return new ContextKey(this.#key.type, material, nonceKey);
+    return new ContextKey(this.#type, material, nonceKey);
   }
 
   #derive(context: Buffer, bytes: number): Buffer {
-    if (this.#key.document.kdf !== KDF_COUNTER) return hkdfExpand(this.#extracted(), context, bytes);
-    const inputKey = this.#derivation.inputKey(this.#version.material);
+    if (this.#key.kdf !== KDF_COUNTER) return hkdfExpand(this.#extracted(), context, bytes);
+    const inputKey = this.#derivation.inputKey(this.#material());
     const derived = counterMode(inputKey, context);
     wipe(inputKey);
     if (derived.length !== bytes) throw badLength(this.#key);
@@ -106,7 +113,7 @@ export class ContextKeys {
 
   #extracted(): KeyObject {
     if (this.#pseudorandomKey === undefined) {
-      const inputKey = this.#derivation.inputKey(this.#version.material);
+      const inputKey = this.#derivation.inputKey(this.#material());
       this.#pseudorandomKey = hkdfExtract(inputKey);
       wipe(inputKey);
     }
@@ -121,8 +128,8 @@ const missingContext = (): CofferError =>
     { field: 'context', hint: 'give the context that the data belongs to' },
   );
 
-const badLength = (key: NamedKey): CofferError =>
+const badLength = ({ name }: NamedKeyDocument): CofferError =>
   corrupt('could not derive enc key, length not correct', {
     field: 'name',
-    hint: `key "${key.document.name}" was restored with a derivation function that does not fit its type`,
+    hint: `key "${name}" was restored with a derivation function that does not fit its type`,
   });

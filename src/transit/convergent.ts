@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { corrupt } from '../ground/errors.ts';
-import type { NamedKeyDocument, VersionDocument } from './named-key.ts';
+import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 
 /**
  * How a convergent key finds the nonce of a plaintext:

@@ -1,7 +1,8 @@
 import { type CofferError, conflict, notFound } from '../ground/errors.ts';
 import type { DocumentRef, View } from '../store/store.ts';
 import type { Engine } from './engine.ts';
-import { NamedKey, type NamedKeyDocument } from './named-key.ts';
+import type { NamedKeyDocument } from './key-document.ts';
+import { NamedKey } from './named-key.ts';
 
 export const keyRef = (engine: Engine, name: string): DocumentRef => ({ collection: engine.keys, id: name });
 

@@ -4,9 +4,10 @@ import { requireAutoRotatePeriod } from './configuration.ts';
 import { VERSIONS_SAY } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { changeKey, findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
+import type { NamedKeyDocument } from './key-document.ts';
 import { keyTypeNamed, keyTypeNames } from './key-types/index.ts';
 import { KDF_COUNTER, KDF_HKDF, type KeyType } from './key-types/key-type.ts';
-import { NamedKey, type NamedKeyDocument } from './named-key.ts';
+import { NamedKey } from './named-key.ts';
 import { freshVersion, withVersion } from './rotation.ts';
 
 /** What is decided when a key is created. */

@@ -2,74 +2,10 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
 import { corrupt } from '../ground/errors.ts';
 import { ContextKeys } from './context-keys.ts';
+import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import { keyTypeNamed } from './key-types/index.ts';
-import type { Kdf, KeyType, StoredMaterial } from './key-types/key-type.ts';
+import type { KeyType } from './key-types/key-type.ts';
 import { OpenMaterial } from './open-material.ts';
-
-/** A moment at which a backup or restore was made, and the latest version then. */
-export interface VersionStamp {
-  /** RFC 3339, up to nine digits of fraction. */
-  readonly time: string;
-  readonly version: number;
-}
-
-/** Scalars of a backup that mean nothing here; kept so that the next backup says them again. */
-export type Passthrough = Readonly<Record<string, string | number | boolean>>;
-
-/** One version of a named key, as stored. */
-export interface VersionDocument extends StoredMaterial {
-  /** RFC 3339, up to nine digits of fraction; Go's zero time in very old entries. */
-  readonly createdAt: string;
-  /** The same in whole seconds since the Unix epoch; all that very old entries have. */
-  readonly createdAtSeconds: number;
-  /** Base64. Independent of the key itself. Absent in some very old versions, which then make no HMACs. */
-  readonly hmacKey?: string;
-  /** 3 for convergent keys of today; 0 says that the named key's own value counts. */
-  readonly convergentVersion: number;
-  /** Base64 DER, leaf first. */
-  readonly certificateChain?: readonly string[];
-  readonly passthrough?: Passthrough;
-}
-
-/**
- * One named key, as stored: a JSON document with the key's name as its id. Each version that exists is held once;
- * `minDecryptionVersion` only says which of them may be used.
- */
-export interface NamedKeyDocument {
-  readonly name: string;
-  /** Name of the key type. */
-  readonly type: string;
-  /** Chosen length in bytes, for types whose length is chosen; else 0. */
-  readonly keyBytes: number;
-  readonly derived: boolean;
-  /** How contexts give keys: 0 counter mode, 1 HKDF. Means nothing when `derived` is false. */
-  readonly kdf: Kdf;
-  readonly convergentEncryption: boolean;
-  /** -1: the versions say; 1 or 2: old keys, for versions that say 0; 0: not convergent. */
-  readonly convergentVersion: number;
-  readonly exportable: boolean;
-  readonly allowPlaintextBackup: boolean;
-  readonly deletionAllowed: boolean;
-  readonly softDeleted: boolean;
-  /** At least 1. */
-  readonly minDecryptionVersion: number;
-  /** 0: no limit of its own. */
-  readonly minEncryptionVersion: number;
-  /** Oldest version that still exists; 0 until the first trim. */
-  readonly minAvailableVersion: number;
-  readonly latestVersion: number;
-  /** 0: never by itself. */
-  readonly autoRotatePeriodSeconds: number;
-  readonly imported: boolean;
-  readonly allowImportedKeyRotation: boolean;
-  /** Empty for the mount's own prefix; else as in a restored key, with `{{version}}` in it. */
-  readonly versionTemplate: string;
-  readonly backupInfo?: VersionStamp;
-  readonly restoreInfo?: VersionStamp;
-  readonly passthrough?: Passthrough;
-  /** By decimal version number, from 1. */
-  readonly versions: Readonly<Record<string, VersionDocument>>;
-}
 
 /**
  * A named key ready for use: its document, its type, and parsed key material, each piece made when first asked for.
@@ -166,7 +102,8 @@ export class KeyVersion {
 
   /** The keys of contexts, for a derived key. */
   get contextKeys(): ContextKeys {
-    this.#contextKeys ??= new ContextKeys(this.#key, this);
+    const { type, document } = this.#key;
+    this.#contextKeys ??= new ContextKeys(type, document, this.document, () => this.material);
     return this.#contextKeys;
   }
 

@@ -4,8 +4,9 @@ import type { Transaction } from '../store/store.ts';
 import { convergentVersionToRecord } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { findKey, keyIn, keyRef, noSuchKey, requireNotSoftDeleted } from './key-collection.ts';
+import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import type { KeyType, StoredMaterial } from './key-types/key-type.ts';
-import { NamedKey, type NamedKeyDocument, type VersionDocument } from './named-key.ts';
+import { NamedKey } from './named-key.ts';
 
 const HMAC_KEY_BYTES = 32;
 

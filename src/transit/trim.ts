@@ -1,7 +1,8 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
 import { changeKey } from './key-collection.ts';
-import type { NamedKey, NamedKeyDocument } from './named-key.ts';
+import type { NamedKeyDocument } from './key-document.ts';
+import type { NamedKey } from './named-key.ts';
 
 /**
  * Deletes every version below `oldest`, for good.

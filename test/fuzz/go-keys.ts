@@ -1,5 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
-import type { Transit } from '../../src/transit/transit.ts';
+import { restoreKey } from '../../src/transit/backup/restore-key.ts';
+import { configureKey } from '../../src/transit/configuration.ts';
+import type { Engine } from '../../src/transit/engine.ts';
+import { requireKey } from '../../src/transit/key-collection.ts';
 import fixtures from '../vectors/go-backups/backups.json' with { type: 'json' };
 import type { Secrets } from './secrets.ts';
 
@@ -26,12 +29,12 @@ export const goSamples: readonly Sample[] = fixtures.flatMap(({ name, checks }) 
 );
 
 /** Restores all of them, and adds their secrets to those that must not be told. */
-export async function restoreGoKeys(transit: Transit, secrets: Secrets): Promise<void> {
+export async function restoreGoKeys(engine: Engine, secrets: Secrets): Promise<void> {
   for (const { name, backup } of goKeys) {
-    await transit.restoreKey({ backup, force: false });
+    await restoreKey(engine, { backup, force: false });
     // One of them would be rotated by its first use, which is no change that a test looks for.
-    await transit.configureKey(name, { autoRotatePeriodSeconds: 0 });
-    const { document } = await transit.readKey(name);
+    await configureKey(engine, name, { autoRotatePeriodSeconds: 0 });
+    const { document } = await requireKey(engine, name, 'key not found');
     for (const { secret, hmacKey } of Object.values(document.versions)) {
       if (secret !== undefined) secrets.add(`the key ${name}`, secretPart(Buffer.from(secret, 'base64')));
       if (hmacKey !== undefined) secrets.add(`the HMAC key of ${name}`, Buffer.from(hmacKey, 'base64'));

@@ -21,8 +21,9 @@ import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
 import { readBackup } from '../../src/transit/backup/restoring.ts';
 import { onlyValue } from '../../src/transit/batch.ts';
+import { encrypt } from '../../src/transit/encrypt.ts';
 import type { StoredMaterial } from '../../src/transit/key-types/key-type.ts';
-import type { NewKey } from '../../src/transit/lifecycle.ts';
+import { createKey, type NewKey } from '../../src/transit/lifecycle.ts';
 import { goKeys, secretPart } from './go-keys.ts';
 import type { Secrets } from './secrets.ts';
 import { Defect } from './target.ts';
@@ -139,16 +140,14 @@ const READER_POLICY = 'path "transit/keys/*" { capabilities = ["read", "list"] }
 
 async function fill(store: SealedStore, secrets: Secrets): Promise<Content> {
   const call = ownersCall(store);
-  const transit = await call.core.transit('transit');
+  const engine = await call.core.engine('transit');
   wrappingKeyOnce ??= goWrappingKey();
   const wrappingKey = await wrappingKeyOnce;
-  await store.transact((tx) =>
-    tx.put({ collection: transit.engine.settings, id: 'wrapping-key' }, wrappingKey),
-  );
+  await store.transact((tx) => tx.put({ collection: engine.settings, id: 'wrapping-key' }, wrappingKey));
   secrets.add('the plaintext', SECRET_TEXT);
   const ciphertexts: Record<string, string> = {};
   for (const [name, settings] of Object.entries(KEYS)) {
-    const { document, encrypts } = await transit.createKey(name, { ...SETTINGS, ...settings });
+    const { document, encrypts } = await createKey(engine, name, { ...SETTINGS, ...settings });
     for (const { secret = '', hmacKey = '' } of Object.values(document.versions)) {
       if (secret !== '') secrets.add(`the key ${name}`, secretPart(Buffer.from(secret, 'base64')));
       if (hmacKey !== '') secrets.add(`the HMAC key of ${name}`, Buffer.from(hmacKey, 'base64'));
@@ -156,7 +155,7 @@ async function fill(store: SealedStore, secrets: Secrets): Promise<Content> {
     if (!encrypts) continue;
     const item = { plaintext: Buffer.from(SECRET_TEXT).toString('base64'), context: 'AAAA', keyVersion: 0 };
     const options = { type: '', convergentEncryption: false, mayCreate: false, mayUpdate: true };
-    ciphertexts[name] = onlyValue(await transit.encrypt(name, [item], options)).ciphertext;
+    ciphertexts[name] = onlyValue(await encrypt(engine, name, [item], options)).ciphertext;
   }
   return {
     keys: Object.keys(KEYS),

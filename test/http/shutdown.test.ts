@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { Agent } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { HttpServer } from '../../src/doors/http/http-server.ts';
+import { requireKey } from '../../src/transit/key-collection.ts';
 import { chat } from './raw-http.ts';
 import { locally, send, startServer } from './serving.ts';
 
@@ -67,8 +68,8 @@ describe('closing a server', () => {
     const answered = (await results).filter((result) => result.status === 'fulfilled');
     for (const { value } of answered) expect(value.status).toBe(200);
     const { document } = await locally(directory, async ({ core, mount }) => {
-      const transit = await core.transit(mount);
-      return transit.readKey('k');
+      const engine = await core.engine(mount);
+      return requireKey(engine, 'k', 'key not found');
     });
     expect(document.latestVersion).toBeGreaterThan(answered.length);
   });

@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
 import type { ItemResult } from '../../src/transit/batch.ts';
+import type { Engine } from '../../src/transit/engine.ts';
+import { exportKey } from '../../src/transit/export.ts';
 import type { NewKey } from '../../src/transit/lifecycle.ts';
-import type { SignatureRequest } from '../../src/transit/signing.ts';
-import type { Transit } from '../../src/transit/transit.ts';
+import { type SignatureRequest, sign } from '../../src/transit/signing.ts';
+import { verify } from '../../src/transit/verification.ts';
 
 /** What a caller who gives nothing else gets. */
 export const newKey = (type: string): NewKey => ({
@@ -33,14 +35,14 @@ export function only<T>(results: readonly ItemResult<T>[]): T {
 
 /** Signs with the key's latest version; the bytes behind the version. */
 export async function signed(
-  transit: Transit,
+  engine: Engine,
   name: string,
   input: Uint8Array,
   request: Partial<SignatureRequest> = {},
 ): Promise<Buffer> {
   const item = { input: Buffer.from(input).toString('base64') };
   const { signature } = only(
-    await transit.sign(name, [item], { ...signatureRequest, ...request, keyVersion: 0 }),
+    await sign(engine, name, [item], { ...signatureRequest, ...request, keyVersion: 0 }),
   );
   const payload = signature.split(':')[2] ?? '';
   return Buffer.from(payload, request.marshalingAlgorithm === 'jws' ? 'base64url' : 'base64');
@@ -48,7 +50,7 @@ export async function signed(
 
 /** Whether bytes that somebody else made are a signature by version 1. */
 export async function accepts(
-  transit: Transit,
+  engine: Engine,
   name: string,
   input: Uint8Array,
   signature: Uint8Array,
@@ -59,11 +61,11 @@ export async function accepts(
     input: Buffer.from(input).toString('base64'),
     signature: `service:v1:${Buffer.from(signature).toString(encoding)}`,
   };
-  return only(await transit.verify(name, [item], { ...signatureRequest, ...request }, { single: true }));
+  return only(await verify(engine, name, [item], { ...signatureRequest, ...request }, true));
 }
 
 /** The public key, or with `signing-key` the private one, as PEM that OpenSSL reads. */
-export async function exportedPem(transit: Transit, name: string, kind: string): Promise<string> {
-  const { printed } = await transit.exportKey(name, { kind, version: 'latest', format: 'pem' });
+export async function exportedPem(engine: Engine, name: string, kind: string): Promise<string> {
+  const { printed } = await exportKey(engine, name, { kind, version: 'latest', format: 'pem' });
   return Object.values(printed)[0] ?? '';
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { configureKey, type KeyConfiguration } from '../../src/transit/configuration.ts';
 import { findKey } from '../../src/transit/key-collection.ts';
-import type { NamedKeyDocument } from '../../src/transit/named-key.ts';
+import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';
 import { KEY_32, knownKey, knownVersion, storeKey } from './known-key.ts';

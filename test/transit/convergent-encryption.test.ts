@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { onlyValue } from '../../src/transit/batch.ts';
 import { decrypt } from '../../src/transit/decrypt.ts';
 import type { EncryptItem } from '../../src/transit/encrypt.ts';
-import type { NamedKeyDocument } from '../../src/transit/named-key.ts';
+import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { encryptOne, engineWith } from './known-engine.ts';
 import {

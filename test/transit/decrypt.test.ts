@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { onlyValue } from '../../src/transit/batch.ts';
 import { type DecryptItem, decrypt } from '../../src/transit/decrypt.ts';
 import type { Engine } from '../../src/transit/engine.ts';
-import type { NamedKeyDocument } from '../../src/transit/named-key.ts';
+import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';
 import { KEY_32, knownKey, knownVersion, MY_CONTEXT, storeKey } from './known-key.ts';

@@ -1,7 +1,7 @@
 import { onlyValue } from '../../src/transit/batch.ts';
 import { type EncryptItem, type EncryptOptions, encrypt } from '../../src/transit/encrypt.ts';
 import type { Engine } from '../../src/transit/engine.ts';
-import type { NamedKeyDocument } from '../../src/transit/named-key.ts';
+import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { freshEngine } from './fresh-engine.ts';
 import { storeKey } from './known-key.ts';
 

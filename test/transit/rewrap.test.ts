@@ -3,7 +3,7 @@ import { onlyValue } from '../../src/transit/batch.ts';
 import { decrypt } from '../../src/transit/decrypt.ts';
 import { encrypt } from '../../src/transit/encrypt.ts';
 import type { Engine } from '../../src/transit/engine.ts';
-import type { NamedKeyDocument } from '../../src/transit/named-key.ts';
+import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { rewrap } from '../../src/transit/rewrap.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';

@@ -8,7 +8,7 @@ import { encrypt } from '../../src/transit/encrypt.ts';
 import { type Engine, engineOf } from '../../src/transit/engine.ts';
 import { hmac } from '../../src/transit/hmac.ts';
 import { findKey } from '../../src/transit/key-collection.ts';
-import type { NamedKeyDocument } from '../../src/transit/named-key.ts';
+import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { rotateDueKeys, rotateKey } from '../../src/transit/rotation.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { onlyValue, valueOrThrow } from '../../src/transit/batch.ts';
 import type { Engine } from '../../src/transit/engine.ts';
-import type { NamedKeyDocument } from '../../src/transit/named-key.ts';
+import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { type VerifyItem, verify } from '../../src/transit/verification.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';

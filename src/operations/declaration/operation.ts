@@ -4,7 +4,7 @@ import type { Random } from '../../ground/random.ts';
 import type { Mounts } from '../../mounts/mounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tags } from '../../tags/tags.ts';
-import type { Transit } from '../../transit/transit.ts';
+import type { Engine } from '../../transit/engine.ts';
 import type { Params, ValuesOf } from './params.ts';
 
 /** What a path rule of a policy can grant; `sudo` stands beside another one. */
@@ -23,7 +23,7 @@ export interface Core {
    * The transit engine of one mount.
    * @throws `not-found` when nothing is mounted there.
    */
-  transit(mount: string): Promise<Transit>;
+  engine(mount: string): Promise<Engine>;
   tags(): Promise<Tags>;
   access(): Promise<Access>;
   /** What a served process knows and a command does not; undefined outside `serve`. */

@@ -1,3 +1,4 @@
+import { transferKey } from '../../transit/key-exchange/byok-export.ts';
 import { wrappingHashNames } from '../../transit/key-exchange/wrapping.ts';
 import { operation } from '../declaration/operation.ts';
 import { keyName, text } from '../declaration/params.ts';
@@ -45,8 +46,8 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const { key, wrapped } = await transit.transferKey(values);
+    const engine = await core.engine(mount);
+    const { key, wrapped } = await transferKey(engine, values);
     const data: TransferData = { name: key.document.name, type: key.type.name, keys: wrapped };
     return { data };
   },

@@ -1,3 +1,4 @@
+import { changeSettings } from '../../transit/mount-settings.ts';
 import { operation } from '../declaration/operation.ts';
 import { integer } from '../declaration/params.ts';
 
@@ -21,8 +22,8 @@ export const declaration = operation({
     withoutParam: { param: 'size', run: 'read-cache-config' },
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const { cacheSize } = await transit.changeSettings({ cacheSize: values.size });
+    const engine = await core.engine(mount);
+    const { cacheSize } = await changeSettings(engine, { cacheSize: values.size });
     return { data: { size: cacheSize } };
   },
 });

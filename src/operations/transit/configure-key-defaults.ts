@@ -1,3 +1,4 @@
+import { changeSettings } from '../../transit/mount-settings.ts';
 import { operation } from '../declaration/operation.ts';
 import { flag } from '../declaration/params.ts';
 
@@ -21,8 +22,8 @@ export const declaration = operation({
     withoutParam: { param: 'disable_upsert', run: 'read-key-defaults' },
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const settings = await transit.changeSettings({ disableUpsert: values.disable_upsert });
+    const engine = await core.engine(mount);
+    const settings = await changeSettings(engine, { disableUpsert: values.disable_upsert });
     return { data: { disable_upsert: settings.disableUpsert } };
   },
 });

@@ -1,3 +1,4 @@
+import { configureKey } from '../../transit/configuration.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
@@ -35,8 +36,8 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const { key, warnings } = await transit.configureKey(values.name, {
+    const engine = await core.engine(mount);
+    const { key, warnings } = await configureKey(engine, values.name, {
       ...present('minDecryptionVersion', values.min_decryption_version),
       ...present('minEncryptionVersion', values.min_encryption_version),
       ...present('deletionAllowed', values.deletion_allowed),

@@ -1,4 +1,5 @@
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
+import { createKey } from '../../transit/lifecycle.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer, keyName, text } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
@@ -47,8 +48,8 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const key = await transit.createKey(values.name, {
+    const engine = await core.engine(mount);
+    const key = await createKey(engine, values.name, {
       type: values.type,
       derived: values.derived,
       convergentEncryption: values.convergent_encryption,

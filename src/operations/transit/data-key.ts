@@ -1,3 +1,4 @@
+import { dataKey } from '../../transit/data-key.ts';
 import { operation } from '../declaration/operation.ts';
 import { choice, integer } from '../declaration/params.ts';
 import { type EncryptedData, encrypted } from './encrypted.ts';
@@ -42,8 +43,8 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const made = await transit.dataKey(values.name, {
+    const engine = await core.engine(mount);
+    const made = await dataKey(engine, values.name, {
       withPlaintext: values.type === 'plaintext',
       bits: values.bits,
       keyVersion: values.key_version,

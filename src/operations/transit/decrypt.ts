@@ -1,6 +1,7 @@
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { onlyValue } from '../../transit/batch.ts';
+import { decrypt } from '../../transit/decrypt.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
 import { batch } from '../declaration/params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
@@ -28,11 +29,11 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<PlaintextData, PlaintextData>>> {
-    const transit = await core.transit(mount);
+    const engine = await core.engine(mount);
     if (values.batch_input === undefined) {
-      return { data: plaintext(onlyValue(await transit.decrypt(values.name, [decryptItem(values)]))) };
+      return { data: plaintext(onlyValue(await decrypt(engine, values.name, [decryptItem(values)]))) };
     }
-    const results = await transit.decrypt(values.name, engineItems(values.batch_input, decryptItem));
+    const results = await decrypt(engine, values.name, engineItems(values.batch_input, decryptItem));
     return {
       data: { batch_results: resultLines(values.batch_input, results, plaintext, { plaintext: '' }) },
       ...failedItems(results, values.partial_failure_response_code),

@@ -1,3 +1,4 @@
+import { deleteKey } from '../../transit/lifecycle.ts';
 import { operation } from '../declaration/operation.ts';
 import { existingKey } from './parameters.ts';
 
@@ -12,8 +13,8 @@ export const declaration = operation({
     done: (values) => `Deleted key ${values['name']}.`,
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    await transit.deleteKey(values.name);
+    const engine = await core.engine(mount);
+    await deleteKey(engine, values.name);
     return {};
   },
 });

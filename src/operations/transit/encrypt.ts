@@ -1,4 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
+import { encrypt } from '../../transit/encrypt.ts';
+import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
 import { type Call, type Outcome, operation } from '../declaration/operation.ts';
 import { base64, batch, flag, keyName, text } from '../declaration/params.ts';
@@ -67,10 +69,10 @@ export const declaration = operation({
     ],
   },
   async exists({ core, mount }: Call, values) {
-    return (await core.transit(mount)).hasKey(values.name);
+    return (await findKey(await core.engine(mount), values.name)) !== undefined;
   },
   async run({ core, caller, mount }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
-    const transit = await core.transit(mount);
+    const engine = await core.engine(mount);
     const path = `${mount}/encrypt/${values.name}`;
     const options = {
       type: values.type,
@@ -80,10 +82,10 @@ export const declaration = operation({
     };
     if (values.batch_input === undefined) {
       const item = encryptItem(values, values.key_version);
-      return { data: encrypted(onlyValue(await transit.encrypt(values.name, [item], options))) };
+      return { data: encrypted(onlyValue(await encrypt(engine, values.name, [item], options))) };
     }
     const items = engineItems(values.batch_input, (item) => encryptItem(item, values.key_version));
-    const results = await transit.encrypt(values.name, items, options);
+    const results = await encrypt(engine, values.name, items, options);
     return {
       data: { batch_results: resultLines(values.batch_input, results, encrypted) },
       ...failedItems(results, values.partial_failure_response_code),

@@ -1,4 +1,4 @@
-import { exportKinds } from '../../transit/export.ts';
+import { exportKey, exportKinds } from '../../transit/export.ts';
 import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { existingKey } from './parameters.ts';
@@ -40,8 +40,8 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const { key, printed } = await transit.exportKey(values.name, {
+    const engine = await core.engine(mount);
+    const { key, printed } = await exportKey(engine, values.name, {
       kind: values.key_type,
       version: values.version,
       format: values.format,

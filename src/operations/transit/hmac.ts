@@ -1,5 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
+import { hmac } from '../../transit/hmac.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
 import { base64, batch, text } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
@@ -29,12 +30,12 @@ export const declaration = operation({
     examples: [["printf 'order 17' | coffer transit hmac orders", 'any key type makes HMACs']],
   },
   async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<HmacData, HmacData>>> {
-    const transit = await core.transit(mount);
+    const engine = await core.engine(mount);
     const options = { algorithm: values.algorithm, keyVersion: values.key_version };
     if (values.batch_input === undefined) {
-      return { data: answer(onlyValue(await transit.hmac(values.name, [hmacItem(values)], options))) };
+      return { data: answer(onlyValue(await hmac(engine, values.name, [hmacItem(values)], options))) };
     }
-    const results = await transit.hmac(values.name, engineItems(values.batch_input, hmacItem), options);
+    const results = await hmac(engine, values.name, engineItems(values.batch_input, hmacItem), options);
     return { data: { batch_results: resultLines(values.batch_input, results, answer) } };
   },
 });

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { importKey } from '../../transit/key-exchange/import-key.ts';
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, keyName, text } from '../declaration/params.ts';
@@ -47,8 +48,8 @@ export const declaration = operation({
         hint: 'leave it out',
       });
     }
-    const transit = await core.transit(mount);
-    await transit.importKey(values.name, {
+    const engine = await core.engine(mount);
+    await importKey(engine, values.name, {
       type: values.type,
       ciphertext: values.ciphertext,
       publicKey: values.public_key,

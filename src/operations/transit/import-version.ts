@@ -1,3 +1,4 @@
+import { importVersion } from '../../transit/key-exchange/import-version.ts';
 import { operation } from '../declaration/operation.ts';
 import { integer } from '../declaration/params.ts';
 import { incomingKey } from './import-parameters.ts';
@@ -25,8 +26,8 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    await transit.importVersion(values.name, {
+    const engine = await core.engine(mount);
+    await importVersion(engine, values.name, {
       ciphertext: values.ciphertext,
       publicKey: values.public_key,
       hashFunction: values.hash_function,

@@ -1,3 +1,4 @@
+import { listKeys } from '../../transit/lifecycle.ts';
 import { operation } from '../declaration/operation.ts';
 import { integer, text } from '../declaration/params.ts';
 
@@ -11,8 +12,8 @@ export const declaration = operation({
   },
   cli: { result: { member: 'keys', as: 'lines' } },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const keys = await transit.listKeys({
+    const engine = await core.engine(mount);
+    const keys = await listKeys(engine, {
       ...(values.after === undefined ? {} : { after: values.after }),
       ...(values.limit > 0 ? { limit: values.limit } : {}),
     });

@@ -1,3 +1,4 @@
+import { randomBytes } from '../../transit/random-bytes.ts';
 import { operation } from '../declaration/operation.ts';
 import { integer, text } from '../declaration/params.ts';
 
@@ -35,8 +36,8 @@ export const declaration = operation({
     examples: [['coffer transit random 16 --format hex', '128 random bits']],
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    const { text: randomBytes, warnings } = transit.randomBytes(values);
-    return { data: { random_bytes: randomBytes }, warnings };
+    const engine = await core.engine(mount);
+    const { text: printed, warnings } = randomBytes(engine, values);
+    return { data: { random_bytes: printed }, warnings };
   },
 });

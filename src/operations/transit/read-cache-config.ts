@@ -1,3 +1,4 @@
+import { readSettings } from '../../transit/mount-settings.ts';
 import { operation } from '../declaration/operation.ts';
 
 export const declaration = operation({
@@ -7,7 +8,7 @@ export const declaration = operation({
   params: {},
   cli: { result: { member: 'size', as: 'text' } },
   async run({ core, mount }) {
-    const transit = await core.transit(mount);
-    return { data: { size: (await transit.readSettings()).cacheSize } };
+    const engine = await core.engine(mount);
+    return { data: { size: (await readSettings(engine)).cacheSize } };
   },
 });

@@ -1,3 +1,4 @@
+import { readSettings } from '../../transit/mount-settings.ts';
 import { operation } from '../declaration/operation.ts';
 
 export const declaration = operation({
@@ -6,7 +7,7 @@ export const declaration = operation({
   capability: 'read',
   params: {},
   async run({ core, mount }) {
-    const transit = await core.transit(mount);
-    return { data: { disable_upsert: (await transit.readSettings()).disableUpsert } };
+    const engine = await core.engine(mount);
+    return { data: { disable_upsert: (await readSettings(engine)).disableUpsert } };
   },
 });

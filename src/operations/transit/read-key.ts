@@ -1,3 +1,4 @@
+import { requireKey } from '../../transit/key-collection.ts';
 import { operation } from '../declaration/operation.ts';
 import { base64 } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
@@ -16,7 +17,8 @@ export const declaration = operation({
   },
   cli: { table: keyTable },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    return { data: keyData(await transit.readKey(values.name), values.context) };
+    const engine = await core.engine(mount);
+    const key = await requireKey(engine, values.name, 'key not found');
+    return { data: keyData(key, values.context) };
   },
 });

@@ -1,4 +1,5 @@
 import { onlyValue } from '../../transit/batch.ts';
+import { rewrap } from '../../transit/rewrap.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
 import { batch } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
@@ -28,13 +29,13 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
-    const transit = await core.transit(mount);
+    const engine = await core.engine(mount);
     if (values.batch_input === undefined) {
       const item = rewrapItem(values, values.key_version);
-      return { data: encrypted(onlyValue(await transit.rewrap(values.name, [item]))) };
+      return { data: encrypted(onlyValue(await rewrap(engine, values.name, [item]))) };
     }
     const items = engineItems(values.batch_input, (item) => rewrapItem(item, values.key_version));
-    const results = await transit.rewrap(values.name, items);
+    const results = await rewrap(engine, values.name, items);
     return { data: { batch_results: resultLines(values.batch_input, results, encrypted) } };
   },
 });

@@ -1,3 +1,4 @@
+import { rotateKey } from '../../transit/rotation.ts';
 import { operation } from '../declaration/operation.ts';
 import { flag } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
@@ -21,7 +22,7 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    return { data: keyData(await transit.rotateKey(values.name, { force: values.force })) };
+    const engine = await core.engine(mount);
+    return { data: keyData(await rotateKey(engine, values.name, values.force)) };
   },
 });

@@ -1,5 +1,5 @@
 import { onlyValue } from '../../transit/batch.ts';
-import type { Signed } from '../../transit/signing.ts';
+import { type Signed, sign } from '../../transit/signing.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
 import { base64, batch } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
@@ -52,13 +52,13 @@ export const declaration = operation({
       >
     >
   > {
-    const transit = await core.transit(mount);
+    const engine = await core.engine(mount);
     const request = { ...signatureRequest(values), keyVersion: values.key_version };
     if (values.batch_input === undefined) {
-      const signed = onlyValue(await transit.sign(values.name, [signItem(values)], request));
+      const signed = onlyValue(await sign(engine, values.name, [signItem(values)], request));
       return { data: { ...answer(signed), ...publicKey('public_key', signed) } };
     }
-    const results = await transit.sign(values.name, engineItems(values.batch_input, signItem), request);
+    const results = await sign(engine, values.name, engineItems(values.batch_input, signItem), request);
     const line = (signed: Signed) => ({ ...answer(signed), ...publicKey('publickey', signed) });
     return { data: { batch_results: resultLines(values.batch_input, results, line, { key_version: 0 }) } };
   },

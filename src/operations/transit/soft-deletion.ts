@@ -1,3 +1,4 @@
+import { setSoftDeleted } from '../../transit/lifecycle.ts';
 import type { Call, Outcome } from '../declaration/operation.ts';
 import { type KeyData, keyData } from './key-data.ts';
 
@@ -11,7 +12,7 @@ export async function markSoftDeleted(
   softDeleted: boolean,
   unchanged: string,
 ): Promise<Outcome<KeyData>> {
-  const transit = await core.transit(mount);
-  const { key, changed } = await transit.setSoftDeleted(name, softDeleted);
+  const engine = await core.engine(mount);
+  const { key, changed } = await setSoftDeleted(engine, name, softDeleted);
   return { data: keyData(key), warnings: changed ? [] : [unchanged] };
 }

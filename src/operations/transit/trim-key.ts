@@ -1,3 +1,4 @@
+import { trimKey } from '../../transit/trim.ts';
 import { operation } from '../declaration/operation.ts';
 import { integer } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
@@ -29,7 +30,7 @@ export const declaration = operation({
       `Delete every version of key ${values['name']} below ${values['min_available_version']} for good?`,
   },
   async run({ core, mount }, values) {
-    const transit = await core.transit(mount);
-    return { data: keyData(await transit.trimKey(values.name, values.min_available_version)) };
+    const engine = await core.engine(mount);
+    return { data: keyData(await trimKey(engine, values.name, values.min_available_version)) };
   },
 });

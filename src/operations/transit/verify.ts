@@ -1,4 +1,5 @@
 import { onlyValue } from '../../transit/batch.ts';
+import { verify } from '../../transit/verification.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
 import { base64, batch, text } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
@@ -43,15 +44,15 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<Verdict, Verdict>>> {
-    const transit = await core.transit(mount);
+    const engine = await core.engine(mount);
     const request = signatureRequest(values);
     if (values.batch_input === undefined) {
       const item = verifyItem(values);
-      const valid = onlyValue(await transit.verify(values.name, [item], request, { single: true }));
+      const valid = onlyValue(await verify(engine, values.name, [item], request, true));
       return { data: verdict(valid) };
     }
     const items = engineItems(values.batch_input, verifyItem);
-    const results = await transit.verify(values.name, items, request, { single: false });
+    const results = await verify(engine, values.name, items, request, false);
     return {
       data: { batch_results: resultLines(values.batch_input, results, verdict, { valid: false }) },
     };

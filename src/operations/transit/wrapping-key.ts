@@ -1,3 +1,4 @@
+import { wrappingPublicKey } from '../../transit/key-exchange/wrapping-key.ts';
 import { operation } from '../declaration/operation.ts';
 
 export const declaration = operation({
@@ -12,7 +13,7 @@ export const declaration = operation({
     ],
   },
   async run({ core, mount }) {
-    const transit = await core.transit(mount);
-    return { data: { public_key: await transit.wrappingPublicKey() } };
+    const engine = await core.engine(mount);
+    return { data: { public_key: await wrappingPublicKey(engine) } };
   },
 });

@@ -2,7 +2,8 @@ import { printGoTime } from '../../ground/clock.ts';
 import { conflict, invalid } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import { keyIn, keyRef } from '../key-collection.ts';
-import { NamedKey, type NamedKeyDocument } from '../named-key.ts';
+import type { NamedKeyDocument } from '../key-document.ts';
+import { NamedKey } from '../named-key.ts';
 import { readBackup } from './restoring.ts';
 
 export interface Restoring {

@@ -1,7 +1,7 @@
 import { turn } from '../../ground/pause.ts';
+import type { NamedKeyDocument, VersionDocument } from '../key-document.ts';
 import { keyTypeNamed } from '../key-types/index.ts';
 import type { KeyType } from '../key-types/key-type.ts';
-import type { NamedKeyDocument, VersionDocument } from '../named-key.ts';
 import { closeBackupBlob } from './blob.ts';
 import type { BackupEntry, BackupPolicy } from './document.ts';
 import { GO_ZERO_TIME } from './go-time.ts';

@@ -1,8 +1,9 @@
 import { conflict, invalid, unsupported } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey, findKey, noSuchKey, requireNotSoftDeleted } from '../key-collection.ts';
+import type { NamedKeyDocument, VersionDocument } from '../key-document.ts';
 import type { StoredMaterial } from '../key-types/key-type.ts';
-import type { NamedKey, NamedKeyDocument, VersionDocument } from '../named-key.ts';
+import type { NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
 import { type Incoming, importedMaterial } from './imported-material.ts';
 

@@ -1,7 +1,10 @@
 import { systemRandom } from '../../../src/ground/random.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 import type { ItemResult } from '../../../src/transit/batch.ts';
-import { Transit } from '../../../src/transit/transit.ts';
+import { decrypt } from '../../../src/transit/decrypt.ts';
+import { engineOf } from '../../../src/transit/engine.ts';
+import { rewrap } from '../../../src/transit/rewrap.ts';
+import { verify } from '../../../src/transit/verification.ts';
 import type { Chance } from '../chance.ts';
 import { goSamples, restoreGoKeys, type Sample } from '../go-keys.ts';
 import { anyText, shorterTexts, spoiledText } from '../mutation.ts';
@@ -45,9 +48,9 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Call>> {
   const clock = { now: () => 1_772_352_000_500 };
   const store = await memoryStore({ clock });
   const mount = { path: 'transit', dialect: 'service', description: '', accessor: 'a', uuid: 'u' } as const;
-  const transit = new Transit({ store, clock, random: systemRandom, mount });
+  const engine = engineOf({ store, clock, random: systemRandom, mount });
   secrets.add('a plaintext', secretMessage.toString());
-  await restoreGoKeys(transit, secrets);
+  await restoreGoKeys(engine, secrets);
   const requireUnchanged = await unchanged(store);
 
   const run = async ({ operation, sample }: Call): Promise<readonly ItemResult<unknown>[]> => {
@@ -57,8 +60,8 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Call>> {
       ...(nonce === undefined ? {} : { nonce }),
       ...(associated_data === undefined ? {} : { associatedData: associated_data }),
     };
-    if (operation === 'decrypt') return transit.decrypt(key, [{ ciphertext: text, ...beside }]);
-    if (operation === 'rewrap') return transit.rewrap(key, [{ ciphertext: text, ...beside }]);
+    if (operation === 'decrypt') return decrypt(engine, key, [{ ciphertext: text, ...beside }]);
+    if (operation === 'rewrap') return rewrap(engine, key, [{ ciphertext: text, ...beside }]);
     const item = sample.kind === 'hmac' ? { hmac: text } : { signature: text };
     const request = {
       hashAlgorithm: sample.hash_algorithm ?? 'sha2-256',
@@ -67,7 +70,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Call>> {
       marshalingAlgorithm: sample.marshaling_algorithm ?? 'asn1',
       saltLength: 'auto',
     };
-    return transit.verify(key, [{ input: message, ...beside, ...item }], request, { single: true });
+    return verify(engine, key, [{ input: message, ...beside, ...item }], request, true);
   };
 
   return {

@@ -1,13 +1,16 @@
 import { systemRandom } from '../../../src/ground/random.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
 import { onlyValue } from '../../../src/transit/batch.ts';
+import { decrypt } from '../../../src/transit/decrypt.ts';
+import { encrypt } from '../../../src/transit/encrypt.ts';
+import { type Engine, engineOf } from '../../../src/transit/engine.ts';
 import { decryptEnvelope } from '../../../src/transit/envelope/decrypt.ts';
 import { readHeader } from '../../../src/transit/envelope/envelope.ts';
 import { placeOf, printSlot } from '../../../src/transit/envelope/key-slots.ts';
 import type { DataKeys } from '../../../src/transit/envelope/ports.ts';
 import { decryptRange } from '../../../src/transit/envelope/range.ts';
 import { rewrapEnvelope } from '../../../src/transit/envelope/rewrap.ts';
-import { Transit } from '../../../src/transit/transit.ts';
+import { rewrap } from '../../../src/transit/rewrap.ts';
 import { Collected, MemoryFile, sourceOf } from '../../transit/envelope/in-memory.ts';
 import vectors from '../../vectors/envelopes/envelopes.json' with { type: 'json' };
 import type { Chance } from '../chance.ts';
@@ -43,16 +46,16 @@ interface Sealed {
 }
 
 /** The vectors, with each data key under a name of its own: slots are outside of what a header authenticates. */
-async function sealedVectors(transit: Transit): Promise<{ keys: DataKeys; envelopes: Sealed[] }> {
+async function sealedVectors(engine: Engine): Promise<{ keys: DataKeys; envelopes: Sealed[] }> {
   const wrappedHere = new Map<string, string>();
-  const keys = dataKeysOf(transit, wrappedHere);
+  const keys = dataKeysOf(engine, wrappedHere);
   const envelopes: Sealed[] = [];
   for (const { envelope, dataKey } of vectors) {
     if (envelope.length > MAX_ENVELOPE_CHARACTERS) continue;
     const bytes = Buffer.from(envelope, 'base64');
     const { sealed, keySlots, slots, payload } = await readHeader(sourceOf(bytes));
     const wrapped = `service:v1:${envelopes.length}`;
-    wrappedHere.set(wrapped, await encryptedKey(transit, Buffer.from(dataKey, 'hex')));
+    wrappedHere.set(wrapped, await encryptedKey(engine, Buffer.from(dataKey, 'hex')));
     const { generation } = keySlots.current;
     bytes.fill(0, slots, payload);
     bytes.set(
@@ -66,20 +69,20 @@ async function sealedVectors(transit: Transit): Promise<{ keys: DataKeys; envelo
   return { keys, envelopes };
 }
 
-async function encryptedKey(transit: Transit, dataKey: Buffer): Promise<string> {
+async function encryptedKey(engine: Engine, dataKey: Buffer): Promise<string> {
   const item = { plaintext: dataKey.toString('base64'), keyVersion: 0 };
   const options = { type: '', convergentEncryption: false, mayCreate: false, mayUpdate: true };
-  return onlyValue(await transit.encrypt(KEY_NAME, [item], options)).ciphertext;
+  return onlyValue(await encrypt(engine, KEY_NAME, [item], options)).ciphertext;
 }
 
-const dataKeysOf = (transit: Transit, wrappedHere: ReadonlyMap<string, string>): DataKeys => ({
+const dataKeysOf = (engine: Engine, wrappedHere: ReadonlyMap<string, string>): DataKeys => ({
   create: () => Promise.reject(new Error('nobody asks for a data key')),
   async unwrap(_key, wrapped) {
-    return onlyValue(await transit.decrypt(KEY_NAME, [{ ciphertext: wrappedHere.get(wrapped) ?? wrapped }]));
+    return onlyValue(await decrypt(engine, KEY_NAME, [{ ciphertext: wrappedHere.get(wrapped) ?? wrapped }]));
   },
   async rewrap(_key, wrapped) {
     const item = { ciphertext: wrappedHere.get(wrapped) ?? wrapped };
-    return onlyValue(await transit.rewrap(KEY_NAME, [item])).ciphertext;
+    return onlyValue(await rewrap(engine, KEY_NAME, [item])).ciphertext;
   },
 });
 
@@ -87,10 +90,10 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Reading>> 
   const clock = { now: () => 1_772_352_000_500 };
   const store = await memoryStore({ clock });
   const mount = { path: 'transit', dialect: 'service', description: '', accessor: 'a', uuid: 'u' } as const;
-  const transit = new Transit({ store, clock, random: systemRandom, mount });
-  await restoreGoKeys(transit, secrets);
+  const engine = engineOf({ store, clock, random: systemRandom, mount });
+  await restoreGoKeys(engine, secrets);
   for (const { dataKey } of vectors) secrets.add('a data key', Buffer.from(dataKey, 'hex'));
-  const { keys, envelopes } = await sealedVectors(transit);
+  const { keys, envelopes } = await sealedVectors(engine);
   const requireUnchanged = await unchanged(store);
   const all = envelopes.map(({ bytes }) => bytes);
   return {

@@ -1,8 +1,16 @@
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { systemRandom } from '../../../src/ground/random.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
+import { backupKey } from '../../../src/transit/backup/backup-key.ts';
+import { restoreKey } from '../../../src/transit/backup/restore-key.ts';
+import { decrypt } from '../../../src/transit/decrypt.ts';
+import { encrypt } from '../../../src/transit/encrypt.ts';
+import { type Engine, engineOf } from '../../../src/transit/engine.ts';
+import { exportKey } from '../../../src/transit/export.ts';
+import { hmac } from '../../../src/transit/hmac.ts';
 import { keyRef } from '../../../src/transit/key-collection.ts';
-import { Transit } from '../../../src/transit/transit.ts';
+import { listKeys } from '../../../src/transit/lifecycle.ts';
+import { sign } from '../../../src/transit/signing.ts';
 import type { Chance } from '../chance.ts';
 import { goKeys } from '../go-keys.ts';
 import { anyText, shorterTexts, spoiledBytes, spoiledText, swollenText } from '../mutation.ts';
@@ -54,9 +62,9 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Restoring>
   const clock = { now: () => 1_772_352_000_500 };
   const store = await memoryStore({ clock });
   const mount = { path: 'transit', dialect: 'service', description: '', accessor: 'a', uuid: 'u' } as const;
-  const transit = new Transit({ store, clock, random: systemRandom, mount });
+  const engine = engineOf({ store, clock, random: systemRandom, mount });
   for (const key of keysIn(documents.map(({ value }) => value))) secrets.add('a key', key);
-  await transit.restoreKey({ backup: encoded(jsons[0] ?? ''), name: 'other', force: false });
+  await restoreKey(engine, { backup: encoded(jsons[0] ?? ''), name: 'other', force: false });
   const requireUnchanged = await unchanged(store);
   let restored = false;
   const before = await store.revision();
@@ -65,14 +73,14 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Restoring>
     generate,
     async check({ backup, name }) {
       const outcome = await secrets.outcome(() =>
-        transit.restoreKey({ backup, force: false, ...(name === undefined ? {} : { name }) }),
+        restoreKey(engine, { backup, force: false, ...(name === undefined ? {} : { name }) }),
       );
       if ('refused' in outcome) {
         if ((await store.revision()) !== revision) throw new Defect('a refused backup has changed the store');
         return;
       }
       restored = true;
-      await use(transit, outcome.value.document.name, secrets);
+      await use(engine, outcome.value.document.name, secrets);
       revision = await store.revision();
     },
     print: (input) => JSON.stringify(input),
@@ -81,7 +89,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Restoring>
     },
     async close() {
       if (!restored) await requireUnchanged();
-      const names = await transit.listKeys();
+      const names = await listKeys(engine, {});
       if (names.join() !== 'other') throw new Defect(`keys were left behind: ${names.join(', ')}`);
       store.close();
     },
@@ -89,7 +97,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Restoring>
 }
 
 /** Whatever was restored can be used, or refuses it in plain words; and then it is deleted. */
-async function use(transit: Transit, name: string, secrets: Secrets): Promise<void> {
+async function use(engine: Engine, name: string, secrets: Secrets): Promise<void> {
   const plaintext = Buffer.from('hostile').toString('base64');
   const context = 'AAAA';
   const nonce = 'AAAAAAAAAAAAAAAA';
@@ -102,24 +110,23 @@ async function use(transit: Transit, name: string, secrets: Secrets): Promise<vo
   const item = { plaintext, context, nonce, keyVersion: 0 };
   const options = { type: '', convergentEncryption: false, mayCreate: false, mayUpdate: true };
   await secrets.outcome(async () => {
-    const [sealed] = await transit.encrypt(name, [item], options);
+    const [sealed] = await encrypt(engine, name, [item], options);
     if (sealed === undefined || 'error' in sealed) return;
-    const [opened] = await transit.decrypt(name, [{ ciphertext: sealed.value.ciphertext, context, nonce }]);
+    const [opened] = await decrypt(engine, name, [{ ciphertext: sealed.value.ciphertext, context, nonce }]);
     if (opened !== undefined && 'value' in opened && opened.value.toString() !== 'hostile') {
       throw new Defect('a restored key does not decrypt what it encrypted');
     }
   });
   await secrets.outcome(() =>
-    transit.sign(name, [{ input: plaintext, context }], { ...signing, saltLength: 'auto', keyVersion: 0 }),
+    sign(engine, name, [{ input: plaintext, context }], { ...signing, saltLength: 'auto', keyVersion: 0 }),
   );
   await secrets.outcome(() =>
-    transit.hmac(name, [{ input: plaintext }], { algorithm: 'sha2-256', keyVersion: 0 }),
+    hmac(engine, name, [{ input: plaintext }], { algorithm: 'sha2-256', keyVersion: 0 }),
   );
   for (const kind of ['encryption-key', 'signing-key', 'hmac-key', 'public-key', 'certificate-chain']) {
-    await secrets.outcome(() => transit.exportKey(name, { kind, version: '', format: '' }));
+    await secrets.outcome(() => exportKey(engine, name, { kind, version: '', format: '' }));
   }
-  await secrets.outcome(() => transit.backupKey(name));
-  const { engine } = transit;
+  await secrets.outcome(() => backupKey(engine, name));
   await engine.store.transact((tx) => tx.delete(keyRef(engine, name)));
 }
 

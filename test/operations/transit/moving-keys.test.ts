@@ -1,15 +1,18 @@
 import { constants, createCipheriv, createPrivateKey, generateKeyPairSync, publicEncrypt } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Runner } from '../../../src/operations/declaration/operation.ts';
-import type { Transit } from '../../../src/transit/transit.ts';
+import { encrypt } from '../../../src/transit/encrypt.ts';
+import type { Engine } from '../../../src/transit/engine.ts';
+import { exportKey } from '../../../src/transit/export.ts';
+import { requireKey } from '../../../src/transit/key-collection.ts';
 import { goBackup, goDocument, goEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { declarationOf, freshOperations, type Operations, type Raw } from './operations.ts';
 
-let transit: Transit;
+let engine: Engine;
 let ask: Operations['ask'];
 beforeAll(async () => {
-  ({ transit, ask } = await freshOperations());
+  ({ engine, ask } = await freshOperations());
 });
 
 const key = Buffer.alloc(32, 1).toString('base64');
@@ -25,7 +28,7 @@ describe('backup and restore', () => {
 
   it('take an empty name for none, as a path without its last part gives it', async () => {
     await ask('restore', { backup, name: '' });
-    expect((await transit.readKey('orders')).document.latestVersion).toBe(1);
+    expect((await requireKey(engine, 'orders', 'key not found')).document.latestVersion).toBe(1);
   });
 
   it('replace a key only when force says so, in any spelling of true', async () => {
@@ -62,7 +65,7 @@ describe('import', () => {
       allow_plaintext_backup: true,
       auto_rotate_period: '90m',
     });
-    expect((await transit.readKey('configured')).document).toMatchObject({
+    expect((await requireKey(engine, 'configured', 'key not found')).document).toMatchObject({
       type: 'chacha20-poly1305',
       imported: true,
       allowImportedKeyRotation: true,
@@ -91,7 +94,7 @@ describe('import', () => {
     const ciphertext = await wrapped(privateKey.export({ format: 'der', type: 'pkcs8' }));
     await ask('import-version', { name: 'grown', public_key: pem });
     await ask('import-version', { name: 'grown', ciphertext, hash_function: 'SHA1', version: 1 });
-    const grown = await transit.readKey('grown');
+    const grown = await requireKey(engine, 'grown', 'key not found');
     expect([grown.version(1)?.hasSecret, grown.version(2)?.hasSecret]).toEqual([true, false]);
   });
 
@@ -106,7 +109,7 @@ describe('import', () => {
       kind: 'conflict',
       message: 'import_version cannot be used on keys with convergent encryption enabled',
     });
-    expect((await transit.readKey('convergent')).document.latestVersion).toBe(1);
+    expect((await requireKey(engine, 'convergent', 'key not found')).document.latestVersion).toBe(1);
   });
 
   it('of a public RSA key alone is enough to encrypt with, and nothing to decrypt with', async () => {
@@ -128,7 +131,7 @@ describe('import', () => {
     expect(data).toEqual({ name: 'configured', type: 'chacha20-poly1305', keys: { 1: expect.any(String) } });
     const { keys } = data as { keys: Record<string, string> };
     await ask('import', { name: 'copied', ciphertext: keys['1'], hash_function: 'SHA512', exportable: true });
-    const { printed } = await transit.exportKey('copied', {
+    const { printed } = await exportKey(engine, 'copied', {
       kind: 'encryption-key',
       version: '',
       format: '',
@@ -152,7 +155,7 @@ describe('import on a command line', () => {
     expect(Object.keys(raw)).toEqual(['name', 'type', 'exportable', 'ciphertext']);
     expect(Buffer.from(String(raw['ciphertext']), 'base64').length).toBeGreaterThan(512);
     await ask('import', raw);
-    const { printed } = await transit.exportKey('wrapped', {
+    const { printed } = await exportKey(engine, 'wrapped', {
       kind: 'signing-key',
       version: '',
       format: 'pem',
@@ -163,7 +166,7 @@ describe('import on a command line', () => {
   it('wraps a symmetric key in base64 with the hash that was asked for', async () => {
     const raw = await resolved({ name: 'symmetric', ciphertext: `${key}\n`, hash_function: 'sha384' });
     await ask('import', raw);
-    expect((await transit.readKey('symmetric')).document.versions['1']?.secret).toBe(key);
+    expect((await requireKey(engine, 'symmetric', 'key not found')).document.versions['1']?.secret).toBe(key);
   });
 
   it('puts a public key where it belongs', async () => {
@@ -196,10 +199,10 @@ describe('the defaults for keys', () => {
     expect(await ask('key-defaults', { disable_upsert: true })).toEqual({ disable_upsert: true });
     expect(await ask('read-key-defaults')).toEqual({ disable_upsert: true });
     const options = { type: 'aes256-gcm96', convergentEncryption: false, mayCreate: true, mayUpdate: true };
-    expect(await rejectionOf(transit.encrypt('unheard-of', [{ plaintext: '' }], options))).toMatchObject({
+    expect(await rejectionOf(encrypt(engine, 'unheard-of', [{ plaintext: '' }], options))).toMatchObject({
       message: 'encryption key not found',
     });
     expect(await ask('key-defaults')).toEqual({ disable_upsert: false });
-    await transit.encrypt('unheard-of', [{ plaintext: '' }], options);
+    await encrypt(engine, 'unheard-of', [{ plaintext: '' }], options);
   });
 });

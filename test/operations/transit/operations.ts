@@ -9,7 +9,7 @@ import {
 } from '../../../src/operations/declaration/operation.ts';
 import { loadOperation, run } from '../../../src/operations/runner.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
-import type { Transit } from '../../../src/transit/transit.ts';
+import type { Engine } from '../../../src/transit/engine.ts';
 import { goBackup, goDocument, type Members } from '../../reference/go-backup.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export interface Operations {
   /** Lets time pass. */
   wait(milliseconds: number): void;
   /** The engine that they run on. */
-  readonly transit: Transit;
+  readonly engine: Engine;
 }
 
 export async function freshOperations(dialect: Dialect = 'service'): Promise<Operations> {
@@ -57,7 +57,7 @@ export async function freshOperations(dialect: Dialect = 'service'): Promise<Ope
     wait(milliseconds) {
       now += milliseconds;
     },
-    transit: await core.transit('transit'),
+    engine: await core.engine('transit'),
   };
 }
 

@@ -10,23 +10,26 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/transit/engine.ts';
 import { findKey } from '../../../src/transit/key-collection.ts';
-import type { NewImport } from '../../../src/transit/key-exchange/import-key.ts';
+import { transferKey } from '../../../src/transit/key-exchange/byok-export.ts';
+import { importKey, type NewImport } from '../../../src/transit/key-exchange/import-key.ts';
+import { importVersion } from '../../../src/transit/key-exchange/import-version.ts';
+import { wrappingPublicKey } from '../../../src/transit/key-exchange/wrapping-key.ts';
 import { keyTypeNames } from '../../../src/transit/key-types/index.ts';
-import type { Transit } from '../../../src/transit/transit.ts';
+import { listKeys } from '../../../src/transit/lifecycle.ts';
+import { rotateKey } from '../../../src/transit/rotation.ts';
+import { verify } from '../../../src/transit/verification.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
-import { freshTransit } from '../fresh-engine.ts';
+import { freshEngine } from '../fresh-engine.ts';
 
 const message = Buffer.from('the quick brown fox');
 const base64Message = message.toString('base64');
 
-let transit: Transit;
 let engine: Engine;
 let wrappingKey: KeyObject;
 
 beforeAll(async () => {
-  transit = await freshTransit();
-  engine = transit.engine;
-  wrappingKey = createPublicKey(await transit.wrappingPublicKey());
+  engine = await freshEngine();
+  wrappingKey = createPublicKey(await wrappingPublicKey(engine));
 });
 
 /** What a client does: PKCS#11 CKM_RSA_AES_KEY_WRAP, made of OpenSSL's own parts. */
@@ -63,17 +66,17 @@ const verifies = async (name: string, signature: Buffer, version = 1): Promise<u
     marshalingAlgorithm: 'asn1',
     saltLength: 'auto',
   };
-  const [result] = await transit.verify(name, [item], request, { single: true });
+  const [result] = await verify(engine, name, [item], request, true);
   return result !== undefined && 'value' in result ? result.value : result?.error;
 };
 
 describe('the wrapping key', () => {
   it('is an RSA key of 4096 bits that stays the same, and in no list', async () => {
     expect(wrappingKey.asymmetricKeyDetails?.modulusLength).toBe(4096);
-    const again = await transit.wrappingPublicKey();
+    const again = await wrappingPublicKey(engine);
     expect(again).toBe(pem(wrappingKey));
     expect(again.endsWith('-----END PUBLIC KEY-----\n')).toBe(true);
-    expect((await transit.listKeys()).filter((name) => name.includes('import'))).toEqual([]);
+    expect((await listKeys(engine, {})).filter((name) => name.includes('import'))).toEqual([]);
   });
 });
 
@@ -86,7 +89,7 @@ describe('importing a key', () => {
     ['hmac', 48],
   ])('takes raw bytes for %s', async (type, bytes) => {
     const secret = Buffer.alloc(bytes, 9);
-    const key = await transit.importKey(`raw-${type}`, { ...settings, type, ciphertext: wrapped(secret) });
+    const key = await importKey(engine, `raw-${type}`, { ...settings, type, ciphertext: wrapped(secret) });
     expect(key.document).toMatchObject({
       type,
       imported: true,
@@ -99,7 +102,7 @@ describe('importing a key', () => {
 
   it.each(['SHA1', 'sha224', 'SHA256', 'Sha384', 'SHA512'])('unwraps with %s', async (hashFunction) => {
     const ciphertext = wrapped(Buffer.alloc(32, 1), hashFunction.toLowerCase());
-    const key = await transit.importKey(`hash-${hashFunction}`, { ...settings, hashFunction, ciphertext });
+    const key = await importKey(engine, `hash-${hashFunction}`, { ...settings, hashFunction, ciphertext });
     expect(key.document.imported).toBe(true);
   });
 
@@ -122,12 +125,12 @@ describe('importing a key', () => {
     async (type, pair) => {
       const signature = sign(hashed(type), message, pair.privateKey);
       const { privateKey } = pair;
-      await transit.importKey(`${type}-private`, {
+      await importKey(engine, `${type}-private`, {
         ...settings,
         type: type.toUpperCase(),
         ciphertext: wrapped(pkcs8(privateKey)),
       });
-      await transit.importKey(`${type}-public`, {
+      await importKey(engine, `${type}-public`, {
         ...settings,
         type,
         publicKey: pem(createPublicKey(privateKey)),
@@ -140,7 +143,7 @@ describe('importing a key', () => {
 
   it('takes the wrapped key when a public key is given as well, as peers do', async () => {
     const { privateKey, publicKey } = pairs.ed25519;
-    const key = await transit.importKey('both', {
+    const key = await importKey(engine, 'both', {
       ...settings,
       type: 'ed25519',
       ciphertext: wrapped(pkcs8(privateKey)),
@@ -152,10 +155,10 @@ describe('importing a key', () => {
   it('lets a derived ed25519 key be imported with its private part only', async () => {
     const { privateKey, publicKey } = pairs.ed25519;
     const derived = { ...settings, type: 'ed25519', derived: true };
-    const key = await transit.importKey('derived', { ...derived, ciphertext: wrapped(pkcs8(privateKey)) });
+    const key = await importKey(engine, 'derived', { ...derived, ciphertext: wrapped(pkcs8(privateKey)) });
     expect(key.document).toMatchObject({ derived: true, kdf: 1, convergentEncryption: false });
     expect(
-      await rejectionOf(transit.importKey('derived-public', { ...derived, publicKey: pem(publicKey) })),
+      await rejectionOf(importKey(engine, 'derived-public', { ...derived, publicKey: pem(publicKey) })),
     ).toMatchObject({
       kind: 'invalid',
       message: expect.stringMatching(
@@ -191,7 +194,7 @@ describe('importing a key', () => {
       { type: 'hmac', derived: true },
     ],
   ])('refuses with "%s"', async (message_, change) => {
-    const attempt = transit.importKey('refused', { ...settings, ...change });
+    const attempt = importKey(engine, 'refused', { ...settings, ...change });
     expect(await rejectionOf(attempt)).toMatchObject({ message: message_ });
     expect(await findKey(engine, 'refused')).toBeUndefined();
   });
@@ -219,16 +222,16 @@ describe('importing a key', () => {
       () => pkcs8(pairs['ml-dsa-44'].privateKey),
     ],
   ])('refuses with "%s" for type %s', async (refusal, type, target) => {
-    const attempt = transit.importKey('refused', { ...settings, type, ciphertext: wrapped(target()) });
+    const attempt = importKey(engine, 'refused', { ...settings, type, ciphertext: wrapped(target()) });
     expect(await rejectionOf(attempt)).toMatchObject({ kind: 'invalid', message: refusal });
   });
 
   it('refuses a name that is taken, and leaves the key alone', async () => {
-    const before = await transit.importKey('taken', {
+    const before = await importKey(engine, 'taken', {
       ...settings,
       ciphertext: wrapped(Buffer.alloc(32, 1)),
     });
-    const attempt = transit.importKey('taken', { ...settings, ciphertext: wrapped(Buffer.alloc(32, 2)) });
+    const attempt = importKey(engine, 'taken', { ...settings, ciphertext: wrapped(Buffer.alloc(32, 2)) });
     expect(await rejectionOf(attempt)).toMatchObject({
       kind: 'conflict',
       message:
@@ -256,11 +259,11 @@ describe('importing a version', () => {
   const next = generateKeyPairSync('ed25519');
   const hashFunction = 'SHA256';
   const importPublic = (name: string) =>
-    transit.importKey(name, { ...settings, type: 'ed25519', publicKey: pem(pair.publicKey) });
+    importKey(engine, name, { ...settings, type: 'ed25519', publicKey: pem(pair.publicKey) });
 
   it('adds a version, whose key counts from then on', async () => {
     await importPublic('grown');
-    const key = await transit.importVersion('grown', {
+    const key = await importVersion(engine, 'grown', {
       hashFunction,
       ciphertext: wrapped(pkcs8(next.privateKey)),
     });
@@ -272,7 +275,7 @@ describe('importing a version', () => {
 
   it('completes the latest version when the private key is its own', async () => {
     const before = await importPublic('completed');
-    const key = await transit.importVersion('completed', {
+    const key = await importVersion(engine, 'completed', {
       hashFunction,
       ciphertext: wrapped(pkcs8(pair.privateKey)),
     });
@@ -283,9 +286,9 @@ describe('importing a version', () => {
 
   it('completes an older version that is named', async () => {
     await importPublic('named');
-    await transit.importVersion('named', { hashFunction, publicKey: pem(next.publicKey) });
+    await importVersion(engine, 'named', { hashFunction, publicKey: pem(next.publicKey) });
     const ciphertext = wrapped(pkcs8(pair.privateKey));
-    const key = await transit.importVersion('named', { hashFunction, ciphertext, version: 1 });
+    const key = await importVersion(engine, 'named', { hashFunction, ciphertext, version: 1 });
     expect([key.version(1)?.hasSecret, key.version(2)?.hasSecret]).toEqual([true, false]);
     const refusals: [string, object][] = [
       ['no such key version', { version: 3, ciphertext }],
@@ -298,29 +301,29 @@ describe('importing a version', () => {
       ],
     ];
     for (const [refusal, incoming] of refusals) {
-      const attempt = transit.importVersion('named', { hashFunction, ...incoming });
+      const attempt = importVersion(engine, 'named', { hashFunction, ...incoming });
       expect(await rejectionOf(attempt)).toMatchObject({ message: refusal });
     }
   });
 
   it('is for imported keys that were not rotated here', async () => {
     const incoming = { hashFunction, ciphertext: wrapped(Buffer.alloc(32, 3)) };
-    expect(await rejectionOf(transit.importVersion('nobody', incoming))).toMatchObject({
+    expect(await rejectionOf(importVersion(engine, 'nobody', incoming))).toMatchObject({
       kind: 'not-found',
       message: 'no key found with name nobody; to import a new key, use the import/ endpoint',
     });
     const free = { ...settings, allowRotation: true, ciphertext: wrapped(Buffer.alloc(32, 4)) };
-    await transit.importKey('rotated', free);
-    expect((await transit.rotateKey('rotated')).document.imported).toBe(false);
-    expect(await rejectionOf(transit.importVersion('rotated', incoming))).toMatchObject({
+    await importKey(engine, 'rotated', free);
+    expect((await rotateKey(engine, 'rotated', false)).document.imported).toBe(false);
+    expect(await rejectionOf(importVersion(engine, 'rotated', incoming))).toMatchObject({
       kind: 'conflict',
       message: 'the import_version endpoint can only be used with an imported key',
     });
   });
 
   it('cannot complete a symmetric version', async () => {
-    await transit.importKey('symmetric', { ...settings, ciphertext: wrapped(Buffer.alloc(32, 5)) });
-    const attempt = transit.importVersion('symmetric', {
+    await importKey(engine, 'symmetric', { ...settings, ciphertext: wrapped(Buffer.alloc(32, 5)) });
+    const attempt = importVersion(engine, 'symmetric', {
       hashFunction,
       ciphertext: wrapped(Buffer.alloc(32, 6)),
       version: 1,
@@ -334,18 +337,18 @@ describe('importing a version', () => {
 
 describe('transferring a key to another server', () => {
   it('gives what the other server imports', async () => {
-    const other = await freshTransit();
-    await transit.importKey('other-server', {
+    const other = await freshEngine();
+    await importKey(engine, 'other-server', {
       ...settings,
       type: 'rsa-4096',
-      publicKey: await other.wrappingPublicKey(),
+      publicKey: await wrappingPublicKey(other),
     });
-    await transit.importKey('travelling', { ...settings, ciphertext: wrapped(Buffer.alloc(32, 8)) });
-    await transit.importVersion('travelling', {
+    await importKey(engine, 'travelling', { ...settings, ciphertext: wrapped(Buffer.alloc(32, 8)) });
+    await importVersion(engine, 'travelling', {
       hashFunction: 'SHA256',
       ciphertext: wrapped(Buffer.alloc(32, 9)),
     });
-    const { key, wrapped: out } = await transit.transferKey({
+    const { key, wrapped: out } = await transferKey(engine, {
       destination: 'other-server',
       source: 'travelling',
       version: '',
@@ -353,7 +356,7 @@ describe('transferring a key to another server', () => {
     });
     expect(key.document.name).toBe('travelling');
     expect(Object.keys(out)).toEqual(['1', '2']);
-    const arrived = await other.importKey('arrived', {
+    const arrived = await importKey(other, 'arrived', {
       ...settings,
       hashFunction: 'SHA384',
       ciphertext: out['2'] ?? '',
@@ -379,14 +382,14 @@ describe('transferring a key to another server', () => {
       hash: 'SHA256',
       ...change,
     };
-    expect(await rejectionOf(transit.transferKey(request))).toMatchObject({ message: refusal });
+    expect(await rejectionOf(transferKey(engine, request))).toMatchObject({ message: refusal });
   });
 
   it('is refused for a key that is not exportable', async () => {
     const ciphertext = wrapped(Buffer.alloc(32, 1));
-    await transit.importKey('kept', { ...settings, exportable: false, ciphertext });
+    await importKey(engine, 'kept', { ...settings, exportable: false, ciphertext });
     const request = { destination: 'other-server', source: 'kept', version: '', hash: 'SHA256' };
-    expect(await rejectionOf(transit.transferKey(request))).toMatchObject({
+    expect(await rejectionOf(transferKey(engine, request))).toMatchObject({
       kind: 'conflict',
       message: 'key is not exportable',
     });
