@@ -18,7 +18,7 @@ export type TokenSource =
 /** What the options that every command has, and the environment, come to. */
 export interface Settings {
   /** A directory, or `postgres://…` with everything but the password that the environment says about it. */
-  readonly storeDirectory: string;
+  readonly storeLocation: string;
   /** Undefined: work on the local store. */
   readonly address: string | undefined;
   readonly token: TokenSource;
@@ -44,7 +44,7 @@ export function resolveSettings(
     textOption(everywhere, 'address') ?? (store === undefined ? fromEnvironment('COFFER_ADDR') : undefined);
   const mount = textOption(everywhere, 'mount') ?? fromEnvironment('COFFER_MOUNT');
   return {
-    storeDirectory: storeLocation(
+    storeLocation: storeLocation(
       store ?? fromEnvironment('COFFER_STORE') ?? defaultDirectory(environment),
       environment,
     ),

@@ -21,7 +21,7 @@ export interface Member {
  * acknowledged, and one change at a time.
  */
 export class Control implements ServerState {
-  readonly #directory: string;
+  readonly #location: string;
   readonly #apiDocument: () => object;
   readonly #log: Log;
   readonly #members = new Set<Member>();
@@ -30,8 +30,8 @@ export class Control implements ServerState {
   #keys: readonly UnsealKey[] | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(directory: string, log: Log, apiDocument: () => object) {
-    this.#directory = directory;
+  constructor(location: string, log: Log, apiDocument: () => object) {
+    this.#location = location;
     this.#log = log;
     this.#apiDocument = apiDocument;
   }
@@ -60,7 +60,7 @@ export class Control implements ServerState {
   }
 
   async sealStatus(): Promise<SealStatus> {
-    const { id, slots } = await storeStatus(this.#directory);
+    const { id, slots } = await storeStatus(this.#location);
     const counts = slots.find(({ shares }) => shares !== undefined)?.shares ?? { count: 1, threshold: 1 };
     return {
       sealed: this.#keys === undefined,

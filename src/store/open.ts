@@ -7,7 +7,7 @@ import { unlock } from './slots/unlock.ts';
 
 export interface OpenOptions extends SealedStoreOptions {
   /** A directory, or `postgres://…`. */
-  readonly directory: string;
+  readonly location: string;
   /** Tried in an order that costs least: keys before passphrases. */
   readonly credentials: readonly Credential[];
   /** Milliseconds to wait for other writers before giving up; 30,000 by default. */
@@ -21,8 +21,8 @@ export interface OpenOptions extends SealedStoreOptions {
  * can't be read, belongs to somebody else or is writable by others.
  */
 export async function openStore(options: OpenOptions): Promise<SealedStore> {
-  const { directory, credentials, lockWaitMs, cacheBytes } = options;
-  const backend = await backendAt(directory, lockWaitMs === undefined ? {} : { lockWaitMs });
+  const { location, credentials, lockWaitMs, cacheBytes } = options;
+  const backend = await backendAt(location, lockWaitMs === undefined ? {} : { lockWaitMs });
   try {
     return await openBackend(backend, credentials, cacheBytes === undefined ? {} : { cacheBytes });
   } catch (error) {

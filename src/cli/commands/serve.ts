@@ -84,7 +84,7 @@ async function start(session: Session, given: Given['options']): Promise<Serving
   const options = serveOptions(session, given);
   forgetVariables(process.env, secretVariables);
   // Of no use to anybody but the database's client, which reads it again whenever it connects.
-  if (!isPostgres(options.directory)) forgetVariables(process.env, ['PGPASSWORD']);
+  if (!isPostgres(options.location)) forgetVariables(process.env, ['PGPASSWORD']);
   return serve(options);
 }
 
@@ -106,7 +106,7 @@ function serveOptions(session: Session, given: Given['options']): ServeOptions {
   const dialect = dialectOf(given);
   const auditFile = textOption(given, 'audit-log');
   return {
-    directory: session.settings.storeDirectory,
+    location: session.settings.storeLocation,
     credentials: credentialsFor(session),
     listen: listen.length === 0 && socket === undefined ? [DEFAULT_LISTEN] : listen,
     ...(socket === undefined ? {} : { socket }),

@@ -32,7 +32,7 @@ export const unlockVariables: readonly (readonly [name: string, meaning: string]
  * a mistyped passphrase is asked for again.
  */
 export async function unlockStore(session: Session): Promise<SealedStore> {
-  const directory = session.settings.storeDirectory;
+  const location = session.settings.storeLocation;
   for (let attempt = 1; ; attempt++) {
     let asked = false;
     const credentials = credentialsFor(session, () => {
@@ -40,7 +40,7 @@ export async function unlockStore(session: Session): Promise<SealedStore> {
       asked = true;
     });
     try {
-      return await openStore({ directory, credentials });
+      return await openStore({ location, credentials });
     } catch (error) {
       if (!session.prompts.available()) throw withAdvice(error);
       const wrong = error instanceof CofferError && error.kind === 'denied';

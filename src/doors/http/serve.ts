@@ -12,7 +12,7 @@ import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 export interface ServeOptions {
   /** The store (a directory or `postgres://…`), and what may unlock it; when nothing is offered, the server starts sealed. */
-  readonly directory: string;
+  readonly location: string;
   readonly credentials: readonly Credential[];
   /** `HOST:PORT`, `[IPV6]:PORT`; port 0 takes a free one. `?max-request-size=BYTES` sets that listener's own limit. */
   readonly listen: readonly string[];
@@ -75,13 +75,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
 }
 
-const serviceSettings = ({
-  directory,
-  workerCommand,
-  dialect,
-  auditFile,
-}: ServeOptions): ServiceSettings => ({
-  directory,
+const serviceSettings = ({ location, workerCommand, dialect, auditFile }: ServeOptions): ServiceSettings => ({
+  location,
   workerCommand,
   ...(dialect === undefined ? {} : { dialect }),
   ...(auditFile === undefined ? {} : { auditFile }),

@@ -27,13 +27,13 @@ export interface BackupSummary {
  * @throws `conflict` when `to` exists.
  */
 export async function backupStore({
-  directory,
+  location,
   to,
 }: {
-  directory: string;
+  location: string;
   to: string;
 }): Promise<BackupSummary> {
-  return withBackendAt(directory, (backend) => backup(backend, to));
+  return withBackendAt(location, (backend) => backup(backend, to));
 }
 
 async function backup(backend: Backend, to: string): Promise<BackupSummary> {
@@ -81,10 +81,10 @@ async function writeBackup(
  */
 export async function restoreStore({
   from,
-  directory,
+  location,
 }: {
   from: string;
-  directory: string;
+  location: string;
 }): Promise<BackupSummary> {
   const records = readBackupFile(from);
   try {
@@ -92,7 +92,7 @@ export async function restoreStore({
     const header = await nextOf(records, 'header', from);
     const { id } = parseHeader(header, from);
     const counted = { files: 0, bytes: 0 };
-    await createAt(directory, { header, version, blobs: blobsOf(records, counted, from) });
+    await createAt(location, { header, version, blobs: blobsOf(records, counted, from) });
     return { id, ...counted };
   } finally {
     await records.return(undefined);

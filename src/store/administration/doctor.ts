@@ -13,7 +13,7 @@ import { type Finding, findingOf } from './status.ts';
 import { type Progress, type Survey, surveyFiles } from './survey.ts';
 
 export interface ExamineOptions {
-  readonly directory: string;
+  readonly location: string;
   readonly credentials: readonly Credential[];
   /** Called after each file with the number of files looked at and their total. */
   readonly onProgress?: Progress;
@@ -34,7 +34,7 @@ export interface Examination {
  * @throws `sealed`, `denied`, `not-found`, `unavailable` as `openStore` does.
  */
 export async function examineStore(options: ExamineOptions): Promise<Examination> {
-  return withBackendAt(options.directory, (backend) =>
+  return withBackendAt(options.location, (backend) =>
     examineBackend(backend, options.credentials, options.onProgress),
   );
 }

@@ -169,7 +169,7 @@ async function checkStore(
     ({ path, kind }) => kind === 'write' && path === 'state/commit/journal' && isJournal(deeds),
   );
   await secrets.outcome(() => storeStatus(directory));
-  await secrets.outcome(() => examineStore({ directory, credentials: credentials.key }));
+  await secrets.outcome(() => examineStore({ location: directory, credentials: credentials.key }));
   const opened = await secrets.outcome(() => openBackend(new FilesBackend(directory), credentials.key));
   if ('refused' in opened) return;
   const store = opened.value;

@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)(
       expect(
         await failure(() =>
           initStore({
-            directory: cluster.location('mine', { user: 'clerk', password: 'clerk' }),
+            location: cluster.location('mine', { user: 'clerk', password: 'clerk' }),
             slots: slots(),
           }),
         ),
@@ -110,9 +110,9 @@ describe.skipIf(missing !== undefined)(
       await cluster.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
       const clerk = cluster.location(schema, { user: 'clerk', password: 'clerk' });
       expect(await failure(() => read(clerk))).toBe(`not-found: no store in ${printed(schema, 'clerk')}`);
-      await initStore({ directory: clerk, slots: slots() });
+      await initStore({ location: clerk, slots: slots() });
       await write(clerk);
-      expect(await failure(() => initStore({ directory: clerk, slots: slots() }))).toBe(
+      expect(await failure(() => initStore({ location: clerk, slots: slots() }))).toBe(
         `conflict: there is a store in ${printed(schema, 'clerk')} already`,
       );
     });
@@ -194,7 +194,7 @@ describe.skipIf(missing !== undefined)(
       await cluster.query(
         `UPDATE ${schema}.blob SET bytes = '\\x00' WHERE area = 'documents' AND generation = 1`,
       );
-      const { findings } = await examineStore({ directory: location, credentials: [rawCredential()] });
+      const { findings } = await examineStore({ location: location, credentials: [rawCredential()] });
       expect(findings.length).toBeGreaterThan(2);
       expect(findings.map(({ file }) => file)).toContain(`${printed(schema)} (generation 7, documents/aa)`);
     });
@@ -239,7 +239,7 @@ describe.skipIf(missing !== undefined)(
       );
       for (const place of [location, back]) {
         const { findings, unlocked } = await examineStore({
-          directory: place,
+          location: place,
           credentials: [rawCredential()],
         });
         expect({ findings, unlocked }).toEqual({ findings: [], unlocked: true });
