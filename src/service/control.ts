@@ -2,6 +2,7 @@ import { utf8 } from '../ground/bytes.ts';
 import { asCofferError, invalid } from '../ground/errors.ts';
 import type { SealStatus, ServerState } from '../operations/declaration/operation.ts';
 import { storeStatus } from '../store/administration/status.ts';
+import type { Location } from '../store/backends/backend-kind.ts';
 import { collectKeys } from './collect-keys.ts';
 import type { Log } from './log.ts';
 import { printMetrics, type Snapshot } from './metrics.ts';
@@ -21,7 +22,7 @@ export interface Member {
  * acknowledged, and one change at a time.
  */
 export class Control implements ServerState {
-  readonly #location: string;
+  readonly #location: Location;
   readonly #apiDocument: () => object;
   readonly #log: Log;
   readonly #members = new Set<Member>();
@@ -30,7 +31,7 @@ export class Control implements ServerState {
   #keys: readonly UnsealKey[] | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(location: string, log: Log, apiDocument: () => object) {
+  constructor(location: Location, log: Log, apiDocument: () => object) {
     this.#location = location;
     this.#log = log;
     this.#apiDocument = apiDocument;

@@ -62,7 +62,7 @@ export function temporaryDirectory(forgetAfter: CleanLater = onTestFinished): st
 
 /** A server over a fresh store, closed after the test. */
 export async function startServer(
-  options: Partial<ServeOptions> = {},
+  options: Partial<ServeOptions> & { readonly location?: string } = {},
   finished: CleanLater = onTestFinished,
 ): Promise<TestServer> {
   const directory = options.location ?? join(temporaryDirectory(finished), 'store');

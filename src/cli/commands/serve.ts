@@ -1,6 +1,6 @@
 import { type ServeOptions, type Serving, serve } from '../../doors/http/serve.ts';
 import { invalid } from '../../ground/errors.ts';
-import { isPostgres } from '../../store/backends/postgres/scheme.ts';
+import { uselessSecrets } from '../../store/backends/registry.ts';
 import { type Command, type Given, type OptionSpec, textOption, textsOption } from '../command.ts';
 import { secretVariables } from '../environment.ts';
 import { DONE } from '../exit-codes.ts';
@@ -82,9 +82,7 @@ export const command: Command = {
 /** On its own, so that no secret stays with the command while the server runs. */
 async function start(session: Session, given: Given['options']): Promise<Serving> {
   const options = serveOptions(session, given);
-  forgetVariables(process.env, secretVariables);
-  // Of no use to anybody but the database's client, which reads it again whenever it connects.
-  if (!isPostgres(options.location)) forgetVariables(process.env, ['PGPASSWORD']);
+  forgetVariables(process.env, [...secretVariables, ...uselessSecrets(options.location)]);
   return serve(options);
 }
 

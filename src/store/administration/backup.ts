@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { conflict, corrupt } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Backend, Blob, Version } from '../backends/backend.ts';
+import type { Location } from '../backends/backend-kind.ts';
 import { diskError } from '../backends/files/disk-errors.ts';
 import { isThere, syncDirectory } from '../backends/files/durable-files.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
@@ -30,7 +31,7 @@ export async function backupStore({
   location,
   to,
 }: {
-  location: string;
+  location: Location;
   to: string;
 }): Promise<BackupSummary> {
   return withBackendAt(location, (backend) => backup(backend, to));
@@ -84,7 +85,7 @@ export async function restoreStore({
   location,
 }: {
   from: string;
-  location: string;
+  location: Location;
 }): Promise<BackupSummary> {
   const records = readBackupFile(from);
   try {

@@ -1,5 +1,6 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { Backend, Version } from '../backends/backend.ts';
+import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readHeader } from '../header.ts';
 import type { RootKey } from '../root-key.ts';
@@ -13,7 +14,7 @@ import { type Finding, findingOf } from './status.ts';
 import { type Progress, type Survey, surveyFiles } from './survey.ts';
 
 export interface ExamineOptions {
-  readonly location: string;
+  readonly location: Location;
   readonly credentials: readonly Credential[];
   /** Called after each file with the number of files looked at and their total. */
   readonly onProgress?: Progress;

@@ -1,5 +1,6 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
+import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { BRING_BACK, EXAMINE_AND_BRING_BACK } from '../damage-hint.ts';
 import { readHeader } from '../header.ts';
@@ -37,7 +38,7 @@ export interface StoreStatus {
 }
 
 /** @throws as `openStore` does for a store that is missing, unreadable or of a newer format. */
-export const storeStatus = (location: string): Promise<StoreStatus> => withBackendAt(location, statusOf);
+export const storeStatus = (location: Location): Promise<StoreStatus> => withBackendAt(location, statusOf);
 
 async function statusOf(backend: Backend): Promise<StoreStatus> {
   const header = await readHeader(backend);

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
 import { storeStatus } from '../../../src/store/administration/status.ts';
-import { FilesBackend } from '../../../src/store/backends/files/files.ts';
+import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { createAt } from '../../../src/store/backends/registry.ts';
 import { parseChecked, printChecked } from '../../../src/store/checked-json.ts';
 import { openBackend } from '../../../src/store/open.ts';

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { copyStore } from '../../../src/store/administration/copy.ts';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
 import { initStore } from '../../../src/store/administration/init.ts';
-import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
+import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
+import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import { createAt, migrateAt } from '../../../src/store/backends/registry.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import {
@@ -254,7 +255,7 @@ describe.skipIf(missing !== undefined)(
         version: { generation: 1, revision: 5 },
         blobs: (async function* () {})(),
       });
-      const backend = new PostgresBackend(location);
+      const backend = new PostgresBackend(parseAddress(location));
       onTestFinished(() => backend.close());
       const ref = { area: 'documents', name: 'aa' } as const;
       await cluster.query(`CREATE TABLE ${schema}_past AS SELECT * FROM ${schema}.store`);
@@ -266,7 +267,7 @@ describe.skipIf(missing !== undefined)(
       // Another history reaches the same number.
       await cluster.query(`UPDATE ${schema}.store SET revision = 6, commit = gen_random_uuid()`);
       expect(await backend.state()).toEqual({ generation: 1, revision: 7, settled: true });
-      const other = new PostgresBackend(location);
+      const other = new PostgresBackend(parseAddress(location));
       onTestFinished(() => other.close());
       expect(await other.state()).toEqual({ generation: 1, revision: 7, settled: true });
     });
