@@ -43,17 +43,17 @@ export async function run(): Promise<readonly Row[]> {
 }
 
 interface TestStore {
-  readonly directory: string;
+  readonly location: string;
   readonly auditFile: string;
   readonly masterKey: string;
   readonly token: string;
 }
 
 /** A store with a key, and a token whose policy allows to encrypt. */
-export async function newStore(parent: string, directory = join(parent, 'store')): Promise<TestStore> {
+export async function newStore(parent: string, location = join(parent, 'store')): Promise<TestStore> {
   const masterKey = generateMasterKey();
-  await initStore({ directory, slots: [{ kind: 'raw', key: parseMasterKey(masterKey) }] });
-  const coffer = await openStore({ directory, masterKey });
+  await initStore({ location, slots: [{ kind: 'raw', key: parseMasterKey(masterKey) }] });
+  const coffer = await openStore({ location, masterKey });
   await coffer.transit.keys.create({ name: KEY });
   await coffer.policy.write({
     name: 'app',
@@ -62,7 +62,7 @@ export async function newStore(parent: string, directory = join(parent, 'store')
   const issued = await coffer.token.create({ policies: ['app'] });
   coffer.close();
   const { client_token: token } = issued as unknown as { client_token: string };
-  return { directory, masterKey, token, auditFile: join(parent, 'audit.log') };
+  return { location, masterKey, token, auditFile: join(parent, 'audit.log') };
 }
 
 async function oneWorker(store: TestStore): Promise<readonly Row[]> {
@@ -195,7 +195,7 @@ function requestWith(header: string): string {
 
 export async function startCoffer(store: TestStore, workers: number): Promise<Server> {
   const options = ['--listen', '127.0.0.1:0', '--workers', String(workers), '--audit-log', store.auditFile];
-  const child = spawn(process.execPath, [bundle, 'serve', '--store', store.directory, ...options], {
+  const child = spawn(process.execPath, [bundle, 'serve', '--store', store.location, ...options], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, COFFER_MASTER_KEY: store.masterKey },
   });

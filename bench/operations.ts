@@ -92,8 +92,8 @@ const SIGNING: readonly SigningCase[] = [
 export async function run(): Promise<readonly Row[]> {
   const directory = join(mkdtempSync(join(tmpdir(), 'coffer-bench-')), 'store');
   const masterKey = randomBytes(32);
-  await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(masterKey) }] });
-  const coffer = await openStore({ directory, masterKey });
+  await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(masterKey) }] });
+  const coffer = await openStore({ location: directory, masterKey });
   try {
     const rows = [...(await symmetricRows(coffer)), ...(await digestRows(coffer))];
     for (const signing of SIGNING) rows.push(...(await signatureRows(coffer, signing)));

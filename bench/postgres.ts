@@ -59,7 +59,7 @@ async function rotate(location: string): Promise<Row> {
   const { masterKey } = await newStore(directory, location);
   const reveal = () => parseMasterKey(masterKey);
   const store = await openStore({
-    directory: location,
+    location: location,
     credentials: [{ kind: 'raw', source: 'bench', reveal }],
   });
   // As a server has it at hand; the library looks up the mount each time.

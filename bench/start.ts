@@ -116,7 +116,7 @@ async function storeWith(keys: number, directory: string): Promise<NodeJS.Proces
   const masterKey = execFileSync(binary, ['keygen'], { encoding: 'utf8' }).trim();
   const env = { PATH: process.env['PATH'], COFFER_STORE: directory, COFFER_MASTER_KEY: masterKey };
   execFileSync(binary, ['-q', 'init'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  const store = await openStore({ directory, masterKey });
+  const store = await openStore({ location: directory, masterKey });
   for (let i = 0; i < keys; i++) await store.transit.keys.create({ name: `key-${i}` });
   store.close();
   return env;

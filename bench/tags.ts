@@ -130,8 +130,8 @@ interface Pool {
 async function loadPool(directory: string, size: typeof SMALL): Promise<Pool> {
   const key = systemRandom.bytes(32);
   const masterKey = key.toString('base64');
-  await initStore({ directory, slots: [{ kind: 'raw', key }] });
-  const coffer = await openCoffer({ directory, masterKey });
+  await initStore({ location: directory, slots: [{ kind: 'raw', key }] });
+  const coffer = await openCoffer({ location: directory, masterKey });
   await coffer.orgs.create({ name: ORGANIZATION });
   const msPerThousand = await load(directory, masterKey, size);
   const { data: tags } = await coffer.tags.list({ organization_name: ORGANIZATION, 'page[size]': 100 });
@@ -147,7 +147,7 @@ async function loadPool(directory: string, size: typeof SMALL): Promise<Pool> {
 /** @returns milliseconds for a thousand attachments. */
 async function load(directory: string, masterKey: string, size: typeof SMALL): Promise<number> {
   const store = await openStore({
-    directory,
+    location: directory,
     credentials: [{ kind: 'raw', source: 'the key', reveal: () => Buffer.from(masterKey, 'base64') }],
   });
   const tags = new Tags({ store, clock: systemClock, random: systemRandom });

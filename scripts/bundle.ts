@@ -23,6 +23,7 @@ const FREQUENT = [
   'src/operations/transit/sign.ts',
   'src/operations/transit/verify.ts',
   'src/operations/transit/hmac.ts',
+  'src/store/backends/files/files-backend.ts',
   'src/store/open.ts',
 ];
 

@@ -54,8 +54,8 @@ export type Coffer = Functions<Catalogue> & {
 };
 
 export interface OpenOptions {
-  /** The store's directory or `postgres://…` location, made by `coffer init`. */
-  readonly directory: string;
+  /** The store's directory, or `postgres://…`, made by `coffer init`. */
+  readonly location: string;
   /** 32 bytes, or their base64 or hex text as `coffer keygen` prints it. */
   readonly masterKey?: string | Uint8Array | undefined;
   readonly passphrase?: string | undefined;
@@ -66,7 +66,7 @@ export interface OpenOptions {
  * @throws `not-found` when there is no store, `sealed` without a secret, `denied` with a wrong one.
  */
 export async function openStore(options: OpenOptions): Promise<Coffer> {
-  const store = await openSealedStore({ directory: options.directory, credentials: credentialsOf(options) });
+  const store = await openSealedStore({ location: options.location, credentials: credentialsOf(options) });
   const runner = ownerRunner(openCore(store));
   return { ...(functionsOf(catalogue, runner) as Functions<Catalogue>), close: () => runner.close() };
 }

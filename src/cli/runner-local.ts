@@ -13,6 +13,6 @@ export const openLocal = async (session: Session): Promise<Runner> =>
 
 /** The same with secrets at hand; nobody is asked. */
 export const openUnlocked = async (session: Session, credentials: readonly Credential[]): Promise<Runner> =>
-  runnerOf(session, await openStore({ directory: session.settings.storeDirectory, credentials }));
+  runnerOf(session, await openStore({ location: session.settings.storeLocation, credentials }));
 
 const runnerOf = ({ settings }: Session, store: Store): Runner => ownerRunner(openCore(store), settings);

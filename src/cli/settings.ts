@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { invalid } from '../ground/errors.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
-import { storeLocation } from './store-location.ts';
+import type { Location } from '../store/backends/backend-kind.ts';
+import { locationFrom } from '../store/backends/registry.ts';
 
 export type Format = 'table' | 'json' | 'raw';
 const FORMATS: readonly Format[] = ['table', 'json', 'raw'];
@@ -16,8 +17,7 @@ export type TokenSource =
 
 /** What the options that every command has, and the environment, come to. */
 export interface Settings {
-  /** A directory, or `postgres://…` with everything but the password that the environment says about it. */
-  readonly storeDirectory: string;
+  readonly storeLocation: Location;
   /** Undefined: work on the local store. */
   readonly address: string | undefined;
   readonly token: TokenSource;
@@ -43,9 +43,9 @@ export function resolveSettings(
     textOption(everywhere, 'address') ?? (store === undefined ? fromEnvironment('COFFER_ADDR') : undefined);
   const mount = textOption(everywhere, 'mount') ?? fromEnvironment('COFFER_MOUNT');
   return {
-    storeDirectory: storeLocation(
+    storeLocation: locationFrom(
       store ?? fromEnvironment('COFFER_STORE') ?? defaultDirectory(environment),
-      environment,
+      fromEnvironment,
     ),
     address,
     token: tokenSource(everywhere, environment),

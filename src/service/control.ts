@@ -2,6 +2,7 @@ import { utf8 } from '../ground/bytes.ts';
 import { asCofferError, invalid } from '../ground/errors.ts';
 import type { SealStatus, ServerState } from '../operations/declaration/operation.ts';
 import { storeStatus } from '../store/administration/status.ts';
+import type { Location } from '../store/backends/backend-kind.ts';
 import { collectKeys } from './collect-keys.ts';
 import type { Log } from './log.ts';
 import { printMetrics, type Snapshot } from './metrics.ts';
@@ -21,7 +22,7 @@ export interface Member {
  * acknowledged, and one change at a time.
  */
 export class Control implements ServerState {
-  readonly #directory: string;
+  readonly #location: Location;
   readonly #apiDocument: () => object;
   readonly #log: Log;
   readonly #members = new Set<Member>();
@@ -30,8 +31,8 @@ export class Control implements ServerState {
   #keys: readonly UnsealKey[] | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(directory: string, log: Log, apiDocument: () => object) {
-    this.#directory = directory;
+  constructor(location: Location, log: Log, apiDocument: () => object) {
+    this.#location = location;
     this.#log = log;
     this.#apiDocument = apiDocument;
   }
@@ -60,7 +61,7 @@ export class Control implements ServerState {
   }
 
   async sealStatus(): Promise<SealStatus> {
-    const { id, slots } = await storeStatus(this.#directory);
+    const { id, slots } = await storeStatus(this.#location);
     const counts = slots.find(({ shares }) => shares !== undefined)?.shares ?? { count: 1, threshold: 1 };
     return {
       sealed: this.#keys === undefined,

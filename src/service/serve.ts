@@ -45,7 +45,7 @@ export async function serveStore<S>(options: ServeOptions<S>): Promise<Serving<S
   if (!Number.isSafeInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
     throw invalid(`the number of workers must be 1 to ${MAX_WORKERS}`, { field: 'workers' });
   }
-  const control = new Control(settings.directory, log, () => kind.describe());
+  const control = new Control(settings.location, log, () => kind.describe());
   const { keys, store } = await openOrStaySealed(options);
   // What runs on below keeps this part of the options only: the others may hold secrets.
   const parts: Parts<S> = { settings, kind, door: options.door, control, log };
@@ -118,7 +118,7 @@ async function openOrStaySealed<S>({
   const keys: UnsealKey[] = [];
   try {
     const store = await openStore({
-      directory: settings.directory,
+      location: settings.location,
       credentials: remembering(credentials, (key) => keys.push(key)),
     });
     return { keys, store };

@@ -3,6 +3,8 @@ import { asCofferError } from '../ground/errors.ts';
 import type { Dialect } from '../mounts/mounts.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
+import type { Location } from '../store/backends/backend-kind.ts';
+import { located } from '../store/backends/registry.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { applyCacheSize } from '../transit/mount-settings.ts';
@@ -18,7 +20,7 @@ import { credentialsOf, type UnsealKey } from './unseal-keys.ts';
 
 /** What every process of a server needs to know of its store; plain JSON. */
 export interface ServiceSettings {
-  readonly directory: string;
+  readonly location: Location;
   readonly dialect?: Dialect;
   readonly auditFile?: string;
   /** What follows Node itself on the command line of a process that calls `serveAsWorker`. */
@@ -62,7 +64,7 @@ export class Service implements Member {
       return undefined;
     }
     if (isOfServer(known)) log.warn('request failed', { kind: known.kind, reason: known.message });
-    return outsideView(known, settings.directory);
+    return outsideView(known, located(settings.location).text);
   };
 
   private constructor(options: ServiceOptions, auditLog: AuditLog | undefined) {
@@ -91,8 +93,8 @@ export class Service implements Member {
 
   /** @throws `denied` when no key fits; what was open stays open. */
   async unseal(keys: readonly UnsealKey[]): Promise<void> {
-    const { directory } = this.#options.settings;
-    await this.adopt(await openStore({ directory, credentials: credentialsOf(keys) }), keys);
+    const { location } = this.#options.settings;
+    await this.adopt(await openStore({ location, credentials: credentialsOf(keys) }), keys);
   }
 
   /** Takes over a store that is open already. @param keys what opens it in further processes; without them there are none. */

@@ -73,16 +73,12 @@ export async function serveAsWorker<S>(
 }
 
 /** Works on what comes through a pipe. */
-async function workOnJobs<S>(
-  kind: DoorKind<S>,
-  start: LaneStart,
-  log: Log,
-): Promise<() => Promise<void>> {
+async function workOnJobs<S>(kind: DoorKind<S>, start: LaneStart, log: Log): Promise<() => Promise<void>> {
   const settings = start.settings as ServiceSettings;
   const service = await Service.create({ settings, server: NO_SERVER, log });
   const unsealKeys = parseKeys(start.keys);
   await service.adopt(
-    await openStore({ directory: settings.directory, credentials: credentialsOf(unsealKeys) }),
+    await openStore({ location: settings.location, credentials: credentialsOf(unsealKeys) }),
   );
   forget(unsealKeys);
   const pipe = new Socket({ fd: LANE_PIPE });

@@ -1,4 +1,5 @@
 import type { Backend } from './backends/backend.ts';
+import type { Location } from './backends/backend-kind.ts';
 import { backendAt } from './backends/registry.ts';
 import { readHeader } from './header.ts';
 import { SealedStore, type SealedStoreOptions } from './sealed/sealed-store.ts';
@@ -6,8 +7,7 @@ import type { Credential } from './slots/credential.ts';
 import { unlock } from './slots/unlock.ts';
 
 export interface OpenOptions extends SealedStoreOptions {
-  /** A directory, or `postgres://…`. */
-  readonly directory: string;
+  readonly location: Location;
   /** Tried in an order that costs least: keys before passphrases. */
   readonly credentials: readonly Credential[];
   /** Milliseconds to wait for other writers before giving up; 30,000 by default. */
@@ -21,8 +21,8 @@ export interface OpenOptions extends SealedStoreOptions {
  * can't be read, belongs to somebody else or is writable by others.
  */
 export async function openStore(options: OpenOptions): Promise<SealedStore> {
-  const { directory, credentials, lockWaitMs, cacheBytes } = options;
-  const backend = await backendAt(directory, lockWaitMs === undefined ? {} : { lockWaitMs });
+  const { location, credentials, lockWaitMs, cacheBytes } = options;
+  const backend = await backendAt(location, lockWaitMs === undefined ? {} : { lockWaitMs });
   try {
     return await openBackend(backend, credentials, cacheBytes === undefined ? {} : { cacheBytes });
   } catch (error) {

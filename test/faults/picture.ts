@@ -21,7 +21,7 @@ export const NO_STORE = 'no store';
 export async function pictureOf(directory: string): Promise<string> {
   let store: SealedStore;
   try {
-    store = await openStore({ directory, credentials });
+    store = await openStore({ location: directory, credentials });
   } catch (error) {
     if (error instanceof CofferError && error.kind === 'not-found') return NO_STORE;
     throw error;
@@ -60,7 +60,7 @@ const plainSlots = (json: string): string =>
 /** What `doctor` finds wrong with a store, in words; nothing for a place without one. */
 export async function ailments(directory: string): Promise<readonly string[]> {
   try {
-    const { findings, unlocked } = await examineStore({ directory, credentials });
+    const { findings, unlocked } = await examineStore({ location: directory, credentials });
     return unlocked ? findings.map(({ file, reason }) => `${file}: ${reason}`) : ['it stays locked'];
   } catch (error) {
     if (error instanceof CofferError && error.kind === 'not-found') return [];

@@ -9,7 +9,8 @@ import { usualTemplate } from './template.ts';
 
 const template = usualTemplate();
 
-const open = (directory: string): Promise<Coffer> => openStore({ directory, masterKey: MASTER_KEY });
+const open = (directory: string): Promise<Coffer> =>
+  openStore({ location: directory, masterKey: MASTER_KEY });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 function exchange(a: string, b: string): void {

@@ -75,7 +75,7 @@ export async function openServedWorld(secrets: Secrets): Promise<ServedWorld> {
   const auditFile = join(directory, 'audit');
   const lines: string[] = [];
   const service = await Service.create({
-    settings: { directory, auditFile, workerCommand: [] },
+    settings: { location: directory, auditFile, workerCommand: [] },
     server: serverState,
     log: new Log((line) => lines.push(line)),
   });

@@ -57,7 +57,7 @@ describe('a server whose store is damaged', () => {
     const before = readdirSync(documents);
     await send(writer.address, 'POST', '/v1/transit/keys/later', { token });
     // Whoever wrote it still has it in memory.
-    const { address, log } = await startServer({ directory });
+    const { address, log } = await startServer({ location: directory });
     for (const name of readdirSync(documents).filter((file) => !before.includes(file))) {
       writeFileSync(join(documents, name), 'damaged');
     }

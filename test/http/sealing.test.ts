@@ -77,16 +77,19 @@ describe('a server that was given no key', () => {
 
   it('is unsealed by a passphrase', async () => {
     const directory = join(temporaryDirectory(), 'store');
-    await initStore({ directory, slots: [{ kind: 'passphrase', passphrase: 'correct horse' }] });
-    const { address } = await startServer({ directory, credentials: [] });
+    await initStore({ location: directory, slots: [{ kind: 'passphrase', passphrase: 'correct horse' }] });
+    const { address } = await startServer({ location: directory, credentials: [] });
     expect(await unseal(address, 'correct horse')).toMatchObject({ json: { sealed: false } });
   });
 
   it('is unsealed by enough recovery shares, one at a time, in any order', async () => {
     const directory = join(temporaryDirectory(), 'store');
-    const { slots } = await initStore({ directory, slots: [{ kind: 'shares', count: 3, threshold: 2 }] });
+    const { slots } = await initStore({
+      location: directory,
+      slots: [{ kind: 'shares', count: 3, threshold: 2 }],
+    });
     const [first = '', , third = ''] = slots[0]?.shareTexts ?? [];
-    const { address } = await startServer({ directory, credentials: [] });
+    const { address } = await startServer({ location: directory, credentials: [] });
     expect(await send(address, 'GET', '/v1/sys/seal-status')).toMatchObject({
       json: { t: 2, n: 3, progress: 0 },
     });

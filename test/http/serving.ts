@@ -62,16 +62,16 @@ export function temporaryDirectory(forgetAfter: CleanLater = onTestFinished): st
 
 /** A server over a fresh store, closed after the test. */
 export async function startServer(
-  options: Partial<ServeOptions> = {},
+  options: Partial<ServeOptions> & { readonly location?: string } = {},
   finished: CleanLater = onTestFinished,
 ): Promise<TestServer> {
-  const directory = options.directory ?? join(temporaryDirectory(finished), 'store');
-  const isNew = options.directory === undefined;
-  if (isNew) await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+  const directory = options.location ?? join(temporaryDirectory(finished), 'store');
+  const isNew = options.location === undefined;
+  if (isNew) await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
   const log: string[] = [];
   const token = isNew ? await rootToken(directory) : '';
   const serving = await serve({
-    directory,
+    location: directory,
     credentials: [credential()],
     listen: ['127.0.0.1:0'],
     workerCommand: WORKER_COMMAND,
@@ -96,10 +96,10 @@ export async function spawnServer(
   finished: CleanLater = onTestFinished,
 ): Promise<ServerProcess> {
   const directory = join(temporaryDirectory(finished), 'store');
-  await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+  await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
   const token = await rootToken(directory);
   const program = fileURLToPath(new URL('server-program.ts', import.meta.url));
-  const settings = JSON.stringify({ directory, listen: ['127.0.0.1:0'], ...options });
+  const settings = JSON.stringify({ location: directory, listen: ['127.0.0.1:0'], ...options });
   const child = spawn(process.execPath, [program, settings], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, [MASTER_KEY_VARIABLE]: MASTER_KEY },
@@ -115,7 +115,7 @@ export async function spawnServer(
 }
 
 export const openTestStore = (directory: string): Promise<SealedStore> =>
-  openStore({ directory, credentials: [credential()] });
+  openStore({ location: directory, credentials: [credential()] });
 
 /** What a command run beside the server does. */
 export async function locally<T>(

@@ -41,7 +41,7 @@ export interface StoreKeys {
 
 /** @param credential of a slot, a key of 32 bytes or a passphrase. Derivations: docs/format.md. */
 export async function storeKeys(directory: string, credential: Unlocking): Promise<StoreKeys> {
-  const store = await openStore({ directory, credentials: [credentialOf(credential)] });
+  const store = await openStore({ location: directory, credentials: [credentialOf(credential)] });
   try {
     const { generation } = await store.backend.state();
     const { slotId } = store.keyring;

@@ -28,18 +28,18 @@ describe('a backup', () => {
     const { directory, store } = await filledStore();
     await rekey(store);
     const to = join(temporaryDirectory(), 'backup');
-    const summary = await backupStore({ directory, to });
+    const summary = await backupStore({ location: directory, to });
     expect(summary).toEqual({ id: store.id, files: 24, bytes: statSync(to).size });
     expect(statSync(to).mode & 0o777).toBe(0o600);
     const restored = join(temporaryDirectory(), 'restored');
-    expect(await restoreStore({ from: to, directory: restored })).toMatchObject({ id: store.id, files: 24 });
+    expect(await restoreStore({ from: to, location: restored })).toMatchObject({ id: store.id, files: 24 });
     const copy = await openWithKey(restored);
     expect(copy.id).toBe(store.id);
     expect(await copy.revision()).toBe(await store.revision());
     const all = (from: SealedStore) =>
       from.read(async (view) => Promise.all((await view.list('things')).map((id) => view.get(at(id)))));
     expect(await all(copy)).toEqual(await all(store));
-    expect(await examineStore({ directory: restored, credentials: [rawCredential()] })).toMatchObject({
+    expect(await examineStore({ location: restored, credentials: [rawCredential()] })).toMatchObject({
       findings: [],
       unlocked: true,
     });
@@ -55,14 +55,14 @@ describe('a backup', () => {
     for (let i = 0; i < 4; i++) {
       const to = join(folder, `backup${i}`);
       const restored = join(folder, `restored${i}`);
-      await backupStore({ directory, to });
-      await restoreStore({ from: to, directory: restored });
+      await backupStore({ location: directory, to });
+      await restoreStore({ from: to, location: restored });
       const copy = await openWithKey(restored);
       const count = (id: string) =>
         copy.read(async (view) => (await view.get<Counter>({ collection: 'counters', id }))?.n);
       expect(await count('left')).toBeGreaterThan(0);
       expect(await count('left')).toBe(await count('right'));
-      const { findings } = await examineStore({ directory: restored, credentials: [rawCredential()] });
+      const { findings } = await examineStore({ location: restored, credentials: [rawCredential()] });
       expect(findings).toEqual([]);
     }
     for (const writer of writers) writer.process.kill('SIGKILL');
@@ -73,18 +73,18 @@ describe('a backup', () => {
     const { directory } = await filledStore();
     const folder = temporaryDirectory();
     const to = join(folder, 'backup');
-    await backupStore({ directory, to });
+    await backupStore({ location: directory, to });
     const first = readFileSync(to);
-    await expect(backupStore({ directory, to })).rejects.toMatchObject({
+    await expect(backupStore({ location: directory, to })).rejects.toMatchObject({
       kind: 'conflict',
       message: `${to} exists already`,
     });
     expect(readFileSync(to)).toEqual(first);
-    await expect(restoreStore({ from: to, directory })).rejects.toMatchObject({
+    await expect(restoreStore({ from: to, location: directory })).rejects.toMatchObject({
       kind: 'conflict',
       message: `there is a store in ${directory} already`,
     });
-    await expect(restoreStore({ from: to, directory: folder })).rejects.toMatchObject({
+    await expect(restoreStore({ from: to, location: folder })).rejects.toMatchObject({
       kind: 'conflict',
       message: `${folder} is not empty`,
     });
@@ -93,7 +93,9 @@ describe('a backup', () => {
   it('leaves nothing where it cannot be written', async () => {
     const { directory } = await filledStore();
     const folder = temporaryDirectory();
-    await expect(backupStore({ directory, to: join(folder, 'no', 'backup') })).rejects.toMatchObject({
+    await expect(
+      backupStore({ location: directory, to: join(folder, 'no', 'backup') }),
+    ).rejects.toMatchObject({
       kind: 'unavailable',
     });
     expect(readdirSync(folder)).toEqual([]);
@@ -103,12 +105,12 @@ describe('a backup', () => {
     const { directory } = await filledStore(2);
     const folder = temporaryDirectory();
     const from = join(folder, 'backup');
-    await backupStore({ directory, to: from });
+    await backupStore({ location: directory, to: from });
     const intact = readFileSync(from);
     const target = join(folder, 'restored');
     const attempt = async (bytes: Uint8Array) => {
       writeFileSync(from, bytes);
-      await expect(restoreStore({ from, directory: target })).rejects.toMatchObject({
+      await expect(restoreStore({ from, location: target })).rejects.toMatchObject({
         kind: 'corrupt',
         message: expect.stringContaining(from),
       });
@@ -123,7 +125,7 @@ describe('a backup', () => {
       await attempt(intact.subarray(0, length));
     await attempt(Buffer.concat([intact, Buffer.alloc(1)]));
     writeFileSync(from, intact);
-    await restoreStore({ from, directory: target });
+    await restoreStore({ from, location: target });
   });
 
   it.each([
@@ -142,7 +144,7 @@ describe('a backup', () => {
     await writer.finish();
     await writer.close();
     const target = join(temporaryDirectory(), 'restored');
-    await expect(restoreStore({ from, directory: target })).rejects.toMatchObject({
+    await expect(restoreStore({ from, location: target })).rejects.toMatchObject({
       kind: 'corrupt',
       message: `${from} is damaged`,
     });
@@ -152,7 +154,7 @@ describe('a backup', () => {
   it('is told apart from other files, and from a backup of a newer format', async () => {
     const folder = temporaryDirectory();
     const from = join(folder, 'file');
-    const restore = () => restoreStore({ from, directory: join(folder, 'restored') });
+    const restore = () => restoreStore({ from, location: join(folder, 'restored') });
     writeFileSync(from, 'a letter to somebody');
     await expect(restore()).rejects.toMatchObject({
       kind: 'corrupt',
@@ -163,7 +165,7 @@ describe('a backup', () => {
       kind: 'corrupt',
       message: `${from} was made by a newer Coffer (format 2), or is damaged`,
     });
-    await expect(restoreStore({ from: join(folder, 'nowhere'), directory: folder })).rejects.toMatchObject({
+    await expect(restoreStore({ from: join(folder, 'nowhere'), location: folder })).rejects.toMatchObject({
       kind: 'unavailable',
       message: `cannot read ${join(folder, 'nowhere')}: no such file or directory`,
     });

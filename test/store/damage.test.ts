@@ -23,7 +23,7 @@ describe('a damaged store', () => {
   const slotFile = (id: string) => join(directory, 'generation-1', 'slots', `${id}.json`);
 
   const examine = (key = KEY): Promise<Examination> =>
-    examineStore({ directory, credentials: [rawCredential(key)] });
+    examineStore({ location: directory, credentials: [rawCredential(key)] });
   const damagedFiles = async (key = KEY) => (await examine(key)).findings.map(({ file }) => file);
 
   /** Runs `check` for every position of a file, with one bit of the byte there flipped, then mends it. */
@@ -237,9 +237,11 @@ describe('a damaged store', () => {
 
   it('throws for a wrong key, as opening does', async () => {
     await expect(examine(new Uint8Array(32))).rejects.toMatchObject({ kind: 'denied' });
-    await expect(examineStore({ directory, credentials: [] })).rejects.toMatchObject({ kind: 'sealed' });
+    await expect(examineStore({ location: directory, credentials: [] })).rejects.toMatchObject({
+      kind: 'sealed',
+    });
     await expect(
-      examineStore({ directory: join(directory, 'nowhere'), credentials: [] }),
+      examineStore({ location: join(directory, 'nowhere'), credentials: [] }),
     ).rejects.toMatchObject({ kind: 'not-found' });
   });
 });

@@ -32,7 +32,7 @@ describe('a full disk', () => {
     const disk = mountSmallDisk(256);
     if (disk === undefined) return skip('needs the right to mount a file system');
     const directory = join(disk, 'store');
-    await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+    await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
     const store = await openWithKey(directory);
     await store.transact((tx) => tx.put(at('one'), { n: 1 }));
     const filler = join(disk, 'filler');
@@ -66,7 +66,7 @@ describe('a full disk', () => {
     fill(join(disk, 'filler'));
     const directory = join(disk, 'store');
     const slots = [{ kind: 'raw', key: Uint8Array.from(KEY) } as const];
-    await expect(initStore({ directory, slots })).rejects.toMatchObject({
+    await expect(initStore({ location: directory, slots })).rejects.toMatchObject({
       kind: 'unavailable',
       message: expect.stringContaining('no space left on the disk'),
     });
@@ -89,7 +89,7 @@ describe('a read-only disk', () => {
     const disk = mountSmallDisk(1024);
     if (disk === undefined) return skip('needs the right to mount a file system');
     const directory = join(disk, 'store');
-    await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+    await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
     await (await openWithKey(directory)).transact((tx) => tx.put(at('one'), { n: 1 }));
     execFileSync('mount', ['-o', 'remount,ro', disk]);
     const store = await openWithKey(directory);
@@ -199,7 +199,7 @@ describe('a directory', () => {
       message: `${join(directory, 'coffer.json')} is missing`,
     });
     await expect(
-      initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] }),
+      initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] }),
     ).rejects.toMatchObject({ kind: 'conflict', message: `${directory} is not empty` });
   });
 
@@ -207,7 +207,7 @@ describe('a directory', () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const slots = [{ kind: 'raw', key: Uint8Array.from(KEY) } as const];
-    await expect(initStore({ directory: join(file, 'store'), slots })).rejects.toMatchObject({
+    await expect(initStore({ location: join(file, 'store'), slots })).rejects.toMatchObject({
       kind: 'unavailable',
       message: `cannot create ${join(file, 'store')}: part of the path is not a directory`,
     });
@@ -216,9 +216,9 @@ describe('a directory', () => {
   it('is made with its parents, all private', async () => {
     const parent = temporaryDirectory();
     const directory = join(parent, 'a', 'b');
-    await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+    await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
     for (const path of [join(parent, 'a'), directory]) expect(statSync(path).mode & 0o777).toBe(0o700);
     mkdirSync(join(parent, 'c'), { mode: 0o700 });
-    await initStore({ directory: join(parent, 'c'), slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+    await initStore({ location: join(parent, 'c'), slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
   });
 });

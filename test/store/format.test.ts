@@ -223,7 +223,7 @@ it('is read by another reader that was written from the description', async () =
     tx.delete({ collection: 'many', id: 'id 7' });
   });
   const backup = join(temporaryDirectory(), 'backup');
-  await backupStore({ directory, to: backup });
+  await backupStore({ location: directory, to: backup });
 
   const expected = [
     ...ids.filter((id) => id !== 'id 7'),

@@ -11,20 +11,22 @@ const ref = { collection: 'things', id: 'one' };
 it('makes a store that has its first documents from the start', async () => {
   const directory = join(temporaryDirectory(), 'store');
   await initStore({
-    directory,
+    location: directory,
     slots: slots(),
     furnish: (store) => store.transact((tx) => tx.put(ref, { n: 1 })),
   });
   const store = await openWithKey(directory);
   expect(await store.read((view) => view.get(ref))).toEqual({ n: 1 });
   expect(await store.backend.state()).toMatchObject({ generation: 1, revision: 0 });
-  expect(await examineStore({ directory, credentials: [rawCredential()] })).toMatchObject({ findings: [] });
+  expect(await examineStore({ location: directory, credentials: [rawCredential()] })).toMatchObject({
+    findings: [],
+  });
 });
 
 it('makes no store when they cannot be had', async () => {
   const parent = temporaryDirectory();
   const furnish = () => Promise.reject(new Error('no documents'));
-  await expect(initStore({ directory: join(parent, 'store'), slots: slots(), furnish })).rejects.toThrow(
+  await expect(initStore({ location: join(parent, 'store'), slots: slots(), furnish })).rejects.toThrow(
     'no documents',
   );
   expect(readdirSync(parent)).toEqual([]);

@@ -40,7 +40,7 @@ describe('rekey', () => {
       rawCredential(),
       { kind: 'passphrase', source: 'the passphrase', reveal: () => 'correct horse' } as const,
     ]) {
-      const opened = await openStore({ directory, credentials: [credential] });
+      const opened = await openStore({ location: directory, credentials: [credential] });
       expect(await get(opened, 'id599')).toEqual({ i: 599 });
       expect(await opened.read((view) => view.list('things'))).toHaveLength(600);
     }

@@ -26,9 +26,9 @@ export function temporaryDirectory(): string {
 /** Makes a store that `KEY` opens, and returns its directory. */
 export async function newStoreDirectory(key: Uint8Array = KEY): Promise<string> {
   const directory = join(temporaryDirectory(), 'store');
-  await initStore({ directory, slots: [{ kind: 'raw', key: Uint8Array.from(key) }] });
+  await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(key) }] });
   return directory;
 }
 
 export const openWithKey = async (directory: string, key: Uint8Array = KEY): Promise<SealedStore> =>
-  openStore({ directory, credentials: [rawCredential(key)], lockWaitMs: 20_000 });
+  openStore({ location: directory, credentials: [rawCredential(key)], lockWaitMs: 20_000 });

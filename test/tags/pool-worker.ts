@@ -13,7 +13,7 @@ export const TAGGINGS = 25;
 
 export async function openTags(directory: string): Promise<Tags> {
   const store = await openStore({
-    directory,
+    location: directory,
     credentials: [{ kind: 'raw', source: 'the key of the test', reveal: () => Buffer.from(KEY) }],
   });
   return new Tags({ store, clock: systemClock, random: systemRandom });

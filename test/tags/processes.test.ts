@@ -37,7 +37,7 @@ afterAll(() => {
 
 async function newPool(name: string, workspaces: readonly string[]): Promise<{ path: string; tags: Tags }> {
   const path = join(directory, name);
-  await initStore({ directory: path, slots: [{ kind: 'raw', key: Buffer.from(KEY) }] });
+  await initStore({ location: path, slots: [{ kind: 'raw', key: Buffer.from(KEY) }] });
   const tags = await openTags(path);
   await tags.organizations.create({ name: ORGANIZATION, email: null });
   await tags.load(

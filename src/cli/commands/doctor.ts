@@ -22,7 +22,7 @@ export const command: Command = {
     const progress = new Progress(session, { bytes: undefined, noun: 'files', besideOutput: false });
     try {
       const examination = await examineStore({
-        directory: session.settings.storeDirectory,
+        location: session.settings.storeLocation,
         credentials: credentialsFor(session),
         onProgress: (done, total) => progress.show(done, total),
       });

@@ -34,10 +34,10 @@ export const command: Command = {
   async run(session, { options }) {
     refuseRemote(session);
     const dialect = dialectOf(options);
-    const directory = session.settings.storeDirectory;
+    const location = session.settings.storeLocation;
     const planned = await slotsOf(session, options);
     const made = await initStore({
-      directory,
+      location,
       slots: planned.map(({ request }) => request),
       ...(dialect === undefined ? {} : { furnish: (store) => setDialect(store, dialect) }),
     });
@@ -58,7 +58,7 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
 }
 
 async function printMade(session: Session, planned: readonly PlannedSlot[], made: InitResult): Promise<void> {
-  const directory = await printLocation(session.settings.storeDirectory);
+  const directory = await printLocation(session.settings.storeLocation);
   const ways = made.slots.map(({ kind }) => kindNames[kind]);
   const only = ways.length === 1 ? ', and with nothing else: do not lose it' : '';
   const said = `Made the store ${directory}. It opens with ${ways.join(' or ')}${only}.`;

@@ -1,7 +1,7 @@
 import { type ServeOptions, type Serving, serve } from '../../doors/http/serve.ts';
 import { invalid } from '../../ground/errors.ts';
-import { isPostgres } from '../../store/backends/postgres/scheme.ts';
 import type { Command, OptionSpec } from '../command.ts';
+import { uselessSecrets } from '../../store/backends/registry.ts';
 import { DONE } from '../exit-codes.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
@@ -83,9 +83,7 @@ export const command: Command = {
 /** On its own, so that no secret stays with the command while the server runs. */
 async function start(session: Session, given: Given['options']): Promise<Serving> {
   const options = serveOptions(session, given);
-  forgetVariables(process.env, secretVariables);
-  // Of no use to anybody but the database's client, which reads it again whenever it connects.
-  if (!isPostgres(options.directory)) forgetVariables(process.env, ['PGPASSWORD']);
+  forgetVariables(process.env, [...secretVariables, ...uselessSecrets(options.location)]);
   return serve(options);
 }
 
@@ -107,7 +105,7 @@ function serveOptions(session: Session, given: Given['options']): ServeOptions {
   const dialect = dialectOf(given);
   const auditFile = textOption(given, 'audit-log');
   return {
-    directory: session.settings.storeDirectory,
+    location: session.settings.storeLocation,
     credentials: credentialsFor(session),
     listen: listen.length === 0 && socket === undefined ? [DEFAULT_LISTEN] : listen,
     ...(socket === undefined ? {} : { socket }),

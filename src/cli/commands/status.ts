@@ -55,10 +55,10 @@ async function serverStatus(session: Session): Promise<object> {
 }
 
 async function localStatus(session: Session): Promise<LocalStatus> {
-  const status = await storeStatus(session.settings.storeDirectory);
+  const status = await storeStatus(session.settings.storeLocation);
   const counts = await countsIfUnlocked(session);
   return {
-    directory: status.directory,
+    directory: status.location,
     format: status.format,
     id: status.id,
     created: status.created,

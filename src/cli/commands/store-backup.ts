@@ -14,7 +14,7 @@ export const command: Command = {
   examples: [['coffer store backup coffer.backup', 'One file, mode 0600, written whole or not at all']],
   async run(session, { arguments: [file = ''] }) {
     refuseRemote(session);
-    const summary = await backupStore({ directory: session.settings.storeDirectory, to: file });
+    const summary = await backupStore({ location: session.settings.storeLocation, to: file });
     if (session.settings.format === 'json') {
       await printResult(session, summary, {}, { file: undefined, keepBase64: true });
     }

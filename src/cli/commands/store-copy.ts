@@ -1,13 +1,14 @@
 import { copyStore } from '../../store/administration/copy.ts';
-import { printLocation } from '../../store/backends/registry.ts';
+import type { Location } from '../../store/backends/backend-kind.ts';
+import { locationForms, locationFrom, printLocation } from '../../store/backends/registry.ts';
 import type { Command } from '../command.ts';
+import { variable } from '../given.ts';
 import { DONE } from '../exit-codes.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import { storeLocation } from '../store-location.ts';
 import { printResult } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
 
-const PLACE = 'a directory, or postgres://USER@HOST/DATABASE';
+const PLACE = `a ${locationForms}`;
 
 export const command: Command = {
   arguments: [
@@ -26,10 +27,12 @@ export const command: Command = {
   async run(session, { arguments: [from = '', to = ''] }) {
     refuseRemote(session);
     const progress = new Progress(session, { bytes: undefined, noun: 'files', besideOutput: false });
-    const target = storeLocation(to, session.environment);
+    const locationOf = (text: string): Location =>
+      locationFrom(text, (name) => variable(session.environment, name));
+    const target = locationOf(to);
     try {
       const summary = await copyStore({
-        from: storeLocation(from, session.environment),
+        from: locationOf(from),
         to: target,
         onProgress: (done, total) => progress.show(done, total),
       });

@@ -18,7 +18,7 @@ export const command: Command = {
   ],
   async run(session) {
     refuseRemote(session);
-    const location = session.settings.storeDirectory;
+    const location = session.settings.storeLocation;
     const migration = (await migrateAt(location)) ?? { from: 0, to: 0 };
     if (session.settings.format === 'json') {
       await printResult(session, migration, {}, { file: undefined, keepBase64: true });

@@ -15,12 +15,12 @@ export const command: Command = {
   examples: [['coffer store restore coffer.backup --store ./restored', 'Bring it back beside the old one']],
   async run(session, { arguments: [file = ''] }) {
     refuseRemote(session);
-    const directory = session.settings.storeDirectory;
-    const summary = await restoreStore({ from: file, directory });
+    const location = session.settings.storeLocation;
+    const summary = await restoreStore({ from: file, location });
     if (session.settings.format === 'json') {
       await printResult(session, summary, {}, { file: undefined, keepBase64: true });
     }
-    session.say(`Restored ${summary.files} files to ${await printLocation(directory)}.`);
+    session.say(`Restored ${summary.files} files to ${await printLocation(location)}.`);
     return DONE;
   },
 };

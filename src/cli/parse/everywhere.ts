@@ -1,3 +1,4 @@
+import { locationForms } from '../../store/backends/registry.ts';
 import type { OptionSpec } from '../command.ts';
 
 /** The options that every command has; they may stand before or after its name. */
@@ -6,7 +7,7 @@ export const everywhereOptions: readonly OptionSpec[] = [
     flag: 'store',
     takes: 'value',
     metavar: 'DIR|URL',
-    help: 'Store directory, or postgres://USER@HOST/DATABASE.',
+    help: `Store ${locationForms}.`,
     fallback: "COFFER_STORE, else in the platform's data directory",
     offers: 'directory',
     excludes: ['address'],

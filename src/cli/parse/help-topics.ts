@@ -1,9 +1,9 @@
+import { backendEnvironments, locationForms } from '../../store/backends/registry.ts';
 import { exitCodeMeanings } from '../exit-codes.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
-import { postgresVariables } from '../store-location.ts';
 
 const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
-  ['COFFER_STORE', 'store directory, or postgres://USER@HOST/DATABASE (--store)'],
+  ['COFFER_STORE', `store ${locationForms} (--store)`],
   ['COFFER_ADDR', 'server to work against: http://, https:// or unix:/path.sock (--address)'],
   ['COFFER_TOKEN', 'token for the server (--token, --token-file)'],
   ['COFFER_CACERT', 'PEM file of certificate authorities to trust beside those of the system'],
@@ -28,9 +28,11 @@ function environmentTopic(): string {
     'Settings; an option on the command line wins:',
     ...columns(VARIABLES),
     '',
-    'For a store in PostgreSQL:',
-    ...columns(postgresVariables),
-    '',
+    ...backendEnvironments().flatMap(({ title, variables }) => [
+      `For a store in ${title}:`,
+      ...columns(variables),
+      '',
+    ]),
     'An empty variable counts as one that is not set.',
     '',
   ].join('\n');

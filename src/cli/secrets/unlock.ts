@@ -11,9 +11,9 @@ const ATTEMPTS = 3;
 
 /** Opens the store with what the environment gives, or else with what the person at the terminal types. */
 export async function unlockStore(session: Session): Promise<SealedStore> {
-  const directory = session.settings.storeDirectory;
+  const location = session.settings.storeLocation;
   try {
-    return await openStore({ directory, credentials: credentialsFor(session) });
+    return await openStore({ location, credentials: credentialsFor(session) });
   } catch (error) {
     throw session.prompts.available() ? error : withAdvice(error);
   }

@@ -5,14 +5,15 @@ import { Log } from '../../service/log.ts';
 import { type Serving as ServingThrough, serveStore } from '../../service/serve.ts';
 import type { ServiceSettings } from '../../service/service.ts';
 import { makeWay } from '../../service/socket-file.ts';
+import type { Location } from '../../store/backends/backend-kind.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import { type HttpSettings, httpDoor } from './http-door.ts';
 import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 export interface ServeOptions {
-  /** The store (a directory or `postgres://…`), and what may unlock it; when nothing is offered, the server starts sealed. */
-  readonly directory: string;
+  /** The store, and what may unlock it; when nothing is offered, the server starts sealed. */
+  readonly location: Location;
   readonly credentials: readonly Credential[];
   /** `HOST:PORT`, `[IPV6]:PORT`; port 0 takes a free one. `?max-request-size=BYTES` sets that listener's own limit. */
   readonly listen: readonly string[];
@@ -75,13 +76,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
 }
 
-const serviceSettings = ({
-  directory,
-  workerCommand,
-  dialect,
-  auditFile,
-}: ServeOptions): ServiceSettings => ({
-  directory,
+const serviceSettings = ({ location, workerCommand, dialect, auditFile }: ServeOptions): ServiceSettings => ({
+  location,
   workerCommand,
   ...(dialect === undefined ? {} : { dialect }),
   ...(auditFile === undefined ? {} : { auditFile }),

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { conflict, corrupt } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Backend, Blob, Version } from '../backends/backend.ts';
+import type { Location } from '../backends/backend-kind.ts';
 import { diskError } from '../backends/files/disk-errors.ts';
 import { isThere, syncDirectory } from '../backends/files/durable-files.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
@@ -27,13 +28,13 @@ export interface BackupSummary {
  * @throws `conflict` when `to` exists.
  */
 export async function backupStore({
-  directory,
+  location,
   to,
 }: {
-  directory: string;
+  location: Location;
   to: string;
 }): Promise<BackupSummary> {
-  return withBackendAt(directory, (backend) => backup(backend, to));
+  return withBackendAt(location, (backend) => backup(backend, to));
 }
 
 async function backup(backend: Backend, to: string): Promise<BackupSummary> {
@@ -81,10 +82,10 @@ async function writeBackup(
  */
 export async function restoreStore({
   from,
-  directory,
+  location,
 }: {
   from: string;
-  directory: string;
+  location: Location;
 }): Promise<BackupSummary> {
   const records = readBackupFile(from);
   try {
@@ -92,7 +93,7 @@ export async function restoreStore({
     const header = await nextOf(records, 'header', from);
     const { id } = parseHeader(header, from);
     const counted = { files: 0, bytes: 0 };
-    await createAt(directory, { header, version, blobs: blobsOf(records, counted, from) });
+    await createAt(location, { header, version, blobs: blobsOf(records, counted, from) });
     return { id, ...counted };
   } finally {
     await records.return(undefined);

@@ -1,14 +1,15 @@
 import { unavailable } from '../../ground/errors.ts';
 import type { Backend, Blob, State, Version } from '../backends/backend.ts';
-import { createResumably, withBackendAt } from '../backends/registry.ts';
+import type { Location } from '../backends/backend-kind.ts';
+import { createAt, withBackendAt } from '../backends/registry.ts';
 import { parseHeader } from '../header.ts';
 import { everyRef, readEvery } from '../sealed/every-blob.ts';
 import type { Progress } from './survey.ts';
 
 export interface CopyOptions {
-  /** Locations: a directory, or `postgres://…`. There must be no store at `to`. */
-  readonly from: string;
-  readonly to: string;
+  readonly from: Location;
+  /** There must be no store yet. */
+  readonly to: Location;
   /** Called after each file with the number of files read and their total. */
   readonly onProgress?: Progress;
 }
@@ -43,7 +44,7 @@ export async function copyStore({ from, to, onProgress }: CopyOptions): Promise<
         counted(readEvery(backend, version, refs), refs.length, onProgress),
       );
       try {
-        await createResumably(to, { header, version, blobs });
+        await createAt(to, { header, version, blobs }, { resume: true });
         return { id, files: refs.length };
       } catch (error) {
         if (isAt(version, await backend.state())) throw error;

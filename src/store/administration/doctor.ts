@@ -1,5 +1,6 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { Backend, Version } from '../backends/backend.ts';
+import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readHeader } from '../header.ts';
 import type { RootKey } from '../root-key.ts';
@@ -13,7 +14,7 @@ import { type Finding, findingOf } from './status.ts';
 import { type Progress, type Survey, surveyFiles } from './survey.ts';
 
 export interface ExamineOptions {
-  readonly directory: string;
+  readonly location: Location;
   readonly credentials: readonly Credential[];
   /** Called after each file with the number of files looked at and their total. */
   readonly onProgress?: Progress;
@@ -34,7 +35,7 @@ export interface Examination {
  * @throws `sealed`, `denied`, `not-found`, `unavailable` as `openStore` does.
  */
 export async function examineStore(options: ExamineOptions): Promise<Examination> {
-  return withBackendAt(options.directory, (backend) =>
+  return withBackendAt(options.location, (backend) =>
     examineBackend(backend, options.credentials, options.onProgress),
   );
 }

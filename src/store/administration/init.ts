@@ -1,12 +1,13 @@
 import { type Clock, systemClock } from '../../ground/clock.ts';
 import { type Random, systemRandom } from '../../ground/random.ts';
+import type { Location } from '../backends/backend-kind.ts';
 import { createAt } from '../backends/registry.ts';
 import type { CreatedSlot, SlotRequest } from '../slots/slot-kind.ts';
 import { type Furnish, newStore } from './initial-content.ts';
 
 export interface InitOptions {
-  /** Created when missing; otherwise it must be empty. Or `postgres://…`: the tables are made when they are missing. */
-  readonly directory: string;
+  /** A directory is made when it is missing, and must be empty otherwise; so are the tables of a database. */
+  readonly location: Location;
   /** At least one. */
   readonly slots: readonly SlotRequest[];
   /** Puts the first documents into it: the store exists with them, or not at all. */
@@ -28,8 +29,8 @@ export interface InitResult {
  * `unavailable` when the disk refuses. Nothing usable is left behind then.
  */
 export async function initStore(options: InitOptions): Promise<InitResult> {
-  const { directory, slots, clock = systemClock, random = systemRandom, furnish } = options;
+  const { location, slots, clock = systemClock, random = systemRandom, furnish } = options;
   const store = await newStore(slots, clock, random, furnish);
-  await createAt(directory, store.content);
+  await createAt(location, store.content);
   return { id: store.header.id, slots: store.slots };
 }

@@ -1,5 +1,6 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
+import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { BRING_BACK, EXAMINE_AND_BRING_BACK } from '../damage-hint.ts';
 import { readHeader } from '../header.ts';
@@ -20,7 +21,7 @@ export interface Finding {
 /** What can be told about a store without unlocking it; so nothing of it is authenticated. */
 export interface StoreStatus {
   /** The directory, or the location of the database without a password. */
-  readonly directory: string;
+  readonly location: string;
   readonly format: number;
   readonly id: string;
   /** RFC 3339, UTC. */
@@ -37,7 +38,7 @@ export interface StoreStatus {
 }
 
 /** @throws as `openStore` does for a store that is missing, unreadable or of a newer format. */
-export const storeStatus = (directory: string): Promise<StoreStatus> => withBackendAt(directory, statusOf);
+export const storeStatus = (location: Location): Promise<StoreStatus> => withBackendAt(location, statusOf);
 
 async function statusOf(backend: Backend): Promise<StoreStatus> {
   const header = await readHeader(backend);
@@ -45,7 +46,7 @@ async function statusOf(backend: Backend): Promise<StoreStatus> {
     const slotFiles = await readSlotFiles(backend, generation);
     const documents = await backend.names(generation, 'documents');
     return {
-      directory: backend.location,
+      location: backend.location,
       ...header,
       slots: slotFiles.flatMap(({ slot }) => {
         if (slot === undefined) return [];

@@ -1,22 +1,59 @@
+/** The backends, by the locations that they match. A new one is a folder of its own, and one line here. */
 import type { Backend, InitialContent } from './backend.ts';
-import { FilesBackend } from './files/files.ts';
-import type { Migration } from './postgres/schema.ts';
-import { isPostgres } from './postgres/scheme.ts';
+import type {
+  BackendEnvironment,
+  BackendKind,
+  BackendOptions,
+  CreateOptions,
+  Located,
+  Location,
+  Migration,
+} from './backend-kind.ts';
+import { files } from './files/files.ts';
+import { postgres } from './postgres/postgres.ts';
 
-export interface LocationOptions {
-  /** Milliseconds to wait for other writers before giving up; 30,000 by default. */
-  readonly lockWaitMs?: number;
+/** The last that matches a location has it: the first takes what nobody else does. */
+const KINDS: readonly [BackendKind, ...BackendKind[]] = [files, postgres];
+
+const kindOf = (text: string): BackendKind => KINDS.findLast((kind) => kind.matches(text)) ?? KINDS[0];
+
+/** A location taken apart. */
+export const located = (location: Location): Located =>
+  typeof location === 'string' ? { text: location, defaults: {} } : location;
+
+/** How locations look, for people: "directory, or postgres://…". */
+export const locationForms = KINDS.map(({ form }) => form).join(', or ');
+
+/** What backends take from the environment, for people. */
+export const backendEnvironments = (): readonly BackendEnvironment[] =>
+  KINDS.flatMap(({ environment }) => environment ?? []);
+
+/**
+ * A location as it was given, with what the environment says of it.
+ * @param variable the value of a variable; undefined when it is not set.
+ */
+export const locationFrom = (text: string, variable: (name: string) => string | undefined): Location => {
+  const { environment } = kindOf(text);
+  return environment === undefined ? text : { text, defaults: environment.defaults(variable) };
+};
+
+/** Variables with secrets that a store at this location has no use for. */
+export function uselessSecrets(location: Location): readonly string[] {
+  const own = kindOf(located(location).text);
+  return KINDS.filter((kind) => kind !== own).flatMap(({ environment }) => environment?.secrets ?? []);
 }
 
-/** The backend of a store: at `postgres://…` in a database, else in a directory. */
-export async function backendAt(location: string, options: LocationOptions = {}): Promise<Backend> {
-  if (!isPostgres(location)) return new FilesBackend(location, options);
-  const { PostgresBackend } = await import('./postgres/postgres.ts');
-  return new PostgresBackend(location, options);
+/** The backend of a store. @throws `invalid` for an impossible location. */
+export async function backendAt(location: Location, options: BackendOptions = {}): Promise<Backend> {
+  const place = located(location);
+  return kindOf(place.text).open(place, options);
 }
 
 /** Runs `use` on the backend of a store, and lets go of it. */
-export async function withBackendAt<T>(location: string, use: (backend: Backend) => Promise<T>): Promise<T> {
+export async function withBackendAt<T>(
+  location: Location,
+  use: (backend: Backend) => Promise<T>,
+): Promise<T> {
   const backend = await backendAt(location);
   try {
     return await use(backend);
@@ -26,41 +63,26 @@ export async function withBackendAt<T>(location: string, use: (backend: Backend)
 }
 
 /**
- * Makes a store. It exists whole or not at all.
+ * Makes a store. It exists whole or not at all; with `resume`, everything is compared with what was sent before it does.
  * @throws `conflict` when something is there already; `unavailable` when the disk or the database refuses.
  */
-export async function createAt(location: string, content: InitialContent): Promise<void> {
-  if (isPostgres(location)) {
-    const { createInPostgres } = await import('./postgres/create.ts');
-    return createInPostgres(location, content);
-  }
-  const { createFiles } = await import('./files/create-files.ts');
-  return createFiles(location, content);
+export async function createAt(
+  location: Location,
+  content: InitialContent,
+  options: CreateOptions = {},
+): Promise<void> {
+  const place = located(location);
+  await kindOf(place.text).create(place, content, options);
 }
 
-/**
- * As `createAt`, but what is done when it is cut short stays, and the next call with the same header goes on from there.
- * Everything is compared with what was sent before the store exists.
- */
-export async function createResumably(location: string, content: InitialContent): Promise<void> {
-  if (isPostgres(location)) {
-    const { createInPostgres } = await import('./postgres/create.ts');
-    return createInPostgres(location, content, { resume: true });
-  }
-  const { createFiles } = await import('./files/create-files.ts');
-  return createFiles(location, content, { resume: true });
-}
-
-/** Brings the tables of a store up to date, or makes them. Undefined for a directory, which has nothing of the kind. */
-export async function migrateAt(location: string): Promise<Migration | undefined> {
-  if (!isPostgres(location)) return undefined;
-  const { migratePostgres } = await import('./postgres/create.ts');
-  return migratePostgres(location);
+/** Brings what holds a store up to date, or makes it. Undefined for a directory, where there is nothing of the kind. */
+export async function migrateAt(location: Location): Promise<Migration | undefined> {
+  const place = located(location);
+  return kindOf(place.text).migrate?.(place);
 }
 
 /** A location for messages: without a password. */
-export async function printLocation(location: string): Promise<string> {
-  if (!isPostgres(location)) return location;
-  const { parseAddress } = await import('./postgres/address.ts');
-  return parseAddress(location).printed;
+export async function printLocation(location: Location): Promise<string> {
+  const place = located(location);
+  return kindOf(place.text).print(place);
 }

@@ -13,7 +13,7 @@ export async function writer({ store: directory }: Sandbox): Promise<void> {
     source: 'the test key',
     reveal: () => Buffer.from(MASTER_KEY, 'base64'),
   } as const;
-  const store = await openStore({ directory, credentials: [credential] });
+  const store = await openStore({ location: directory, credentials: [credential] });
   for (;;) {
     const n = await store.transact(raiseBoth);
     process.stdout.write(`${n}\n`);

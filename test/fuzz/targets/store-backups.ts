@@ -26,11 +26,11 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Backup>> {
   const { content, credentials } = await sampleContent(secrets, false);
   const template = join(place, 'template');
   await createAt(template, content);
-  const store = await openStore({ directory: template, credentials: credentials.key });
+  const store = await openStore({ location: template, credentials: credentials.key });
   await fillSample(store, secrets);
   store.close();
   const from = join(place, 'backup');
-  await backupStore({ directory: template, to: from });
+  await backupStore({ location: template, to: from });
   const backup = readFileSync(from);
   rmSync(template, { recursive: true });
   const records = recordsOf(backup);
@@ -39,7 +39,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Backup>> {
     generate: (chance) => generate(chance, backup, records),
     async check({ bytes, checked }) {
       writeFileSync(from, bytes);
-      const restored = await secrets.outcome(() => restoreStore({ from, directory }));
+      const restored = await secrets.outcome(() => restoreStore({ from, location: directory }));
       if ('refused' in restored) {
         if (existsSync(directory)) throw new Defect('a refused backup left something behind');
         if (!restored.refused.message.includes(from))
@@ -47,7 +47,9 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Backup>> {
         return;
       }
       if (!checked && !bytes.equals(backup)) throw new Defect('a changed backup was restored');
-      const opened = await secrets.outcome(() => openStore({ directory, credentials: credentials.key }));
+      const opened = await secrets.outcome(() =>
+        openStore({ location: directory, credentials: credentials.key }),
+      );
       if ('value' in opened) {
         const refusals = await readAll(opened.value, secrets);
         opened.value.close();

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
 import { storeStatus } from '../../../src/store/administration/status.ts';
-import { FilesBackend } from '../../../src/store/backends/files/files.ts';
+import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { createAt } from '../../../src/store/backends/registry.ts';
 import { parseChecked, printChecked } from '../../../src/store/checked-json.ts';
 import { openBackend } from '../../../src/store/open.ts';
@@ -169,7 +169,7 @@ async function checkStore(
     ({ path, kind }) => kind === 'write' && path === 'state/commit/journal' && isJournal(deeds),
   );
   await secrets.outcome(() => storeStatus(directory));
-  await secrets.outcome(() => examineStore({ directory, credentials: credentials.key }));
+  await secrets.outcome(() => examineStore({ location: directory, credentials: credentials.key }));
   const opened = await secrets.outcome(() => openBackend(new FilesBackend(directory), credentials.key));
   if ('refused' in opened) return;
   const store = opened.value;

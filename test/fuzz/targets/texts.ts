@@ -8,7 +8,7 @@ import { isMountPath } from '../../../src/mounts/mounts.ts';
 import { duration, flag, integer, texts as textList } from '../../../src/operations/declaration/params.ts';
 import { parseRoute, printPath } from '../../../src/operations/declaration/route.ts';
 import { keysInText, shareIn } from '../../../src/service/unseal-keys.ts';
-import { parseAddress, withDefaults } from '../../../src/store/backends/postgres/address.ts';
+import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
 import { parseMasterKey, tryParseMasterKey } from '../../../src/store/master-key.ts';
 import { parseShares } from '../../../src/store/slots/shares.ts';
 import { parseIdentifier } from '../../../src/tags/identifiers.ts';
@@ -104,7 +104,7 @@ function readDatabase(text: string): void {
   if (password !== undefined && printed.includes(`:${password}@`)) {
     throw new Defect('a location is printed with its password');
   }
-  withDefaults(text, { user: 'someone', port: '5433' });
+  parseAddress(text, { user: 'someone', port: '5433' });
 }
 
 function readMasterKey(text: string): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
 import { createFiles } from '../../../src/store/backends/files/create-files.ts';
-import { FilesBackend } from '../../../src/store/backends/files/files.ts';
+import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { printJournal } from '../../../src/store/backends/files/journal.ts';
 import { describeBackend } from '../../contracts/store-backend.ts';
 import { temporaryDirectory } from '../temporary-store.ts';

@@ -22,4 +22,41 @@ describe('the location of a store in PostgreSQL', () => {
         "the location of the store can't be right: it is not of the form postgres://USER@HOST:PORT/DATABASE",
     });
   });
+
+  it('leaves out what is known beside it, and keeps what it says itself', () => {
+    const defaults = { host: 'other', port: '5433', user: 'ada', dbname: 'keys', connect_timeout: '3' };
+    expect(parseAddress('postgres://', defaults)).toMatchObject({
+      hosts: [{ host: 'other', port: 5433 }],
+      user: 'ada',
+      database: 'keys',
+      connectTimeoutMs: 3000,
+      printed: 'postgres://ada@other:5433/keys',
+    });
+    expect(parseAddress('postgres://bob@db:5432/store?connect_timeout=7', defaults)).toMatchObject({
+      hosts: [{ host: 'db', port: 5432 }],
+      user: 'bob',
+      database: 'store',
+      connectTimeoutMs: 7000,
+    });
+    expect(parseAddress('postgres:///?host=db&user=bob&dbname=store', defaults)).toMatchObject({
+      hosts: [{ host: 'db', port: 5433 }],
+      user: 'bob',
+      database: 'store',
+    });
+  });
+
+  it('has its own port for one of several hosts, and then the one beside it for none', () => {
+    expect(parseAddress('postgres://one:5000,two/keys', { port: '5433' }).hosts).toEqual([
+      { host: 'one', port: 5000 },
+      { host: 'two', port: undefined },
+    ]);
+  });
+
+  it('takes a value from beside it as it is, without escapes', () => {
+    const { database, passwordFile } = parseAddress('postgres://db', {
+      dbname: 'a%41&b',
+      passwordfile: '/run/pass word',
+    });
+    expect([database, passwordFile]).toEqual(['a%41&b', '/run/pass word']);
+  });
 });

@@ -11,7 +11,7 @@ export const put = (store: SealedStore, n: number): Promise<void> =>
 
 /** Makes a store that `KEY` opens, without the document. */
 export async function initWithKey(location: string): Promise<void> {
-  await initStore({ directory: location, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+  await initStore({ location: location, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
 }
 
 async function withStore<T>(location: string, use: (store: SealedStore) => Promise<T>): Promise<T> {

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { copyStore } from '../../../src/store/administration/copy.ts';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
 import { initStore } from '../../../src/store/administration/init.ts';
-import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
+import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
+import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import { createAt, migrateAt } from '../../../src/store/backends/registry.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import {
@@ -95,7 +96,7 @@ describe.skipIf(missing !== undefined)(
       expect(
         await failure(() =>
           initStore({
-            directory: cluster.location('mine', { user: 'clerk', password: 'clerk' }),
+            location: cluster.location('mine', { user: 'clerk', password: 'clerk' }),
             slots: slots(),
           }),
         ),
@@ -110,9 +111,9 @@ describe.skipIf(missing !== undefined)(
       await cluster.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
       const clerk = cluster.location(schema, { user: 'clerk', password: 'clerk' });
       expect(await failure(() => read(clerk))).toBe(`not-found: no store in ${printed(schema, 'clerk')}`);
-      await initStore({ directory: clerk, slots: slots() });
+      await initStore({ location: clerk, slots: slots() });
       await write(clerk);
-      expect(await failure(() => initStore({ directory: clerk, slots: slots() }))).toBe(
+      expect(await failure(() => initStore({ location: clerk, slots: slots() }))).toBe(
         `conflict: there is a store in ${printed(schema, 'clerk')} already`,
       );
     });
@@ -194,7 +195,7 @@ describe.skipIf(missing !== undefined)(
       await cluster.query(
         `UPDATE ${schema}.blob SET bytes = '\\x00' WHERE area = 'documents' AND generation = 1`,
       );
-      const { findings } = await examineStore({ directory: location, credentials: [rawCredential()] });
+      const { findings } = await examineStore({ location: location, credentials: [rawCredential()] });
       expect(findings.length).toBeGreaterThan(2);
       expect(findings.map(({ file }) => file)).toContain(`${printed(schema)} (generation 7, documents/aa)`);
     });
@@ -239,7 +240,7 @@ describe.skipIf(missing !== undefined)(
       );
       for (const place of [location, back]) {
         const { findings, unlocked } = await examineStore({
-          directory: place,
+          location: place,
           credentials: [rawCredential()],
         });
         expect({ findings, unlocked }).toEqual({ findings: [], unlocked: true });
@@ -254,7 +255,7 @@ describe.skipIf(missing !== undefined)(
         version: { generation: 1, revision: 5 },
         blobs: (async function* () {})(),
       });
-      const backend = new PostgresBackend(location);
+      const backend = new PostgresBackend(parseAddress(location));
       onTestFinished(() => backend.close());
       const ref = { area: 'documents', name: 'aa' } as const;
       await cluster.query(`CREATE TABLE ${schema}_past AS SELECT * FROM ${schema}.store`);
@@ -266,7 +267,7 @@ describe.skipIf(missing !== undefined)(
       // Another history reaches the same number.
       await cluster.query(`UPDATE ${schema}.store SET revision = 6, commit = gen_random_uuid()`);
       expect(await backend.state()).toEqual({ generation: 1, revision: 7, settled: true });
-      const other = new PostgresBackend(location);
+      const other = new PostgresBackend(parseAddress(location));
       onTestFinished(() => other.close());
       expect(await other.state()).toEqual({ generation: 1, revision: 7, settled: true });
     });

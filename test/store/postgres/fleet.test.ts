@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)(
 
     const newFleet = async (at: string): Promise<void> => {
       location = at;
-      await initStore({ directory: at, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+      await initStore({ location: at, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
       token = await issueToken(at, {});
       members = [new Member(at), new Member(at)];
       await Promise.all(members.map((member) => member.start()));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
-import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
+import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
+import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import { createAt } from '../../../src/store/backends/registry.ts';
 import { describeBackend } from '../../contracts/store-backend.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
@@ -16,7 +17,7 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? '' :
   });
 
   const open = (location: string): PostgresBackend => {
-    const backend = new PostgresBackend(location);
+    const backend = new PostgresBackend(parseAddress(location));
     onTestFinished(() => backend.close());
     return backend;
   };

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { PostgresBackend } from '../../../src/store/backends/postgres/postgres.ts';
+import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
+import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { openWithKey } from '../temporary-store.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
@@ -87,7 +88,10 @@ describe.skipIf(missing !== undefined)(
 
     it('is not tried again over what another writer committed meanwhile', async () => {
       const { schema, location } = await newStore();
-      const [ours, others] = [new PostgresBackend(location), new PostgresBackend(location)];
+      const [ours, others] = [
+        new PostgresBackend(parseAddress(location)),
+        new PostgresBackend(parseAddress(location)),
+      ];
       onTestFinished(() => ours.close());
       onTestFinished(() => others.close());
       const blob = (name: string) => [

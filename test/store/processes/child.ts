@@ -67,7 +67,7 @@ const works: Record<string, (store: SealedStore) => Promise<void>> = {
 };
 
 const store = await openStore({
-  directory,
+  location: directory,
   credentials: [{ kind: 'raw', source: 'the test key', reveal: () => Uint8Array.from(key) }],
 });
 say('ready');

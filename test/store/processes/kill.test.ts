@@ -69,7 +69,7 @@ it(`keeps every acknowledged change when its writer is killed, ${KILLS} times`, 
   // What a killed writer leaves behind would hold up many rounds; a busy machine may hold up a few.
   expect(slow).toBeLessThanOrEqual(KILLS / 50);
   expect(acknowledged.single).toBeGreaterThan(KILLS);
-  const { findings, unlocked } = await examineStore({ directory, credentials: [rawCredential()] });
+  const { findings, unlocked } = await examineStore({ location: directory, credentials: [rawCredential()] });
   expect({ findings, unlocked }).toEqual({ findings: [], unlocked: true });
 });
 
@@ -91,7 +91,7 @@ it('is wholly re-keyed or as before when a rekey is killed at any moment', { tim
     expect(await setup.read((view) => view.get({ collection: 'things', id: 'id7' }))).toEqual({ id: 'id7' });
     const store = await openWithKey(directory);
     expect(await store.read((view) => view.list('things'))).toEqual(ids);
-    const { findings } = await examineStore({ directory, credentials: [rawCredential()] });
+    const { findings } = await examineStore({ location: directory, credentials: [rawCredential()] });
     expect(findings).toEqual([]);
     await store.transact((tx) => tx.put({ collection: 'rounds', id: String(round) }, {}));
     expect(readdirSync(directory).filter((name) => name.startsWith('generation-'))).toHaveLength(1);

@@ -56,7 +56,7 @@ describe('administration of slots', () => {
     });
     const texts = added.shareTexts?.slice(1) ?? [];
     const opened = await openStore({
-      directory,
+      location: directory,
       credentials: [{ kind: 'shares', source: 'shares', reveal: () => texts }],
     });
     expect(opened.keyring.slotId).toBe(added.id);
@@ -151,7 +151,7 @@ describe('somebody who can write to the disk', () => {
     const slot = parseSlot(firstId, readFileSync(path), path);
     const rootKey = wrapRootKey(new Uint8Array(32), new Uint8Array(32), store.id, 1, slot);
     writeFileSync(path, slotBlob({ ...slot, rootKey }).bytes);
-    await expect(openStore({ directory, credentials: [rawCredential()] })).rejects.toMatchObject({
+    await expect(openStore({ location: directory, credentials: [rawCredential()] })).rejects.toMatchObject({
       kind: 'corrupt',
       message: `${path} is damaged: the root key in it was not wrapped by this store`,
     });

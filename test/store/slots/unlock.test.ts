@@ -44,9 +44,9 @@ async function storeWith(...slots: SlotRequest[]): Promise<{
   open: (...given: Credential[]) => Promise<string>;
 }> {
   const directory = join(temporaryDirectory(), 'store');
-  const created = await initStore({ directory, slots });
+  const created = await initStore({ location: directory, slots });
   const open = async (...credentials: Credential[]): Promise<string> => {
-    const store = await openStore({ directory, credentials });
+    const store = await openStore({ location: directory, credentials });
     expect(store.id).toBe(created.id);
     return store.keyring.slotId;
   };
@@ -261,7 +261,7 @@ describe('unlocking', () => {
     'refuses to make a slot from %s',
     async (_, request, message) => {
       const directory = join(temporaryDirectory(), 'store');
-      await expect(initStore({ directory, slots: [request] })).rejects.toMatchObject({
+      await expect(initStore({ location: directory, slots: [request] })).rejects.toMatchObject({
         kind: 'invalid',
         message,
       });
@@ -271,7 +271,7 @@ describe('unlocking', () => {
 
   it('refuses to make a store that nothing opens', async () => {
     const directory = join(temporaryDirectory(), 'store');
-    await expect(initStore({ directory, slots: [] })).rejects.toMatchObject({
+    await expect(initStore({ location: directory, slots: [] })).rejects.toMatchObject({
       kind: 'invalid',
       message: 'a store needs at least one key slot',
     });

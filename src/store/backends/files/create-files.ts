@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { makeWithParents } from '../../../ground/directories.ts';
 import { conflict } from '../../../ground/errors.ts';
 import type { InitialContent } from '../backend.ts';
+import type { CreateOptions } from '../backend-kind.ts';
 import { diskError } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
@@ -23,11 +24,6 @@ import { refuseForeign } from './ownership.ts';
 import { StateDirectory, settled } from './state-directory.ts';
 
 const LOCK_WAIT_MS = 10_000;
-
-export interface CreateOptions {
-  /** Goes on from what an earlier attempt with the same header left, and leaves what it has done when it fails. */
-  readonly resume?: boolean;
-}
 
 /**
  * Makes the files of a new store. The store exists from the moment in which its header gets its name; until then the

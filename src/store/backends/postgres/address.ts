@@ -1,4 +1,5 @@
 import { invalid } from '../../../ground/errors.ts';
+import type { Defaults } from '../backend-kind.ts';
 
 /** One server of a PostgreSQL cluster; what is undefined is left to the platform (PGHOST, PGPORT, else localhost and 5432). */
 export interface Host {
@@ -57,16 +58,19 @@ const PARAMETERS = [
   'connect_timeout',
 ] as const;
 type Parameter = (typeof PARAMETERS)[number];
+type Groups = Readonly<Record<string, string | undefined>>;
 
 /**
  * Takes a location apart: a connection URI as libpq has it (PostgreSQL 15 documentation, 34.1.1.2), with several hosts if
  * need be. Beyond libpq's parameters there are `schema` and `passwordfile`.
+ * @param defaults parameters that the location doesn't have itself.
  * @throws `invalid`, never repeating the location, which may hold a password.
  */
-export function parseAddress(location: string): PostgresAddress {
+export function parseAddress(location: string, defaults: Defaults = {}): PostgresAddress {
   const groups = location.isWellFormed() ? PARTS.exec(location)?.groups : undefined;
   if (groups === undefined) throw wrong('it is not of the form postgres://USER@HOST:PORT/DATABASE');
   const given = parametersOf(groups['query'] ?? '');
+  addDefaults(given, groups, defaults);
   const hosts = hostsOf(given.get('host') ?? groups['hosts'] ?? '', given.get('port'));
   const user = given.get('user') ?? decoded(groups['user']);
   const database = given.get('dbname') ?? decoded(groups['database']);
@@ -91,29 +95,17 @@ export function parseAddress(location: string): PostgresAddress {
   return { ...address, printed: printAddress(address) };
 }
 
-/** The location with parameters that it doesn't have itself. @throws `invalid` as `parseAddress`. */
-export function withDefaults(
-  location: string,
-  defaults: Partial<Readonly<Record<Parameter, string | undefined>>>,
-): string {
-  const parts = PARTS.exec(location)?.groups;
-  if (parts === undefined) return location;
-  const own = parametersOf(parts['query'] ?? '');
-  const beside: Partial<Record<Parameter, string | undefined>> = {
-    host: decoded(parts['hosts']),
-    user: decoded(parts['user']),
-    dbname: decoded(parts['database']),
-    port: /:\d/.test(parts['hosts'] ?? '') ? 'given' : undefined,
-  };
-  const more = Object.entries(defaults).flatMap(([name, value]) => {
-    const known = own.get(name as Parameter) ?? beside[name as Parameter];
-    return value === undefined || known !== undefined ? [] : [`${name}=${encodeURIComponent(value)}`];
-  });
-  if (more.length === 0) return location;
-  return `${location}${parts['query'] === undefined ? '?' : '&'}${more.join('&')}`;
+/** Adds what the location says neither in its query nor before it. */
+function addDefaults(given: Map<Parameter, string>, groups: Groups, defaults: Defaults): void {
+  const { user, hosts = '', database } = groups;
+  const beside: Groups = { user, host: hosts, port: /:\d/.exec(hosts)?.[0], dbname: database };
+  for (const name of PARAMETERS) {
+    const value = defaults[name];
+    if (value !== undefined && !given.has(name) && !beside[name]) given.set(name, value);
+  }
 }
 
-function parametersOf(query: string): ReadonlyMap<Parameter, string> {
+function parametersOf(query: string): Map<Parameter, string> {
   const given = new Map<Parameter, string>();
   for (const pair of query.split('&').filter((text) => text !== '')) {
     const [name = '', value = ''] = pair.split(/=(.*)/s);

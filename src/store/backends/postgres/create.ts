@@ -1,20 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { conflict, corrupt } from '../../../ground/errors.ts';
 import type { Blob, InitialContent } from '../backend.ts';
-import { type PostgresAddress, parseAddress } from './address.ts';
+import type { CreateOptions, Migration } from '../backend-kind.ts';
+import type { PostgresAddress } from './address.ts';
 import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
 import { type Client, Connections } from './connections.ts';
 import { databaseError } from './database-errors.ts';
-import { checkSchema, type Migration, migrateSchema } from './schema.ts';
+import { checkSchema, migrateSchema } from './schema.ts';
 import { StoreLock } from './store-lock.ts';
 
 const LOCK_WAIT_MS = 10_000;
 const STATEMENT_MS = 10 * 60_000;
-
-export interface CreateOptions {
-  /** Goes on from what an earlier attempt with the same header left, and leaves what it has done when it fails. */
-  readonly resume?: boolean;
-}
 
 /**
  * Makes the rows of a new store, and the tables when they are missing. The store exists from the moment in which its one
@@ -22,11 +18,11 @@ export interface CreateOptions {
  * @throws `conflict` when there is a store already; `unavailable` when the database refuses.
  */
 export async function createInPostgres(
-  location: string,
+  address: PostgresAddress,
   content: InitialContent,
   { resume = false }: CreateOptions = {},
 ): Promise<void> {
-  await onOwnConnection(location, async (client, address) => {
+  await onOwnConnection(address, async (client) => {
     await inTransaction(client, () => migrateSchema(client, address));
     await checkSchema(client, address);
     await new StoreLock(client, address, LOCK_WAIT_MS).take();
@@ -43,15 +39,11 @@ export async function createInPostgres(
 }
 
 /** Makes the tables, or brings them to this version. @throws `corrupt` for newer ones; `unavailable` without the right to. */
-export const migratePostgres = (location: string): Promise<Migration> =>
-  onOwnConnection(location, (client, address) => inTransaction(client, () => migrateSchema(client, address)));
+export const migratePostgres = (address: PostgresAddress): Promise<Migration> =>
+  onOwnConnection(address, (client) => inTransaction(client, () => migrateSchema(client, address)));
 
 /** The connection ends with it, and with the connection a lock. */
-async function onOwnConnection<T>(
-  location: string,
-  use: (client: Client, address: PostgresAddress) => Promise<T>,
-): Promise<T> {
-  const address = parseAddress(location);
+async function onOwnConnection<T>(address: PostgresAddress, use: (client: Client) => Promise<T>): Promise<T> {
   const connections = new Connections(address, {
     connections: 1,
     waitMs: address.connectTimeoutMs,
@@ -61,7 +53,7 @@ async function onOwnConnection<T>(
   try {
     const { client, giveBack } = await connections.lend(async () => undefined);
     try {
-      return await use(client, address);
+      return await use(client);
     } finally {
       giveBack(true);
     }

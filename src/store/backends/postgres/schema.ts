@@ -1,4 +1,5 @@
 import { corrupt, notFound, unavailable } from '../../../ground/errors.ts';
+import type { Migration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import type { Client } from './connections.ts';
 
@@ -115,12 +116,6 @@ const altered = ({ schema, printed }: PostgresAddress, table: Table, what: strin
   corrupt(`the table ${schema}.${table} of ${printed} ${what}`, {
     hint: `it has to have: ${SHAPE[table]}; undo the change, or bring the database back from a backup`,
   });
-
-/** What `migrate` did, as versions of the schema; 0 stands for none. */
-export interface Migration {
-  readonly from: number;
-  readonly to: number;
-}
 
 /**
  * Makes the schema, or brings it to this version. To be run in a transaction; running servers wait meanwhile.

@@ -1,0 +1,201 @@
+import { CofferError, corrupt, notFound, unavailable } from '../../../ground/errors.ts';
+import type { Area, Backend, BlobRef, Session, State } from '../backend.ts';
+import type { BackendOptions } from '../backend-kind.ts';
+import type { PostgresAddress } from './address.ts';
+import { areaOf, isBlobName, printRef } from './blob-rows.ts';
+import { type Client, Connections, type Lent } from './connections.ts';
+import { databaseError } from './database-errors.ts';
+import { checkSchema } from './schema.ts';
+import { PostgresSession } from './session.ts';
+import { SharedLook } from './shared-look.ts';
+import { COMMIT_COLUMNS, type Commit, commitOf, StoreLock } from './store-lock.ts';
+
+const LOCK_WAIT_MS = 30_000;
+const READING_CONNECTIONS = 4;
+const READ_MS = 10_000;
+/** A rekey deletes all rows of a generation in one statement. */
+const WRITE_MS = 10 * 60_000;
+
+/** A store in PostgreSQL, shared by any number of hosts. Tables: docs/format.md; how they are used: docs/operations.md. */
+export class PostgresBackend implements Backend {
+  readonly location: string;
+  readonly headerLocation: string;
+  readonly #address: PostgresAddress;
+  readonly #lockWaitMs: number;
+  readonly #reading: Connections;
+  /** One connection: writers of this process queue here rather than in the database. */
+  readonly #writing: Connections;
+  readonly #looks = new SharedLook(() => this.#look());
+  #seen: { readonly commit: Commit; readonly state: State } | undefined;
+
+  /** Connects when first used. */
+  constructor(address: PostgresAddress, options: BackendOptions = {}) {
+    this.#address = address;
+    this.location = address.printed;
+    this.headerLocation = `${this.location} (header)`;
+    this.#lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
+    const waitMs = address.connectTimeoutMs;
+    this.#reading = new Connections(address, {
+      connections: READING_CONNECTIONS,
+      waitMs,
+      statementMs: READ_MS,
+      lockMs: READ_MS,
+    });
+    this.#writing = new Connections(address, {
+      connections: 1,
+      waitMs: Math.max(waitMs, this.#lockWaitMs),
+      statementMs: WRITE_MS,
+      lockMs: this.#lockWaitMs,
+    });
+  }
+
+  locate(generation: number, ref: BlobRef): string {
+    return `${this.location} (generation ${generation}, ${printRef(ref)})`;
+  }
+
+  async header(): Promise<Uint8Array> {
+    return this.#reading.reading(async (client) => {
+      await checkSchema(client, this.#address);
+      const { rows } = await client.query<{ readonly header: Buffer; readonly ready: boolean }>(
+        `SELECT header, ready FROM ${this.#address.schema}.store`,
+      );
+      const [row] = rows;
+      if (row?.ready === true) return row.header;
+      const hint =
+        row === undefined ? 'make one with "coffer init"' : 'a copy to it was cut short: run it again';
+      throw notFound(`no store in ${this.location}`, { hint });
+    });
+  }
+
+  state(): Promise<State> {
+    return this.#looks.ask();
+  }
+
+  async read(generation: number, { area, name }: BlobRef): Promise<Uint8Array | undefined> {
+    const { rows } = await this.#reading.reading((client) =>
+      client.query<{ readonly bytes: Buffer }>({
+        name: 'read',
+        text: `SELECT bytes FROM ${this.#address.schema}.blob WHERE generation = $1 AND area = $2 AND name = $3`,
+        values: [generation, area, name],
+      }),
+    );
+    return rows[0]?.bytes;
+  }
+
+  async has(generation: number, { area, name }: BlobRef): Promise<boolean> {
+    const { rows } = await this.#reading.reading((client) =>
+      client.query({
+        name: 'has',
+        text: `SELECT FROM ${this.#address.schema}.blob WHERE generation = $1 AND area = $2 AND name = $3`,
+        values: [generation, area, name],
+      }),
+    );
+    return rows.length > 0;
+  }
+
+  async names(generation: number, area: Area): Promise<string[]> {
+    const { rows } = await this.#reading.reading((client) =>
+      client.query<{ readonly name: string }>(
+        `SELECT name FROM ${this.#address.schema}.blob WHERE generation = $1 AND area = $2`,
+        [generation, area],
+      ),
+    );
+    return rows.map(({ name }) => name).filter(isBlobName);
+  }
+
+  async strays(): Promise<string[]> {
+    const { generation } = await this.state();
+    const { rows } = await this.#reading.reading((client) =>
+      client.query<{ readonly generation: string; readonly area: string; readonly name: string }>(
+        `SELECT generation::text, area, name FROM ${this.#address.schema}.blob
+         WHERE generation <> $1 OR area NOT IN ('slots', 'documents') OR name !~ '^[0-9a-f]{1,64}$'`,
+        [generation],
+      ),
+    );
+    return rows.map(
+      (row) => `${this.location} (generation ${row.generation}, ${areaOf(row.area) ?? row.area}/${row.name})`,
+    );
+  }
+
+  async exclusive<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const { lent, session } = await this.#begin();
+    const outcome = await Promise.allSettled([work(session)]);
+    const released = session.release();
+    // A commit has shown that nobody else had the lock; else that the lock is still there to be let go of shows it. What the
+    // next session sends comes after the release anyway.
+    if (outcome[0].status === 'fulfilled' && session.hasProof) {
+      lent.giveBack(false);
+      return outcome[0].value;
+    }
+    const held = await released;
+    lent.giveBack(!held);
+    if (outcome[0].status === 'rejected') throw outcome[0].reason;
+    if (held) return outcome[0].value;
+    throw unavailable(`the connection to ${this.location} was lost`, {
+      hint: 'nothing was changed; try again',
+    });
+  }
+
+  close(): void {
+    this.#reading.close();
+    this.#writing.close();
+  }
+
+  async #begin(): Promise<{ readonly lent: Lent; readonly session: PostgresSession }> {
+    let session: PostgresSession | undefined;
+    const lent = await this.#writing.lend(async (client) => {
+      const lock = new StoreLock(client, this.#address, this.#lockWaitMs);
+      const at = await lock.take();
+      session = at === undefined ? undefined : new PostgresSession(client, this.#address, lock, at);
+    });
+    if (session !== undefined) return { lent, session };
+    lent.giveBack(true);
+    throw notFound(`no store in ${this.location}`, { hint: 'make one with "coffer init"' });
+  }
+
+  async #look(): Promise<State> {
+    const commit = await this.#reading.watching((client) => this.#presentCommit(client));
+    const seen = this.#seen;
+    if (seen === undefined || commit.revision > seen.commit.revision) return this.#remember(commit);
+    if (commit.id === seen.commit.id) return seen.state;
+    return this.#remember(await this.#continueAfter(seen.commit));
+  }
+
+  #remember(commit: Commit): State {
+    const { generation, revision } = commit;
+    const state: State = { generation, revision, settled: true };
+    this.#seen = { commit, state };
+    return state;
+  }
+
+  async #presentCommit(client: Client): Promise<Commit> {
+    const { rows } = await client.query({
+      name: 'state',
+      text: `SELECT ${COMMIT_COLUMNS} FROM ${this.#address.schema}.store WHERE ready`,
+    });
+    const [row] = rows;
+    if (row === undefined)
+      throw corrupt(`the store in ${this.location} is gone`, { hint: 'restore a backup' });
+    return commitOf(row);
+  }
+
+  /**
+   * The database went back in time, to a backup or to a standby that had not received everything: revisions that caches
+   * know are given out a second time. So this store goes on from above all that were seen.
+   */
+  async #continueAfter(lost: Commit): Promise<Commit> {
+    const { lent, session } = await this.#begin();
+    try {
+      const { rows } = await lent.client.query(
+        `UPDATE ${this.#address.schema}.store
+         SET revision = GREATEST(revision, $1::bigint) + 1, commit = gen_random_uuid() RETURNING ${COMMIT_COLUMNS}`,
+        [lost.revision],
+      );
+      return commitOf(rows[0]);
+    } catch (error) {
+      throw error instanceof CofferError ? error : databaseError(error, this.location);
+    } finally {
+      lent.giveBack(!(await session.release()));
+    }
+  }
+}
