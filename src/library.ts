@@ -1,4 +1,4 @@
-import { DEFAULT_MOUNT } from './mounts/mounts.ts';
+import { DEFAULT_MOUNT } from './mounts/paths.ts';
 import { type Branch, type Catalogue, catalogue, type Entry, isEntry } from './operations/catalogue.ts';
 import { openCore } from './operations/core.ts';
 import { type Core, type Operation, owner, resultOf } from './operations/declaration/operation.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { invalid } from '../ground/errors.ts';
+import { DEFAULT_MOUNT, trimSlashes } from '../mounts/paths.ts';
 import { type OptionValue, textOption } from './command.ts';
 import { type Environment, variable } from './environment.ts';
 import { storeLocation } from './store-location.ts';
 
 export type Format = 'table' | 'json' | 'raw';
 const FORMATS: readonly Format[] = ['table', 'json', 'raw'];
-const DEFAULT_MOUNT = 'transit';
 
 /** Where the token for a server comes from. */
 export type TokenSource =
@@ -106,5 +106,3 @@ function homeOfUser(): string {
     });
   }
 }
-
-const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');

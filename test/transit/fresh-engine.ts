@@ -1,7 +1,6 @@
 import { systemRandom } from '../../src/ground/random.ts';
-import type { Dialect } from '../../src/mounts/mounts.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { type Engine, type EngineOptions, engineOf } from '../../src/transit/engine.ts';
+import { type Dialect, type Engine, type EngineOptions, engineOf } from '../../src/transit/engine.ts';
 import { Transit } from '../../src/transit/transit.ts';
 
 /** 2026-03-01T08:00:00.5Z */
@@ -9,7 +8,14 @@ export const FIXED_TIME_MS = 1_772_352_000_500;
 
 async function options(dialect: Dialect): Promise<EngineOptions> {
   const clock = { now: () => FIXED_TIME_MS };
-  const mount = { path: 'transit', dialect, description: '', accessor: 'transit_00000000', uuid: 'test' };
+  const mount = {
+    type: 'transit',
+    path: 'transit',
+    description: '',
+    accessor: 'transit_00000000',
+    uuid: 'test',
+    options: { dialect },
+  };
   return { store: await memoryStore({ clock }), clock, random: systemRandom, mount };
 }
 

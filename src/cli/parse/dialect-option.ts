@@ -1,8 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
-import type { Dialect } from '../../mounts/mounts.ts';
+import { DIALECTS, type Dialect } from '../../transit/engine.ts';
 import { type Given, type OptionSpec, textOption } from '../command.ts';
-
-const DIALECTS: readonly Dialect[] = ['service', 'vault'];
 
 export const dialectOption: OptionSpec = {
   flag: 'dialect',

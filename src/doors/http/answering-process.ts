@@ -182,7 +182,7 @@ export class AnsweringProcess implements Member {
     const core = this.#host.served?.core;
     if (core === undefined) return;
     try {
-      for (const { path } of await core.mounts.list()) await this.#rotateDueKeysOf(core, path);
+      for (const { path } of await core.mounts.list('transit')) await this.#rotateDueKeysOf(core, path);
     } catch (error) {
       this.#log.defect('looking for keys that are due failed', error);
     }

@@ -1,6 +1,5 @@
 import { AuditLog } from '../../access/audit-log.ts';
 import { asCofferError } from '../../ground/errors.ts';
-import type { Dialect } from '../../mounts/mounts.ts';
 import { openCore } from '../../operations/core.ts';
 import type { Core, ServerState } from '../../operations/declaration/operation.ts';
 import type { ServedRoute } from '../../operations/routes.ts';
@@ -11,6 +10,7 @@ import { ServedCore } from '../../service/served-core.ts';
 import { credentialsOf, type UnsealKey } from '../../service/unseal-keys.ts';
 import { openStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import type { Dialect } from '../../transit/engine.ts';
 import { Apis } from './apis.ts';
 import type { Answer, Exchange } from './exchange.ts';
 
@@ -113,7 +113,8 @@ export class ApiHost {
   /** A core over the store, with settings that wait for a reload taken up. */
   async #serve(store: Store): Promise<ServedCore> {
     const core = this.#core(store);
-    for (const mount of await core.mounts.list()) await (await core.transit(mount.path)).applyCacheSize();
+    for (const mount of await core.mounts.list('transit'))
+      await (await core.transit(mount.path)).applyCacheSize();
     return ServedCore.over(core, this.#auditLog);
   }
 

@@ -1,6 +1,5 @@
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
-import type { Dialect } from '../../mounts/mounts.ts';
 import { catalogue } from '../../operations/catalogue.ts';
 import { loadRoutes, type ServedRoute } from '../../operations/routes.ts';
 import { Control } from '../../service/control.ts';
@@ -9,6 +8,7 @@ import { remembering, type UnsealKey } from '../../service/unseal-keys.ts';
 import { openStore } from '../../store/open.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import type { Store } from '../../store/store.ts';
+import type { Dialect } from '../../transit/engine.ts';
 import { AnsweringProcess, type AnsweringSettings } from './answering-process.ts';
 import type { TlsCertificate } from './http-server.ts';
 import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } from './listen-address.ts';

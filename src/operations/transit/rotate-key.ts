@@ -5,6 +5,7 @@ import { existingKey } from './parameters.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST keys/:name/rotate',
   capability: 'update',
   params: {

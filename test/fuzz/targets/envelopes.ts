@@ -86,7 +86,7 @@ const dataKeysOf = (transit: Transit, wrappedHere: ReadonlyMap<string, string>):
 async function open(_chance: Chance, secrets: Secrets): Promise<World<Reading>> {
   const clock = { now: () => 1_772_352_000_500 };
   const store = await memoryStore({ clock });
-  const mount = { path: 'transit', dialect: 'service', description: '', accessor: 'a', uuid: 'u' } as const;
+  const mount = { type: 'transit', path: 'transit', description: '', accessor: 'a', uuid: 'u', options: {} };
   const transit = new Transit({ store, clock, random: systemRandom, mount });
   await restoreGoKeys(transit, secrets);
   for (const { dataKey } of vectors) secrets.add('a data key', Buffer.from(dataKey, 'hex'));

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { Dialect } from '../../../src/mounts/mounts.ts';
 import { type Branch, catalogue, type Entry, isEntry } from '../../../src/operations/catalogue.ts';
 import { openCore } from '../../../src/operations/core.ts';
 import {
@@ -10,6 +9,7 @@ import {
 } from '../../../src/operations/declaration/operation.ts';
 import { parseValues } from '../../../src/operations/declaration/params.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
+import type { Dialect } from '../../../src/transit/engine.ts';
 import type { Transit } from '../../../src/transit/transit.ts';
 import { goBackup, goDocument, type Members } from '../../reference/go-backup.ts';
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
 import type { AuditedRequest } from '../../../access/audit-record.ts';
-import { DEFAULT_MOUNT } from '../../../mounts/mounts.ts';
 import type { Call, Operation } from '../../../operations/declaration/operation.ts';
 import { parseValues } from '../../../operations/declaration/params.ts';
 import { type Method, pathParams, routesOf } from '../../../operations/declaration/route.ts';
@@ -52,7 +51,7 @@ export class DocumentApi {
     readonly served: () => ServedCore | undefined;
     readonly failed: NoteFailure;
   }) {
-    this.#routes = new RouteTable(routesUnder(options.routes, 'json-api', true), decodeURIComponent);
+    this.#routes = new RouteTable(routesUnder(options.routes, 'json-api'), decodeURIComponent);
     this.#served = options.served;
     this.#failed = options.failed;
   }
@@ -165,7 +164,7 @@ async function run(
   if (!served.access.authorize(identity, POLICY_PREFIX + policyPath, capability, sent, meant)) return MISSING;
   const { values } = parseValues(operation.params, raw);
   if (method !== 'GET') await served.recordRequest(progress.audited);
-  const call: Call = { core: served.core, caller, mount: DEFAULT_MOUNT, baseUrl: baseUrlOf(exchange) };
+  const call: Call = { core: served.core, caller, baseUrl: baseUrlOf(exchange) };
   const outcome = await operation.run(call, values);
   return { answer: documentAnswer(outcome), data: outcome.data };
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
 import type { AuditedRequest } from '../../../access/audit-record.ts';
-import { DEFAULT_MOUNT } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mounts.ts';
+import { DEFAULT_MOUNT, LOGIN_PREFIX } from '../../../mounts/paths.ts';
 import {
   type Call,
   type Caller,
@@ -12,7 +13,13 @@ import {
 } from '../../../operations/declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from '../../../operations/declaration/params.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
-import { type Match, RouteTable, routesUnder, type ServedRoute } from '../../../operations/routes.ts';
+import {
+  type Match,
+  mountedRoutes,
+  RouteTable,
+  routesUnder,
+  type ServedRoute,
+} from '../../../operations/routes.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import { mountEnd, type ServedCore } from '../../../service/served-core.ts';
 import {
@@ -45,15 +52,16 @@ interface Progress {
   readonly exchange: Exchange;
   readonly request: DataRequest;
   readonly match: Match;
-  readonly mount: string;
+  readonly mount: Mount | undefined;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly revision: string;
 }
 
 /** The API of the Vault family: `/v1`. */
 export class DataApi {
-  readonly #absolute: RouteTable;
-  readonly #engine: RouteTable;
+  readonly #own: RouteTable;
+  /** Below mounts, by their type. */
+  readonly #mounted: ReadonlyMap<string, RouteTable>;
   readonly #unfolding: RouteTable;
   readonly #served: () => ServedCore | undefined;
   readonly #sealedCore: Core;
@@ -69,10 +77,12 @@ export class DataApi {
     readonly sealedCore: Core;
     readonly failed: NoteFailure;
   }) {
-    this.#absolute = new RouteTable(routesUnder(options.routes, 'vault', true));
-    const engine = routesUnder(options.routes, 'vault', false);
-    this.#engine = new RouteTable(engine);
-    this.#unfolding = new RouteTable(engine.filter(({ operation }) => operation.unfolds));
+    const { routes } = options;
+    this.#own = new RouteTable(routesUnder(routes, 'vault'));
+    this.#mounted = mountedRoutes(routes, 'vault');
+    this.#unfolding = new RouteTable(
+      routes.filter(({ operation, route }) => operation.unfolds && route.mount !== undefined),
+    );
     this.#served = options.served;
     this.#sealedCore = options.sealedCore;
     this.#failed = options.failed;
@@ -101,33 +111,26 @@ export class DataApi {
   }
 
   async #route(exchange: Exchange, request: DataRequest): Promise<Answer> {
-    const absolute = this.#absolute.match(request.method, request.path);
+    const own = this.#own.match(request.method, request.path);
     const served = this.#served();
-    if (typeof absolute === 'object' && absolute.served.operation.unauthenticated) {
-      return this.#answerAnybody(exchange, request, absolute, served?.core);
+    if (typeof own === 'object' && own.served.operation.unauthenticated) {
+      return this.#answerAnybody(exchange, request, own, served?.core);
     }
-    if (absolute === 'unsupported-operation' && this.#absolute.isOpen(request.path)) {
+    if (own === 'unsupported-operation' && this.#own.isOpen(request.path)) {
       return UNSUPPORTED_OPERATION.answer;
     }
     if (served === undefined) return errorBody(503, ['Vault is sealed']);
     const parameters = readParameters(request, exchange);
     // Asked for once: what the store held when the request had come in is what it is answered from.
     const revision = await served.revision();
-    const mount = absolute === 'unsupported-path' ? served.mountOf(request.path) : undefined;
-    const match =
-      mount === undefined
-        ? absolute
-        : this.#engine.match(request.method, request.path.slice(mount.path.length + 1));
-    const progress: Progress = {
-      id: randomUUID(),
-      exchange,
-      request,
-      match,
-      mount: mount?.path ?? '',
-      parameters,
-      revision,
-    };
-    return this.#answerToken(progress, served);
+    const found = own === 'unsupported-path' ? served.mountOf(request.path) : undefined;
+    const table = found && this.#mounted.get(found.type);
+    const mount = table && found;
+    const match = table?.match(request.method, request.path.slice((mount?.path.length ?? 0) + 1)) ?? own;
+    return this.#answerToken(
+      { id: randomUUID(), exchange, request, match, mount, parameters, revision },
+      served,
+    );
   }
 
   /** Probes: no token, no audit record. */
@@ -143,12 +146,12 @@ export class DataApi {
     if (request.method === 'POST' && exchange.headers.origin !== undefined) {
       return errorBody(403, ['requests of web pages are refused']);
     }
-    const call: Call = { core: core ?? this.#sealedCore, caller: NOBODY, mount: DEFAULT_MOUNT };
+    const call: Call = { core: core ?? this.#sealedCore, caller: NOBODY };
     const { values } = parseValues(operation.params, {
       ...readParameters(request, exchange),
       ...match.captures,
     });
-    const labels = labelsOf({ id: randomUUID(), request, mount: '' });
+    const labels = labelsOf({ id: randomUUID(), request, mount: undefined });
     return printOutcome(labels, operation, await operation.run(call, values), []);
   }
 
@@ -195,7 +198,7 @@ export class DataApi {
       );
     if (typeof match === 'string') {
       if (!may(CAPABILITY_OF[method])) return PERMISSION_DENIED;
-      if (mount === '' && match === 'unsupported-path') {
+      if (mount === undefined && match === 'unsupported-path') {
         return refusal(404, `no handler for route "${path}". route entry not found.`);
       }
       return match === 'unsupported-path' ? refusal(404, wrapped('unsupported path')) : UNSUPPORTED_OPERATION;
@@ -205,7 +208,7 @@ export class DataApi {
     const raw = { ...parameters, ...captures };
     if (operation.exists !== undefined) {
       const parsed = parseValues(operation.params, raw);
-      const call: Call = { core: served.core, caller, mount };
+      const call = callOf(served, caller, operation, mount);
       const capability = (await operation.exists(call, parsed.values)) ? 'update' : 'create';
       return may(capability) ? { operation, captures, raw, parsed, capability } : PERMISSION_DENIED;
     }
@@ -253,14 +256,25 @@ async function run(
 ): Promise<Result> {
   const { parameters, mount } = progress;
   const { values, unrecognized } = parsed ?? parseValues(operation.params, raw);
-  const outcome = await operation.run({ core: served.core, caller, mount: mount || DEFAULT_MOUNT }, values);
+  const outcome = await operation.run(callOf(served, caller, operation, mount), values);
   const notes = parameterNotes(unrecognized, captures, parameters);
   return { answer: printOutcome(labelsOf(progress), operation, outcome, notes), data: resultOf(outcome) };
 }
 
+const callOf = (
+  { core }: ServedCore,
+  caller: Caller,
+  operation: Operation,
+  mount: Mount | undefined,
+): Call => ({
+  core,
+  caller,
+  ...(operation.mount === undefined ? {} : { mount: mount?.path ?? DEFAULT_MOUNT }),
+});
+
 const labelsOf = ({ id, request, mount }: Pick<Progress, 'id' | 'request' | 'mount'>): Labels => ({
   id,
-  mountType: mount !== '' ? 'transit' : request.path.startsWith('auth/') ? 'token' : 'system',
+  mountType: mount?.type ?? (request.path.startsWith(LOGIN_PREFIX) ? 'token' : 'system'),
 });
 
 function auditedRequest(
@@ -274,7 +288,7 @@ function auditedRequest(
     path: request.path,
     remoteAddress: exchange.remoteAddress,
     parameters,
-    ...(mount === '' ? {} : { mountPoint: `${mount}/` }),
+    ...(mount === undefined ? {} : { mountPoint: `${mount.path}/` }),
     ...(token === undefined ? {} : { token }),
     ...(identity === undefined ? {} : { identity }),
   };
