@@ -11,12 +11,12 @@ describe('resolveSettings', () => {
   it('lets an option win over the environment, and the environment over the default', () => {
     const environment = { COFFER_STORE: '/env', COFFER_MOUNT: 'env', COFFER_ORG: 'env' };
     expect(resolve({}, environment)).toMatchObject({
-      storeDirectory: '/env',
+      storeLocation: '/env',
       mount: 'env',
       organization: 'env',
     });
     expect(resolve({ store: '/flag', mount: '/flag/', org: 'flag' }, environment)).toMatchObject({
-      storeDirectory: '/flag',
+      storeLocation: '/flag',
       mount: 'flag',
       organization: 'flag',
     });

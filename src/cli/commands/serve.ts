@@ -1,7 +1,7 @@
 import { type ServeOptions, type Serving, serve } from '../../doors/http/serve.ts';
 import { invalid } from '../../ground/errors.ts';
-import type { Command, OptionSpec } from '../command.ts';
 import { uselessSecrets } from '../../store/backends/registry.ts';
+import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
