@@ -27,7 +27,6 @@ export const RESERVED: readonly (readonly [libraries: readonly string[], allowed
     ['node:http', 'node:https', 'node:http2'],
     ['doors/http', 'client'],
   ],
-  [['fastify'], ['doors/http']],
 ];
 
 /** The room of a path below src. */
