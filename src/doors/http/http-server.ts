@@ -64,7 +64,7 @@ export class HttpServer {
       remoteAddress: request.socket.remoteAddress ?? '',
       origin: this.origin,
     });
-    if (body.isLeftBehind) answerAndHangUp(request, response, answer);
+    if (body.isLeftBehind) answerAndHangUp(response, answer);
     else sendAnswer(response, answer, this.#isClosing);
   }
 

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusySocket } from './client-errors.ts';
@@ -38,15 +38,15 @@ function* slicesOf(pieces: readonly Buffer[]): Generator<Buffer> {
   }
 }
 
-/** Most clients read an answer while they send; the others are waited for so long before the rest is taken in. */
-const LINGER_MS = 250;
+/** So long a client has to read its answer before the connection is closed, as with the peers' servers. */
+const LINGER_MS = 500;
 
 /**
  * Answers a request of whose body much is still to come, and takes in nothing more of it: the connection ends with this
- * answer. To close it at once would lose the answer on its way, because unread bytes make it a reset; so our half is closed,
- * and who insists on sending first has the rest read and dropped.
+ * answer. Closed at once it would be reset, because bytes are left unread, and the answer might be lost on its way; so our half
+ * is closed first.
  */
-export function answerAndHangUp(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+export function answerAndHangUp(response: ServerResponse, answer: Answer): void {
   const socket: BusySocket | null = response.socket;
   // Behind an earlier request on the same connection whose answer is not given yet.
   if (socket === null || socket._httpMessage !== response) {
@@ -54,8 +54,7 @@ export function answerAndHangUp(request: IncomingMessage, response: ServerRespon
     return;
   }
   socket.end(printWhole(answer));
-  const linger = setTimeout(() => request.resume(), LINGER_MS);
-  request.once('end', () => socket.destroy());
+  const linger = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(linger));
 }
 
