@@ -119,11 +119,12 @@ async function insist(server: ServerProcess, path: string, token?: string): Prom
   socket.on('data', (chunk) => {
     answer += chunk;
   });
-  const closed = once(socket, 'close');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.write(head('POST', path, LARGE, token));
   const piece = Buffer.alloc(MIB, '[0,12345678901234567890,');
   for (let sent = 0; sent < BODY_BYTES && !socket.destroyed; sent += MIB) {
-    if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), closed]);
+    if (!socket.write(piece))
+      await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
   }
   socket.end();
   await closed;
