@@ -40,7 +40,7 @@ async function print(session: Session, examination: Examination): Promise<void> 
   const checkedText = `Checked ${checked} ${checked === 1 ? 'file' : 'files'}`;
   if (session.settings.format === 'json' || findings.length > 0) {
     const shape = { table: () => findingTable(findings) };
-    await printResult(session, examination, shape, { file: undefined, keepBase64: true });
+    await printResult(session, examination, shape);
   }
   if (findings.length === 0) session.say(`${checkedText}: all is well.`);
   else session.fail(`${checkedText}: ${findings.length} of them damaged or out of place`);

@@ -15,12 +15,7 @@ export const command: Command = {
     const store = await unlockStore(session);
     try {
       const slots = await listSlots(store);
-      await printResult(
-        session,
-        slots,
-        { table: () => slotTable(slots) },
-        { file: undefined, keepBase64: true },
-      );
+      await printResult(session, slots, { table: () => slotTable(slots) });
     } finally {
       store.close();
     }

@@ -2,7 +2,7 @@ import { backupStore } from '../../store/administration/backup.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import { printResult } from '../terminal/output.ts';
+import { printDocument } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [
@@ -15,9 +15,7 @@ export const command: Command = {
   async run(session, { arguments: [file = ''] }) {
     refuseRemote(session);
     const summary = await backupStore({ directory: session.settings.storeDirectory, to: file });
-    if (session.settings.format === 'json') {
-      await printResult(session, summary, {}, { file: undefined, keepBase64: true });
-    }
+    await printDocument(session, summary);
     session.say(`Wrote ${summary.files} files to ${file}.`);
     return DONE;
   },

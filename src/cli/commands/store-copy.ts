@@ -4,7 +4,7 @@ import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { refuseRemote } from '../refuse-remote.ts';
 import { storeLocation } from '../store-location.ts';
-import { printResult } from '../terminal/output.ts';
+import { printDocument } from '../terminal/output.ts';
 import { Progress } from '../terminal/progress.ts';
 
 const PLACE = 'a directory, or postgres://USER@HOST/DATABASE';
@@ -34,9 +34,7 @@ export const command: Command = {
         onProgress: (done, total) => progress.show(done, total),
       });
       progress.end();
-      if (session.settings.format === 'json') {
-        await printResult(session, summary, {}, { file: undefined, keepBase64: true });
-      }
+      await printDocument(session, summary);
       session.say(`Copied ${summary.files} files to ${await printLocation(target)}.`);
     } finally {
       progress.end();

@@ -2,7 +2,7 @@ import { migrateAt, printLocation } from '../../store/backends/registry.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import { printResult } from '../terminal/output.ts';
+import { printDocument } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [],
@@ -20,9 +20,7 @@ export const command: Command = {
     refuseRemote(session);
     const location = session.settings.storeDirectory;
     const migration = (await migrateAt(location)) ?? { from: 0, to: 0 };
-    if (session.settings.format === 'json') {
-      await printResult(session, migration, {}, { file: undefined, keepBase64: true });
-    }
+    await printDocument(session, migration);
     const { from, to } = migration;
     const place = await printLocation(location);
     if (from === to) session.say(`There is nothing to do in ${place}.`);

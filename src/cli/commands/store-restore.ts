@@ -3,7 +3,7 @@ import { printLocation } from '../../store/backends/registry.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { refuseRemote } from '../refuse-remote.ts';
-import { printResult } from '../terminal/output.ts';
+import { printDocument } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [
@@ -17,9 +17,7 @@ export const command: Command = {
     refuseRemote(session);
     const directory = session.settings.storeDirectory;
     const summary = await restoreStore({ from: file, directory });
-    if (session.settings.format === 'json') {
-      await printResult(session, summary, {}, { file: undefined, keepBase64: true });
-    }
+    await printDocument(session, summary);
     session.say(`Restored ${summary.files} files to ${await printLocation(directory)}.`);
     return DONE;
   },

@@ -110,8 +110,7 @@ function argumentOf(name: string, param: Param<unknown>): ArgumentSpec {
 function inputArgument(params: Params, shape: Shape): readonly ArgumentSpec[] {
   if (shape.input === undefined) return [];
   const param = params[shape.input.param];
-  // The API takes base64; here it is the bytes themselves.
-  const meaning = shape.input.as === 'bytes' ? param?.help.replace(', base64', '') : param?.help;
+  const meaning = shape.input.help ?? param?.help;
   const source = shape.input.fromFile ? 'A file; "-"' : 'A text; "-"';
   const otherwise = shape.input.optional ? '' : ' or nothing';
   return [

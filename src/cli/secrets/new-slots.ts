@@ -23,7 +23,7 @@ export async function printNewSlots(
   const slots = created.map((slot, index) => slotJson(planned[index], slot));
   const wasRead =
     session.settings.format === 'json'
-      ? await printResult(session, document(slots), {}, { file: undefined, keepBase64: true })
+      ? await printResult(session, document(slots), {})
       : isRead(() => session.streams.out.write(secrets.map((secret) => `${secret}\n`).join('')));
   session.say(said);
   if (secrets.length === 0) return;
