@@ -8,12 +8,19 @@ import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { inputText, readInput } from './files/input.ts';
 import { refuseSameFile } from './files/out-file.ts';
 import { type Given, textOption } from './given.ts';
-import { plainExamples } from './parse/examples.ts';
-import { ALL, BASE64, BATCH, IN, type OperationSpec, OUT, specOf } from './parse/operation-spec.ts';
+import {
+  ALL,
+  BASE64,
+  BATCH,
+  IN,
+  type OperationSpec,
+  OUT,
+  plainExamples,
+  specOf,
+} from './parse/operation-spec.ts';
 import { checkTyped, type RawValues, rawValues } from './parse/operation-values.ts';
 import type { Session } from './session.ts';
 import type { Format } from './settings.ts';
-import { confirmed, requireConsent } from './terminal/consent.ts';
 import { formatFor, printResult } from './terminal/output.ts';
 
 /** Pages are gathered in the largest steps that the API allows. */
@@ -58,7 +65,7 @@ class Execution {
     const checked = checkTyped(this.#operation, this.#spec, typed, cli.input?.param);
     const batch = this.#option(BATCH);
     if (batch !== undefined) return this.#runBatch(typed, batch);
-    if (cli.confirm !== undefined) requireConsent(this.#session);
+    if (cli.confirm !== undefined) this.#session.requireConsent();
     refuseSameFile(this.#option(IN), this.#option(OUT));
     const withInput = { ...typed, ...this.#input() };
     const runner = await this.#session.runner();
@@ -68,7 +75,7 @@ class Execution {
     const { confirm } = cli;
     if (confirm !== undefined) {
       const question = () => confirm(values, runner);
-      if (!(await confirmed(this.#session, question))) return FAILED;
+      if (!(await this.#session.confirmed(question))) return FAILED;
     }
     return this.#finish(await this.#call(runner, raw), values);
   }
