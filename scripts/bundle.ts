@@ -12,8 +12,7 @@ import { type BuildOptions, build, type Metafile, transform } from 'esbuild';
 
 /** What `encrypt`, `decrypt`, `sign`, `verify` and their like load on their way; a test runs them without the rest. */
 const FREQUENT = [
-  'src/cli/commands/envelope-decrypt.ts',
-  'src/cli/commands/envelope-encrypt.ts',
+  'src/cli/commands/envelope.ts',
   'src/cli/runner-local.ts',
   'src/operations/core.ts',
   'src/operations/transit/data-key.ts',

@@ -1,5 +1,6 @@
 import { CofferError, invalid } from '../ground/errors.ts';
 import { type Operation, type Outcome, type Runner, resultOf } from '../operations/declaration/operation.ts';
+import { parseValues } from '../operations/declaration/params.ts';
 import { allPages, type ListDocument } from '../operations/json-api/pages.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
@@ -7,12 +8,19 @@ import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { inputText, readInput } from './files/input.ts';
 import { refuseSameFile } from './files/out-file.ts';
 import { type Given, textOption } from './given.ts';
-import { plainExamples } from './parse/examples.ts';
-import { ALL, BASE64, BATCH, IN, type OperationSpec, OUT, specOf } from './parse/operation-spec.ts';
-import { checkTyped, parsedValues, type RawValues, rawValues } from './parse/operation-values.ts';
+import {
+  ALL,
+  BASE64,
+  BATCH,
+  IN,
+  type OperationSpec,
+  OUT,
+  plainExamples,
+  specOf,
+} from './parse/operation-spec.ts';
+import { checkTyped, type RawValues, rawValues } from './parse/operation-values.ts';
 import type { Session } from './session.ts';
 import type { Format } from './settings.ts';
-import { confirmed, requireConsent } from './terminal/consent.ts';
 import { formatFor, printResult } from './terminal/output.ts';
 
 /** Pages are gathered in the largest steps that the API allows. */
@@ -54,20 +62,22 @@ class Execution {
   /** Everything that needs no secret is checked and read before the store is unlocked. */
   async run(typed: RawValues): Promise<number> {
     const { cli = {} } = this.#operation;
-    checkTyped(this.#operation, this.#spec, typed, cli.input?.param);
+    const checked = checkTyped(this.#operation, this.#spec, typed, cli.input?.param);
     const batch = this.#option(BATCH);
     if (batch !== undefined) return this.#runBatch(typed, batch);
-    if (cli.confirm !== undefined) requireConsent(this.#session);
+    if (cli.confirm !== undefined) this.#session.requireConsent();
     refuseSameFile(this.#option(IN), this.#option(OUT));
     const withInput = { ...typed, ...this.#input() };
     const runner = await this.#session.runner();
-    const raw = (await cli.resolve?.(withInput, runner)) ?? withInput;
+    const resolved = await cli.resolve?.(withInput, runner);
+    const values = resolved === undefined ? checked : parseValues(this.#operation.params, resolved).values;
+    const raw = resolved ?? withInput;
     const { confirm } = cli;
     if (confirm !== undefined) {
-      const question = () => confirm(parsedValues(this.#operation, raw), runner);
-      if (!(await confirmed(this.#session, question))) return FAILED;
+      const question = () => confirm(values, runner);
+      if (!(await this.#session.confirmed(question))) return FAILED;
     }
-    return this.#finish(await this.#call(runner, raw), raw);
+    return this.#finish(await this.#call(runner, raw), values);
   }
 
   async #runBatch(raw: RawValues, from: string): Promise<number> {
@@ -125,7 +135,7 @@ class Execution {
     );
   }
 
-  async #finish(outcome: Outcome<unknown>, raw: RawValues): Promise<number> {
+  async #finish(outcome: Outcome<unknown>, values: RawValues): Promise<number> {
     const { cli = {} } = this.#operation;
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
     const file = this.#option(OUT);
@@ -135,7 +145,7 @@ class Execution {
       if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, destination));
     }
     if (cli.done !== undefined) {
-      this.#session.remark(cli.done(parsedValues(this.#operation, raw), outcome.data));
+      this.#session.remark(cli.done(values, outcome.data));
     }
     const valid = cli.holds === undefined || (outcome.data !== undefined && cli.holds(outcome.data));
     return valid ? DONE : NOT_VALID;

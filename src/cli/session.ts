@@ -1,3 +1,4 @@
+import { invalid } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { Environment, OptionValue } from './given.ts';
 import { resolveSettings, type Settings } from './settings.ts';
@@ -51,6 +52,31 @@ export class Session {
 
   warn(text: string): void {
     this.say(`coffer: warning: ${text}`);
+  }
+
+  /** @throws `invalid` when a server is named: for commands that work on a store itself. */
+  refuseRemote(): void {
+    if (this.settings.address === undefined) return;
+    throw invalid('this works on a local store only', {
+      hint: 'run it where the store is, without --address and COFFER_ADDR',
+    });
+  }
+
+  /**
+   * Checks, before anything is read or unlocked, that a consent can be had.
+   * @throws `invalid` when nobody can be asked and `--yes` was not said.
+   */
+  requireConsent(): void {
+    if (this.settings.yes || this.prompts.available()) return;
+    throw invalid("this can't be undone, and there is nobody to ask", { hint: 'say --yes to do it' });
+  }
+
+  /** Asks, unless `--yes` was said. Tells it when the answer is no. */
+  async confirmed(question: () => Promise<string>): Promise<boolean> {
+    if (this.settings.yes) return true;
+    const yes = await this.prompts.confirm(visible(await question()));
+    if (!yes) this.say('Nothing was changed.');
+    return yes;
   }
 
   /** The local store, unlocked when it is first needed, or the server that the settings name. */

@@ -1,6 +1,6 @@
 import { type Branch, catalogue, type Entry, isEntry } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/declaration/operation.ts';
-import type { Command, Group, Leaf, Node } from './command.ts';
+import type { Group, Leaf, Node } from './command.ts';
 import { commandOf } from './operation-command.ts';
 
 /** What the groups of the catalogue are for. */
@@ -18,64 +18,80 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   store: 'Back up the whole store, bring it back, move it',
 };
 
-const own = (summary: string, load: () => Promise<{ readonly command: Command }>): Leaf => ({
-  summary,
-  load: async () => (await load()).command,
-});
+const own = (summary: string, load: Leaf['load']): Leaf => ({ summary, load });
 
 /** Commands that no operation stands for: they work on the store as a whole, on files, or on the command line itself. */
 const storeCommands: Readonly<Record<string, Node>> = {
-  keygen: own('Print a fresh master key', () => import('./commands/keygen.ts')),
-  init: own('Make a new store', () => import('./commands/init.ts')),
+  keygen: own('Print a fresh master key', async () => (await import('./commands/storeless.ts')).keygen),
+  init: own('Make a new store', async () => (await import('./commands/init.ts')).command),
   status: own(
     'Show where the store is, how it is unlocked, and what it holds',
-    () => import('./commands/status.ts'),
+    async () => (await import('./commands/status.ts')).command,
   ),
   slots: group('slots', {
-    list: own('List the ways to unlock the store', () => import('./commands/slots-list.ts')),
-    add: own('Add a way to unlock the store', () => import('./commands/slots-add.ts')),
-    remove: own('Remove a way to unlock the store', () => import('./commands/slots-remove.ts')),
+    list: own('List the ways to unlock the store', async () => (await import('./commands/slots.ts')).list),
+    add: own('Add a way to unlock the store', async () => (await import('./commands/slots.ts')).add),
+    remove: own('Remove a way to unlock the store', async () => (await import('./commands/slots.ts')).remove),
   }),
-  rekey: own('Replace the root key and seal everything again', () => import('./commands/rekey.ts')),
-  doctor: own('Check every document of the store', () => import('./commands/doctor.ts')),
+  rekey: own(
+    'Replace the root key and seal everything again',
+    async () => (await import('./commands/slots.ts')).rekey,
+  ),
+  doctor: own('Check every document of the store', async () => (await import('./commands/store.ts')).doctor),
   store: group('store', {
-    backup: own('Write the whole store to one file', () => import('./commands/store-backup.ts')),
-    restore: own('Bring a store back from a backup', () => import('./commands/store-restore.ts')),
-    copy: own('Copy a whole store to another place', () => import('./commands/store-copy.ts')),
+    backup: own(
+      'Write the whole store to one file',
+      async () => (await import('./commands/store.ts')).backup,
+    ),
+    restore: own(
+      'Bring a store back from a backup',
+      async () => (await import('./commands/store.ts')).restore,
+    ),
+    copy: own('Copy a whole store to another place', async () => (await import('./commands/store.ts')).copy),
     migrate: own(
       'Make or update the tables of a store in PostgreSQL',
-      () => import('./commands/store-migrate.ts'),
+      async () => (await import('./commands/store.ts')).migrate,
     ),
   }),
 };
 
 const envelope = group('transit envelope', {
-  encrypt: own('Encrypt a file or stream of any size', () => import('./commands/envelope-encrypt.ts')),
-  decrypt: own('Decrypt what "envelope encrypt" wrote', () => import('./commands/envelope-decrypt.ts')),
-  header: own('Show what an encrypted file says about itself', () => import('./commands/envelope-header.ts')),
+  encrypt: own(
+    'Encrypt a file or stream of any size',
+    async () => (await import('./commands/envelope.ts')).encrypt,
+  ),
+  decrypt: own(
+    'Decrypt what "envelope encrypt" wrote',
+    async () => (await import('./commands/envelope.ts')).decrypt,
+  ),
+  header: own(
+    'Show what an encrypted file says about itself',
+    async () => (await import('./commands/envelope-header.ts')).command,
+  ),
   rewrap: own(
     'Move an encrypted file to the latest version of its key',
-    () => import('./commands/envelope-rewrap.ts'),
+    async () => (await import('./commands/envelope-rewrap.ts')).command,
   ),
 });
 
 const servingCommands: Readonly<Record<string, Node>> = {
-  serve: own('Offer the store over HTTP', () => import('./commands/serve.ts')),
+  serve: own('Offer the store over HTTP', async () => (await import('./commands/serve.ts')).command),
   'serve-worker': {
-    ...own('A further process of a server', () => import('./commands/serve-worker.ts')),
+    ...own('A further process of a server', async () => (await import('./commands/serve-worker.ts')).command),
     hidden: true,
   },
-  version: own('Show the version', () => import('./commands/version.ts')),
-  help: {
-    summary: 'Show help for a command or a topic',
-    load: async () => (await import('./commands/help.ts')).helpOn(commandTree),
-  },
-  completion: {
-    summary: 'Print the completion script of a shell',
-    load: async () => (await import('./commands/completion.ts')).completionOf(commandTree),
-  },
+  version: own('Show the version', async () => (await import('./commands/storeless.ts')).version),
+  help: own('Show help for a command or a topic', async () =>
+    (await import('./commands/help.ts')).helpOn(commandTree),
+  ),
+  completion: own('Print the completion script of a shell', async () =>
+    (await import('./commands/completion.ts')).completionOf(commandTree),
+  ),
   complete: {
-    ...own('Print names for a completion script', () => import('./commands/complete.ts')),
+    ...own(
+      'Print names for a completion script',
+      async () => (await import('./commands/complete.ts')).command,
+    ),
     hidden: true,
   },
 };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OptionValue } from '../../src/cli/given.ts';
 import { Session } from '../../src/cli/session.ts';
-import { confirmed } from '../../src/cli/terminal/consent.ts';
 import { printResult, type Shape } from '../../src/cli/terminal/output.ts';
 import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.double.ts';
 
@@ -75,7 +74,7 @@ describe('what others have named or written, shown on a terminal,', () => {
     session.warn(HOSTILE);
     session.remark(HOSTILE);
     session.fail(HOSTILE);
-    await confirmed(session, async () => `Delete ${HOSTILE}?`);
+    await session.confirmed(async () => `Delete ${HOSTILE}?`);
     expect(streams.written.err).toBe(`coffer: warning: ${SHOWN}\n${SHOWN}\ncoffer: ${SHOWN}\n`);
     expect(prompts.asked).toEqual([`Delete ${SHOWN}?`]);
   });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../src/cli/exit-codes.ts';
-import { Interrupted } from '../../src/cli/terminal/prompt.ts';
 import { reportError } from '../../src/cli/terminal/report.ts';
-import { ClosedPipe } from '../../src/cli/terminal/streams.ts';
+import { ClosedPipe, Interrupted } from '../../src/cli/terminal/streams.ts';
 import { CofferError, conflict, type ErrorKind, invalid, notFound } from '../../src/ground/errors.ts';
 import { streamsDouble } from './streams.double.ts';
 

@@ -1,9 +1,8 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Command, Group } from '../command.ts';
-import { bashScript } from '../completions/bash.ts';
 import { fishScript } from '../completions/fish.ts';
 import { type Place, placesOf } from '../completions/model.ts';
-import { zshScript } from '../completions/zsh.ts';
+import { bashScript, zshScript } from '../completions/posix.ts';
 import { DONE } from '../exit-codes.ts';
 
 const printers: Readonly<Record<string, (places: readonly Place[]) => string>> = {

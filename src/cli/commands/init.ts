@@ -9,10 +9,14 @@ import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
-import { refuseRemote } from '../refuse-remote.ts';
-import { printNewSlots } from '../secrets/new-slots.ts';
+import {
+  newPassphrase,
+  type PlannedSlot,
+  plannedSlots,
+  printNewSlots,
+  slotOptions,
+} from '../secrets/new-slots.ts';
 import { environmentSlot, unlockSources } from '../secrets/secret-sources.ts';
-import { newPassphrase, type PlannedSlot, plannedSlots, slotOptions } from '../secrets/slot-request.ts';
 import type { Session } from '../session.ts';
 
 const variables = unlockSources.filter(({ slot }) => slot !== undefined).map(({ variable }) => variable);
@@ -33,7 +37,7 @@ export const command: Command = {
     ['coffer init --shares 5 --threshold 3', 'With five recovery shares, any three of which unlock it'],
   ],
   async run(session, { options }) {
-    refuseRemote(session);
+    session.refuseRemote();
     const dialect = dialectOf(options);
     const location = session.settings.storeLocation;
     const planned = await slotsOf(session, options);

@@ -5,7 +5,6 @@ import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
-import { refuseRemote } from '../refuse-remote.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
 import { secretVariables } from '../secrets/secret-sources.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
@@ -71,7 +70,7 @@ export const command: Command = {
   ],
   labelOf: (field) => LABELS[field],
   async run(session, { options: given }) {
-    refuseRemote(session);
+    session.refuseRemote();
     const serving = await start(session, given);
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
     if (serving.sealed) session.warn('the store is sealed until somebody unseals it (sys/unseal)');

@@ -38,12 +38,7 @@ export const command: Command = {
   async run(session) {
     const { address } = session.settings;
     const shown = address === undefined ? await localStatus(session) : await serverStatus(session);
-    await printResult(
-      session,
-      shown,
-      { table: () => statusTable(shown) },
-      { file: undefined, keepBase64: true },
-    );
+    await printResult(session, shown, { table: () => statusTable(shown) });
     return DONE;
   },
 };

@@ -10,12 +10,11 @@ import { type Given, textOption } from '../given.ts';
 import { IN, OUT } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { binaryRefused, jsonText } from '../terminal/output.ts';
-import type { Input } from '../terminal/streams.ts';
-import type { Job } from './jobs.ts';
+import { sizeText, TransferProgress } from '../terminal/progress.ts';
+import type { Input, Output } from '../terminal/streams.ts';
+import { isPlainText } from '../terminal/visible.ts';
+import { forEachFile, type Job } from './jobs.ts';
 import { OUT_DIR } from './options.ts';
-import { screen } from './screen.ts';
-import { forEachFile } from './several.ts';
-import { sizeText, TransferProgress } from './transfer-progress.ts';
 
 /** Of directories that are made for results. */
 const OWNER_ONLY = 0o700;
@@ -189,3 +188,26 @@ function report({ session, done }: TransferRequest, results: readonly JobResult[
 }
 
 const nameOf = (path: string): string => (path === '-' ? 'standard input' : path);
+
+/**
+ * Decrypted data shown to a person while they come.
+ * Writing fails with `invalid` as soon as they turn out to be no text: other bytes could do anything to a terminal.
+ */
+export function screen(out: Output): ByteSink {
+  // A character may be cut in two by the border of a chunk.
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const decode = (bytes: Uint8Array): string => {
+    try {
+      return decoder.decode(bytes, { stream: true });
+    } catch {
+      throw binaryRefused();
+    }
+  };
+  return {
+    async write(bytes) {
+      const text = decode(bytes);
+      if (!isPlainText(text)) throw binaryRefused();
+      out.write(text);
+    },
+  };
+}

@@ -1,7 +1,17 @@
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { CofferError } from '../../ground/errors.ts';
 import { type Input, inputFrom } from '../terminal/streams.ts';
-import { FILE_REASONS } from './file-reasons.ts';
+
+/** Why a file can't be opened, read or written, by the platform's code, where it is the same for input and output. */
+export const FILE_REASONS = {
+  ENOTDIR: 'part of the path is not a directory',
+  ELOOP: 'the links lead in a circle',
+  ENAMETOOLONG: 'the name is too long',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EMFILE: 'too many open files',
+  EIO: 'the disk reports an error',
+} as const;
 
 const REASONS: Readonly<Record<string, string>> = {
   ...FILE_REASONS,

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { turn } from '../../ground/pause.ts';
 import { writeWhole, writeWholeLater } from '../terminal/streams.ts';
-import { FILE_REASONS } from './file-reasons.ts';
+import { FILE_REASONS } from './in-file.ts';
 
 const OWNER_ONLY = 0o600;
 

@@ -1,5 +1,7 @@
+import { invalid } from '../../ground/errors.ts';
 import { locationForms } from '../../store/backends/registry.ts';
-import type { OptionSpec } from '../command.ts';
+import type { Command, Invocation, OptionSpec } from '../command.ts';
+import type { OptionValue } from '../given.ts';
 
 /** The options that every command has; they may stand before or after its name. */
 export const everywhereOptions: readonly OptionSpec[] = [
@@ -67,3 +69,46 @@ export const everywhereOptions: readonly OptionSpec[] = [
 /** Those that a command has beside its own; its own meaning of a flag wins. */
 export const everywhereBeside = (own: readonly OptionSpec[]): readonly OptionSpec[] =>
   everywhereOptions.filter((option) => !own.some((other) => other.flag === option.flag));
+
+/**
+ * What both parsers come to: the command's own options, and those that every command has.
+ * @param before options that stood before the command's name
+ * @param after options that stood after it
+ * @throws `invalid` when two exclude each other.
+ */
+export function invocation(
+  path: readonly string[],
+  command: Command,
+  words: readonly string[],
+  before: ReadonlyMap<string, OptionValue>,
+  after: ReadonlyMap<string, OptionValue>,
+): Invocation {
+  refuseExclusions(command, before, after);
+  const everywhere = new Map(before);
+  const options = new Map<string, OptionValue>();
+  for (const [flag, value] of after) {
+    if (hasFlag(command.options, flag)) options.set(flag, value);
+    // A command that declares one of these itself means the same by it.
+    if (hasFlag(everywhereOptions, flag)) everywhere.set(flag, value);
+  }
+  return { path, command, given: { arguments: words, options }, everywhere };
+}
+
+const hasFlag = (options: readonly OptionSpec[], flag: string): boolean =>
+  options.some((option) => option.flag === flag);
+
+function refuseExclusions(
+  command: Command,
+  before: ReadonlyMap<string, OptionValue>,
+  after: ReadonlyMap<string, OptionValue>,
+): void {
+  const shared = everywhereBeside(command.options);
+  for (const option of [...command.options, ...shared]) {
+    const isGiven = (flag: string): boolean =>
+      after.has(flag) || (before.has(flag) && shared.some((candidate) => candidate.flag === flag));
+    const other = option.excludes?.find(isGiven);
+    if (other !== undefined && isGiven(option.flag)) {
+      throw invalid(`--${option.flag} and --${other} exclude each other`, { hint: 'give one of them' });
+    }
+  }
+}

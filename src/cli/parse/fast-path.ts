@@ -1,7 +1,6 @@
 import type { CommandSpec, Group, Invocation, Node, OptionSpec } from '../command.ts';
 import type { OptionValue } from '../given.ts';
-import { everywhereBeside, everywhereOptions } from './everywhere.ts';
-import { invocation } from './invocation.ts';
+import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 
 /**
  * Takes an ordinary command line apart without loading commander, which costs a tenth of the start of a frequent command.

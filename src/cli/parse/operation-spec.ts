@@ -1,5 +1,6 @@
 import type { Operation } from '../../operations/declaration/operation.ts';
-import { flagOf, type Param, type Params } from '../../operations/declaration/params.ts';
+import { type CliParam, flagOf, type Param, type Params } from '../../operations/declaration/params.ts';
+import { routesOf } from '../../operations/declaration/route.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 
 /** How a command line of an operation is read: derived from its declaration, nothing is added by hand. */
@@ -110,8 +111,7 @@ function argumentOf(name: string, param: Param<unknown>): ArgumentSpec {
 function inputArgument(params: Params, shape: Shape): readonly ArgumentSpec[] {
   if (shape.input === undefined) return [];
   const param = params[shape.input.param];
-  // The API takes base64; here it is the bytes themselves.
-  const meaning = shape.input.as === 'bytes' ? param?.help.replace(', base64', '') : param?.help;
+  const meaning = shape.input.help ?? param?.help;
   const source = shape.input.fromFile ? 'A file; "-"' : 'A text; "-"';
   const otherwise = shape.input.optional ? '' : ' or nothing';
   return [
@@ -216,3 +216,40 @@ const batchOption = (besideInput: boolean): OptionSpec => ({
   offers: 'file',
   ...(besideInput ? { excludes: [IN] } : {}),
 });
+
+/** Names for examples, the same ones in all of them. */
+const NAMES: Readonly<Record<NonNullable<CliParam['refersTo']>, string>> = {
+  key: 'orders',
+  organization: 'acme',
+  workspace: 'billing-prod',
+  tag: 'env:prod',
+  policy: 'clerk',
+  mount: 'teams/payments',
+};
+
+/** The examples of an operation that declares none: how it is typed with what it cannot do without. */
+export function plainExamples(
+  path: readonly string[],
+  summary: string,
+  operation: Operation,
+): CommandSpec['examples'] {
+  const words = ['coffer', ...path];
+  for (const param of Object.values(operation.params)) {
+    const needed = param.presence === 'required' || param.cli.refersTo !== undefined;
+    if (param.cli.positional && needed) words.push(exampleOf(param.cli));
+  }
+  const { input } = operation.cli ?? {};
+  const value = input === undefined ? undefined : operation.params[input.param]?.cli.metavar;
+  if (value !== undefined) words.push(value);
+  const line = words.join(' ');
+  const reads = routesOf(operation).every(({ method }) => method === 'GET' || method === 'LIST');
+  return reads
+    ? [
+        [line, summary],
+        [`${line} -o json`, 'The same for programs'],
+      ]
+    : [[line, summary]];
+}
+
+const exampleOf = ({ refersTo, metavar }: CliParam): string =>
+  refersTo === undefined ? (metavar ?? 'NAME') : NAMES[refersTo];

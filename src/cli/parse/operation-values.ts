@@ -2,7 +2,7 @@ import { decodeBase64 } from '../../ground/base64.ts';
 import { utf8 } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
-import { type Param, parseValues } from '../../operations/declaration/params.ts';
+import type { Param } from '../../operations/declaration/params.ts';
 import { type Given, type OptionValue, variable } from '../given.ts';
 import type { Session } from '../session.ts';
 import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX } from './operation-spec.ts';
@@ -61,8 +61,10 @@ export function namedPairs(label: string, texts: readonly string[]): Readonly<Re
 }
 
 /**
- * Checks what was typed before anything is read, unlocked or asked, and says what is wrong in the words of the command line.
+ * Checks and parses what was typed before anything is read, unlocked or asked, and says what is wrong in the words of the
+ * command line.
  * @param except the parameter that the main input will fill.
+ * @returns the values as handlers get them, without the main input and names that are still to be looked up.
  * @throws `invalid` naming the argument or flag.
  */
 export function checkTyped(
@@ -70,20 +72,23 @@ export function checkTyped(
   spec: OperationSpec,
   raw: RawValues,
   except: string | undefined,
-): void {
+): RawValues {
+  const values: Record<string, unknown> = {};
   for (const [name, param] of Object.entries(operation.params)) {
     if (name === except) continue;
     const label = spec.labelOf?.(name) ?? name;
     const value = raw[name];
     if (value === undefined) {
       if (param.presence === 'required') throw missing(label, param);
+      if (param.presence === 'default') values[name] = param.defaultValue;
       continue;
     }
     // A name is turned into an identifier first.
     if (operation.cli?.resolve !== undefined && param.cli.refersTo !== undefined) continue;
-    checkValue(param, value, label);
+    values[name] = checkedValue(param, value, label);
     if (param.cli.textTwin) checkBase64(String(value), label);
   }
+  return values;
 }
 
 function missing(label: string, { help, cli }: Param<unknown>): CofferError {
@@ -92,10 +97,10 @@ function missing(label: string, { help, cli }: Param<unknown>): CofferError {
   return invalid(`${label} is missing`, { hint: meaning + otherwise });
 }
 
-function checkValue(param: Param<unknown>, value: unknown, label: string): void {
+function checkedValue(param: Param<unknown>, value: unknown, label: string): unknown {
   if (param.schema.type === 'integer') checkInteger(param, String(value), label);
   try {
-    param.parse(value, label);
+    return param.parse(value, label);
   } catch (error) {
     if (!(error instanceof CofferError) || error.hint === undefined) throw error;
     throw wrong(label, value, error.hint);
@@ -129,7 +134,3 @@ function checkInteger({ schema: { minimum, maximum } }: Param<unknown>, text: st
 
 const wrong = (label: string, value: unknown, hint: string): CofferError =>
   invalid(`${JSON.stringify(value)} can't be right`, { field: label, hint });
-
-/** The values as handlers get them, for questions and remarks. */
-export const parsedValues = (operation: Operation, raw: RawValues): RawValues =>
-  parseValues(operation.params, raw).values;

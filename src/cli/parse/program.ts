@@ -15,8 +15,7 @@ import {
 import type { OptionValue } from '../given.ts';
 import { EVERYWHERE_HEADING, helpPage } from '../terminal/help-page.ts';
 import type { Streams } from '../terminal/streams.ts';
-import { everywhereBeside, everywhereOptions } from './everywhere.ts';
-import { invocation } from './invocation.ts';
+import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { IN } from './operation-spec.ts';
 import { suggestionFor } from './suggestion.ts';
 

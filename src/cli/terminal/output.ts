@@ -18,6 +18,8 @@ export interface Destination {
   readonly keepBase64: boolean;
 }
 
+const STANDARD_OUTPUT: Destination = { file: undefined, keepBase64: true };
+
 /**
  * Prints the result of an operation. Undefined means that there is nothing to print.
  * @returns false when whoever was to read it has gone: the exit code is then all that is left to tell.
@@ -26,13 +28,17 @@ export async function printResult(
   session: Session,
   data: unknown,
   shape: Shape,
-  destination: Destination,
+  destination = STANDARD_OUTPUT,
 ): Promise<boolean> {
   if (data === undefined) return true;
   const terminal = isToTerminal(session, destination);
   const format = formatFor(session, shape, destination);
   return write(session, destination, await rendered(session, data, shape, { format, terminal, destination }));
 }
+
+/** Prints what a command has done for programs: only with `-o json`. @returns as `printResult`. */
+export const printDocument = async (session: Session, data: unknown): Promise<boolean> =>
+  session.settings.format !== 'json' || printResult(session, data, {});
 
 /** What was asked for; else a table for a person, unless there is but one value to show, and lines for a program. */
 export function formatFor(session: Session, shape: Shape, destination: Destination): Format {

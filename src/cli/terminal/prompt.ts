@@ -13,9 +13,6 @@ export interface Prompts {
   confirm(question: string): Promise<boolean>;
 }
 
-/** The person pressed Ctrl-C at a question. */
-export class Interrupted extends Error {}
-
 const TERMINAL_DEVICE = '/dev/tty';
 
 /**
@@ -24,11 +21,13 @@ const TERMINAL_DEVICE = '/dev/tty';
  */
 export function terminalPrompts(streams: Streams): Prompts {
   const available = (): boolean => streams.err.isTerminal && (streams.in.isTerminal || hasTerminalDevice());
-  const needsDevice = (): boolean => !streams.in.isTerminal;
+  const device = (): string | undefined => (streams.in.isTerminal ? undefined : TERMINAL_DEVICE);
   return {
     available,
-    secret: (message) =>
-      ask(needsDevice(), ({ password }, context) => password({ message, mask: false }, context)),
+    async secret(message) {
+      const { askSecret } = await import('./questions.ts');
+      return askSecret(message, device());
+    },
     async newSecret(message) {
       for (;;) {
         const first = await this.secret(message);
@@ -37,8 +36,10 @@ export function terminalPrompts(streams: Streams): Prompts {
         streams.err.write('The two are not the same; again.\n');
       }
     },
-    confirm: (message) =>
-      ask(needsDevice(), ({ confirm }, context) => confirm({ message, default: false }, context)),
+    async confirm(message) {
+      const { askWhether } = await import('./questions.ts');
+      return askWhether(message, device());
+    },
   };
 }
 
@@ -50,35 +51,4 @@ function hasTerminalDevice(): boolean {
   } catch {
     return false;
   }
-}
-
-type Questions = typeof import('./questions.ts');
-interface PromptContext {
-  readonly input: NodeJS.ReadableStream;
-  readonly output: NodeJS.WritableStream;
-}
-
-async function ask<T>(
-  onDevice: boolean,
-  question: (questions: Questions, context: PromptContext) => Promise<T>,
-): Promise<T> {
-  const questions = await import('./questions.ts');
-  const device = onDevice ? terminalDevice() : undefined;
-  try {
-    return await question(questions, {
-      input: device ?? process.stdin,
-      output: process.stderr,
-    });
-  } catch (error) {
-    // The library tells that Ctrl-C was pressed only by the name of its error.
-    if (error instanceof Error && error.name === 'ExitPromptError') throw new Interrupted();
-    throw error;
-  } finally {
-    device?.destroy();
-  }
-}
-
-function terminalDevice(): NodeJS.ReadableStream & { destroy(): unknown } {
-  const { ReadStream } = process.getBuiltinModule('node:tty');
-  return new ReadStream(openSync(TERMINAL_DEVICE, 'r+'));
 }

@@ -1,2 +1,35 @@
-/** The two kinds of question that are asked. Only these get into the bundle: the package as a whole is half of it. */
-export { confirm, password } from '@inquirer/prompts';
+import { openSync } from 'node:fs';
+// Only these two get into the bundle: the package as a whole is half of it.
+import { confirm, password } from '@inquirer/prompts';
+import { Interrupted } from './streams.ts';
+
+interface Context {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+/** Asks for a secret, which is not shown. @param device where the answer comes from; default: standard input. */
+export const askSecret = (message: string, device: string | undefined): Promise<string> =>
+  ask(device, (context) => password({ message, mask: false }, context));
+
+/** Asks a question that Enter answers with no. */
+export const askWhether = (message: string, device: string | undefined): Promise<boolean> =>
+  ask(device, (context) => confirm({ message, default: false }, context));
+
+async function ask<T>(path: string | undefined, question: (context: Context) => Promise<T>): Promise<T> {
+  const device = path === undefined ? undefined : openDevice(path);
+  try {
+    return await question({ input: device ?? process.stdin, output: process.stderr });
+  } catch (error) {
+    // The library tells that Ctrl-C was pressed only by the name of its error.
+    if (error instanceof Error && error.name === 'ExitPromptError') throw new Interrupted();
+    throw error;
+  } finally {
+    device?.destroy();
+  }
+}
+
+function openDevice(path: string): NodeJS.ReadableStream & { destroy(): unknown } {
+  const { ReadStream } = process.getBuiltinModule('node:tty');
+  return new ReadStream(openSync(path, 'r+'));
+}

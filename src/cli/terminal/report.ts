@@ -2,8 +2,7 @@ import { asCofferError, type CofferError } from '../../ground/errors.ts';
 import type { Invocation } from '../command.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { type Environment, variable } from '../given.ts';
-import { Interrupted } from './prompt.ts';
-import { ClosedPipe, type Streams } from './streams.ts';
+import { ClosedPipe, Interrupted, type Streams } from './streams.ts';
 import { visible, visibleLines } from './visible.ts';
 
 /**

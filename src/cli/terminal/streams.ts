@@ -44,6 +44,9 @@ export interface Streams {
 /** The reader of our output has gone, as in `coffer … | head`. Not worth a message. */
 export class ClosedPipe extends Error {}
 
+/** The person pressed Ctrl-C at a question. */
+export class Interrupted extends Error {}
+
 /** Prints something after which there is more to do or to tell. @returns false when the reader has gone. */
 export function isRead(print: () => void): boolean {
   try {

@@ -128,6 +128,8 @@ export interface CliShape<D> {
     readonly param: string;
     /** `bytes`: sent as base64. `text`: a ciphertext, blob or document, sent as it is without the final newline. */
     readonly as: 'bytes' | 'text';
+    /** What VALUE is, where the parameter is told to be base64. */
+    readonly help?: string;
     /** VALUE is the name of a file. */
     readonly fromFile?: true;
     /** Nothing is read when none of argument, flag or redirected input is there. */
@@ -149,7 +151,7 @@ export interface CliShape<D> {
   ): Promise<Readonly<Record<string, unknown>>>;
   /** Rows of a table for people; default: one row per member of `data`. */
   table?(data: D): Table;
-  /** What is asked before it is done; off a terminal `--yes` is demanded. */
+  /** What is asked before it is done; off a terminal `--yes` is demanded. It knows all values but the main input, as `done`. */
   confirm?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<string>;
   /** False makes the exit code 5 (the signature is not valid); it is an answer, not an error. */
   holds?(data: D): boolean;

@@ -61,7 +61,7 @@ export const declaration = operation({
     partial_failure_response_code: partialFailureCode,
   },
   cli: {
-    input: { param: 'plaintext', as: 'bytes' },
+    input: { param: 'plaintext', as: 'bytes', help: 'Plaintext; may be empty.' },
     result: { member: 'ciphertext', as: 'text' },
     examples: [
       ["printf '4242' | coffer transit encrypt orders", 'from standard input'],

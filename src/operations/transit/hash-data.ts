@@ -22,7 +22,7 @@ export const declaration = operation({
     }),
   },
   cli: {
-    input: { param: 'input', as: 'bytes' },
+    input: { param: 'input', as: 'bytes', help: 'What to hash.' },
     result: { member: 'sum', as: 'text' },
     examples: [['coffer transit hash --in backup.tar --algorithm sha3-256', 'the hash of a file']],
   },

@@ -26,7 +26,7 @@ export const declaration = operation({
     batch_input: batch({ input, reference }, { help: 'Many inputs at once; the one above is then ignored.' }),
   },
   cli: {
-    input: { param: 'input', as: 'bytes' },
+    input: { param: 'input', as: 'bytes', help: 'What to authenticate; may be empty.' },
     result: { member: 'hmac', as: 'text' },
     examples: [["printf 'order 17' | coffer transit hmac orders", 'any key type makes HMACs']],
   },

@@ -32,7 +32,7 @@ export const declaration = operation({
     ),
   },
   cli: {
-    input: { param: 'input', as: 'bytes' },
+    input: { param: 'input', as: 'bytes', help: 'What to sign; may be empty.' },
     result: { member: 'signature', as: 'text' },
     examples: [
       ['coffer transit sign releases --in coffer-1.0.tar.gz', 'a file'],

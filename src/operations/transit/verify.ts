@@ -32,7 +32,7 @@ export const declaration = operation({
     ),
   },
   cli: {
-    input: { param: 'input', as: 'bytes' },
+    input: { param: 'input', as: 'bytes', help: 'What was signed or authenticated; may be empty.' },
     result: { member: 'valid', as: 'text' },
     // The answer may come from a server, and may be anything then.
     holds: (data: Verdict) => data.valid === true,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sizeText, transferText } from '../../../src/cli/envelope/transfer-progress.ts';
+import { sizeText, transferText } from '../../src/cli/terminal/progress.ts';
 
 const MEBI = 2 ** 20;
 const GIBI = 2 ** 30;

@@ -1,11 +1,12 @@
+import { version as number } from '../../ground/version.ts';
 import { generateMasterKey } from '../../store/master-key.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { textOption } from '../given.ts';
 import { OUT, outOption } from '../parse/operation-spec.ts';
-import { printResult } from '../terminal/output.ts';
+import { jsonText, printResult } from '../terminal/output.ts';
 
-export const command: Command = {
+export const keygen: Command = {
   arguments: [],
   options: [outOption],
   details:
@@ -18,6 +19,20 @@ export const command: Command = {
     const data = { master_key: generateMasterKey() };
     const shape = { result: { member: 'master_key', as: 'text' } } as const;
     await printResult(session, data, shape, { file: textOption(options, OUT), keepBase64: true });
+    return DONE;
+  },
+};
+
+export const version: Command = {
+  arguments: [],
+  options: [],
+  details: 'What coffer --version prints; with -o json, an object with the number alone.',
+  examples: [
+    ['coffer version', 'Which Coffer this is'],
+    ['coffer version -o json', 'The same for a script'],
+  ],
+  async run({ streams: { out }, settings: { format } }) {
+    out.write(format === 'json' ? jsonText({ version: number }, out.isTerminal) : `coffer ${number}\n`);
     return DONE;
   },
 };

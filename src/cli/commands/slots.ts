@@ -1,0 +1,105 @@
+import { invalid } from '../../ground/errors.ts';
+import { rekey as sealAgain } from '../../store/administration/rekey.ts';
+import { addSlot, listSlots, removeSlot } from '../../store/slots/administration.ts';
+import type { SlotSummary } from '../../store/slots/slot-kind.ts';
+import type { Command } from '../command.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
+import { plannedSlots, printNewSlots, slotOptions } from '../secrets/new-slots.ts';
+import { unlockStore } from '../secrets/unlock.ts';
+import { printResult } from '../terminal/output.ts';
+import { watched } from '../terminal/progress.ts';
+
+export const list: Command = {
+  arguments: [],
+  options: [],
+  examples: [['coffer slots list', 'Every way in, oldest first']],
+  async run(session) {
+    session.refuseRemote();
+    const store = await unlockStore(session);
+    try {
+      const slots = await listSlots(store);
+      await printResult(session, slots, { table: () => slotTable(slots) });
+    } finally {
+      store.close();
+    }
+    return DONE;
+  },
+};
+
+const slotTable = (slots: readonly SlotSummary[]) => ({
+  head: ['ID', 'Kind', 'Created', 'Label'],
+  rows: slots.map((slot) => [slot.id, kindText(slot), slot.created, slot.label]),
+});
+
+const kindText = ({ kind, shares }: SlotSummary): string =>
+  shares === undefined ? kind : `${kind} (${shares.threshold} of ${shares.count})`;
+
+export const add: Command = {
+  arguments: [],
+  options: slotOptions,
+  details: 'The store must be unlocked in one of the ways that it has already. Data are not touched.',
+  examples: [
+    ['coffer slots add --passphrase', 'Ask for a further passphrase'],
+    ['coffer slots add --raw --label pipeline', 'Print a fresh master key that also unlocks the store'],
+    ['coffer slots add --shares 5 --threshold 3', 'Print five recovery shares, any three of which unlock it'],
+  ],
+  async run(session, { options }) {
+    session.refuseRemote();
+    const store = await unlockStore(session);
+    try {
+      const [planned, ...others] = await plannedSlots(session, options, false);
+      if (planned === undefined || others.length > 0) {
+        throw invalid('say which one way to add', {
+          hint: 'use --passphrase, --key-file, --raw, --command, or --shares with --threshold',
+        });
+      }
+      const slot = await addSlot(store, planned.request);
+      const said = `Added slot ${slot.id} (${slot.kind}).`;
+      await printNewSlots(session, [planned], [slot], ([only]) => only, said);
+    } finally {
+      store.close();
+    }
+    return DONE;
+  },
+};
+
+export const remove: Command = {
+  arguments: [{ metavar: 'ID', help: 'The slot, as "coffer slots list" shows it.', required: true }],
+  options: [],
+  examples: [['coffer slots remove 3f9c0a1b2c3d4e5f', 'Whoever knows only that secret is locked out']],
+  async run(session, { arguments: [id = ''] }) {
+    session.refuseRemote();
+    session.requireConsent();
+    const store = await unlockStore(session);
+    try {
+      const slot = (await listSlots(store)).find((candidate) => candidate.id === id);
+      const question = `Remove slot ${id}${slot === undefined ? '' : ` (${slot.kind})`}? Its secret will no longer unlock the store.`;
+      if (!(await session.confirmed(async () => question))) return FAILED;
+      await removeSlot(store, id);
+    } finally {
+      store.close();
+    }
+    session.say(`Removed slot ${id}. Run "coffer rekey" if its secret may have been copied.`);
+    return DONE;
+  },
+};
+
+export const rekey: Command = {
+  arguments: [],
+  options: [],
+  details:
+    'Every way to unlock the store keeps working with its old secret. Readers go on meanwhile, writers wait. Killed at any ' +
+    'point, the store is as before or wholly sealed again.',
+  examples: [['coffer rekey', 'After removing a slot whose secret may have been copied']],
+  async run(session) {
+    session.refuseRemote();
+    const store = await unlockStore(session);
+    try {
+      const files = await watched(session, (onProgress) => sealAgain(store, { onProgress }));
+      session.say(`Sealed ${files} ${files === 1 ? 'file' : 'files'} again under a new root key.`);
+    } finally {
+      store.close();
+    }
+    return DONE;
+  },
+};

@@ -1,0 +1,205 @@
+import { notations, type Place, quoted, type Values, valuesOf } from './model.ts';
+
+/** Shell functions that bash and zsh understand alike: those by which their completion looks things up in tables. */
+export function tables(places: readonly Place[]): string {
+  return [childrenTable(places), flagsTable(places), valuesTable(places), argumentsTable(places), MANY].join(
+    '\n',
+  );
+}
+
+/** Prints what an argument can be that may be repeated up to a position. */
+const MANY = `_coffer_many() {
+  local at=$2
+  while ((at >= 0)); do
+    _coffer_argument "$1" "$at+" && return
+    at=$((at - 1))
+  done
+  return 1
+}
+`;
+
+/**
+ * Goes through the words of a command line: `place` becomes the command that they name, `position` how many arguments follow it, and
+ * `skip` the option whose value comes next, if any.
+ * @param words as the shell writes the list of them.
+ */
+export const walk = (words: string): string => `  for word in ${words}; do
+    if [[ -n $skip ]]; then skip=''; continue; fi
+    if [[ $word == -* ]]; then
+      _coffer_values "$place" "$word" >/dev/null && skip=$word
+    elif _coffer_children "\${place:+$place }$word" >/dev/null; then
+      place=\${place:+$place }$word
+    else
+      position=$((position + 1))
+    fi
+  done`;
+
+/** Prints what can follow a place, or fails when the words name no place. */
+const childrenTable = (places: readonly Place[]): string =>
+  table('_coffer_children', '"$1"', [
+    ...places.map(({ path, children }) => [path, children.map(({ word }) => word).join(' ')] as const),
+  ]);
+
+const flagsTable = (places: readonly Place[]): string =>
+  table('_coffer_flags', '"$1"', [
+    ...places.map(({ path, options }) => [path, options.flatMap(notations).join(' ')] as const),
+  ]);
+
+/** Prints what the value of an option can be, or fails when it has none. */
+const valuesTable = (places: readonly Place[]): string =>
+  table(
+    '_coffer_values',
+    '"$1|$2"',
+    places.flatMap(({ path, options }) =>
+      options
+        .filter(({ takes }) => takes === 'value' || takes === 'values')
+        .flatMap((option) =>
+          notations(option).map(
+            (notation) => [`${path}|${notation}`, printValues(valuesOf(option))] as const,
+          ),
+        ),
+    ),
+  );
+
+/** Prints what the argument at a position (from 0) can be. */
+const argumentsTable = (places: readonly Place[]): string =>
+  table(
+    '_coffer_argument',
+    '"$1|$2"',
+    places.flatMap(({ path, arguments: specs }) =>
+      specs.map(
+        (spec, index) => [`${path}|${index}${spec.many ? '+' : ''}`, printValues(valuesOf(spec))] as const,
+      ),
+    ),
+  );
+
+function printValues(values: Values): string {
+  if (values.kind === 'words') return `words ${values.words.join(' ')}`;
+  return values.kind === 'names' ? `names ${values.of}` : values.kind;
+}
+
+/** Entries with the same answer share a line. */
+function table(name: string, subject: string, entries: readonly (readonly [string, string])[]): string {
+  const byAnswer = new Map<string, string[]>();
+  for (const [key, answer] of entries) byAnswer.set(answer, [...(byAnswer.get(answer) ?? []), key]);
+  const cases = [...byAnswer].map(
+    ([answer, keys]) => `    ${keys.map(quoted).join('|')}) echo ${quoted(answer)} ;;`,
+  );
+  return `${name}() {\n  case ${subject} in\n${cases.join('\n')}\n    *) return 1 ;;\n  esac\n}\n`;
+}
+
+/** The completion script of bash, from version 3.2 on. */
+export const bashScript = (
+  places: readonly Place[],
+): string => `# bash completion of coffer. Generated; do not edit.
+# Load it with: source <(coffer completion bash)
+
+${tables(places)}
+_coffer_offer() {
+  local kind=\${1%% *} rest=\${1#* }
+  case $kind in
+    words) COMPREPLY=($(compgen -W "$rest" -- "$cur")) ;;
+    names) _coffer_names "$rest" ;;
+    files) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames 2>/dev/null ;;
+    directories) COMPREPLY=($(compgen -d -- "$cur")); compopt -o filenames 2>/dev/null ;;
+  esac
+}
+
+# Names were chosen by others, maybe on another machine, so nothing in them may be expanded, now or when the line is
+# entered. compgen -W would run what stands in $(…).
+_coffer_names() {
+  local name quoted
+  while IFS= read -r name; do
+    [[ $name == "$cur"* ]] || continue
+    printf -v quoted %q "$name"
+    COMPREPLY+=("$quoted")
+  done < <(coffer complete "$1" -- "\${words[@]}" "$cur" 2>/dev/null)
+}
+
+_coffer() {
+  COMPREPLY=()
+  # The words are cut at spaces alone: bash would also cut them at the colons of tags.
+  local line=\${COMP_LINE:0:COMP_POINT} cur='' previous='' place='' position=0 skip='' word values
+  local -a words=()
+  read -ra words <<< "$line"
+  if [[ $line != *' ' ]]; then
+    cur=\${words[\${#words[@]}-1]}
+    unset "words[\${#words[@]}-1]"
+  fi
+${walk(`"\${words[@]:1}"`)}
+  if [[ -n $skip ]]; then
+    _coffer_offer "$(_coffer_values "$place" "$skip")"
+  elif [[ $cur == --*=* ]]; then
+    previous=\${cur%%=*}
+    cur=\${cur#*=}
+    values=$(_coffer_values "$place" "$previous") && _coffer_offer "$values"
+  elif [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$(_coffer_flags "$place")" -- "$cur"))
+  elif [[ -n $(_coffer_children "$place") ]]; then
+    COMPREPLY=($(compgen -W "$(_coffer_children "$place")" -- "$cur"))
+  else
+    values=$(_coffer_argument "$place" "$position" || _coffer_many "$place" "$position") && _coffer_offer "$values"
+  fi
+  # What bash replaces begins after the last colon.
+  if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then
+    local before=\${cur%"\${cur##*:}"} i
+    for i in "\${!COMPREPLY[@]}"; do COMPREPLY[i]=\${COMPREPLY[i]#"$before"}; done
+  fi
+}
+
+complete -F _coffer coffer
+`;
+
+/** The completion script of zsh; a file named `_coffer` on the `fpath`, or sourced. */
+export const zshScript = (places: readonly Place[]): string => `#compdef coffer
+# zsh completion of coffer. Generated; do not edit.
+# Put it on your fpath as _coffer, or load it with: source <(coffer completion zsh)
+
+${tables(places)}
+${summaries(places)}
+_coffer_offer() {
+  local kind=\${1%% *} rest=\${1#* }
+  case $kind in
+    words) compadd -- \${=rest} ;;
+    names) compadd -- \${(f)"$(coffer complete "$rest" -- "\${(@)words[1,CURRENT]}" 2>/dev/null)"} ;;
+    files) _files ;;
+    directories) _files -/ ;;
+    *) _message 'value' ;;
+  esac
+}
+
+_coffer() {
+  local place='' position=0 skip='' word values
+  local -a described
+${walk(`"\${(@)words[2,CURRENT-1]}"`)}
+  if [[ -n $skip ]]; then
+    _coffer_offer "$(_coffer_values "$place" "$skip")"
+  elif [[ $PREFIX == --*=* ]]; then
+    values=$(_coffer_values "$place" "\${PREFIX%%=*}") && compset -P '*=' && _coffer_offer "$values"
+  elif [[ $PREFIX == -* ]]; then
+    compadd -- \${=$(_coffer_flags "$place")}
+  elif [[ -n $(_coffer_children "$place") ]]; then
+    described=(\${(f)"$(_coffer_summaries "$place")"})
+    _describe 'command' described
+  else
+    values=$(_coffer_argument "$place" "$position" || _coffer_many "$place" "$position") && _coffer_offer "$values"
+  fi
+}
+
+if [[ $funcstack[1] == _coffer ]]; then
+  _coffer "$@"
+else
+  compdef _coffer coffer
+fi
+`;
+
+/** What `_describe` takes: one `word:summary` a line. */
+function summaries(places: readonly Place[]): string {
+  const cases = places
+    .filter(({ children }) => children.length > 0)
+    .map(({ path, children }) => {
+      const lines = children.map(({ word, summary }) => quoted(`${word}:${summary.replaceAll(':', '\\:')}`));
+      return `    ${quoted(path)}) print -rl -- ${lines.join(' ')} ;;`;
+    });
+  return `_coffer_summaries() {\n  case "$1" in\n${cases.join('\n')}\n  esac\n}\n`;
+}
