@@ -3,24 +3,14 @@ import { wipe } from '../../ground/bytes.ts';
 import type { CofferError } from '../../ground/errors.ts';
 import { refusedBackup } from './backup-refusal.ts';
 import { fromBase64Url, toBase64Url } from './big-numbers.ts';
+import type { EcdsaCurve } from './curves.ts';
 import type { BackupForm, BackupMaterial } from './key-type.ts';
 import { keyOf, storedKey } from './stored-key.ts';
 
-/** What tells the curves apart, in the words of their users. */
-export interface EcdsaCurve {
-  /** In JSON Web Keys, e.g. `P-256`. */
-  readonly jwkName: string;
-  /** OpenSSL's name, e.g. `prime256v1`. */
-  readonly opensslName: string;
-  readonly coordinateBytes: number;
-}
-
 const spkiPem = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
 
-/** @param number the type's number, the same in both registers. */
-export const ecdsaBackup = (number: number, curve: EcdsaCurve): BackupForm => ({
-  openbao: number,
-  vault: number,
+export const ecdsaBackup = (curve: EcdsaCurve): BackupForm => ({
+  ...(curve.backupNumber === undefined ? {} : { openbao: curve.backupNumber, vault: curve.backupNumber }),
   read: (entry) => storedKey(ecdsaFromBackup(entry, curve)),
   write: (stored) => ecdsaToBackup(keyOf(stored)),
 });

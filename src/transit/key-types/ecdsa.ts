@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
 import { invalid } from '../../ground/errors.ts';
-import { type EcdsaCurve, ecdsaBackup, ecdsaFromBackup, ecdsaToBackup } from './ecdsa-backup.ts';
+import { CURVES, curveNamed, type EcdsaCurve } from './curves.ts';
+import { ecdsaBackup, ecdsaFromBackup, ecdsaToBackup } from './ecdsa-backup.ts';
 import { requireDerSignature } from './ecdsa-signature.ts';
 import {
   type KeyPair,
@@ -57,7 +58,7 @@ function importing(curve: EcdsaCurve): Importing<KeyPair> {
     }
     const given = key.asymmetricKeyDetails?.namedCurve ?? 'unknown';
     if (given !== curve.opensslName) {
-      const name = CURVES.find((known) => known.opensslName === given)?.jwkName ?? given;
+      const name = curveNamed(given)?.jwkName ?? given;
       throw invalid(`invalid curve: expected ${curve.jwkName}, got ${name}`, { field: 'type' });
     }
     return key;
@@ -77,7 +78,7 @@ const sec1 = (key: KeyObject): string => key.export({ format: 'pem', type: 'sec1
 const pkcs8Pem = (key: KeyObject): string => key.export({ format: 'pem', type: 'pkcs8' }).toString();
 
 /** ECDSA (FIPS 186-5) on one curve. */
-function ecdsaType(curve: EcdsaCurve & { readonly backupNumber: number }): KeyType<KeyPair> {
+function ecdsaType(curve: EcdsaCurve): KeyType<KeyPair> {
   return {
     name: `ecdsa-${curve.jwkName.replace('-', '').toLowerCase()}`,
     signing: signingOn(curve),
@@ -99,14 +100,8 @@ function ecdsaType(curve: EcdsaCurve & { readonly backupNumber: number }): KeyTy
         return format === 'der' ? spkiOf(pair.publicKey) : spkiPemOf(pair.publicKey).trim();
       },
     },
-    backup: ecdsaBackup(curve.backupNumber, curve),
+    backup: ecdsaBackup(curve),
   };
 }
-
-const CURVES = [
-  { jwkName: 'P-256', opensslName: 'prime256v1', coordinateBytes: 32, backupNumber: 1 },
-  { jwkName: 'P-384', opensslName: 'secp384r1', coordinateBytes: 48, backupNumber: 6 },
-  { jwkName: 'P-521', opensslName: 'secp521r1', coordinateBytes: 66, backupNumber: 7 },
-];
 
 export const ecdsa = CURVES.map(ecdsaType);

@@ -1,25 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-
-import {
-  type EcdsaCurve,
-  ecdsaFromBackup,
-  ecdsaToBackup,
-} from '../../../src/transit/key-types/ecdsa-backup.ts';
+import { CURVES } from '../../../src/transit/key-types/curves.ts';
+import { ecdsaFromBackup, ecdsaToBackup } from '../../../src/transit/key-types/ecdsa-backup.ts';
 import type { BackupMaterial } from '../../../src/transit/key-types/key-type.ts';
-import { curveOrders } from '../../reference/curve-orders.ts';
+import { orderOf } from '../../reference/curve-orders.ts';
 import { thrownBy } from '../../reference/thrown.ts';
-
-const curves: EcdsaCurve[] = [
-  { jwkName: 'P-256', opensslName: 'prime256v1', coordinateBytes: 32 },
-  { jwkName: 'P-384', opensslName: 'secp384r1', coordinateBytes: 48 },
-  { jwkName: 'P-521', opensslName: 'secp521r1', coordinateBytes: 66 },
-];
 
 const bigEndian = (base64url: string | undefined): bigint =>
   BigInt(`0x${Buffer.from(base64url ?? '', 'base64url').toString('hex')}`);
 
-describe.each(curves)('a key on $jwkName in a backup', (curve) => {
+describe.each(CURVES)('a key on $jwkName in a backup', (curve) => {
   const pair = generateKeyPairSync('ec', { namedCurve: curve.opensslName });
   const other = generateKeyPairSync('ec', { namedCurve: curve.opensslName });
   const material = ecdsaToBackup(pair.privateKey);
@@ -43,7 +33,7 @@ describe.each(curves)('a key on $jwkName in a backup', (curve) => {
   const offCurve = `has a point that is not on ${curve.jwkName}`;
   const outOfRange = `has a number that is out of range for ${curve.jwkName}`;
   const apart = 'has an elliptic-curve private key that does not match its public key';
-  const order = curveOrders[curve.jwkName] ?? 0n;
+  const order = orderOf(curve.jwkName);
   const limit = 1n << BigInt(8 * curve.coordinateBytes);
 
   it.each<[string, BackupMaterial]>([

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { CURVES } from '../../../src/transit/key-types/curves.ts';
 import { requireDerSignature } from '../../../src/transit/key-types/ecdsa-signature.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
@@ -15,7 +16,7 @@ describe('an ECDSA signature in DER', () => {
     expect(() => requireDerSignature(hex(bytes))).not.toThrow();
   });
 
-  it.each(['prime256v1', 'secp384r1', 'secp521r1'])('is what OpenSSL makes on %s', (namedCurve) => {
+  it.each(CURVES)('is what OpenSSL makes on $opensslName', ({ opensslName: namedCurve }) => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve });
     for (let i = 0; i < 20; i++) {
       expect(() => requireDerSignature(sign('sha256', Buffer.from([i]), privateKey))).not.toThrow();

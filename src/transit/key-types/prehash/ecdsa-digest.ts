@@ -1,23 +1,17 @@
 import type { KeyObject } from 'node:crypto';
+import type { ECDSA } from '@noble/curves/abstract/weierstrass.js';
 import { wipe } from '../../../ground/bytes.ts';
+import { curveNamed } from '../curves.ts';
 
 /** As `node:crypto` names them: DER of two integers, or both padded to the size of the order and joined. */
 export type EcdsaEncoding = 'der' | 'ieee-p1363';
 
-/** OpenSSL's names of the curves. */
-const NOBLE_CURVES = { prime256v1: 'p256', secp384r1: 'p384', secp521r1: 'p521' } as const;
-
-const isKnownCurve = (name: string | undefined): name is keyof typeof NOBLE_CURVES =>
-  name !== undefined && Object.hasOwn(NOBLE_CURVES, name);
-
-/**
- * The curves' arithmetic. `node:crypto` can only sign what it hashes itself, so a digest that somebody else made needs
- * another implementation; it is loaded when the first such signature is asked for.
- */
-async function curveOf(key: KeyObject) {
+/** @throws `TypeError` for a key on a curve that no key type has. */
+function nobleCurveOf(key: KeyObject): Promise<ECDSA> {
   const name = key.asymmetricKeyDetails?.namedCurve;
-  if (!isKnownCurve(name)) throw new TypeError('a key on P-256, P-384 or P-521 is needed');
-  return (await import('@noble/curves/nist.js'))[NOBLE_CURVES[name]];
+  const curve = curveNamed(name);
+  if (curve === undefined) throw new TypeError(`there is no key type for the curve ${name}`);
+  return curve.noble();
 }
 
 const formatOf = (encoding: EcdsaEncoding) => (encoding === 'der' ? 'der' : 'compact');
@@ -35,7 +29,7 @@ export async function signEcdsaDigest(
   digest: Uint8Array,
   encoding: EcdsaEncoding,
 ): Promise<Buffer> {
-  const curve = await curveOf(privateKey);
+  const curve = await nobleCurveOf(privateKey);
   const orderBytes = curve.Point.Fn.BYTES;
   const scalar = Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url');
   try {
@@ -53,7 +47,7 @@ export async function verifyEcdsaDigest(
   signature: Uint8Array,
   encoding: EcdsaEncoding,
 ): Promise<boolean> {
-  const curve = await curveOf(publicKey);
+  const curve = await nobleCurveOf(publicKey);
   const orderBytes = curve.Point.Fn.BYTES;
   if (encoding === 'ieee-p1363' && signature.length !== 2 * orderBytes) return false;
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });

@@ -1,0 +1,47 @@
+import type { ECDSA } from '@noble/curves/abstract/weierstrass.js';
+
+/** A curve of ECDSA: everything that Coffer knows about it. A new curve is one more row of the table below. */
+export interface EcdsaCurve {
+  /** In JSON Web Keys and in messages, e.g. `P-256`; the key type is named after it. */
+  readonly jwkName: string;
+  /** OpenSSL's name, e.g. `prime256v1`. */
+  readonly opensslName: string;
+  readonly coordinateBytes: number;
+  /** The type's number in backups, the same in both registers; absent for a curve that Vault and OpenBao do not have. */
+  readonly backupNumber?: number;
+  /**
+   * The arithmetic of another implementation. `node:crypto` can only sign what it hashes itself, so a digest that
+   * somebody else made needs it; it is loaded when the first such signature is asked for.
+   */
+  noble(): Promise<ECDSA>;
+}
+
+const nist = () => import('@noble/curves/nist.js');
+
+export const CURVES: readonly EcdsaCurve[] = [
+  {
+    jwkName: 'P-256',
+    opensslName: 'prime256v1',
+    coordinateBytes: 32,
+    backupNumber: 1,
+    noble: async () => (await nist()).p256,
+  },
+  {
+    jwkName: 'P-384',
+    opensslName: 'secp384r1',
+    coordinateBytes: 48,
+    backupNumber: 6,
+    noble: async () => (await nist()).p384,
+  },
+  {
+    jwkName: 'P-521',
+    opensslName: 'secp521r1',
+    coordinateBytes: 66,
+    backupNumber: 7,
+    noble: async () => (await nist()).p521,
+  },
+];
+
+/** @param name OpenSSL's. */
+export const curveNamed = (name: string | undefined): EcdsaCurve | undefined =>
+  CURVES.find(({ opensslName }) => opensslName === name);
