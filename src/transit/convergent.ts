@@ -16,14 +16,14 @@ export type ConvergentVersion = 0 | 1 | 2 | 3;
 /** Bytes of the nonce that the caller gives in version 1: what ciphers of its time took. */
 export const CALLER_NONCE_BYTES = 12;
 
-/** What new versions of a key get: keys of Vault 0.6.1 never change their ways. */
+/** What new versions of a key get; keys of Vault 0.6.1 keep theirs. */
 export const CONVERGENT_TODAY = 3;
 /** In the document of a new convergent key: its versions say. */
 export const VERSIONS_SAY = -1;
 /** Length of the key that makes nonces. */
 export const NONCE_KEY_BYTES = 32;
 
-/** The way of one version: its own value, or else that of the key, where 0 (from before it was recorded) means 1. */
+/** That of one version: its own value, or else that of the key, where 0 (from before it was recorded) means 1. */
 export function convergentVersionOf(key: NamedKeyDocument, version: VersionDocument): ConvergentVersion {
   if (!key.convergentEncryption) return 0;
   const recorded = version.convergentVersion === 0 ? key.convergentVersion || 1 : version.convergentVersion;

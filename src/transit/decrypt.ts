@@ -15,7 +15,7 @@ export interface DecryptItem extends BatchItem {
 }
 
 /**
- * Decrypts; the result of each item is at its place, and belongs to the caller, who may overwrite it.
+ * Decrypts; the results are in the order of the items, and each belongs to the caller, who may overwrite it.
  * @throws `not-found`; `invalid` for what concerns the whole call.
  */
 export async function decrypt(

@@ -25,9 +25,9 @@ export interface EncryptItem extends BatchItem {
 }
 
 export interface EncryptOptions {
-  /** Type of a key that is created by the way. */
+  /** Type of a key that this call creates. */
   readonly type: string;
-  /** Whether a key that is created by the way is convergent. */
+  /** Whether a key that this call creates is convergent. */
   readonly convergentEncryption: boolean;
   /** The caller may create the key when there is none. */
   readonly mayCreate: boolean;
@@ -38,7 +38,7 @@ export interface EncryptOptions {
 const NO_KEY = 'encryption key not found';
 
 /**
- * Encrypts messages; the result of each is at its place. When there is no key of this name and the caller may create
+ * Encrypts messages; the results are in the order of the items. When there is no key of this name and the caller may create
  * one, it is created, `derived` exactly when a context is given, but only if at least one item was encrypted.
  * @throws `not-found`, `denied`; `invalid` for what concerns the whole call.
  */

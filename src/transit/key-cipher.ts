@@ -56,38 +56,38 @@ export class KeyCipher {
   }
 
   /**
-   * @param place how refusals name the item's `associated_data`.
+   * @param index the item's in its batch: refusals name the item's `associated_data`.
    * @throws `invalid` or `unsupported`
    */
-  encrypt(request: EncryptRequest, place?: number): MaybePromise<Encrypted> {
+  encrypt(request: EncryptRequest, index?: number): MaybePromise<Encrypted> {
     const { type } = this.#key;
     requireNotSoftDeleted(this.#key);
     if (!this.#key.encrypts) throw notSupported('encryption', type.name);
     const version = versionToWriteWith(this.#key, request.keyVersion, 'encryption');
     if (type.publicKeyEncryption !== undefined) {
-      refuseAssociatedData(request, type.name, place);
+      refuseAssociatedData(request, type.name, index);
       nonceToEncryptWith(0, request);
       return this.#print(version, [type.publicKeyEncryption.encrypt(version.material, request.plaintext)]);
     }
     const aead = requireAead(type.aead);
-    const way = convergentVersionOf(this.#key.document, version.document);
-    const callerNonce = nonceToEncryptWith(way, request);
+    const convergent = convergentVersionOf(this.#key.document, version.document);
+    const callerNonce = nonceToEncryptWith(convergent, request);
     const open = this.#open(version, request.context);
-    const associatedData = associatedDataToSeal(way, request);
+    const associatedData = associatedDataToSeal(convergent, request);
     const seal = (cipher: AeadCipher): Encrypted => {
-      const nonce = callerNonce ?? this.#nonce(way, aead, open, request);
+      const nonce = callerNonce ?? this.#nonce(convergent, aead, open, request);
       const sealed = cipher.encrypt(nonce, request.plaintext, associatedData);
-      return this.#print(version, way === 1 ? sealed : [nonce, ...sealed]);
+      return this.#print(version, convergent === 1 ? sealed : [nonce, ...sealed]);
     };
     const { cipher } = open;
     return cipher instanceof Promise ? cipher.then(seal) : seal(cipher);
   }
 
   /**
-   * @param place how refusals name the item's `associated_data`.
+   * @param index the item's in its batch: refusals name the item's `associated_data`.
    * @throws `invalid` or `unsupported`
    */
-  decrypt(request: DecryptRequest, place?: number): MaybePromise<Buffer> {
+  decrypt(request: DecryptRequest, index?: number): MaybePromise<Buffer> {
     const { type, document } = this.#key;
     requireNotSoftDeleted(this.#key);
     if (!this.#key.encrypts) throw notSupported('decryption', type.name);
@@ -98,13 +98,13 @@ export class KeyCipher {
     const sealed = decodePayload(payload, CIPHERTEXT, 'invalid ciphertext: could not decode base64');
     const version = requireVersion(this.#key, number);
     if (type.publicKeyEncryption !== undefined) {
-      refuseAssociatedData(request, type.name, place);
+      refuseAssociatedData(request, type.name, index);
       if (!version.hasSecret) throw noPrivateCounterpart();
       return type.publicKeyEncryption.decrypt(version.material, sealed);
     }
     const { nonceBytes } = requireAead(type.aead);
-    const way = convergentVersionOf(document, version.document);
-    const callerNonce = way === 1 ? nonceToDecryptWith(request) : undefined;
+    const convergent = convergentVersionOf(document, version.document);
+    const callerNonce = convergent === 1 ? nonceToDecryptWith(request) : undefined;
     const open = this.#open(version, request.context);
     const associatedData = decodeAssociatedData(request);
     if (callerNonce === undefined && sealed.length < nonceBytes) throw tooShort();
@@ -121,16 +121,17 @@ export class KeyCipher {
   }
 
   #nonce(
-    way: ConvergentVersion,
+    convergent: ConvergentVersion,
     { nonceBytes }: Aead<unknown>,
     open: OpenMaterial,
     { plaintext, context }: EncryptRequest,
   ): Buffer {
-    if (way === 3 && open instanceof ContextKey && open.nonceKey !== undefined) {
+    if (convergent === 3 && open instanceof ContextKey && open.nonceKey !== undefined) {
       return nonceOf(open.nonceKey, plaintext, nonceBytes);
     }
-    if (way === 2 && context !== undefined) return nonceOf(context.bytes, plaintext, nonceBytes);
-    if (way !== 0) throw new TypeError(`convergent version ${way} without what its nonce is made of`);
+    if (convergent === 2 && context !== undefined) return nonceOf(context.bytes, plaintext, nonceBytes);
+    if (convergent !== 0)
+      throw new TypeError(`convergent version ${convergent} without what its nonce is made of`);
     return this.#random.bytes(nonceBytes);
   }
 
@@ -148,8 +149,8 @@ function requireAead(aead: Aead<unknown> | undefined): Aead<unknown> {
 const isGiven = (text: string | undefined): text is string => text !== undefined && text !== '';
 
 /** The nonce that the caller must give for version 1, and must not give for any other. */
-function nonceToEncryptWith(way: ConvergentVersion, { nonce }: Surroundings): Buffer | undefined {
-  if (way !== 1) {
+function nonceToEncryptWith(convergent: ConvergentVersion, { nonce }: Surroundings): Buffer | undefined {
+  if (convergent !== 1) {
     if (!isGiven(nonce)) return undefined;
     throw invalid('provided nonce not allowed for this key', {
       field: 'nonce',
@@ -191,9 +192,9 @@ function decodeAssociatedData({ associatedData }: Surroundings): Buffer | undefi
  * With a nonce made of the plaintext alone, two different associated data would give two tags under one nonce, from
  * which GCM's and Poly1305's authentication key can be computed. Reading such ciphertexts of peers does no harm.
  */
-function associatedDataToSeal(way: ConvergentVersion, surroundings: Surroundings): Buffer | undefined {
+function associatedDataToSeal(convergent: ConvergentVersion, surroundings: Surroundings): Buffer | undefined {
   const bytes = decodeAssociatedData(surroundings);
-  if (bytes === undefined || way === 0 || way === 1) return bytes;
+  if (bytes === undefined || convergent === 0 || convergent === 1) return bytes;
   throw unsupported('associated_data is not supported with convergent encryption', {
     field: 'associated_data',
     hint: 'put what distinguishes the data into the context, or use a key that is not convergent',
@@ -203,13 +204,13 @@ function associatedDataToSeal(way: ConvergentVersion, surroundings: Surroundings
 function refuseAssociatedData(
   { associatedData }: Surroundings,
   typeName: string,
-  place: number | undefined,
+  index: number | undefined,
 ): void {
-  if (isGiven(associatedData)) throw associatedDataRefused(typeName, place);
+  if (isGiven(associatedData)) throw associatedDataRefused(typeName, index);
 }
 
-export const associatedDataRefused = (typeName: string, place: number | undefined): CofferError => {
-  const member = place === undefined ? 'associated_data' : `[${place}].associated_data`;
+export const associatedDataRefused = (typeName: string, index: number | undefined): CofferError => {
+  const member = index === undefined ? 'associated_data' : `[${index}].associated_data`;
   return unsupported(`'${member}' provided for non-AEAD cipher suite ${typeName}`, {
     field: 'associated_data',
     hint: 'leave it out, or use a symmetric key',

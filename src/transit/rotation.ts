@@ -10,7 +10,7 @@ import { NamedKey } from './named-key.ts';
 
 const HMAC_KEY_BYTES = 32;
 
-/** What a version is made of before its place in a key is known. */
+/** What a version is made of before it is part of a key. */
 export type FreshVersion = Omit<VersionDocument, 'convergentVersion'>;
 
 /** A new version's key material, its key for HMACs, and its time. */
@@ -98,7 +98,7 @@ interface Wanted {
   readonly keyBytes: number;
 }
 
-/** Key material that was made before its place was looked at again. */
+/** Key material that was made before the key was looked at again. */
 interface Made extends Wanted {
   readonly fresh: FreshVersion;
 }

@@ -42,7 +42,7 @@ export interface Signed {
 }
 
 /**
- * Signs inputs; the result of each is at its place.
+ * Signs inputs; the results are in the order of the items.
  * @param keyVersion 0 for the latest.
  * @throws `not-found`, `unsupported`; `invalid` for what concerns the whole call.
  */

@@ -35,7 +35,7 @@ export interface VerifyItem extends BatchItem {
 }
 
 /**
- * Whether signatures, or HMACs, are those of their inputs; the answer for each is at its place. Which of the two they
+ * Whether signatures, or HMACs, are those of their inputs; the answers are in the order of the items. Which of the two they
  * are must be the same for all items.
  * @param single there is one item, and it was not given as a batch; the refusals say so.
  * @throws `not-found`, `unsupported`; `invalid` for what concerns the whole call.

@@ -8,7 +8,7 @@ const isObject = (value: GoValue | undefined): value is GoObject =>
 
 /**
  * The members of a JSON object as a Go structure takes them: names in any case, the last of several wins, missing and
- * `null` are the zero value, unknown ones are nobody's business. A value of another kind is refused by its place
+ * `null` are the zero value, unknown ones are nobody's business. A value of another kind is refused by its path
  * in the document; never by its content, which may be a key.
  */
 export class GoFields {
@@ -45,7 +45,7 @@ export class GoFields {
   integer(name: string): number {
     const value = this.big(name) ?? 0n;
     if (value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER)) {
-      throw misfit(this.#place(name), 'a number of this size');
+      throw misfit(this.#pathOf(name), 'a number of this size');
     }
     return Number(value);
   }
@@ -63,7 +63,7 @@ export class GoFields {
   /** Base64 text; empty is the same as absent. The caller owns the bytes. */
   bytes(name: string): Buffer | undefined {
     const text = this.text(name);
-    return text === '' ? undefined : decoded(text, this.#place(name));
+    return text === '' ? undefined : decoded(text, this.#pathOf(name));
   }
 
   /** As Go would write it again. */
@@ -71,13 +71,13 @@ export class GoFields {
     const text = this.#textOrAbsent(name);
     if (text === undefined) return GO_ZERO_TIME;
     const time = canonicalGoTime(text);
-    if (time === undefined) throw misfit(this.#place(name), 'a time in the form of RFC 3339');
+    if (time === undefined) throw misfit(this.#pathOf(name), 'a time in the form of RFC 3339');
     return time;
   }
 
   object(name: string): GoFields | undefined {
     const value = this.#members.get(name.toLowerCase());
-    return value === undefined || value === null ? undefined : GoFields.of(value, this.#place(name));
+    return value === undefined || value === null ? undefined : GoFields.of(value, this.#pathOf(name));
   }
 
   /** The members of an object whose names are data and keep their case. */
@@ -95,16 +95,16 @@ export class GoFields {
   /** Base64 texts. */
   bytesList(name: string): readonly Buffer[] | undefined {
     return this.list(name)?.map((value, index) => {
-      const place = `${this.#place(name)}.${index}`;
-      if (typeof value !== 'string') throw misfit(place, 'base64');
-      return decoded(value, place);
+      const path = `${this.#pathOf(name)}.${index}`;
+      if (typeof value !== 'string') throw misfit(path, 'base64');
+      return decoded(value, path);
     });
   }
 
   /** Whole numbers of any size. */
   bigList(name: string): readonly bigint[] {
     return (this.list(name) ?? []).map((value, index) => {
-      if (typeof value !== 'bigint') throw misfit(`${this.#place(name)}.${index}`, 'a whole number');
+      if (typeof value !== 'bigint') throw misfit(`${this.#pathOf(name)}.${index}`, 'a whole number');
       return value;
     });
   }
@@ -113,7 +113,7 @@ export class GoFields {
     return this.#typed(name, 'a string', (value) => (typeof value === 'string' ? value : undefined));
   }
 
-  #place(name: string): string {
+  #pathOf(name: string): string {
     return this.path === '' ? name : `${this.path}.${name}`;
   }
 
@@ -121,21 +121,21 @@ export class GoFields {
     const value = this.#members.get(name.toLowerCase());
     if (value === undefined || value === null) return undefined;
     const typed = as(value);
-    if (typed === undefined) throw misfit(this.#place(name), wanted);
+    if (typed === undefined) throw misfit(this.#pathOf(name), wanted);
     return typed;
   }
 }
 
-function decoded(text: string, place: string): Buffer {
+function decoded(text: string, path: string): Buffer {
   try {
     return decodeBase64(text);
   } catch {
-    throw misfit(place, 'base64');
+    throw misfit(path, 'base64');
   }
 }
 
-const misfit = (place: string, wanted: string): CofferError =>
-  invalid(`backup cannot be read: ${place === '' ? 'the document' : place} is not ${wanted}`, {
+const misfit = (path: string, wanted: string): CofferError =>
+  invalid(`backup cannot be read: ${path === '' ? 'the document' : path} is not ${wanted}`, {
     field: 'backup',
     hint: 'give the text that a backup printed, unchanged',
   });

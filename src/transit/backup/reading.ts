@@ -8,7 +8,7 @@ const LIMITS: GoJsonLimits = { depth: 16, values: 1_000_000, digits: 2_500 };
 
 /**
  * Reads the document; members that only Vault writes, and those of older releases that are missing, are understood.
- * @throws `invalid` or `too-large`, naming the place and never the content.
+ * @throws `invalid` or `too-large`, naming the path and never the content.
  */
 export function readBackupDocument(json: string): BackupDocument {
   const document = GoFields.of(readGoJson(json, LIMITS), '');

@@ -2,9 +2,9 @@ import type { Random } from '../../ground/random.ts';
 import { encryption } from './chunk-cipher.ts';
 import { deriveFileKeys } from './file-keys.ts';
 import { DEFAULT_CHUNK_BYTES, printSealedHeader, SALT_BYTES, type SealedHeader } from './header.ts';
-import { keyVersionOf, printSlot, slotBytesFor } from './key-slots.ts';
 import type { ByteSink, ByteSource, DataKeys, KeyReference, OnProgress } from './ports.ts';
 import { pump } from './pump.ts';
+import { keyVersionOf, printWrappedKey, wrappedKeyBytesFor } from './wrapped-keys.ts';
 
 export interface Encryption {
   readonly key: KeyReference;
@@ -29,14 +29,15 @@ export async function encryptEnvelope(request: Encryption): Promise<{ keyVersion
   const header: SealedHeader = {
     ...key,
     chunkBytes: DEFAULT_CHUNK_BYTES,
-    slotBytes: slotBytesFor(wrapped),
+    wrappedKeyBytes: wrappedKeyBytesFor(wrapped),
     salt: random.bytes(SALT_BYTES),
     metadata,
   };
   const sealed = printSealedHeader(header);
   const fileKeys = deriveFileKeys(dataKey.plaintext, header.salt, sealed);
-  const slots = [printSlot({ generation: 1, wrapped }, header.slotBytes), Buffer.alloc(header.slotBytes)];
-  await sink.write(Buffer.concat([sealed, fileKeys.mac, ...slots]));
+  const first = printWrappedKey({ generation: 1, ciphertext: wrapped }, header.wrappedKeyBytes);
+  const spare = Buffer.alloc(header.wrappedKeyBytes);
+  await sink.write(Buffer.concat([sealed, fileKeys.mac, first, spare]));
   await pump(source, sink, encryption(fileKeys.payload, header.chunkBytes), onProgress);
   return { keyVersion: keyVersionOf(wrapped) };
 }

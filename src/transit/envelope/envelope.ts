@@ -10,9 +10,9 @@ import {
   parseSealedHeader,
   type SealedHeader,
 } from './header.ts';
-import { type KeySlots, keyVersionOf, parseSlots } from './key-slots.ts';
 import type { ByteSource, DataKeys } from './ports.ts';
 import { damaged } from './refusals.ts';
+import { keyVersionOf, parseWrappedKeys, type WrappedKeys } from './wrapped-keys.ts';
 
 /** A header as it was read: nothing of it is authenticated yet. */
 export interface EnvelopeHeader extends Omit<Layout, 'mac'> {
@@ -20,7 +20,7 @@ export interface EnvelopeHeader extends Omit<Layout, 'mac'> {
   /** The bytes that the MAC covers. */
   readonly sealedBytes: Buffer;
   readonly mac: Buffer;
-  readonly keySlots: KeySlots;
+  readonly wrapped: WrappedKeys;
 }
 
 /** What a header says, for people and programs. */
@@ -37,13 +37,13 @@ export interface EnvelopeDescription {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-export const describe = ({ sealed, keySlots }: EnvelopeHeader): EnvelopeDescription => ({
+export const describe = ({ sealed, wrapped }: EnvelopeHeader): EnvelopeDescription => ({
   format: FORMAT_VERSION,
   algorithm: ALGORITHM_NAME,
   mount: sealed.mount,
   name: sealed.name,
-  keyVersion: keyVersionOf(keySlots.current.wrapped),
-  wrapped: keySlots.current.wrapped,
+  keyVersion: keyVersionOf(wrapped.current.ciphertext),
+  wrapped: wrapped.current.ciphertext,
   chunkBytes: sealed.chunkBytes,
   metadata: sealed.metadata,
 });
@@ -80,8 +80,8 @@ function parseHeader(bytes: Buffer, layout: Layout): EnvelopeHeader {
     sealed: parseSealedHeader(sealedBytes),
     sealedBytes,
     mac: bytes.subarray(layout.mac, layout.mac + MAC_BYTES),
-    keySlots: parseSlots(bytes.subarray(layout.slots, layout.payload)),
-    slots: layout.slots,
+    wrapped: parseWrappedKeys(bytes.subarray(layout.halves, layout.payload)),
+    halves: layout.halves,
     payload: layout.payload,
   };
 }
@@ -89,14 +89,14 @@ function parseHeader(bytes: Buffer, layout: Layout): EnvelopeHeader {
 /**
  * Unwraps the data key and authenticates the header.
  * @param name The named key that the caller expects, if any.
- * @throws `denied` when the header is not authentic or names another key, `corrupt` when its spare slot is damaged,
+ * @throws `denied` when the header is not authentic or names another key, `corrupt` when its spare half is damaged,
  * and whatever the named key answers.
  */
 export async function openHeader(header: EnvelopeHeader, keys: DataKeys, name?: string): Promise<FileKeys> {
   requireName(header, name);
-  if (!header.keySlots.whole) throw interruptedRewrap();
+  if (!header.wrapped.whole) throw interruptedRewrap();
   const { sealed, sealedBytes, mac } = header;
-  const dataKey = await keys.unwrap(sealed, header.keySlots.current.wrapped);
+  const dataKey = await keys.unwrap(sealed, header.wrapped.current.ciphertext);
   return openFileKeys(dataKey, sealed.salt, sealedBytes, mac);
 }
 

@@ -9,8 +9,8 @@ import { damaged, notAnEnvelope, unknownFormat } from './refusals.ts';
 export interface SealedHeader extends KeyReference {
   /** Plaintext bytes in every chunk but the last: a power of two. */
   readonly chunkBytes: number;
-  /** Bytes of each of the two key slots that follow. */
-  readonly slotBytes: number;
+  /** Bytes of each of the two halves of the wrapped keys that follow. */
+  readonly wrappedKeyBytes: number;
   /** 32 random bytes, different for every file. */
   readonly salt: Buffer;
   /** What the user wants to be known about the file. Authenticated, not secret. */
@@ -31,8 +31,8 @@ export const PREFIX_BYTES = 48;
 const MIN_CHUNK_BITS = 12;
 const MAX_CHUNK_BITS = 20;
 export const DEFAULT_CHUNK_BYTES = 64 * 1024;
-export const MIN_SLOT_BYTES = 64;
-export const MAX_SLOT_BYTES = 8192;
+export const MIN_WRAPPED_KEY_BYTES = 64;
+export const MAX_WRAPPED_KEY_BYTES = 8192;
 const MAX_FIELD_BYTES = 0xffff;
 const MAX_FIELDS_BYTES = 0xffff;
 
@@ -43,16 +43,16 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export interface Layout {
   /** The sealed header ends and its MAC begins. */
   readonly mac: number;
-  /** The first of two key slots. */
-  readonly slots: number;
+  /** The first of two halves that hold the wrapped data key in turn. */
+  readonly halves: number;
   /** The first chunk. */
   readonly payload: number;
 }
 
-const layoutOf = (fieldsBytes: number, slotBytes: number): Layout => {
+const layoutOf = (fieldsBytes: number, wrappedKeyBytes: number): Layout => {
   const mac = PREFIX_BYTES + fieldsBytes;
-  const slots = mac + MAC_BYTES;
-  return { mac, slots, payload: slots + 2 * slotBytes };
+  const halves = mac + MAC_BYTES;
+  return { mac, halves, payload: halves + 2 * wrappedKeyBytes };
 };
 
 /**
@@ -77,7 +77,7 @@ export function printSealedHeader(header: SealedHeader): Buffer {
   prefix.writeUInt8(FORMAT_VERSION, 8);
   prefix.writeUInt8(AES_256_GCM, 9);
   prefix.writeUInt8(Math.log2(header.chunkBytes), 10);
-  prefix.writeUInt16BE(header.slotBytes, 12);
+  prefix.writeUInt16BE(header.wrappedKeyBytes, 12);
   prefix.writeUInt16BE(fields.length, 14);
   return Buffer.concat([prefix, header.salt, fields]);
 }
@@ -109,7 +109,7 @@ function printText(text: string, what: string): Buffer {
  */
 export function parsePrefix(
   prefix: Buffer,
-): Layout & Pick<SealedHeader, 'chunkBytes' | 'slotBytes' | 'salt'> {
+): Layout & Pick<SealedHeader, 'chunkBytes' | 'wrappedKeyBytes' | 'salt'> {
   if (!prefix.subarray(0, MAGIC.length).equals(MAGIC)) throw notAnEnvelope();
   if (prefix.length < PREFIX_BYTES) throw damaged('it ends inside its header');
   const version = prefix.readUInt8(8);
@@ -117,18 +117,18 @@ export function parsePrefix(
   const algorithm = prefix.readUInt8(9);
   if (algorithm !== AES_256_GCM) throw unknownFormat(`algorithm ${algorithm}`);
   const chunkBits = prefix.readUInt8(10);
-  const slotBytes = prefix.readUInt16BE(12);
+  const wrappedKeyBytes = prefix.readUInt16BE(12);
   const possible =
     chunkBits >= MIN_CHUNK_BITS &&
     chunkBits <= MAX_CHUNK_BITS &&
     prefix.readUInt8(11) === 0 &&
-    slotBytes >= MIN_SLOT_BYTES &&
-    slotBytes <= MAX_SLOT_BYTES;
+    wrappedKeyBytes >= MIN_WRAPPED_KEY_BYTES &&
+    wrappedKeyBytes <= MAX_WRAPPED_KEY_BYTES;
   if (!possible) throw damaged('its header holds an impossible size');
   return {
-    ...layoutOf(prefix.readUInt16BE(14), slotBytes),
+    ...layoutOf(prefix.readUInt16BE(14), wrappedKeyBytes),
     chunkBytes: 2 ** chunkBits,
-    slotBytes,
+    wrappedKeyBytes,
     salt: Buffer.from(prefix.subarray(PREFIX_BYTES - SALT_BYTES, PREFIX_BYTES)),
   };
 }
@@ -139,7 +139,7 @@ export function parsePrefix(
  * @throws `corrupt`
  */
 export function parseSealedHeader(bytes: Buffer): SealedHeader {
-  const { chunkBytes, slotBytes, salt, mac } = parsePrefix(bytes);
+  const { chunkBytes, wrappedKeyBytes, salt, mac } = parsePrefix(bytes);
   if (mac !== bytes.length) throw brokenFields();
   const [mount, name, ...rest] = parseTexts(bytes.subarray(PREFIX_BYTES));
   if (mount === undefined || name === undefined || rest.length % 2 === 1) throw brokenFields();
@@ -151,7 +151,7 @@ export function parseSealedHeader(bytes: Buffer): SealedHeader {
     if (Buffer.compare(Buffer.from(previous), Buffer.from(key)) >= 0) throw brokenFields();
     metadata.push([key, rest[i + 1] ?? '']);
   }
-  return { mount, name, chunkBytes, slotBytes, salt, metadata: Object.fromEntries(metadata) };
+  return { mount, name, chunkBytes, wrappedKeyBytes, salt, metadata: Object.fromEntries(metadata) };
 }
 
 const brokenFields = () => damaged('the fields of its header are broken');

@@ -197,9 +197,9 @@ class Pair {
   }
 
   get current(): Buffer {
-    const place = this.#turn % 2;
-    const buffer = this.#made[place] ?? Buffer.allocUnsafeSlow(this.#bytes);
-    this.#made[place] = buffer;
+    const which = this.#turn % 2;
+    const buffer = this.#made[which] ?? Buffer.allocUnsafeSlow(this.#bytes);
+    this.#made[which] = buffer;
     return buffer;
   }
 

@@ -1,7 +1,7 @@
 import { readHeader, requireName } from './envelope.ts';
-import { keyVersionOf, placeOf, printSlot } from './key-slots.ts';
 import type { DataKeys, RewritableFile } from './ports.ts';
 import { sequential } from './sequential.ts';
+import { halfOf, keyVersionOf, printWrappedKey } from './wrapped-keys.ts';
 
 export interface Rewrapping {
   readonly keys: DataKeys;
@@ -19,22 +19,22 @@ export interface Rewrapped {
 /**
  * Moves an envelope to the latest version of its named key by rewriting a part of its header in place, whatever its size.
  * Neither the data key nor the data are seen, so nothing of the file is authenticated by it. The new wrapped key goes to
- * the spare slot, and the old one is erased once the new one is on disk: a process killed in between leaves a file that
+ * the spare half, and the old one is erased once the new one is on disk: a process killed in between leaves a file that
  * opens. It also repairs a header whose rewriting a loss of power has cut short.
- * @throws `corrupt` when it is no envelope, `unsupported` when the new wrapped key is too long for its slot, and whatever
+ * @throws `corrupt` when it is no envelope, `unsupported` when the new wrapped key is too long for its half, and whatever
  * the named key answers; the file is then unchanged.
  */
 export async function rewrapEnvelope({ keys, file, name }: Rewrapping): Promise<Rewrapped> {
   const header = await readHeader(sequential(file));
   requireName(header, name);
-  const { slotBytes } = header.sealed;
-  const { current } = header.keySlots;
-  const wrapped = await keys.rewrap(header.sealed, current.wrapped);
-  const next = { generation: current.generation + 1, wrapped };
-  const positionOf = (generation: number): number => header.slots + placeOf(generation) * slotBytes;
-  await file.writeAt(positionOf(next.generation), printSlot(next, slotBytes));
+  const { wrappedKeyBytes } = header.sealed;
+  const { current } = header.wrapped;
+  const ciphertext = await keys.rewrap(header.sealed, current.ciphertext);
+  const next = { generation: current.generation + 1, ciphertext };
+  const positionOf = (generation: number): number => header.halves + halfOf(generation) * wrappedKeyBytes;
+  await file.writeAt(positionOf(next.generation), printWrappedKey(next, wrappedKeyBytes));
   await file.flush();
-  await file.writeAt(positionOf(current.generation), Buffer.alloc(slotBytes));
+  await file.writeAt(positionOf(current.generation), Buffer.alloc(wrappedKeyBytes));
   await file.flush();
-  return { from: keyVersionOf(current.wrapped), to: keyVersionOf(wrapped) };
+  return { from: keyVersionOf(current.ciphertext), to: keyVersionOf(ciphertext) };
 }

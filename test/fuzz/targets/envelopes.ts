@@ -6,10 +6,10 @@ import { encrypt } from '../../../src/transit/encrypt.ts';
 import { type Engine, engineOf } from '../../../src/transit/engine.ts';
 import { decryptEnvelope } from '../../../src/transit/envelope/decrypt.ts';
 import { readHeader } from '../../../src/transit/envelope/envelope.ts';
-import { placeOf, printSlot } from '../../../src/transit/envelope/key-slots.ts';
 import type { DataKeys } from '../../../src/transit/envelope/ports.ts';
 import { decryptRange } from '../../../src/transit/envelope/range.ts';
 import { rewrapEnvelope } from '../../../src/transit/envelope/rewrap.ts';
+import { halfOf, printWrappedKey } from '../../../src/transit/envelope/wrapped-keys.ts';
 import { rewrap } from '../../../src/transit/rewrap.ts';
 import { Collected, MemoryFile, sourceOf } from '../../transit/envelope/in-memory.ts';
 import vectors from '../../vectors/envelopes/envelopes.json' with { type: 'json' };
@@ -45,7 +45,7 @@ interface Sealed {
   readonly stride: number;
 }
 
-/** The vectors, with each data key under a name of its own: slots are outside of what a header authenticates. */
+/** The vectors, with each data key under a name of its own: wrapped keys are outside of what a header authenticates. */
 async function sealedVectors(engine: Engine): Promise<{ keys: DataKeys; envelopes: Sealed[] }> {
   const wrappedHere = new Map<string, string>();
   const keys = dataKeysOf(engine, wrappedHere);
@@ -53,14 +53,14 @@ async function sealedVectors(engine: Engine): Promise<{ keys: DataKeys; envelope
   for (const { envelope, dataKey } of vectors) {
     if (envelope.length > MAX_ENVELOPE_CHARACTERS) continue;
     const bytes = Buffer.from(envelope, 'base64');
-    const { sealed, keySlots, slots, payload } = await readHeader(sourceOf(bytes));
-    const wrapped = `service:v1:${envelopes.length}`;
-    wrappedHere.set(wrapped, await encryptedKey(engine, Buffer.from(dataKey, 'hex')));
-    const { generation } = keySlots.current;
-    bytes.fill(0, slots, payload);
+    const { sealed, wrapped, halves, payload } = await readHeader(sourceOf(bytes));
+    const ciphertext = `service:v1:${envelopes.length}`;
+    wrappedHere.set(ciphertext, await encryptedKey(engine, Buffer.from(dataKey, 'hex')));
+    const { generation } = wrapped.current;
+    bytes.fill(0, halves, payload);
     bytes.set(
-      printSlot({ generation, wrapped }, sealed.slotBytes),
-      slots + placeOf(generation) * sealed.slotBytes,
+      printWrappedKey({ generation, ciphertext }, sealed.wrappedKeyBytes),
+      halves + halfOf(generation) * sealed.wrappedKeyBytes,
     );
     const sink = new Collected();
     await decryptEnvelope({ keys, source: sourceOf(bytes), sink });

@@ -13,7 +13,7 @@ const header: SealedHeader = {
   mount: 'transit',
   name: 'backups',
   chunkBytes: 65_536,
-  slotBytes: 192,
+  wrappedKeyBytes: 192,
   salt: Buffer.alloc(32, 7),
   metadata: {},
 };
@@ -40,7 +40,7 @@ const anyHeader: fc.Arbitrary<SealedHeader> = fc.record({
   mount: printable,
   name: printable,
   chunkBytes: fc.integer({ min: 12, max: 20 }).map((bits) => 2 ** bits),
-  slotBytes: fc.integer({ min: 64, max: 8192 }),
+  wrappedKeyBytes: fc.integer({ min: 64, max: 8192 }),
   salt: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes)),
   metadata: fc.dictionary(
     printable.filter((key) => key !== ''),
@@ -135,10 +135,10 @@ describe('a sealed header', () => {
     ['chunks of 2 KiB', 10, 11],
     ['chunks of 2 MiB', 10, 21],
     ['a reserved byte in use', 11, 1],
-    ['slots of 63 bytes', 13, 63],
-    ['slots of 8448 bytes', 12, 33],
+    ['wrapped keys of 63 bytes', 13, 63],
+    ['wrapped keys of 8448 bytes', 12, 33],
   ])('is refused with an impossible size: %s', (_, place, value) => {
-    const bytes = printSealedHeader({ ...header, slotBytes: place === 13 ? 64 : 8192 });
+    const bytes = printSealedHeader({ ...header, wrappedKeyBytes: place === 13 ? 64 : 8192 });
     bytes.writeUInt8(value, place);
     expect(thrownBy(() => parsePrefix(bytes))).toMatchObject({
       kind: 'corrupt',

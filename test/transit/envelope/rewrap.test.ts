@@ -30,17 +30,19 @@ describe('a rewrap', () => {
     }
   });
 
-  it('reads the header only, writes the two slots only, and leaves no older wrapped key behind', async () => {
+  it('reads the header only, writes the wrapped keys only, and leaves no older wrapped key behind', async () => {
     const { keys, file } = await rotatedFile();
     const headerBytes = file.size - plaintext.length - 4 * 16;
     const before = Buffer.from(file.bytes);
-    const slots = headerBytes - 2 * before.readUInt16BE(12);
+    const wrappedKeys = headerBytes - 2 * before.readUInt16BE(12);
     await rewrapEnvelope({ keys, file });
     expect(file.bytesRead).toBe(headerBytes);
     expect(
-      file.writes.every(({ position, length }) => position >= slots && position + length <= headerBytes),
+      file.writes.every(
+        ({ position, length }) => position >= wrappedKeys && position + length <= headerBytes,
+      ),
     ).toBe(true);
-    expect(file.bytes.subarray(0, slots).equals(before.subarray(0, slots))).toBe(true);
+    expect(file.bytes.subarray(0, wrappedKeys).equals(before.subarray(0, wrappedKeys))).toBe(true);
     expect(file.bytes.subarray(headerBytes).equals(before.subarray(headerBytes))).toBe(true);
     expect(wrappedIn(file.bytes.subarray(0, headerBytes))).toEqual(['service:v2']);
   });
@@ -60,18 +62,18 @@ describe('a rewrap', () => {
     expect(back.equals(plaintext)).toBe(true);
   });
 
-  it.each(['the new slot', 'the old slot'])(
+  it.each(['the new half', 'the old half'])(
     'repairs a header whose rewriting stopped in the middle of %s',
     async (which) => {
       const { keys, file } = await rotatedFile();
       const headerBytes = file.size - plaintext.length - 4 * 16;
-      const slotBytes = file.bytes.readUInt16BE(12);
-      const [first, second] = [headerBytes - 2 * slotBytes, headerBytes - slotBytes];
-      if (which === 'the old slot') await rewrapEnvelope({ keys, file });
+      const halfBytes = file.bytes.readUInt16BE(12);
+      const [first, second] = [headerBytes - 2 * halfBytes, headerBytes - halfBytes];
+      if (which === 'the old half') await rewrapEnvelope({ keys, file });
       file.bytes.fill(
         0x5a,
-        which === 'the old slot' ? first : second,
-        (which === 'the old slot' ? first : second) + 20,
+        which === 'the old half' ? first : second,
+        (which === 'the old half' ? first : second) + 20,
       );
       expect((await attempt(keys, file.bytes)).error).toMatchObject({
         kind: 'corrupt',

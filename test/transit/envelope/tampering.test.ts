@@ -125,12 +125,12 @@ describe('an envelope of three chunks', () => {
     ]);
   });
 
-  it('is refused with the key slots of another file', async () => {
+  it('is refused with the wrapped keys of another file', async () => {
     const other = await encrypted(keys, plaintext, { host: 'db-1' });
-    const slots = headerBytes - 2 * envelope.readUInt16BE(12);
+    const wrappedKeys = headerBytes - 2 * envelope.readUInt16BE(12);
     const changed = Buffer.concat([
-      envelope.subarray(0, slots),
-      other.subarray(slots, headerBytes),
+      envelope.subarray(0, wrappedKeys),
+      other.subarray(wrappedKeys, headerBytes),
       envelope.subarray(headerBytes),
     ]);
     expect(await expectRefusal(changed, ['denied'])).toBe(

@@ -14,6 +14,7 @@ import { transferKey } from '../../../src/transit/key-exchange/byok-export.ts';
 import { importKey, type NewImport } from '../../../src/transit/key-exchange/import-key.ts';
 import { importVersion } from '../../../src/transit/key-exchange/import-version.ts';
 import { wrappingPublicKey } from '../../../src/transit/key-exchange/wrapping-key.ts';
+import { ecdsa } from '../../../src/transit/key-types/ecdsa.ts';
 import { keyTypeNames } from '../../../src/transit/key-types/index.ts';
 import { listKeys } from '../../../src/transit/lifecycle.ts';
 import { rotateKey } from '../../../src/transit/rotation.ts';
@@ -106,11 +107,10 @@ describe('importing a key', () => {
     expect(key.document.imported).toBe(true);
   });
 
+  const onCurve = (namedCurve = '') => generateKeyPairSync('ec', { namedCurve });
   const pairs = {
     'rsa-2048': generateKeyPairSync('rsa', { modulusLength: 2048 }),
-    'ecdsa-p256': generateKeyPairSync('ec', { namedCurve: 'prime256v1' }),
-    'ecdsa-p384': generateKeyPairSync('ec', { namedCurve: 'secp384r1' }),
-    'ecdsa-p521': generateKeyPairSync('ec', { namedCurve: 'secp521r1' }),
+    ...Object.fromEntries(ecdsa.map(({ name, publicKey }) => [name, onCurve(publicKey?.label)])),
     ed25519: generateKeyPairSync('ed25519'),
     'ml-dsa-44': generateKeyPairSync('ml-dsa-44' as never) as { privateKey: KeyObject; publicKey: KeyObject },
     'slh-dsa-sha2-128f': generateKeyPairSync('slh-dsa-sha2-128f' as never) as {
@@ -183,7 +183,7 @@ describe('importing a key', () => {
     ],
     [
       'error importing key: invalid curve: expected P-256, got P-384',
-      { type: 'ecdsa-p256', publicKey: pem(pairs['ecdsa-p384'].publicKey) },
+      { type: 'ecdsa-p256', publicKey: pem(onCurve('P-384').publicKey) },
     ],
     [
       'error importing key: invalid key size: expected 512 bytes, got 256 bytes',
@@ -214,7 +214,7 @@ describe('importing a key', () => {
     [
       'error importing key: invalid key type: expected ed25519, got ec',
       'ed25519',
-      () => pkcs8(pairs['ecdsa-p256'].privateKey),
+      () => pkcs8(onCurve('P-256').privateKey),
     ],
     [
       'error importing key: invalid key type: expected ml-dsa-65, got ml-dsa-44',

@@ -1,7 +1,7 @@
 """Writes envelopes.json: envelopes made apart from Coffer, from docs/envelope-format.md alone.
 
 Needs Python 3.9 and the package "cryptography". The data key is wrapped by nobody: the tests hand it out by the text
-that stands in the slot.
+that stands in the header.
 """
 import base64
 import hashlib
@@ -26,7 +26,7 @@ def text(value):
     return struct.pack(">H", len(encoded)) + encoded
 
 
-def slot(generation, wrapped, size):
+def wrapped_key(generation, wrapped, size):
     body = struct.pack(">IH", generation, len(wrapped)) + wrapped.encode()
     body += bytes(size - 32 - len(body))
     return body + hashlib.sha256(body).digest()
@@ -40,17 +40,17 @@ def chunks(payload_key, plaintext, size):
         yield AESGCM(payload_key).encrypt(nonce, plaintext[start : start + size], None)
 
 
-def envelope(data_key, salt, plaintext, chunk_bits, slot_size, mount, name, metadata, slots):
+def envelope(data_key, salt, plaintext, chunk_bits, half_size, mount, name, metadata, wrapped_keys):
     fields = text(mount) + text(name)
     for key in sorted(metadata, key=str.encode):
         fields += text(key) + text(metadata[key])
-    sealed = MAGIC + struct.pack(">BBBBHH", 1, 1, chunk_bits, 0, slot_size, len(fields)) + salt + fields
+    sealed = MAGIC + struct.pack(">BBBBHH", 1, 1, chunk_bits, 0, half_size, len(fields)) + salt + fields
     mac_key = derive(data_key, salt, b"coffer envelope 1 header")
     mac = hmac.new(mac_key, sealed, hashlib.sha256).digest()
     payload_key = derive(data_key, salt, b"coffer envelope 1 payload" + mac)
-    pair = [bytes(slot_size), bytes(slot_size)]
-    for generation, wrapped in slots:
-        pair[(generation - 1) % 2] = slot(generation, wrapped, slot_size)
+    pair = [bytes(half_size), bytes(half_size)]
+    for generation, wrapped in wrapped_keys:
+        pair[(generation - 1) % 2] = wrapped_key(generation, wrapped, half_size)
     return sealed + mac + b"".join(pair) + b"".join(chunks(payload_key, plaintext, 1 << chunk_bits))
 
 
@@ -70,14 +70,14 @@ CASES = [
 ]
 
 out = []
-for index, (title, length, bits, size, mount, name, metadata, slots) in enumerate(CASES):
+for index, (title, length, bits, size, mount, name, metadata, wrapped_keys) in enumerate(CASES):
     data_key = hashlib.sha256(b"data key %d" % index).digest()
     salt = hashlib.sha256(b"salt %d" % index).digest()
     plaintext = pattern(length)
-    data = envelope(data_key, salt, plaintext, bits, size, mount, name, metadata, slots)
+    data = envelope(data_key, salt, plaintext, bits, size, mount, name, metadata, wrapped_keys)
     out.append({
-        "title": title, "mount": mount, "name": name, "metadata": metadata, "wrapped": max(slots)[1],
-        "chunkBytes": 1 << bits, "slotBytes": size, "salt": salt.hex(), "dataKey": data_key.hex(),
+        "title": title, "mount": mount, "name": name, "metadata": metadata, "wrapped": max(wrapped_keys)[1],
+        "chunkBytes": 1 << bits, "wrappedKeyBytes": size, "salt": salt.hex(), "dataKey": data_key.hex(),
         "plaintextBytes": length, "plaintextSha256": hashlib.sha256(plaintext).hexdigest(),
         "envelope": base64.b64encode(data).decode(),
     })

@@ -1,67 +1,71 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
-  type KeySlot,
   keyVersionOf,
-  parseSlots,
-  printSlot,
-  slotBytesFor,
-} from '../../../src/transit/envelope/key-slots.ts';
+  parseWrappedKeys,
+  printWrappedKey,
+  type WrappedKey,
+  wrappedKeyBytesFor,
+} from '../../../src/transit/envelope/wrapped-keys.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
 const SIZE = 128;
 const empty = Buffer.alloc(SIZE);
-const slot = (generation: number): KeySlot => ({ generation, wrapped: `service:v${generation}:abc=` });
-const printed = (generation: number): Buffer => printSlot(slot(generation), SIZE);
+const key = (generation: number): WrappedKey => ({ generation, ciphertext: `service:v${generation}:abc=` });
+const printed = (generation: number): Buffer => printWrappedKey(key(generation), SIZE);
 const torn = (generation: number): Buffer =>
   Buffer.concat([printed(generation).subarray(0, 20), Buffer.alloc(SIZE - 20)]);
 
-describe('the key slots', () => {
+describe('the wrapped keys of a header', () => {
   it.each([
     ['a new file', [printed(1), empty], 1],
     ['a file rewrapped once', [empty, printed(2)], 2],
     ['a rewrap interrupted after its first step', [printed(1), printed(2)], 2],
     ['the same, the other way round', [printed(3), printed(2)], 3],
-  ])('of %s give the newest wrapped key', (_, slots, generation) => {
-    expect(parseSlots(Buffer.concat(slots))).toEqual({ current: slot(generation), whole: true });
+  ])('of %s give the newest wrapped key', (_, halves, generation) => {
+    expect(parseWrappedKeys(Buffer.concat(halves))).toEqual({ current: key(generation), whole: true });
   });
 
   it.each([
-    ['the spare slot was being written', [printed(1), torn(2)], 1],
-    ['the old slot was being erased', [torn(1), printed(2)], 2],
+    ['the spare half was being written', [printed(1), torn(2)], 1],
+    ['the old half was being erased', [torn(1), printed(2)], 2],
     ['generations that are no neighbours', [printed(1), printed(4)], 4],
-  ])('are known not to be whole: %s', (_, slots, generation) => {
-    expect(parseSlots(Buffer.concat(slots))).toEqual({ current: slot(generation), whole: false });
+  ])('are known not to be whole: %s', (_, halves, generation) => {
+    expect(parseWrappedKeys(Buffer.concat(halves))).toEqual({ current: key(generation), whole: false });
   });
 
   it.each([
     ['both empty', [empty, empty]],
     ['both torn', [torn(1), torn(2)]],
-    ['slots that changed places', [empty, printed(1)]],
-  ])('are refused: %s', (_, slots) => {
-    expect(thrownBy(() => parseSlots(Buffer.concat(slots)))).toMatchObject({
+    ['halves that changed places', [empty, printed(1)]],
+  ])('are refused: %s', (_, halves) => {
+    expect(thrownBy(() => parseWrappedKeys(Buffer.concat(halves)))).toMatchObject({
       kind: 'corrupt',
       message: 'the envelope is damaged: its header holds no wrapped data key',
     });
   });
 
   it('leave room for 32 bytes more, and refuse what is longer', () => {
-    const wrapped = `service:v1:${'x'.repeat(80)}`;
-    const size = slotBytesFor(wrapped);
+    const ciphertext = `service:v1:${'x'.repeat(80)}`;
+    const size = wrappedKeyBytesFor(ciphertext);
     expect(size % 64).toBe(0);
-    expect(printSlot({ generation: 1, wrapped: `${wrapped}${'x'.repeat(32)}` }, size)).toHaveLength(size);
-    expect(thrownBy(() => printSlot({ generation: 1, wrapped: 'x'.repeat(size) }, size))).toMatchObject({
+    expect(
+      printWrappedKey({ generation: 1, ciphertext: `${ciphertext}${'x'.repeat(32)}` }, size),
+    ).toHaveLength(size);
+    expect(
+      thrownBy(() => printWrappedKey({ generation: 1, ciphertext: 'x'.repeat(size) }, size)),
+    ).toMatchObject({
       kind: 'unsupported',
       message: `a wrapped data key of ${size} bytes does not fit into the header`,
     });
-    expect(thrownBy(() => printSlot({ generation: 1, wrapped: 'x' }, 8256))).toMatchObject({
+    expect(thrownBy(() => printWrappedKey({ generation: 1, ciphertext: 'x' }, 8256))).toMatchObject({
       kind: 'unsupported',
     });
   });
 
   it('end with the last generation that has a successor, in writing and in reading', () => {
     const last = printed(0xfffffffe);
-    expect(parseSlots(Buffer.concat([empty, last])).current.generation).toBe(0xfffffffe);
+    expect(parseWrappedKeys(Buffer.concat([empty, last])).current.generation).toBe(0xfffffffe);
     expect(thrownBy(() => printed(0xffffffff))).toMatchObject({
       kind: 'unsupported',
       message: 'the data key was wrapped as often as the header can count',
@@ -73,7 +77,7 @@ describe('the key slots', () => {
       .update(beyond.subarray(0, -32))
       .digest()
       .copy(beyond, SIZE - 32);
-    expect(thrownBy(() => parseSlots(Buffer.concat([beyond, empty])))).toMatchObject({
+    expect(thrownBy(() => parseWrappedKeys(Buffer.concat([beyond, empty])))).toMatchObject({
       kind: 'corrupt',
       message: 'the envelope is damaged: its header holds no wrapped data key',
     });

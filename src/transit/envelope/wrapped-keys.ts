@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { unsupported } from '../../ground/errors.ts';
+import { MAX_WRAPPED_KEY_BYTES } from './header.ts';
+import { damaged } from './refusals.ts';
+
+/**
+ * The end of a header: two halves that take turns in holding the wrapped data key, so that a rewrap that is cut short
+ * leaves the old one or the new one. A half carries a checksum and not a MAC: whoever rewraps does not see the data key.
+ * What it holds is itself authenticated, by the named key that opens it and by the header's MAC that only the right
+ * data key verifies.
+ */
+
+export interface WrappedKey {
+  /** 1 when the file is written, one more with every rewrap; odd ones lie in the first half, even ones in the second. */
+  readonly generation: number;
+  /** A ciphertext of transit. */
+  readonly ciphertext: string;
+}
+
+const LENGTH_AT = 4;
+const CIPHERTEXT_AT = 6;
+const CHECKSUM_BYTES = 32;
+const OVERHEAD_BYTES = CIPHERTEXT_AT + CHECKSUM_BYTES;
+/** A later key version has more digits, another dialect a longer prefix. */
+const ROOM_TO_GROW_BYTES = 32;
+const GRANULARITY_BYTES = 64;
+/** The last one whose successor still fits into its 32 bits; only somebody who means harm writes a higher one. */
+const LAST_GENERATION = 0xfffffffe;
+const PRINTABLE = /^[\x21-\x7e]+$/;
+
+/** The size of a half for a wrapped data key, with room for those that replace it. */
+export const wrappedKeyBytesFor = (ciphertext: string): number =>
+  Math.ceil((OVERHEAD_BYTES + ciphertext.length + ROOM_TO_GROW_BYTES) / GRANULARITY_BYTES) *
+  GRANULARITY_BYTES;
+
+/** 0 for the first half, 1 for the second. */
+export const halfOf = (generation: number): 0 | 1 => (generation % 2 === 1 ? 0 : 1);
+
+/** @throws `unsupported` when the wrapped data key does not fit, or the generation would be the last to be read. */
+export function printWrappedKey({ generation, ciphertext }: WrappedKey, bytes: number): Buffer {
+  if (bytes > MAX_WRAPPED_KEY_BYTES || OVERHEAD_BYTES + ciphertext.length > bytes) {
+    throw unsupported(`a wrapped data key of ${ciphertext.length} bytes does not fit into the header`, {
+      hint: 'decrypt the envelope and encrypt it again',
+    });
+  }
+  if (generation > LAST_GENERATION) {
+    throw unsupported('the data key was wrapped as often as the header can count', {
+      hint: 'decrypt the envelope and encrypt it again',
+    });
+  }
+  const half = Buffer.alloc(bytes);
+  half.writeUInt32BE(generation);
+  half.writeUInt16BE(ciphertext.length, LENGTH_AT);
+  half.write(ciphertext, CIPHERTEXT_AT, 'latin1');
+  checksumOf(half).copy(half, bytes - CHECKSUM_BYTES);
+  return half;
+}
+
+const checksumOf = (half: Buffer): Buffer =>
+  createHash('sha256')
+    .update(half.subarray(0, half.length - CHECKSUM_BYTES))
+    .digest();
+
+/** What a half holds, or undefined when it is empty or broken. */
+function parseHalf(half: Buffer, which: 0 | 1): WrappedKey | undefined {
+  const generation = half.readUInt32BE(0);
+  const end = CIPHERTEXT_AT + half.readUInt16BE(LENGTH_AT);
+  if (generation === 0 || generation > LAST_GENERATION || halfOf(generation) !== which) return undefined;
+  if (end > half.length - CHECKSUM_BYTES) return undefined;
+  if (!checksumOf(half).equals(half.subarray(half.length - CHECKSUM_BYTES))) return undefined;
+  const ciphertext = half.toString('latin1', CIPHERTEXT_AT, end);
+  const rest = half.subarray(end, half.length - CHECKSUM_BYTES);
+  return PRINTABLE.test(ciphertext) && isEmpty(rest) ? { generation, ciphertext } : undefined;
+}
+
+const isEmpty = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
+
+export interface WrappedKeys {
+  readonly current: WrappedKey;
+  /** False when the other half is neither empty nor a good predecessor: a rewrap was cut short by a loss of power. */
+  readonly whole: boolean;
+}
+
+/**
+ * Reads both halves.
+ * @throws `corrupt` when neither holds a wrapped data key.
+ */
+export function parseWrappedKeys(bytes: Buffer): WrappedKeys {
+  const middle = bytes.length / 2;
+  const [first, second] = [bytes.subarray(0, middle), bytes.subarray(middle)];
+  const found = [parseHalf(first, 0), parseHalf(second, 1)].filter((key) => key !== undefined);
+  const current = found.reduce<WrappedKey | undefined>(
+    (newest, key) => (newest !== undefined && newest.generation > key.generation ? newest : key),
+    undefined,
+  );
+  if (current === undefined) throw damaged('its header holds no wrapped data key');
+  const predecessor = found.find((key) => key !== current);
+  const spare = halfOf(current.generation) === 0 ? second : first;
+  const whole =
+    predecessor === undefined ? isEmpty(spare) : predecessor.generation === current.generation - 1;
+  return { current, whole };
+}
+
+const KEY_VERSION = /^[a-z]+:v([1-9][0-9]*):/;
+
+/** The version of the named key that wrapped a data key, or undefined for a ciphertext of an unknown form. */
+export function keyVersionOf(ciphertext: string): number | undefined {
+  const digits = KEY_VERSION.exec(ciphertext)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
