@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { systemRandom } from '../src/ground/random.ts';
-import { DEFAULT_MOUNT } from '../src/mounts/mounts.ts';
+import { DEFAULT_MOUNT } from '../src/mounts/paths.ts';
 import { openCore } from '../src/operations/core.ts';
 import { parseMasterKey } from '../src/store/master-key.ts';
 import { openStore } from '../src/store/open.ts';

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { invalid } from '../ground/errors.ts';
-import { type Environment, type OptionValue, textOption, variable } from './given.ts';
+import { DEFAULT_MOUNT, trimSlashes } from '../mounts/paths.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
 import { locationFrom } from '../store/backends/registry.ts';
+import { type Environment, type OptionValue, textOption, variable } from './given.ts';
 
 export type Format = 'table' | 'json' | 'raw';
 const FORMATS: readonly Format[] = ['table', 'json', 'raw'];
-const DEFAULT_MOUNT = 'transit';
 
 /** Where the token for a server comes from. */
 export type TokenSource =
@@ -105,5 +105,3 @@ function homeOfUser(): string {
     });
   }
 }
-
-const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');

@@ -1,4 +1,4 @@
-import { DEFAULT_MOUNT } from '../mounts/mounts.ts';
+import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation, type RunnerOptions } from '../operations/runner.ts';

@@ -51,7 +51,7 @@ const isText = (value: unknown): boolean =>
 function pathOf(operation: Operation, route: Route, raw: Raw, mount: string): string {
   const path = printPath(route, (name) => (isText(raw[name]) ? plain(name, String(raw[name])) : undefined));
   if (operation.api === 'json-api') return `/api/v2/${path}`;
-  if (route.absolute) return `/v1/${path}`;
+  if (route.mount === undefined) return `/v1/${path}`;
   return `/v1/${plain('mount', mount).split('/').map(encodeURIComponent).join('/')}/${path}`;
 }
 

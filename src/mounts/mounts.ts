@@ -1,55 +1,77 @@
+/** The table of mounts: which engine or login method answers below which path of the API. */
+
 import { createHash } from 'node:crypto';
-import { CofferError, invalid, notFound } from '../ground/errors.ts';
+import { CofferError, invalid, notFound, unsupported } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
-import type { Store, View } from '../store/store.ts';
+import type { Store, Transaction, View } from '../store/store.ts';
+import { DEFAULT_MOUNT, isLegal, isReserved, LOGIN_PREFIX, trimSlashes } from './paths.ts';
 
-/** Which prefix the mount's ciphertexts get, and whether every key type rotates as in Vault. */
-export type Dialect = 'service' | 'vault';
+/** What this room must know of an engine or a login method; the room of the engine or method says it. */
+export interface MountType {
+  /** As the API calls it, e.g. `transit`. */
+  readonly name: string;
+  /** Login methods are mounted below `auth/`, engines anywhere else. */
+  readonly isLogin?: true;
+  /** What a mount keeps its data in, in the words of `collectionOf`; all of it goes with the mount. */
+  readonly collections: readonly string[];
+}
 
-/** A place in the API's path space with its own named keys. */
+/** A place in the API's path space where one engine or login method answers, with data of its own. */
 export interface Mount {
-  /** Without slashes at the ends, e.g. `transit` or `teams/payments`. */
+  /** The name of its `MountType`. */
+  readonly type: string;
+  /** Without slashes at the ends, e.g. `transit`, `teams/payments` or `auth/approle`. */
   readonly path: string;
-  readonly dialect: Dialect;
   readonly description: string;
   /** Stable handle in the form that peers use, `transit_1a2b3c4d`. */
   readonly accessor: string;
   /** Names the mount's collections for good, so that a path taken again starts empty. */
   readonly uuid: string;
+  /** What its type lets people set, e.g. the dialect of transit. */
+  readonly options: Readonly<Record<string, string>>;
 }
 
-interface MountTable {
-  readonly mounts: readonly Mount[];
+/** What can be chosen for a mount, and changed later. */
+export interface MountSettings {
+  readonly description?: string;
+  readonly options?: Readonly<Record<string, string>>;
 }
 
-const TABLE = { collection: 'sys', id: 'mounts' } as const;
-export const DEFAULT_MOUNT = 'transit';
-export const MAX_MOUNT_PATH_LENGTH = 512;
-const SEGMENT = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/;
-/** Other parts of the API, and in policies the paths of the tags API, which start with `api/v2/`. */
-const RESERVED_FIRST_SEGMENTS = new Set(['sys', 'auth', 'identity', 'cubbyhole', 'api']);
+const TRANSIT = 'transit';
+const TOKEN = 'token';
+/** Mounts of transit are written as they were when there were no others, because earlier releases read and change them. */
+const TRANSIT_TABLE = { collection: 'sys', id: 'mounts' } as const;
+/** All others; earlier releases neither see nor lose them. */
+const TABLE = { collection: 'sys', id: 'typed-mounts' } as const;
 
-/** The mounts of a store. A fresh store has one, `transit`. */
+interface Table<M> {
+  readonly mounts: readonly M[];
+}
+
+type TransitRow = Omit<Mount, 'type' | 'options'> & { readonly dialect: string } & Partial<Mount>;
+
+/** The mounts of a store. A fresh store has `transit` and, as every store, `auth/token`. */
 export class Mounts {
   readonly #store: Store;
   readonly #random: Random;
-  readonly #default: readonly Mount[];
+  readonly #types: readonly MountType[];
 
-  constructor(store: Store, random: Random) {
+  constructor(store: Store, random: Random, types: readonly MountType[]) {
     this.#store = store;
     this.#random = random;
-    this.#default = [defaultMount(store.id)];
+    this.#types = types;
   }
 
-  /** Every mount, sorted by path. */
-  async list(): Promise<readonly Mount[]> {
-    return this.#store.read((view) => this.#table(view));
+  /** Every mount, or those of one type, sorted by path. */
+  async list(type?: string): Promise<readonly Mount[]> {
+    const mounts = await this.#store.read((view) => this.#table(view));
+    return type === undefined ? mounts : mounts.filter((mount) => mount.type === type);
   }
 
-  /** @throws `not-found` when nothing is mounted at `path`. */
-  async get(path: string): Promise<Mount> {
+  /** @throws `not-found` when nothing, or nothing of that type, is mounted at `path`. */
+  async get(path: string, type?: string): Promise<Mount> {
     const wanted = trimSlashes(path);
-    const mount = (await this.list()).find((candidate) => candidate.path === wanted);
+    const mount = (await this.list(type)).find((candidate) => candidate.path === wanted);
     if (mount === undefined) {
       throw notFound(`no handler for route "${wanted}". route entry not found.`, {
         field: 'mount',
@@ -61,15 +83,21 @@ export class Mounts {
 
   /**
    * Adds a mount.
-   * @throws `invalid` for an impossible path, `conflict` when it is taken, or lies above or below a taken one.
+   * @throws `invalid` for an unknown type or an impossible path, `conflict` when the path is taken, or lies above or below a
+   *   taken one.
    */
-  async add(path: string, options: { dialect?: Dialect; description?: string } = {}): Promise<Mount> {
+  async add(
+    type: string,
+    path: string,
+    { description = '', options = {} }: MountSettings = {},
+  ): Promise<Mount> {
+    const { isLogin } = this.#typeFor(type, path);
     const mount: Mount = {
-      path: checkedPath(path),
-      dialect: options.dialect ?? 'service',
-      description: options.description ?? '',
-      accessor: `transit_${this.#random.bytes(4).toString('hex')}`,
-      uuid: uuidFrom(this.#random.bytes(16)),
+      type,
+      path: checkedPath(path, isLogin === true),
+      description,
+      options,
+      ...handles(isLogin ? `auth_${type}` : type, this.#random.bytes(SEED_BYTES)),
     };
     await this.#store.transact(async (tx) => {
       const mounts = await this.#table(tx);
@@ -80,35 +108,47 @@ export class Mounts {
           hint: 'choose a path that is neither above nor below another mount',
         });
       }
-      tx.put(TABLE, { mounts: [...mounts, mount].sort(byPath) });
+      write(tx, type, [...mounts, mount]);
     });
     return mount;
   }
 
-  /** Changes a mount's description or dialect. @throws `not-found`. */
-  async tune(path: string, change: { dialect?: Dialect; description?: string }): Promise<void> {
+  /** Changes a mount's description, or those of its options that are given. @throws `not-found`. */
+  async tune(path: string, change: MountSettings): Promise<void> {
     const wanted = trimSlashes(path);
     await this.#store.transact(async (tx) => {
       const mounts = await this.#table(tx);
-      if (!mounts.some((mount) => mount.path === wanted)) throw noMount(wanted);
-      tx.put(TABLE, {
-        mounts: mounts.map((mount) => (mount.path === wanted ? { ...mount, ...change } : mount)),
-      });
+      const mount = mounts.find((candidate) => candidate.path === wanted);
+      if (mount === undefined) throw noMount(wanted);
+      const changed = { ...mount, ...change, options: { ...mount.options, ...change.options } };
+      write(
+        tx,
+        mount.type,
+        mounts.map((other) => (other === mount ? changed : other)),
+      );
     });
   }
 
   /**
-   * Removes a mount and every key in it, in one change. A path that is not mounted is no error, as with peers.
-   * @returns whether there was one.
+   * Removes a mount and all its data, in one change. A path that is not mounted is no error, as with peers.
+   * @returns whether there was one. The built-in one stays.
+   * @throws `unsupported` for a type that only a later release knows.
    */
   async remove(path: string): Promise<boolean> {
     const wanted = trimSlashes(path);
     return this.#store.transact(async (tx) => {
       const mounts = await this.#table(tx);
       const mount = mounts.find((candidate) => candidate.path === wanted);
-      if (mount === undefined) return false;
-      tx.put(TABLE, { mounts: mounts.filter((candidate) => candidate !== mount) });
-      for (const collection of collectionsOf(mount)) {
+      if (mount === undefined || mount.type === TOKEN) return false;
+      const type = this.#types.find(({ name }) => name === mount.type);
+      if (type === undefined) throw unsupported(`mounts of type ${mount.type} are not known here`);
+      write(
+        tx,
+        mount.type,
+        mounts.filter((candidate) => candidate !== mount),
+      );
+      for (const name of type.collections) {
+        const collection = collectionOf(mount, name);
         for (const id of await tx.list(collection)) tx.delete({ collection, id });
       }
       return true;
@@ -116,39 +156,76 @@ export class Mounts {
   }
 
   async #table(view: View): Promise<readonly Mount[]> {
-    const table = await view.get<MountTable>(TABLE);
-    return table?.mounts ?? this.#default;
+    const transit = await view.get<Table<TransitRow>>(TRANSIT_TABLE);
+    const others = await view.get<Table<Mount>>(TABLE);
+    const { id } = this.#store;
+    return [
+      tokenMount(id),
+      ...(transit?.mounts.map(fromRow) ?? [firstMount(id)]),
+      ...(others?.mounts ?? []),
+    ].sort(byPath);
+  }
+
+  #typeFor(type: string, path: string): MountType {
+    const isLoginPath = trimSlashes(path).startsWith(LOGIN_PREFIX);
+    const types = this.#types.filter(({ isLogin }) => isLoginPath || !isLogin);
+    const found = types.find(({ name }) => name === type);
+    if (found !== undefined) return found;
+    throw invalid(`plugin not found in the catalog: ${type}`, {
+      field: 'type',
+      hint: `use ${types.map(({ name }) => `"${name}"`).join(' or ')}`,
+    });
   }
 }
 
-/** The collections in which a mount keeps its data. */
-export const keysCollection = (mount: Mount): string => `transit/${mount.uuid}/keys`;
-export const configCollection = (mount: Mount): string => `transit/${mount.uuid}/config`;
-const collectionsOf = (mount: Mount): readonly string[] => [keysCollection(mount), configCollection(mount)];
+/** The full name of one of a mount's collections. */
+export const collectionOf = ({ type, uuid }: Mount, name: string): string => `${type}/${uuid}/${name}`;
 
-/** What a store has before any mount was added: nothing needs to be written for it. */
-function defaultMount(storeId: string): Mount {
-  const seed = createHash('sha256').update(`default mount of ${storeId}`).digest();
-  return {
-    path: DEFAULT_MOUNT,
-    dialect: 'service',
-    description: '',
-    accessor: `transit_${seed.toString('hex', 16, 20)}`,
-    uuid: uuidFrom(seed.subarray(0, 16)),
-  };
+export const isLoginMount = ({ path }: Mount): boolean => path.startsWith(LOGIN_PREFIX);
+
+const fromRow = ({ dialect, ...row }: TransitRow): Mount => ({
+  ...row,
+  type: TRANSIT,
+  options: { ...row.options, dialect },
+});
+
+/** Writes what changed: the mounts of transit, or all others. */
+function write(tx: Transaction, changed: string, mounts: readonly Mount[]): void {
+  const sorted = mounts.toSorted(byPath);
+  if (changed === TRANSIT) {
+    const rows = sorted.filter(({ type }) => type === TRANSIT);
+    tx.put(TRANSIT_TABLE, {
+      mounts: rows.map((mount): TransitRow => ({ ...mount, dialect: mount.options['dialect'] ?? 'service' })),
+    });
+  } else tx.put(TABLE, { mounts: sorted.filter(({ type }) => type !== TRANSIT && type !== TOKEN) });
 }
 
-const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
+/** What a store has before any mount was added: nothing needs to be written for it. */
+const firstMount = (storeId: string): Mount => ({
+  type: TRANSIT,
+  path: DEFAULT_MOUNT,
+  description: '',
+  options: { dialect: 'service' },
+  ...handles(TRANSIT, createHash('sha256').update(`default mount of ${storeId}`).digest()),
+});
 
-const isLegal = (path: string): boolean =>
-  path.length <= MAX_MOUNT_PATH_LENGTH && path.split('/').every((segment) => SEGMENT.test(segment));
+/** Every store has it for good: its operations have paths of their own, and a place in no mount. */
+const tokenMount = (storeId: string): Mount => ({
+  type: TOKEN,
+  path: `${LOGIN_PREFIX}${TOKEN}`,
+  description: 'token based credentials',
+  options: {},
+  ...handles(`auth_${TOKEN}`, createHash('sha256').update(`token mount of ${storeId}`).digest()),
+});
 
-const isReserved = (path: string): boolean => RESERVED_FIRST_SEGMENTS.has(path.split('/')[0] ?? '');
+const SEED_BYTES = 20;
 
-/** Whether a mount can be at a path, without slashes at its ends; whether there is one is another question. */
-export const isMountPath = (path: string): boolean => isLegal(path) && !isReserved(path);
+const handles = (prefix: string, seed: Buffer): Pick<Mount, 'accessor' | 'uuid'> => ({
+  accessor: `${prefix}_${seed.toString('hex', 16, SEED_BYTES)}`,
+  uuid: uuidFrom(seed.subarray(0, 16)),
+});
 
-function checkedPath(path: string): string {
+function checkedPath(path: string, isLogin: boolean): string {
   const trimmed = trimSlashes(path);
   if (!isLegal(trimmed)) {
     throw invalid(`mount path ${JSON.stringify(path)} is not allowed`, {
@@ -156,7 +233,7 @@ function checkedPath(path: string): string {
       hint: 'use segments of letters, digits, "_", "-" and "." with "/" between them',
     });
   }
-  if (isReserved(trimmed)) {
+  if (isReserved(trimmed) && !isLogin) {
     throw invalid(`cannot mount under the reserved path "${trimmed.split('/')[0]}/"`, { field: 'path' });
   }
   return trimmed;

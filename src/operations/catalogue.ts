@@ -19,6 +19,12 @@ const entry = <O>(summary: string, load: () => Promise<{ readonly declaration: O
   load,
 });
 
+/** One operation of a file that has several. */
+const pick = async <M, Name extends keyof M>(
+  module: Promise<M>,
+  name: Name,
+): Promise<{ readonly declaration: M[Name] }> => ({ declaration: (await module)[name] });
+
 /** An operation of the HTTP API and the library alone. */
 const served = <O>(summary: string, load: () => Promise<{ readonly declaration: O }>): Entry<O> => ({
   summary,
@@ -174,14 +180,18 @@ export const catalogue = {
     ping: served('Answer the first request of a client', () => import('./tags/ping.ts')),
   },
   mounts: {
-    list: entry('List the transit mounts', () => import('./sys/mounts-list.ts')),
-    add: entry('Add a transit mount with keys of its own', () => import('./sys/mounts-add.ts')),
-    remove: entry('Remove a mount and every key in it', () => import('./sys/mounts-remove.ts')),
-    read: served('Show one mount', () => import('./sys/mounts-read.ts')),
-    tune: served('Change the description or dialect of a mount', () => import('./sys/mounts-tune.ts')),
-    tuning: served('Show the settings of a mount', () => import('./sys/mounts-tuning.ts')),
-    visible: served('List the mounts that the caller may use', () => import('./sys/internal-ui-mounts.ts')),
-    find: served('Show the mount that a path belongs to', () => import('./sys/internal-ui-mount.ts')),
+    list: entry('List the transit mounts', () => pick(import('./sys/mounts.ts'), 'list')),
+    add: entry('Add a transit mount with keys of its own', () => pick(import('./sys/mounts.ts'), 'add')),
+    remove: entry('Remove a mount and every key in it', () => pick(import('./sys/mounts.ts'), 'remove')),
+    read: served('Show one mount', () => pick(import('./sys/mounts.ts'), 'read')),
+    tune: served('Change the description or dialect of a mount', () =>
+      pick(import('./sys/mounts.ts'), 'tune'),
+    ),
+    tuning: served('Show the settings of a mount', () => pick(import('./sys/mounts.ts'), 'tuning')),
+    visible: served('List the mounts that the caller may use', () =>
+      pick(import('./sys/mounts.ts'), 'visible'),
+    ),
+    find: served('Show the mount that a path belongs to', () => pick(import('./sys/mounts.ts'), 'find')),
   },
   sys: {
     health: served('Tell whether the server can be used', () => import('./sys/health.ts')),

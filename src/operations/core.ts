@@ -1,11 +1,13 @@
 import type { Access } from '../access/access.ts';
 import { type Clock, systemClock } from '../ground/clock.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
-import { DEFAULT_MOUNT, type Dialect, type Mount, Mounts } from '../mounts/mounts.ts';
+import { type Mount, Mounts } from '../mounts/mounts.ts';
+import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import type { Store } from '../store/store.ts';
 import type { Tags } from '../tags/tags.ts';
-import { type Engine, engineOf } from '../transit/engine.ts';
+import { type Dialect, type Engine, engineOf } from '../transit/engine.ts';
 import type { Core, ServerState } from './declaration/operation.ts';
+import { MOUNT_TYPES } from './mount-types.ts';
 
 export interface CoreOptions {
   readonly clock?: Clock;
@@ -19,15 +21,17 @@ export interface CoreOptions {
 export function openCore(store: Store, options: CoreOptions = {}): Core {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
-  const mounts = new Mounts(store, random);
+  const mounts = new Mounts(store, random, MOUNT_TYPES);
   const engines = new Map<string, { mount: Mount; engine: Engine }>();
   let tags: Promise<Tags> | undefined;
   let access: Promise<Access> | undefined;
 
   async function engine(path: string): Promise<Engine> {
-    const mount = withDialect(await mounts.get(path), options.dialect);
+    const mount = withDialect(await mounts.get(path, 'transit'), options.dialect);
     const known = engines.get(path);
-    if (known?.mount.uuid === mount.uuid && known.mount.dialect === mount.dialect) return known.engine;
+    if (known?.mount.uuid === mount.uuid && known.mount.options['dialect'] === mount.options['dialect']) {
+      return known.engine;
+    }
     const made = engineOf({ store, clock, random, mount });
     engines.set(path, { mount, engine: made });
     return made;
@@ -47,4 +51,6 @@ export function openCore(store: Store, options: CoreOptions = {}): Core {
 }
 
 const withDialect = (mount: Mount, dialect: Dialect | undefined): Mount =>
-  dialect === undefined || mount.path !== DEFAULT_MOUNT ? mount : { ...mount, dialect };
+  dialect === undefined || mount.path !== DEFAULT_MOUNT
+    ? mount
+    : { ...mount, options: { ...mount.options, dialect } };

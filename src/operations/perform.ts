@@ -2,7 +2,8 @@ import type { Access, TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
 import type { RequestParameters } from '../access/parameter-rule.ts';
 import { asCofferError } from '../ground/errors.ts';
-import { DEFAULT_MOUNT, type Mount } from '../mounts/mounts.ts';
+import type { Mount } from '../mounts/mounts.ts';
+import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import {
   type Call,
   type Caller,
@@ -165,7 +166,7 @@ async function carryOut<A>(
   const call: Call = {
     core: guarded.core,
     caller: judge.caller,
-    mount: asked.mount?.path ?? DEFAULT_MOUNT,
+    ...(operation.mount === undefined ? {} : { mount: asked.mount?.path ?? DEFAULT_MOUNT }),
     ...(asked.baseUrl === undefined ? {} : { baseUrl: asked.baseUrl }),
   };
   // Whether the target is there may need the values, and decides about the capability.

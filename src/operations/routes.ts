@@ -1,7 +1,7 @@
 import { type Branch, isEntry } from './catalogue.ts';
 import type { Api, Operation } from './declaration/operation.ts';
 import type { Params } from './declaration/params.ts';
-import { type Method, parseRoute, type Route } from './declaration/route.ts';
+import { type Method, type Route, routesOf } from './declaration/route.ts';
 
 /** One way to reach an operation. */
 export interface ServedRoute {
@@ -19,12 +19,8 @@ export async function loadRoutes(branch: Branch, path: readonly string[] = []): 
       const here = [...path, word];
       if (!isEntry(node)) return loadRoutes(node, here);
       const operation = (await node.load()).declaration;
-      return [operation.route].flat().map((notation) => ({
-        name: here.join('.'),
-        summary: node.summary,
-        operation,
-        route: parseRoute(notation),
-      }));
+      const name = here.join('.');
+      return routesOf(operation).map((route) => ({ name, summary: node.summary, operation, route }));
     }),
   );
   return nested.flat();
@@ -43,7 +39,7 @@ interface Compiled {
 }
 
 /**
- * The routes of one path space (a transit mount, `/v1` itself, or `/api/v2`), ready for matching: patterns
+ * The routes of one path space (a mount, `/v1` itself, or `/api/v2`), ready for matching: patterns
  * are looked up by first segment, so that the cost of a request does not grow with the number of operations.
  */
 export class RouteTable {
@@ -98,9 +94,15 @@ export class RouteTable {
   }
 }
 
-/** Those of one API; absolute ones, or those that are relative to a mount. */
-export const routesUnder = (routes: readonly ServedRoute[], api: Api, absolute: boolean): ServedRoute[] =>
-  routes.filter(({ operation, route }) => operation.api === api && route.absolute === absolute);
+/** Those of one API; below its own prefix, or below the mounts of a type. */
+export const routesUnder = (routes: readonly ServedRoute[], api: Api, mount?: string): ServedRoute[] =>
+  routes.filter(({ operation, route }) => operation.api === api && route.mount === mount);
+
+/** The routes below mounts, by the type of the mounts. */
+export function mountedRoutes(routes: readonly ServedRoute[], api: Api): ReadonlyMap<string, RouteTable> {
+  const types = new Set(routes.flatMap(({ route }) => route.mount ?? []));
+  return new Map([...types].map((type) => [type, new RouteTable(routesUnder(routes, api, type))]));
+}
 
 function firstSegment(route: Route): string {
   const first = route.parts[0];

@@ -1,4 +1,4 @@
-import { DEFAULT_MOUNT } from '../mounts/mounts.ts';
+import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import { type Branch, catalogue, isEntry } from './catalogue.ts';
 import {
   type Call,
@@ -43,7 +43,8 @@ export function ownerRunner(
   return {
     async run(operation, raw, mount = ownMount) {
       const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
-      return run({ core, caller: owner, mount }, declaration, raw);
+      const place = declaration.mount === undefined ? {} : { mount };
+      return run({ core, caller: owner, ...place }, declaration, raw);
     },
     organization,
     close: () => core.store.close(),

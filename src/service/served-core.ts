@@ -1,7 +1,8 @@
 import type { Access } from '../access/access.ts';
 import type { AuditLog } from '../access/audit-log.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
-import { MAX_MOUNT_PATH_LENGTH, type Mount } from '../mounts/mounts.ts';
+import type { Mount } from '../mounts/mounts.ts';
+import { MAX_MOUNT_PATH_LENGTH } from '../mounts/paths.ts';
 import type { Core } from '../operations/declaration/operation.ts';
 import type { GuardedCore } from '../operations/perform.ts';
 import type { Engine } from '../transit/engine.ts';

@@ -1,12 +1,12 @@
 import { AuditLog } from '../access/audit-log.ts';
 import { asCofferError } from '../ground/errors.ts';
-import type { Dialect } from '../mounts/mounts.ts';
 import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
 import { located } from '../store/backends/registry.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import type { Dialect } from '../transit/engine.ts';
 import { applyCacheSize } from '../transit/mount-settings.ts';
 import { rotateDueKeys } from '../transit/rotation.ts';
 import type { Member } from './control.ts';
@@ -142,7 +142,8 @@ export class Service implements Member {
   /** A core over the store, with settings that wait for a reload taken up. */
   async #serve(store: Store): Promise<ServedCore> {
     const core = this.#core(store);
-    for (const mount of await core.mounts.list()) await applyCacheSize(await core.engine(mount.path));
+    for (const mount of await core.mounts.list('transit'))
+      await applyCacheSize(await core.engine(mount.path));
     return ServedCore.over(core, this.#auditLog);
   }
 
@@ -167,7 +168,7 @@ export class Service implements Member {
     const core = this.#served?.core;
     if (core === undefined) return;
     try {
-      for (const { path } of await core.mounts.list()) await this.#rotateDueKeysOf(core, path);
+      for (const { path } of await core.mounts.list('transit')) await this.#rotateDueKeysOf(core, path);
     } catch (error) {
       this.#options.log.defect('looking for keys that are due failed', error);
     }

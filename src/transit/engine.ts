@@ -1,7 +1,14 @@
 import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
-import { configCollection, keysCollection, type Mount } from '../mounts/mounts.ts';
+import { collectionOf, type Mount, type MountType } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
+
+/** What the table of mounts must know of this room. */
+export const transitMounts: MountType = { name: 'transit', collections: ['keys', 'config'] };
+
+export const DIALECTS = ['service', 'vault'] as const;
+/** Which prefix a mount's ciphertexts get, and whether every key type rotates as in Vault. */
+export type Dialect = (typeof DIALECTS)[number];
 
 /** What every operation of one mount works with. */
 export interface Engine {
@@ -25,12 +32,15 @@ export interface EngineOptions {
   readonly mount: Mount;
 }
 
-export const engineOf = ({ store, clock, random, mount }: EngineOptions): Engine => ({
-  store,
-  clock,
-  random,
-  keys: keysCollection(mount),
-  settings: configCollection(mount),
-  prefix: `${mount.dialect}:v`,
-  rotatesEveryType: mount.dialect === 'vault',
-});
+export function engineOf({ store, clock, random, mount }: EngineOptions): Engine {
+  const dialect = mount.options['dialect'] ?? 'service';
+  return {
+    store,
+    clock,
+    random,
+    keys: collectionOf(mount, 'keys'),
+    settings: collectionOf(mount, 'config'),
+    prefix: `${dialect}:v`,
+    rotatesEveryType: dialect === 'vault',
+  };
+}

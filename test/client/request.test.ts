@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { printRequest } from '../../src/client/request.ts';
-import { declaration as removeMount } from '../../src/operations/sys/mounts-remove.ts';
+import { remove as removeMount } from '../../src/operations/sys/mounts.ts';
 import { declaration as deletePolicy } from '../../src/operations/sys/policies-delete.ts';
 import { declaration as showOrganization } from '../../src/operations/tags/show-organization.ts';
 import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts';

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Branch, catalogue, type Entry, isEntry } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { flagOf } from '../../src/operations/declaration/params.ts';
+import { MOUNT_TYPES } from '../../src/operations/mount-types.ts';
 
 /** The command lines that scripts and documentation rely on; adding is free, renaming is not. */
 const CONTRACT = [
@@ -89,12 +90,23 @@ describe('the catalogue', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('has paths below mounts only for types that there are', () => {
+    const types = new Set<string | undefined>(MOUNT_TYPES.map(({ name }) => name));
+    const wrong = operations.filter(
+      ({ declaration }) =>
+        !types.has(declaration.mount) &&
+        (declaration.mount !== undefined || routesOf(declaration).some((route) => !route.includes(' /'))),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
   it('answers each method and path in one place', () => {
     const seen = new Map<string, string>();
     const twice: string[] = [];
     for (const { path, declaration } of operations) {
       for (const route of routesOf(declaration)) {
-        const key = `${declaration.api} ${route.replace(/:\w+/g, ':x')}`;
+        const place = route.includes(' /') ? declaration.api : declaration.mount;
+        const key = `${place} ${route.replace(/:\w+/g, ':x')}`;
         const other = seen.get(key);
         if (other !== undefined) twice.push(`${key}: ${other} and ${path}`);
         seen.set(key, path);

@@ -1,7 +1,6 @@
 import { systemRandom } from '../../src/ground/random.ts';
-import type { Dialect } from '../../src/mounts/mounts.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
-import { type Engine, engineOf } from '../../src/transit/engine.ts';
+import { type Dialect, type Engine, engineOf } from '../../src/transit/engine.ts';
 
 /** 2026-03-01T08:00:00.5Z */
 export const FIXED_TIME_MS = 1_772_352_000_500;
@@ -9,6 +8,13 @@ export const FIXED_TIME_MS = 1_772_352_000_500;
 /** A transit engine on a store of its own, in memory, whose clock stands still. */
 export async function freshEngine(dialect: Dialect = 'service'): Promise<Engine> {
   const clock = { now: () => FIXED_TIME_MS };
-  const mount = { path: 'transit', dialect, description: '', accessor: 'transit_00000000', uuid: 'test' };
+  const mount = {
+    type: 'transit',
+    path: 'transit',
+    description: '',
+    accessor: 'transit_00000000',
+    uuid: 'test',
+    options: { dialect },
+  };
   return engineOf({ store: await memoryStore({ clock }), clock, random: systemRandom, mount });
 }

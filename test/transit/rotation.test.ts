@@ -124,12 +124,13 @@ describe('a key with a period', () => {
   async function hoursLater(hours: number, document: NamedKeyDocument) {
     const clock = { now: () => CREATED_MS + hours * HOUR_MS };
     const mount = {
+      type: 'transit',
       path: 'transit',
-      dialect: 'service',
       description: '',
       accessor: '',
       uuid: 'test',
-    } as const;
+      options: {},
+    };
     const engine: Engine = engineOf({
       store: await memoryStore({ clock }),
       clock,

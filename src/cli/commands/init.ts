@@ -1,9 +1,10 @@
-import { DEFAULT_MOUNT, type Dialect } from '../../mounts/mounts.ts';
+import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { openCore } from '../../operations/core.ts';
 import { type InitResult, initStore } from '../../store/administration/init.ts';
 import { printLocation } from '../../store/backends/registry.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
 import type { Store } from '../../store/store.ts';
+import type { Dialect } from '../../transit/engine.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
@@ -66,5 +67,5 @@ async function printMade(session: Session, planned: readonly PlannedSlot[], made
 }
 
 async function setDialect(store: Store, dialect: Dialect): Promise<void> {
-  await openCore(store).mounts.tune(DEFAULT_MOUNT, { dialect });
+  await openCore(store).mounts.tune(DEFAULT_MOUNT, { options: { dialect } });
 }

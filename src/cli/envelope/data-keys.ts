@@ -1,6 +1,6 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { CofferError, denied } from '../../ground/errors.ts';
-import { isMountPath } from '../../mounts/mounts.ts';
+import { isMountPath } from '../../mounts/paths.ts';
 import type { DataKeys, KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
 

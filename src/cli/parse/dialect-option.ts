@@ -1,9 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
-import type { Dialect } from '../../mounts/mounts.ts';
+import { DIALECTS, type Dialect } from '../../transit/engine.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
-
-const DIALECTS: readonly Dialect[] = ['service', 'vault'];
 
 export const dialectOption: OptionSpec = {
   flag: 'dialect',

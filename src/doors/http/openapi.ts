@@ -1,8 +1,8 @@
 import { version } from '../../ground/version.ts';
-import { DEFAULT_MOUNT } from '../../mounts/mounts.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import type { Param, Schema } from '../../operations/declaration/params.ts';
 import { type PathPart, pathParams } from '../../operations/declaration/route.ts';
+import { usualPath } from '../../operations/mount-types.ts';
 import type { ServedRoute } from '../../operations/routes.ts';
 import { MEDIA_TYPE } from './json-api/documents.ts';
 import { JSON_TYPE } from './vault/envelope.ts';
@@ -82,7 +82,7 @@ function printTemplate({ operation, route }: ServedRoute, parts: readonly PathPa
   const path = parts
     .map((part) => ('text' in part ? part.text : `${part.optional ? '/' : ''}{${part.param}}`))
     .join('');
-  return prefix + (route.absolute ? '' : `${DEFAULT_MOUNT}/`) + path;
+  return prefix + (route.mount === undefined ? '' : `${usualPath(route.mount)}/`) + path;
 }
 
 const groupOf = ({ name }: ServedRoute): string => name.split('.')[0] ?? name;

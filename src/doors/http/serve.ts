@@ -1,12 +1,12 @@
 import { invalid } from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
-import type { Dialect } from '../../mounts/mounts.ts';
 import { Log } from '../../service/log.ts';
 import { type Serving as ServingThrough, serveStore } from '../../service/serve.ts';
 import type { ServiceSettings } from '../../service/service.ts';
 import { makeWay } from '../../service/socket-file.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import type { Credential } from '../../store/slots/credential.ts';
+import type { Dialect } from '../../transit/engine.ts';
 import { type HttpSettings, httpDoor } from './http-door.ts';
 import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';

@@ -105,11 +105,21 @@ export const resultOf = <D>({ data, auth }: Outcome<D>): D | undefined => data ?
 export interface Call {
   readonly core: Core;
   readonly caller: Caller;
-  /** The transit mount that the request is for, without slashes at the ends. */
-  readonly mount: string;
+  /**
+   * The mount that the request is for, without slashes at the ends; only for operations of a type of mounts.
+   * Where the path names none, the default one is meant.
+   */
+  readonly mount?: string;
   /** Scheme and host as the request named them, for links (`https://host:port`); without it links are relative. */
   readonly baseUrl?: string;
 }
+
+/** What handlers of operations of a type of mounts are told. */
+export interface MountCall extends Call {
+  readonly mount: string;
+}
+
+type CallTo<Mount> = Mount extends string ? MountCall : Call;
 
 /** How an operation shows on the command line; what is left out follows from the parameters. */
 export interface CliShape<D> {
@@ -183,11 +193,13 @@ export interface Table {
  * One operation, declared once. The command, the HTTP route, the remote request, the OpenAPI document and the completions
  * derive from it; its name and summary stand in the catalogue.
  */
-export interface Operation<P extends Params = Params, D = unknown> {
+export interface Operation<P extends Params = Params, D = unknown, Mount = string | undefined> {
   readonly api: Api;
+  /** The type of the mounts that it is an operation of, e.g. `transit`. */
+  readonly mount?: Mount;
   /**
    * Method and path, in the notation of the API's documents: `POST keys/:name/trim`, `POST random(/:bytes)`.
-   * Relative to the mount when it does not start with `/`; else below `/v1` or `/api/v2`.
+   * Relative to each mount of the type when it does not start with `/`; else below `/v1` or `/api/v2`.
    * Several when they mean the same. POST answers PUT too, LIST answers `GET ?list=true` too.
    */
   readonly route: string | readonly string[];
@@ -196,7 +208,7 @@ export interface Operation<P extends Params = Params, D = unknown> {
   /**
    * For operations that may create: whether the target is there. When it is not, the capability demanded is `create`.
    */
-  exists?(call: Call, values: ValuesOf<P>): Promise<boolean>;
+  exists?(call: CallTo<Mount>, values: ValuesOf<P>): Promise<boolean>;
   /** Answered without a token (health, seal status, ping). */
   readonly unauthenticated?: true;
   /** Changes nothing (a key made by the way aside), though its method is POST: it computes or looks up. */
@@ -215,8 +227,10 @@ export interface Operation<P extends Params = Params, D = unknown> {
   /** JSON:API: the `type` of the one resource in the request body whose attributes and relationships are parameters. */
   readonly resource?: string;
   readonly cli?: CliShape<D>;
-  run(call: Call, values: ValuesOf<P>): Promise<Outcome<D>>;
+  run(call: CallTo<Mount>, values: ValuesOf<P>): Promise<Outcome<D>>;
 }
 
 /** Declares an operation; only there so that parameters and results are inferred. */
-export const operation = <P extends Params, D>(declaration: Operation<P, D>): Operation<P, D> => declaration;
+export const operation = <P extends Params, D, const Mount extends string | undefined = undefined>(
+  declaration: Operation<P, D, Mount>,
+): Operation<P, D, Mount> => declaration;

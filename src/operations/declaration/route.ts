@@ -22,8 +22,8 @@ export type PathPart =
 
 export interface Route {
   readonly method: Method;
-  /** Below the API's prefix; else relative to a mount. */
-  readonly absolute: boolean;
+  /** The type of the mounts below which it lies; undefined below the API's own prefix. */
+  readonly mount?: string;
   /** Without the slash at the start. An optional parameter brings its slash along. */
   readonly parts: readonly PathPart[];
 }
@@ -31,13 +31,16 @@ export interface Route {
 const METHODS: readonly Method[] = ['GET', 'LIST', 'POST', 'PATCH', 'DELETE'];
 const PART = /\(\/:(?<optional>\w+)\)|:(?<param>\w+)(?:<(?<words>[\w|]+)>)?(?<many>\+)?|(?<text>[^:(]+)/gy;
 
-/** @throws when the notation is broken: a mistake in a declaration. */
-export function parseRoute(notation: string): Route {
+/**
+ * @param mount the type of mounts that relative paths lie below.
+ * @throws when the notation is broken: a mistake in a declaration.
+ */
+export function parseRoute(notation: string, mount?: string): Route {
   const space = notation.indexOf(' ');
   const method = METHODS.find((candidate) => candidate === notation.slice(0, space));
   const path = notation.slice(space + 1);
-  const absolute = path.startsWith('/');
-  const relative = absolute ? path.slice(1) : path;
+  const isRelative = !path.startsWith('/');
+  const relative = isRelative ? path : path.slice(1);
   const parts: PathPart[] = [];
   let end = 0;
   for (const match of relative.matchAll(PART)) {
@@ -45,7 +48,7 @@ export function parseRoute(notation: string): Route {
     end = match.index + match[0].length;
   }
   if (method === undefined || end !== relative.length) throw new Error(`broken route notation "${notation}"`);
-  return { method, absolute, parts };
+  return { method, parts, ...(isRelative && mount !== undefined ? { mount } : {}) };
 }
 
 function partOf(groups: Readonly<Record<string, string | undefined>>): PathPart {
@@ -58,8 +61,10 @@ function partOf(groups: Readonly<Record<string, string | undefined>>): PathPart 
   return { text: text ?? '' };
 }
 
-export const routesOf = (operation: { readonly route: string | readonly string[] }): readonly Route[] =>
-  [operation.route].flat().map(parseRoute);
+export const routesOf = (operation: {
+  readonly route: string | readonly string[];
+  readonly mount?: string | undefined;
+}): readonly Route[] => [operation.route].flat().map((notation) => parseRoute(notation, operation.mount));
 
 /** The names of the parameters that a route carries in its path. */
 export const pathParams = (route: Route): readonly string[] =>

@@ -20,7 +20,7 @@ export const declaration = operation({
         hint: 'send "plugin": "transit"',
       });
     }
-    for (const path of values.mounts ?? []) await core.mounts.get(path);
+    for (const path of values.mounts ?? []) await core.mounts.get(path, 'transit');
     await serverOf(core).reload();
     return {};
   },

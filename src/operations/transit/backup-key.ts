@@ -3,6 +3,7 @@ import { existingKey } from './parameters.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'GET backup/:name',
   capability: 'read',
   params: { name: existingKey },

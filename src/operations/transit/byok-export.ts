@@ -11,6 +11,7 @@ export interface TransferData {
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'GET byok-export/:destination/:source(/:version)',
   capability: 'read',
   params: {

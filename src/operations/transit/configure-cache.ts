@@ -4,6 +4,7 @@ import { integer } from '../declaration/params.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST cache-config',
   capability: 'update',
   params: {

@@ -4,6 +4,7 @@ import { flag } from '../declaration/params.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST config/keys',
   capability: 'update',
   params: {

@@ -6,6 +6,7 @@ import { keyData, keyTable } from './key-data.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST keys/:name',
   capability: 'update',
   params: {

@@ -10,6 +10,7 @@ export interface DataKeyData extends EncryptedData {
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST datakey/:type/:name',
   capability: 'update',
   computes: true,

@@ -11,6 +11,7 @@ const itemFields = { ...ciphertextParameters, reference };
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST decrypt/:name',
   capability: 'update',
   computes: true,

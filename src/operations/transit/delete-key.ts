@@ -4,6 +4,7 @@ import { existingKey } from './parameters.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'DELETE keys/:name',
   capability: 'delete',
   params: { name: existingKey },

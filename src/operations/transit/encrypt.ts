@@ -2,7 +2,7 @@ import { onlyValue } from '../../transit/batch.ts';
 import { encrypt } from '../../transit/encrypt.ts';
 import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
-import { type Call, type Outcome, operation } from '../declaration/operation.ts';
+import { type Outcome, operation } from '../declaration/operation.ts';
 import { base64, batch, flag, keyName, text } from '../declaration/params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import { type EncryptedData, encrypted } from './encrypted.ts';
@@ -27,6 +27,7 @@ const itemFields = {
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST encrypt/:name',
   capability: 'update',
   computes: true,
@@ -68,7 +69,7 @@ export const declaration = operation({
       ['coffer transit encrypt orders --batch items.ndjson', 'many values, a JSON object a line'],
     ],
   },
-  async exists({ core, mount }: Call, values) {
+  async exists({ core, mount }, values) {
     return (await findKey(await core.engine(mount), values.name)) !== undefined;
   },
   async run({ core, caller, mount }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {

@@ -11,6 +11,7 @@ export interface ExportData {
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'GET export/:key_type/:name(/:version)',
   capability: 'read',
   params: {

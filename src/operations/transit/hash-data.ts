@@ -4,6 +4,7 @@ import { base64, text } from '../declaration/params.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: ['POST hash(/:algorithm)', 'POST /sys/tools/hash(/:algorithm)'],
   capability: 'update',
   computes: true,

@@ -10,6 +10,7 @@ const input = base64({ help: 'What to authenticate, base64; may be empty.' });
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST hmac/:name(/:algorithm)',
   capability: 'update',
   computes: true,

@@ -8,6 +8,7 @@ import { wrapLocally } from './wrap-locally.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST keys/:name/import',
   capability: 'update',
   params: {

@@ -7,6 +7,7 @@ import { wrapLocally } from './wrap-locally.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST keys/:name/import_version',
   capability: 'update',
   params: {

@@ -4,6 +4,7 @@ import { integer, text } from '../declaration/params.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: [
     'POST random(/:bytes)',
     'POST random/:source<platform|seal|all>',

@@ -3,6 +3,7 @@ import { operation } from '../declaration/operation.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'GET cache-config',
   capability: 'read',
   params: {},

@@ -3,6 +3,7 @@ import { operation } from '../declaration/operation.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'GET config/keys',
   capability: 'read',
   params: {},

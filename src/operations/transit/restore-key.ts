@@ -3,6 +3,7 @@ import { flag, text } from '../declaration/params.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST restore(/:name)',
   capability: 'update',
   unfolds: true,

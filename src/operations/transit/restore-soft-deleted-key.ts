@@ -4,6 +4,7 @@ import { markSoftDeleted } from './soft-deletion.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST keys/:name/soft-delete-restore',
   capability: 'update',
   params: { name: existingKey },

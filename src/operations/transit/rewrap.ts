@@ -11,6 +11,7 @@ const itemFields = { ...ciphertextParameters, key_version: itemKeyVersion, refer
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST rewrap/:name',
   capability: 'update',
   computes: true,

@@ -6,6 +6,7 @@ import { existingKey } from './parameters.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST keys/:name/rotate',
   capability: 'update',
   params: {

@@ -16,6 +16,7 @@ const input = base64({ help: 'What to sign, base64; may be empty.' });
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST sign/:name(/:hash_algorithm)',
   capability: 'update',
   computes: true,

@@ -4,6 +4,7 @@ import { markSoftDeleted } from './soft-deletion.ts';
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'DELETE keys/:name/soft-delete',
   capability: 'delete',
   params: { name: existingKey },

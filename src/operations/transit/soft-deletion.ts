@@ -1,5 +1,5 @@
 import { setSoftDeleted } from '../../transit/lifecycle.ts';
-import type { Call, Outcome } from '../declaration/operation.ts';
+import type { MountCall, Outcome } from '../declaration/operation.ts';
 import { type KeyData, keyData } from './key-data.ts';
 
 /**
@@ -7,7 +7,7 @@ import { type KeyData, keyData } from './key-data.ts';
  * @param unchanged the warning when it was so already.
  */
 export async function markSoftDeleted(
-  { core, mount }: Call,
+  { core, mount }: MountCall,
   name: string,
   softDeleted: boolean,
   unchanged: string,

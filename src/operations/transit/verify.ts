@@ -15,6 +15,7 @@ export interface Verdict {
 
 export const declaration = operation({
   api: 'vault',
+  mount: 'transit',
   route: 'POST verify/:name(/:hash_algorithm)',
   capability: 'update',
   computes: true,

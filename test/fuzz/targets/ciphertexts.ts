@@ -47,7 +47,7 @@ const secretMessage = Buffer.from('the quick brown fox');
 async function open(_chance: Chance, secrets: Secrets): Promise<World<Call>> {
   const clock = { now: () => 1_772_352_000_500 };
   const store = await memoryStore({ clock });
-  const mount = { path: 'transit', dialect: 'service', description: '', accessor: 'a', uuid: 'u' } as const;
+  const mount = { type: 'transit', path: 'transit', description: '', accessor: 'a', uuid: 'u', options: {} };
   const engine = engineOf({ store, clock, random: systemRandom, mount });
   secrets.add('a plaintext', secretMessage.toString());
   await restoreGoKeys(engine, secrets);

@@ -89,7 +89,7 @@ const dataKeysOf = (engine: Engine, wrappedHere: ReadonlyMap<string, string>): D
 async function open(_chance: Chance, secrets: Secrets): Promise<World<Reading>> {
   const clock = { now: () => 1_772_352_000_500 };
   const store = await memoryStore({ clock });
-  const mount = { path: 'transit', dialect: 'service', description: '', accessor: 'a', uuid: 'u' } as const;
+  const mount = { type: 'transit', path: 'transit', description: '', accessor: 'a', uuid: 'u', options: {} };
   const engine = engineOf({ store, clock, random: systemRandom, mount });
   await restoreGoKeys(engine, secrets);
   for (const { dataKey } of vectors) secrets.add('a data key', Buffer.from(dataKey, 'hex'));

@@ -70,7 +70,8 @@ function pathOf(
   { operation, route }: ServedRoute,
   raw: Readonly<Record<string, unknown>>,
 ): string {
-  const prefix = operation.api === 'json-api' ? '/api/v2/' : route.absolute ? '/v1/' : '/v1/transit/';
+  const prefix =
+    operation.api === 'json-api' ? '/api/v2/' : route.mount === undefined ? '/v1/' : '/v1/transit/';
   const path = prefix + printed(route, raw);
   return chance.oneIn(12) ? encodeURI(spoiledText(chance, path).toWellFormed()) : path;
 }

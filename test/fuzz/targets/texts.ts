@@ -4,7 +4,7 @@ import { parseAddress as parseServerAddress } from '../../../src/client/address.
 import { parseListenAddress } from '../../../src/doors/http/listen-address.ts';
 import { parseForm, parseObject, parseQuery } from '../../../src/doors/http/request-body.ts';
 import { decodeBase64, lendDecoded } from '../../../src/ground/base64.ts';
-import { isMountPath } from '../../../src/mounts/mounts.ts';
+import { isMountPath } from '../../../src/mounts/paths.ts';
 import { duration, flag, integer, texts as textList } from '../../../src/operations/declaration/params.ts';
 import { parseRoute, printPath } from '../../../src/operations/declaration/route.ts';
 import { keysInText, shareIn } from '../../../src/service/unseal-keys.ts';

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { Dialect } from '../../../src/mounts/mounts.ts';
 import { openCore } from '../../../src/operations/core.ts';
 import {
   type Caller,
@@ -9,7 +8,7 @@ import {
 } from '../../../src/operations/declaration/operation.ts';
 import { loadOperation, run } from '../../../src/operations/runner.ts';
 import { memoryStore } from '../../../src/store/memory-store.ts';
-import type { Engine } from '../../../src/transit/engine.ts';
+import type { Dialect, Engine } from '../../../src/transit/engine.ts';
 import { goBackup, goDocument, type Members } from '../../reference/go-backup.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;

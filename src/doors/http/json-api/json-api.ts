@@ -46,7 +46,7 @@ export class JsonApi {
   readonly #options: JsonApiOptions;
 
   constructor(options: JsonApiOptions) {
-    this.#routes = new RouteTable(routesUnder(options.routes, 'json-api', true), decodeURIComponent);
+    this.#routes = new RouteTable(routesUnder(options.routes, 'json-api'), decodeURIComponent);
     this.#options = options;
   }
 

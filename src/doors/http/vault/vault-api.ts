@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
-import { DEFAULT_MOUNT, type Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mounts.ts';
+import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
 import { type Core, NOBODY, resultOf } from '../../../operations/declaration/operation.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
 import {
@@ -11,7 +12,13 @@ import {
   type Result,
   spellingsOf,
 } from '../../../operations/perform.ts';
-import { type Match, RouteTable, routesUnder, type ServedRoute } from '../../../operations/routes.ts';
+import {
+  type Match,
+  mountedRoutes,
+  RouteTable,
+  routesUnder,
+  type ServedRoute,
+} from '../../../operations/routes.ts';
 import { run } from '../../../operations/runner.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import { mountEnd, type ServedCore } from '../../../service/served-core.ts';
@@ -28,7 +35,6 @@ export const VAULT_PREFIX = '/v1/';
 const MAX_SYSTEM_BODY_BYTES = 1024 * 1024;
 /** What is read of a caller without a token. */
 const MAX_STRANGER_BODY_BYTES = 64 * 1024;
-const SYSTEM_PATH = /^(?:sys|auth)\//;
 
 export interface VaultApiOptions {
   readonly routes: readonly ServedRoute[];
@@ -41,16 +47,19 @@ export interface VaultApiOptions {
 
 /** The API of the Vault family: `/v1`. */
 export class VaultApi {
-  readonly #absolute: RouteTable;
-  readonly #engine: RouteTable;
+  readonly #own: RouteTable;
+  /** Below mounts, by their type. */
+  readonly #mounted: ReadonlyMap<string, RouteTable>;
   readonly #unfolding: RouteTable;
   readonly #options: VaultApiOptions;
 
   constructor(options: VaultApiOptions) {
-    const engine = routesUnder(options.routes, 'vault', false);
-    this.#absolute = new RouteTable(routesUnder(options.routes, 'vault', true));
-    this.#engine = new RouteTable(engine);
-    this.#unfolding = new RouteTable(engine.filter(({ operation }) => operation.unfolds));
+    const { routes } = options;
+    this.#own = new RouteTable(routesUnder(routes, 'vault'));
+    this.#mounted = mountedRoutes(routes, 'vault');
+    this.#unfolding = new RouteTable(
+      routes.filter(({ operation, route }) => operation.unfolds && route.mount !== undefined),
+    );
     this.#options = options;
   }
 
@@ -70,7 +79,7 @@ export class VaultApi {
 
   /** What is about the server itself is never large, and is answered by the server. */
   #weightOf({ body }: Exchange, { method, path }: VaultRequest): PendingRequest['weight'] {
-    if (SYSTEM_PATH.test(path)) return 'light';
+    if (isSystemPath(path)) return 'light';
     // To know which mounts there are takes a look at the store.
     for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
       if (typeof this.#unfolding.match(method, path.slice(end + 1)) === 'object') return 'unfolds';
@@ -87,15 +96,15 @@ export class VaultApi {
   }
 
   async #route(exchange: Exchange, request: VaultRequest): Promise<Answer> {
-    const absolute = this.#absolute.match(request.method, request.path);
+    const own = this.#own.match(request.method, request.path);
     const served = this.#options.served();
-    if (typeof absolute === 'object' && absolute.served.operation.unauthenticated) {
-      return this.#answerAnybody(exchange, request, absolute, served?.core);
+    if (typeof own === 'object' && own.served.operation.unauthenticated) {
+      return this.#answerAnybody(exchange, request, own, served?.core);
     }
-    if (absolute === 'unsupported-operation' && this.#absolute.isOpen(request.path)) {
+    if (own === 'unsupported-operation' && this.#own.isOpen(request.path)) {
       return UNSUPPORTED_OPERATION.answer;
     }
-    if (SYSTEM_PATH.test(request.path) && exchange.body.exceeds(MAX_SYSTEM_BODY_BYTES)) return TOO_LARGE;
+    if (isSystemPath(request.path) && exchange.body.exceeds(MAX_SYSTEM_BODY_BYTES)) return TOO_LARGE;
     if (served === undefined) return SEALED;
     const asked = await this.#ask(exchange, request, served);
     return perform(served, asked, this.#door(exchange, asked));
@@ -121,7 +130,7 @@ export class VaultApi {
     }
     const body = request.method === 'POST' ? await exchange.body.read(MAX_STRANGER_BODY_BYTES) : undefined;
     const raw = { ...readParameters(request, exchange, body), ...match.captures };
-    const call = { core: core ?? this.#options.sealedCore, caller: NOBODY, mount: DEFAULT_MOUNT };
+    const call = { core: core ?? this.#options.sealedCore, caller: NOBODY };
     const labels = { id: randomUUID(), mountType: mountTypeOf(request.path, undefined) };
     return printOutcome(labels, operation, await run(call, operation, raw), []);
   }
@@ -130,11 +139,12 @@ export class VaultApi {
     const { method, path } = request;
     // Asked for once: what the store held when the request had come in is what it is answered from.
     const revision = await served.revision();
-    const absolute = this.#absolute.match(method, path);
-    const mount = absolute === 'unsupported-path' ? served.mountOf(path) : undefined;
-    const match =
-      mount === undefined ? absolute : this.#engine.match(method, path.slice(mount.path.length + 1));
-    const limit = SYSTEM_PATH.test(path) ? MAX_SYSTEM_BODY_BYTES : undefined;
+    const own = this.#own.match(method, path);
+    const found = own === 'unsupported-path' ? served.mountOf(path) : undefined;
+    const table = found && this.#mounted.get(found.type);
+    const mount = table && found;
+    const match = table?.match(method, path.slice((mount?.path.length ?? 0) + 1)) ?? own;
+    const limit = isSystemPath(path) ? MAX_SYSTEM_BODY_BYTES : undefined;
     return {
       id: randomUUID(),
       method,
@@ -199,4 +209,4 @@ function missing(match: Extract<Match, string>, path: string, mount: Mount | und
 }
 
 const mountTypeOf = (path: string, mount: Mount | undefined): Labels['mountType'] =>
-  mount !== undefined ? 'transit' : path.startsWith('auth/') ? 'token' : 'system';
+  mount?.type ?? (path.startsWith(LOGIN_PREFIX) ? 'token' : 'system');

@@ -1,0 +1,201 @@
+import { denied, invalid } from '../../ground/errors.ts';
+import { version } from '../../ground/version.ts';
+import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
+import { trimSlashes } from '../../mounts/paths.ts';
+import { DIALECTS, type Dialect } from '../../transit/engine.ts';
+import { type Core, operation } from '../declaration/operation.ts';
+import { choice, text, textMap } from '../declaration/params.ts';
+
+/** A mount in the words of the API. Leases, seal wrapping and plugins do not exist here, so their values never change. */
+const printMount = (mount: Mount) => ({
+  type: mount.type,
+  description: mount.description,
+  accessor: mount.accessor,
+  local: false,
+  seal_wrap: false,
+  external_entropy_access: false,
+  options: mount.options,
+  uuid: mount.uuid,
+  plugin_version: '',
+  running_plugin_version: `v${version}+builtin.coffer`,
+  running_sha256: '',
+  deprecation_status: 'supported',
+  config: { default_lease_ttl: 0, max_lease_ttl: 0, force_no_cache: false },
+});
+
+type MountsByPath = Readonly<Record<string, ReturnType<typeof printMount>>>;
+
+/** Each path with its final slash. */
+const printMounts = (mounts: readonly Mount[]): MountsByPath =>
+  Object.fromEntries(mounts.map((mount) => [`${mount.path}/`, printMount(mount)]));
+
+/** Without slashes at the ends. */
+const mountPath = text({
+  help: 'Where it is mounted, e.g. "teams/payments".',
+  required: true,
+  cli: { positional: true, metavar: 'PATH', refersTo: 'mount' },
+});
+
+/** What `sys/mounts` is about; login methods have `sys/auth`. */
+const enginesOf = async ({ mounts }: Core): Promise<readonly Mount[]> =>
+  (await mounts.list()).filter((mount) => !isLoginMount(mount));
+
+/** @throws `invalid`, since peers call a missing mount the caller's mistake also where one only reads it. */
+async function engineAt(core: Core, path: string): Promise<Mount> {
+  const wanted = trimSlashes(path);
+  const mount = (await enginesOf(core)).find((candidate) => candidate.path === wanted);
+  if (mount !== undefined) return mount;
+  throw invalid(`No secret engine mount at ${path.replace(/\/*$/, '')}/`, {
+    field: 'path',
+    hint: 'list the mounts with "coffer mounts list"',
+  });
+}
+
+export const list = operation({
+  api: 'vault',
+  route: 'GET /sys/mounts',
+  capability: 'read',
+  params: {},
+  cli: {
+    table: (mounts: MountsByPath) => ({
+      head: ['Path', 'Dialect', 'Accessor', 'Description'],
+      rows: Object.entries(mounts).map(([path, mount]) => [
+        path,
+        mount.options['dialect'] ?? '',
+        mount.accessor,
+        mount.description,
+      ]),
+    }),
+    lines: (mounts: MountsByPath) => Object.keys(mounts),
+  },
+  async run({ core }) {
+    const mounts = printMounts(await enginesOf(core));
+    return { data: mounts, topLevel: mounts };
+  },
+});
+
+export const read = operation({
+  api: 'vault',
+  route: 'GET /sys/mounts/:path+',
+  capability: 'read',
+  params: { path: mountPath },
+  async run({ core }, values) {
+    return { data: printMount(await engineAt(core, values.path)) };
+  },
+});
+
+export const add = operation({
+  api: 'vault',
+  route: 'POST /sys/mounts/:path+',
+  capability: 'update',
+  params: {
+    path: mountPath,
+    type: text({ help: 'The engine: transit is the only one.', default: 'transit', cli: { hidden: true } }),
+    dialect: choice(DIALECTS, {
+      help: 'Prefix of new ciphertexts; "vault" also lets every key type rotate.',
+      cli: { metavar: 'D' },
+    }),
+    description: text({ help: 'A note for people.', default: '' }),
+    options: textMap({ help: 'May hold "dialect", as mounts show it.', cli: { hidden: true } }),
+  },
+  cli: {
+    done: (values) => `Mounted transit at ${String(values['path'])}/.`,
+    examples: [['coffer mounts add teams/payments --dialect vault', 'keys of their own, prefix "vault:"']],
+  },
+  async run({ core }, { type, path, description, dialect, options }) {
+    await core.mounts.add(type, path, {
+      description,
+      options: { dialect: dialect ?? dialectIn(options) ?? 'service' },
+    });
+    return {};
+  },
+});
+
+export const remove = operation({
+  api: 'vault',
+  route: 'DELETE /sys/mounts/:path+',
+  capability: 'delete',
+  params: { path: mountPath },
+  cli: {
+    confirm: async (values) => `Remove mount ${String(values['path'])}/ and every key in it for good?`,
+    done: (values) => `Removed mount ${String(values['path'])}/.`,
+  },
+  async run({ core }, values) {
+    const path = trimSlashes(values.path);
+    if ((await enginesOf(core)).some((mount) => mount.path === path)) await core.mounts.remove(path);
+    return {};
+  },
+});
+
+export const tune = operation({
+  api: 'vault',
+  route: 'POST /sys/mounts/:path+/tune',
+  capability: 'update',
+  params: {
+    path: mountPath,
+    description: text({ help: 'A note for people.' }),
+    options: textMap({ help: 'May hold "dialect".' }),
+  },
+  async run({ core }, { path, description, options }) {
+    const dialect = dialectIn(options);
+    await engineAt(core, path);
+    await core.mounts.tune(path, {
+      ...(description === undefined ? {} : { description }),
+      ...(dialect === undefined ? {} : { options: { dialect } }),
+    });
+    return {};
+  },
+});
+
+/** @throws `invalid` for a word that is no dialect. */
+function dialectIn(options: Readonly<Record<string, string>> = {}): Dialect | undefined {
+  const word = options['dialect'];
+  const dialect = DIALECTS.find((candidate) => candidate === word);
+  if (word === undefined || dialect !== undefined) return dialect;
+  throw invalid(`options.dialect must be one of ${DIALECTS.join(', ')}, not "${word}"`, { field: 'options' });
+}
+
+export const tuning = operation({
+  api: 'vault',
+  route: 'GET /sys/mounts/:path+/tune',
+  capability: 'read',
+  params: { path: mountPath },
+  async run({ core }, values) {
+    const { config, description, options } = printMount(await engineAt(core, values.path));
+    return { data: { ...config, description, options } };
+  },
+});
+
+/** What a user interface shows: the mounts that the caller has something to do with. */
+export const visible = operation({
+  api: 'vault',
+  route: 'GET /sys/internal/ui/mounts',
+  capability: 'read',
+  anyToken: true,
+  params: {},
+  async run({ core, caller }) {
+    const mounts = (await enginesOf(core)).filter(({ path }) => caller.reaches(path));
+    return { data: { auth: {}, secret: printMounts(mounts) } };
+  },
+});
+
+/** How clients learn which mount a path belongs to, before their first call. */
+export const find = operation({
+  api: 'vault',
+  route: 'GET /sys/internal/ui/mounts/:path+',
+  capability: 'read',
+  anyToken: true,
+  params: { path: mountPath },
+  async run({ core, caller }, values) {
+    const path = values.path.replace(/\/+$/, '');
+    const mounts = await enginesOf(core);
+    const mount = mounts.find((candidate) => `${path}/`.startsWith(`${candidate.path}/`));
+    if (mount === undefined || !caller.reaches(mount.path)) {
+      throw denied(
+        `preflight capability check returned 403, please ensure client's policies grant access to path "${path}/"`,
+        { field: 'path' },
+      );
+    }
+    return { data: { ...printMount(mount), path: `${mount.path}/` } };
+  },
+});
