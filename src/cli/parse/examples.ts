@@ -1,17 +1,8 @@
 import type { Operation } from '../../operations/declaration/operation.ts';
 import type { CliParam } from '../../operations/declaration/params.ts';
 import { routesOf } from '../../operations/declaration/route.ts';
+import { RESOURCE_KINDS } from '../../operations/resource-kinds.ts';
 import type { CommandSpec } from '../command.ts';
-
-/** Names for examples, the same ones in all of them. */
-const NAMES: Readonly<Record<NonNullable<CliParam['refersTo']>, string>> = {
-  key: 'orders',
-  organization: 'acme',
-  workspace: 'billing-prod',
-  tag: 'env:prod',
-  policy: 'clerk',
-  mount: 'teams/payments',
-};
 
 /** The examples of an operation that declares none: how it is typed with what it cannot do without. */
 export function plainExamples(
@@ -38,4 +29,4 @@ export function plainExamples(
 }
 
 const exampleOf = ({ refersTo, metavar }: CliParam): string =>
-  refersTo === undefined ? (metavar ?? 'NAME') : NAMES[refersTo];
+  refersTo === undefined ? (metavar ?? 'NAME') : RESOURCE_KINDS[refersTo].example;

@@ -12,7 +12,7 @@ const carriersOfTag = {
   params: { tag_id: tagId, data: carriers },
 } as const;
 
-const carriersByName = idsFor({ tag_id: 'tag', data: 'ws' });
+const carriersByName = idsFor({ tag_id: 'tag', data: 'workspace' });
 
 /** Changes of the tags that a workspace has. @param help for the list of tags. */
 const tagsOfWorkspace = (help: string) =>
@@ -25,7 +25,7 @@ const tagsOfWorkspace = (help: string) =>
     },
   }) as const;
 
-const workspaceByName = idsFor({ workspace_id: 'ws' });
+const workspaceByName = idsFor({ workspace_id: 'workspace' });
 
 export const attach = operation({
   ...carriersOfTag,
@@ -110,7 +110,7 @@ export const tagsOf = operation({
     paged: true,
     table: tagPageTable,
     lines: tagLines,
-    resolve: idsFor({ workspace_id: 'ws' }),
+    resolve: idsFor({ workspace_id: 'workspace' }),
   },
   async run(call, { workspace_id, name, 'page[number]': number, 'page[size]': size }) {
     const { workspaces } = await call.core.tags();

@@ -1,7 +1,13 @@
 import { operation, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { identifiers, tagNames } from '../json-api/linkage.ts';
-import { optionalOrganizationName, organizationName, pageParams } from '../json-api/params.ts';
+import {
+  identifierOf,
+  nameInsteadOf,
+  optionalOrganizationName,
+  organizationName,
+  pageParams,
+} from '../json-api/params.ts';
 import { idsFor, nameBesideId } from './by-name.ts';
 import {
   counted,
@@ -60,7 +66,7 @@ export const list = operation({
     paged: true,
     table: tagPageTable,
     lines: tagLines,
-    resolve: idsFor({ [EXCLUDE]: 'ws' }),
+    resolve: idsFor({ [EXCLUDE]: 'workspace' }),
     examples: [
       ['coffer tags list --org acme', 'the first 20 tags of the pool'],
       ['coffer tags list prod --all --org acme', 'every tag with "prod" in its name'],
@@ -88,15 +94,12 @@ export const show = operation({
   route: ['GET /tags/:tag_id', 'GET /organizations/:organization_name/tags/:tag_name'],
   capability: 'read',
   params: {
-    tag_id: text({
-      help: 'The tag: its identifier, on the command line also its name.',
-      cli: { positional: true, metavar: 'TAG', refersTo: 'tag' },
-    }),
+    tag_id: text(identifierOf('tag')),
     organization_name: optionalOrganizationName,
-    tag_name: text({ help: 'The name of the tag, in place of its identifier.', cli: { hidden: true } }),
+    tag_name: nameInsteadOf('tag'),
   },
   cli: {
-    resolve: nameBesideId('tag_id', 'tag_name'),
+    resolve: nameBesideId('tag'),
     table: ({ data }) => tagTable({ data: [data] }),
     lines: ({ data }) => tagLines({ data: [data] }),
   },
@@ -115,7 +118,7 @@ export const remove = operation({
   capability: 'delete',
   params: {
     organization_name: organizationName,
-    data: identifiers('tags', {
+    data: identifiers('tag', {
       help: 'The tags: their identifiers, on the command line also their names.',
       cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' },
     }),

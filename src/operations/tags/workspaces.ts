@@ -4,7 +4,14 @@ import { operation, type Table } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 import { tagsRelationship } from '../json-api/linkage.ts';
 import type { ListDocument } from '../json-api/pages.ts';
-import { attribute, optionalOrganizationName, organizationName, pageParams } from '../json-api/params.ts';
+import {
+  attribute,
+  identifierOf,
+  nameInsteadOf,
+  optionalOrganizationName,
+  organizationName,
+  pageParams,
+} from '../json-api/params.ts';
 import { nameBesideId } from './by-name.ts';
 import {
   counted,
@@ -42,15 +49,9 @@ const workspaceLines = ({ data }: Workspaces): readonly string[] =>
 
 /** The parameters of operations that find a workspace by its identifier, or by its organization and name. */
 const whichWorkspace = {
-  workspace_id: text({
-    help: 'The workspace: its identifier, on the command line also its name.',
-    cli: { positional: true, metavar: 'WS', refersTo: 'workspace' },
-  }),
+  workspace_id: text(identifierOf('workspace')),
   organization_name: optionalOrganizationName,
-  workspace_name: text({
-    help: 'The name of the workspace, in place of its identifier.',
-    cli: { hidden: true },
-  }),
+  workspace_name: nameInsteadOf('workspace'),
 };
 
 /** Both paths of such an operation; the first one needs no organization. */
@@ -59,7 +60,7 @@ const workspaceRoutes = (method: string, action = ''): readonly string[] => [
   `${method} /organizations/:organization_name/workspaces/:workspace_name${action}`,
 ];
 
-const workspaceByName = nameBesideId('workspace_id', 'workspace_name');
+const workspaceByName = nameBesideId('workspace');
 
 function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): WorkspaceReference {
   const { workspace_id, organization_name, workspace_name } = values;
