@@ -1,9 +1,9 @@
-import type { CliParam } from '../operations/declaration/params.ts';
+import type { ResourceKind } from '../operations/resource-kinds.ts';
 import type { Given, OptionValue } from './given.ts';
 import type { Session } from './session.ts';
 
 /** What completion can look up for a value: names in the store, or the shell's own file names. */
-export type Offer = NonNullable<CliParam['refersTo']> | 'file' | 'directory';
+export type Offer = ResourceKind | 'file' | 'directory';
 
 /** An option of a command, as people type it. */
 export interface OptionSpec {

@@ -19,18 +19,31 @@ const entry = <O>(summary: string, load: () => Promise<{ readonly declaration: O
   load,
 });
 
-/** One operation of a file that has several. */
-const pick = async <M, Name extends keyof M>(
-  module: Promise<M>,
-  name: Name,
-): Promise<{ readonly declaration: M[Name] }> => ({ declaration: (await module)[name] });
-
 /** An operation of the HTTP API and the library alone. */
 const served = <O>(summary: string, load: () => Promise<{ readonly declaration: O }>): Entry<O> => ({
   summary,
   command: false,
   load,
 });
+
+/** One operation of a file that declares several. */
+const one =
+  <M, Name extends keyof M>(load: () => Promise<M>, name: Name) =>
+  async (): Promise<{ readonly declaration: M[Name] }> => ({ declaration: (await load())[name] });
+
+const tokenCreate = () => import('./access/token-create.ts');
+const tokenLookup = () => import('./access/token-lookup.ts');
+const tokenRenew = () => import('./access/token-renew.ts');
+const tokenRevoke = () => import('./access/token-revoke.ts');
+const policies = () => import('./sys/policies.ts');
+const organizations = () => import('./tags/organizations.ts');
+const workspaces = () => import('./tags/workspaces.ts');
+const relationships = () => import('./tags/relationships.ts');
+const tags = () => import('./tags/tags.ts');
+const mounts = () => import('./sys/mounts.ts');
+const seal = () => import('./sys/seal.ts');
+const server = () => import('./sys/server.ts');
+const capabilities = () => import('./sys/capabilities.ts');
 
 /**
  * Every operation, at its place in the command tree: `catalogue.transit.keys.trim` is `coffer transit keys trim`
@@ -101,118 +114,81 @@ export const catalogue = {
     ),
   },
   token: {
-    create: entry('Issue a token for callers of a server', () => import('./access/token-create.ts')),
-    list: entry('List the tokens', () => import('./access/token-list.ts')),
-    lookup: entry('Show a token', () => import('./access/token-lookup.ts')),
-    renew: entry('Let a token live longer', () => import('./access/token-renew.ts')),
-    revoke: entry('End a token and every token that it issued', () => import('./access/token-revoke.ts')),
-    'create-orphan': served(
-      'Issue a token without a parent',
-      () => import('./access/token-create-orphan.ts'),
-    ),
-    'lookup-accessor': served(
-      'Show a token by its accessor',
-      () => import('./access/token-lookup-accessor.ts'),
-    ),
-    'lookup-self': served('Show the token in use', () => import('./access/token-lookup-self.ts')),
-    'renew-accessor': served(
-      'Renew a token by its accessor',
-      () => import('./access/token-renew-accessor.ts'),
-    ),
-    'renew-self': served('Renew the token in use', () => import('./access/token-renew-self.ts')),
-    'revoke-accessor': served(
-      'End a token by its accessor',
-      () => import('./access/token-revoke-accessor.ts'),
-    ),
-    'revoke-orphan': served(
-      'End a token but not what it issued',
-      () => import('./access/token-revoke-orphan.ts'),
-    ),
-    'revoke-self': served('End the token in use', () => import('./access/token-revoke-self.ts')),
+    create: entry('Issue a token for callers of a server', one(tokenCreate, 'create')),
+    list: entry('List the tokens', one(tokenLookup, 'list')),
+    lookup: entry('Show a token', one(tokenLookup, 'lookup')),
+    renew: entry('Let a token live longer', one(tokenRenew, 'renew')),
+    revoke: entry('End a token and every token that it issued', one(tokenRevoke, 'revoke')),
+    'create-orphan': served('Issue a token without a parent', one(tokenCreate, 'createOrphan')),
+    'lookup-accessor': served('Show a token by its accessor', one(tokenLookup, 'lookupAccessor')),
+    'lookup-self': served('Show the token in use', one(tokenLookup, 'lookupSelf')),
+    'renew-accessor': served('Renew a token by its accessor', one(tokenRenew, 'renewAccessor')),
+    'renew-self': served('Renew the token in use', one(tokenRenew, 'renewSelf')),
+    'revoke-accessor': served('End a token by its accessor', one(tokenRevoke, 'revokeAccessor')),
+    'revoke-orphan': served('End a token but not what it issued', one(tokenRevoke, 'revokeOrphan')),
+    'revoke-self': served('End the token in use', one(tokenRevoke, 'revokeSelf')),
   },
   policy: {
-    list: entry('List the policies', () => import('./sys/policies-list.ts')),
-    read: entry('Print a policy as it was written', () => import('./sys/policies-read.ts')),
-    write: entry('Make or replace a policy', () => import('./sys/policies-write.ts')),
-    delete: entry('Delete a policy', () => import('./sys/policies-delete.ts')),
-    'list-legacy': served(
-      'List the policies, as older clients do',
-      () => import('./sys/policies-list-legacy.ts'),
-    ),
-    'read-legacy': served(
-      'Show a policy, as older clients do',
-      () => import('./sys/policies-read-legacy.ts'),
-    ),
-    'write-legacy': served(
-      'Write a policy, as older clients do',
-      () => import('./sys/policies-write-legacy.ts'),
-    ),
+    list: entry('List the policies', one(policies, 'list')),
+    read: entry('Print a policy as it was written', one(policies, 'read')),
+    write: entry('Make or replace a policy', one(policies, 'write')),
+    delete: entry('Delete a policy', one(policies, 'remove')),
+    'list-legacy': served('List the policies, as older clients do', one(policies, 'listLegacy')),
+    'read-legacy': served('Show a policy, as older clients do', one(policies, 'readLegacy')),
+    'write-legacy': served('Write a policy, as older clients do', one(policies, 'writeLegacy')),
   },
   orgs: {
-    create: entry('Make an organization', () => import('./tags/create-organization.ts')),
-    list: entry('List the organizations', () => import('./tags/list-organizations.ts')),
-    show: entry('Show an organization', () => import('./tags/show-organization.ts')),
-    delete: entry(
-      'Delete an organization with its workspaces and tags',
-      () => import('./tags/delete-organization.ts'),
-    ),
+    create: entry('Make an organization', one(organizations, 'create')),
+    list: entry('List the organizations', one(organizations, 'list')),
+    show: entry('Show an organization', one(organizations, 'show')),
+    delete: entry('Delete an organization with its workspaces and tags', one(organizations, 'remove')),
   },
   workspaces: {
-    create: entry('Make a workspace, with tags on it', () => import('./tags/create-workspace.ts')),
-    list: entry('List or find workspaces', () => import('./tags/list-workspaces.ts')),
-    show: entry('Show a workspace', () => import('./tags/show-workspace.ts')),
-    update: entry('Rename or describe a workspace', () => import('./tags/update-workspace.ts')),
-    tag: entry(
-      'Put tags on a workspace, making those that are missing',
-      () => import('./tags/tag-workspace.ts'),
-    ),
-    untag: entry('Take tags off a workspace', () => import('./tags/untag-workspace.ts')),
-    delete: entry('Delete a workspace', () => import('./tags/delete-workspace.ts')),
+    create: entry('Make a workspace, with tags on it', one(workspaces, 'create')),
+    list: entry('List or find workspaces', one(workspaces, 'list')),
+    show: entry('Show a workspace', one(workspaces, 'show')),
+    update: entry('Rename or describe a workspace', one(workspaces, 'update')),
+    tag: entry('Put tags on a workspace, making those that are missing', one(relationships, 'tag')),
+    untag: entry('Take tags off a workspace', one(relationships, 'untag')),
+    delete: entry('Delete a workspace', one(workspaces, 'remove')),
   },
   tags: {
-    create: entry('Add tags to the pool', () => import('./tags/create-tags.ts')),
-    list: entry('List the tags of an organization', () => import('./tags/list-tags.ts')),
-    show: entry('Show a tag', () => import('./tags/show-tag.ts')),
-    delete: entry('Delete tags from the pool and off every workspace', () => import('./tags/delete-tags.ts')),
-    attach: entry('Put a tag on workspaces', () => import('./tags/attach-tag.ts')),
-    detach: entry('Take a tag off workspaces', () => import('./tags/detach-tag.ts')),
-    of: entry('List the tags of a workspace', () => import('./tags/list-workspace-tags.ts')),
-    ping: served('Answer the first request of a client', () => import('./tags/ping.ts')),
+    create: entry('Add tags to the pool', one(tags, 'create')),
+    list: entry('List the tags of an organization', one(tags, 'list')),
+    show: entry('Show a tag', one(tags, 'show')),
+    delete: entry('Delete tags from the pool and off every workspace', one(tags, 'remove')),
+    attach: entry('Put a tag on workspaces', one(relationships, 'attach')),
+    detach: entry('Take a tag off workspaces', one(relationships, 'detach')),
+    of: entry('List the tags of a workspace', one(relationships, 'tagsOf')),
+    ping: served('Answer the first request of a client', one(tags, 'ping')),
   },
   mounts: {
-    list: entry('List the transit mounts', () => pick(import('./sys/mounts.ts'), 'list')),
-    add: entry('Add a transit mount with keys of its own', () => pick(import('./sys/mounts.ts'), 'add')),
-    remove: entry('Remove a mount and every key in it', () => pick(import('./sys/mounts.ts'), 'remove')),
-    read: served('Show one mount', () => pick(import('./sys/mounts.ts'), 'read')),
-    tune: served('Change the description or dialect of a mount', () =>
-      pick(import('./sys/mounts.ts'), 'tune'),
-    ),
-    tuning: served('Show the settings of a mount', () => pick(import('./sys/mounts.ts'), 'tuning')),
-    visible: served('List the mounts that the caller may use', () =>
-      pick(import('./sys/mounts.ts'), 'visible'),
-    ),
-    find: served('Show the mount that a path belongs to', () => pick(import('./sys/mounts.ts'), 'find')),
+    list: entry('List the transit mounts', one(mounts, 'list')),
+    add: entry('Add a transit mount with keys of its own', one(mounts, 'add')),
+    remove: entry('Remove a mount and every key in it', one(mounts, 'remove')),
+    read: served('Show one mount', one(mounts, 'read')),
+    tune: served('Change the description or dialect of a mount', one(mounts, 'tune')),
+    tuning: served('Show the settings of a mount', one(mounts, 'tuning')),
+    visible: served('List the mounts that the caller may use', one(mounts, 'visible')),
+    find: served('Show the mount that a path belongs to', one(mounts, 'find')),
   },
   sys: {
-    health: served('Tell whether the server can be used', () => import('./sys/health.ts')),
-    'seal-status': served('Tell whether the store is sealed', () => import('./sys/seal-status.ts')),
-    seal: served('Forget the root key until the next unseal', () => import('./sys/seal.ts')),
-    unseal: served('Unlock the store', () => import('./sys/unseal.ts')),
-    leader: served('Tell who leads: nobody', () => import('./sys/leader.ts')),
-    init: served('Tell whether there is a store', () => import('./sys/init-status.ts')),
-    reload: served('Empty caches and apply the cache size', () => import('./sys/reload.ts')),
-    metrics: served('Report numbers for Prometheus', () => import('./sys/metrics.ts')),
-    capabilities: served('Tell what a token may do on paths', () => import('./sys/capabilities.ts')),
+    health: served('Tell whether the server can be used', one(seal, 'health')),
+    'seal-status': served('Tell whether the store is sealed', one(seal, 'sealStatus')),
+    seal: served('Forget the root key until the next unseal', one(seal, 'seal')),
+    unseal: served('Unlock the store', one(seal, 'unseal')),
+    leader: served('Tell who leads: nobody', one(seal, 'leader')),
+    init: served('Tell whether there is a store', one(seal, 'init')),
+    reload: served('Empty caches and apply the cache size', one(server, 'reload')),
+    metrics: served('Report numbers for Prometheus', one(server, 'metrics')),
+    capabilities: served('Tell what a token may do on paths', one(capabilities, 'ofToken')),
     'capabilities-accessor': served(
       'Tell what a token may do, by its accessor',
-      () => import('./sys/capabilities-accessor.ts'),
+      one(capabilities, 'ofAccessor'),
     ),
-    'capabilities-self': served(
-      'Tell what the token in use may do',
-      () => import('./sys/capabilities-self.ts'),
-    ),
-    'audit-hash': served('Tell how a value looks in the audit log', () => import('./sys/audit-hash.ts')),
-    'api-document': served('Describe the API in the OpenAPI format', () => import('./sys/api-document.ts')),
+    'capabilities-self': served('Tell what the token in use may do', one(capabilities, 'ofSelf')),
+    'audit-hash': served('Tell how a value looks in the audit log', one(server, 'auditHash')),
+    'api-document': served('Describe the API in the OpenAPI format', one(server, 'apiDocument')),
   },
 } as const satisfies Branch;
 

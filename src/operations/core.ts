@@ -29,8 +29,9 @@ export function openCore(store: Store, options: CoreOptions = {}): Core {
   async function engine(path: string): Promise<Engine> {
     const mount = withDialect(await mounts.get(path, 'transit'), options.dialect);
     const known = engines.get(path);
-    if (known?.mount.uuid === mount.uuid && known.mount.options['dialect'] === mount.options['dialect'])
+    if (known?.mount.uuid === mount.uuid && known.mount.options['dialect'] === mount.options['dialect']) {
       return known.engine;
+    }
     const made = engineOf({ store, clock, random, mount });
     engines.set(path, { mount, engine: made });
     return made;

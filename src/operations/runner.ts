@@ -43,8 +43,8 @@ export function ownerRunner(
   return {
     async run(operation, raw, mount = ownMount) {
       const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
-      const call = { core, caller: owner, ...(declaration.mount === undefined ? {} : { mount }) };
-      return run(call, declaration, raw);
+      const place = declaration.mount === undefined ? {} : { mount };
+      return run({ core, caller: owner, ...place }, declaration, raw);
     },
     organization,
     close: () => core.store.close(),

@@ -29,8 +29,9 @@ export const newKey = (random: Random): string => base58(random, KEY_LENGTH);
 /** `org-` and 16 letters and digits. */
 export const newExternalId = (random: Random): string => `org-${base58(random, HOME_LENGTH + KEY_LENGTH)}`;
 
+const KINDS = ['tag', 'ws'] as const;
 /** What an identifier is of, as it is written in front of it. */
-export type IdentifierKind = 'tag' | 'ws';
+export type IdentifierKind = (typeof KINDS)[number];
 
 /**
  * An identifier is its own address: `tag-` or `ws-`, four letters that name the organization, twelve that name the
@@ -50,6 +51,15 @@ export function parseIdentifier(kind: IdentifierKind, text: string): Address | u
   const body = text.slice(kind.length + 1);
   if (!BODY.test(body)) return undefined;
   return { home: body.slice(0, HOME_LENGTH), key: body.slice(HOME_LENGTH) };
+}
+
+/** The same, whatever it is an identifier of. */
+export function parseAnyIdentifier(text: string): Address | undefined {
+  for (const kind of KINDS) {
+    const address = parseIdentifier(kind, text);
+    if (address !== undefined) return address;
+  }
+  return undefined;
 }
 
 /** An evenly spread number that a key carries in its first three letters: at least 0, below 58³. */

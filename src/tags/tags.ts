@@ -1,5 +1,5 @@
 import { type BulkLoad, bulkLoad, type LoadEntry } from './bulk-load.ts';
-import { parseIdentifier } from './identifiers.ts';
+import { parseAnyIdentifier } from './identifiers.ts';
 import { NameSearches } from './name-search.ts';
 import { organizationAt, type Ports } from './organization.ts';
 import { Organizations } from './organizations.ts';
@@ -26,7 +26,7 @@ export class Tags {
    * undefined when it leads to none.
    */
   async organizationOf(identifier: string): Promise<string | undefined> {
-    const address = parseIdentifier('tag', identifier) ?? parseIdentifier('ws', identifier);
+    const address = parseAnyIdentifier(identifier);
     if (address === undefined) return undefined;
     const organization = await this.#ports.store.read((view) => organizationAt(view, address.home));
     return organization?.name;

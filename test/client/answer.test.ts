@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/client/answer.ts';
 import type { WireAnswer } from '../../src/client/http-transport.ts';
-import { declaration as showMetrics } from '../../src/operations/sys/metrics.ts';
-import { declaration as listTags } from '../../src/operations/tags/list-tags.ts';
+import { metrics as showMetrics } from '../../src/operations/sys/server.ts';
+import { list as listTags } from '../../src/operations/tags/tags.ts';
 import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts';
 import { declaration as deleteKey } from '../../src/operations/transit/delete-key.ts';
 import { declaration as encrypt } from '../../src/operations/transit/encrypt.ts';

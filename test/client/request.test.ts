@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { printRequest } from '../../src/client/request.ts';
 import { remove as removeMount } from '../../src/operations/sys/mounts.ts';
-import { declaration as deletePolicy } from '../../src/operations/sys/policies-delete.ts';
-import { declaration as showOrganization } from '../../src/operations/tags/show-organization.ts';
+import { remove as deletePolicy } from '../../src/operations/sys/policies.ts';
+import { show as showOrganization } from '../../src/operations/tags/organizations.ts';
 import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts';
 import { refusal } from '../refusal.ts';
 

@@ -2,11 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { parseValues } from '../../src/operations/declaration/params.ts';
 import { allPages, type ListDocument, listDocument } from '../../src/operations/json-api/pages.ts';
 import { errorSource, printDocument, readDocument } from '../../src/operations/json-api/request.ts';
-import { declaration as attachTag } from '../../src/operations/tags/attach-tag.ts';
-import { declaration as createTags } from '../../src/operations/tags/create-tags.ts';
-import { declaration as createWorkspace } from '../../src/operations/tags/create-workspace.ts';
-import { declaration as listTags } from '../../src/operations/tags/list-tags.ts';
-import { declaration as tagWorkspace } from '../../src/operations/tags/tag-workspace.ts';
+import { attach as attachTag, tag as tagWorkspace } from '../../src/operations/tags/relationships.ts';
+import { create as createTags, list as listTags } from '../../src/operations/tags/tags.ts';
+import { create as createWorkspace } from '../../src/operations/tags/workspaces.ts';
 import { refusal } from '../refusal.ts';
 
 const page = (total: number, number: number, size: number) =>

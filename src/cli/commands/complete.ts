@@ -1,6 +1,7 @@
 import type { Runner } from '../../operations/declaration/operation.ts';
+import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../../operations/resource-kinds.ts';
 import { loadOperation } from '../../operations/runner.ts';
-import type { Command, Offer } from '../command.ts';
+import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import type { OptionValue } from '../given.ts';
 import { everywhereOptions } from '../parse/everywhere.ts';
@@ -10,37 +11,21 @@ import { Session } from '../session.ts';
 import { rawLines } from '../terminal/output.ts';
 import { visible } from '../terminal/visible.ts';
 
-interface Lookup {
-  /** The operation whose lines are the names. */
-  readonly list: string;
-  /** The parameter that narrows the list, so that a large pool stays quick. */
-  readonly search?: string;
-}
-
-const LOOKUPS: Readonly<Record<Exclude<Offer, 'file' | 'directory'>, Lookup>> = {
-  key: { list: 'transit keys list' },
-  organization: { list: 'orgs list' },
-  workspace: { list: 'workspaces list', search: 'search[name]' },
-  tag: { list: 'tags list', search: 'q' },
-  policy: { list: 'policy list' },
-  mount: { list: 'mounts list' },
-};
-
 export const command: Command = {
   arguments: [
-    { metavar: 'KIND', help: 'What to list.', required: true, choices: Object.keys(LOOKUPS) },
+    { metavar: 'KIND', help: 'What to list.', required: true, choices: Object.keys(RESOURCE_KINDS) },
     { metavar: 'WORD', help: 'The words of the command line so far.', required: false, many: true },
   ],
   options: [],
   examples: [],
   /** Silent whatever happens: a message in the middle of a line being typed helps nobody. */
   async run(session, { arguments: [kind = '', ...words] }) {
-    const lookup = Object.hasOwn(LOOKUPS, kind) ? LOOKUPS[kind as keyof typeof LOOKUPS] : undefined;
-    if (lookup === undefined) return DONE;
+    const facts = kindNamed(kind);
+    if (facts === undefined) return DONE;
     const { streams, environment, prompts } = session;
     const typed = new Session(streams, environment, optionsIn(words), prompts, openQuietly);
     try {
-      const names = await namesFrom(await typed.runner(), lookup, words.at(-1) ?? '');
+      const names = await namesFrom(await typed.runner(), facts, words.at(-1) ?? '');
       streams.out.write(names.map((name) => `${name}\n`).join(''));
     } catch {
       // Locked, no such organization, no answer: there is nothing to offer.
@@ -59,13 +44,17 @@ async function openQuietly(session: Session): Promise<Runner> {
   return openRemote(session, address);
 }
 
-async function namesFrom(runner: Runner, lookup: Lookup, prefix: string): Promise<readonly string[]> {
-  const operation = await loadOperation(lookup.list);
+async function namesFrom(
+  runner: Runner,
+  { list, search }: KindFacts,
+  prefix: string,
+): Promise<readonly string[]> {
+  const operation = await loadOperation(list);
   const raw: Record<string, unknown> = {};
   for (const [name, param] of Object.entries(operation.params)) {
     if (param.cli.flag === 'org' && runner.organization !== undefined) raw[name] = runner.organization;
   }
-  if (lookup.search !== undefined && prefix !== '' && !prefix.startsWith('-')) raw[lookup.search] = prefix;
+  if (search !== undefined && prefix !== '' && !prefix.startsWith('-')) raw[search] = prefix;
   const { data } = await runner.run(operation, raw);
   // Others chose them, and not all shells show control characters as what they are.
   return rawLines(data, operation.cli ?? {}).filter((name) => visible(name) === name);

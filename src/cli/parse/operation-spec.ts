@@ -1,6 +1,7 @@
 import type { Operation } from '../../operations/declaration/operation.ts';
 import { type CliParam, flagOf, type Param, type Params } from '../../operations/declaration/params.ts';
 import { routesOf } from '../../operations/declaration/route.ts';
+import { RESOURCE_KINDS } from '../../operations/resource-kinds.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 
 /** How a command line of an operation is read: derived from its declaration, nothing is added by hand. */
@@ -217,16 +218,6 @@ const batchOption = (besideInput: boolean): OptionSpec => ({
   ...(besideInput ? { excludes: [IN] } : {}),
 });
 
-/** Names for examples, the same ones in all of them. */
-const NAMES: Readonly<Record<NonNullable<CliParam['refersTo']>, string>> = {
-  key: 'orders',
-  organization: 'acme',
-  workspace: 'billing-prod',
-  tag: 'env:prod',
-  policy: 'clerk',
-  mount: 'teams/payments',
-};
-
 /** The examples of an operation that declares none: how it is typed with what it cannot do without. */
 export function plainExamples(
   path: readonly string[],
@@ -252,4 +243,4 @@ export function plainExamples(
 }
 
 const exampleOf = ({ refersTo, metavar }: CliParam): string =>
-  refersTo === undefined ? (metavar ?? 'NAME') : NAMES[refersTo];
+  refersTo === undefined ? (metavar ?? 'NAME') : RESOURCE_KINDS[refersTo].example;

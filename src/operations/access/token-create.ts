@@ -1,7 +1,88 @@
-import { operation } from '../declaration/operation.ts';
-import { issueToken, tokenParams } from './issue-token.ts';
+import { invalid } from '../../ground/errors.ts';
+import { type Call, type Outcome, operation } from '../declaration/operation.ts';
+import { duration, flag, integer, text, textMap, texts, type ValuesOf } from '../declaration/params.ts';
+import { type TokenAuth, tokenAuth } from './token-answers.ts';
 
-export const declaration = operation({
+/** What a new token may be asked to be, shared by the paths that issue tokens. */
+const tokenParams = {
+  policies: texts({
+    help: 'Policies of the token; without any it gets those of its creator.',
+    cli: { flag: 'policy', metavar: 'P', refersTo: 'policy' },
+  }),
+  ttl: duration({
+    help: 'How long it lives, e.g. 24h; 32 days by default and at most.',
+    cli: { metavar: 'D' },
+  }),
+  lease: duration({ help: 'Older name of `ttl`.', cli: { hidden: true } }),
+  explicit_max_ttl: duration({ help: 'The age that no renewal takes it past.', cli: { metavar: 'D' } }),
+  period: duration({ help: 'Each renewal lets it live so long again, without end.', cli: { metavar: 'D' } }),
+  display_name: text({ help: 'A name for lists and audit records.', default: '', cli: { metavar: 'S' } }),
+  num_uses: integer({
+    help: 'How many requests it is good for; 0 for any number.',
+    default: 0,
+    cli: { metavar: 'N' },
+  }),
+  renewable: flag({ help: 'Whether it can be renewed.', default: true, cli: { negatable: true } }),
+  no_default_policy: flag({ help: 'Do not add the policy `default`.', default: false }),
+  no_parent: flag({
+    help: 'Let it live on when the token that created it ends.',
+    default: false,
+    cli: { flag: 'orphan' },
+  }),
+  meta: textMap({ help: 'Names and values to keep with it.' }),
+  id: text({ help: 'The token itself, instead of a random one.', default: '', cli: { hidden: true } }),
+  type: text({ help: 'The kind of token: `service`.', default: '', cli: { hidden: true } }),
+  entity_alias: text({ help: 'Refused: there are no entities.', default: '', cli: { hidden: true } }),
+};
+
+/** Issues a token for the caller; `path` is where the request came in. */
+async function issueToken(
+  call: Call,
+  values: ValuesOf<typeof tokenParams>,
+  path: 'auth/token/create' | 'auth/token/create-orphan',
+): Promise<Outcome<TokenAuth>> {
+  refuseForeignKinds(values);
+  const { core, caller } = call;
+  const { tokens } = await core.access();
+  const orphanByPath = path === 'auth/token/create-orphan';
+  const issued = await tokens.create(
+    {
+      policies: values.policies ?? [],
+      noDefaultPolicy: values.no_default_policy,
+      ttl: values.ttl || values.lease || 0,
+      explicitMaxTtl: values.explicit_max_ttl ?? 0,
+      period: values.period ?? 0,
+      renewable: values.renewable,
+      numUses: values.num_uses,
+      orphan: orphanByPath ? 'by-path' : values.no_parent ? 'asked' : 'no',
+      displayName: values.display_name,
+      meta: values.meta ?? null,
+      id: values.id,
+      path,
+    },
+    {
+      sudo: caller.may(path, 'sudo'),
+      ...(caller.accessor === undefined ? {} : { accessor: caller.accessor }),
+    },
+  );
+  return {
+    auth: tokenAuth(issued, issued.text, core.clock.now()),
+    ...(issued.warnings.length === 0 ? {} : { warnings: issued.warnings }),
+  };
+}
+
+function refuseForeignKinds(values: ValuesOf<typeof tokenParams>): void {
+  if (values.type === 'batch') {
+    throw invalid('batch tokens are not supported', { field: 'type', hint: 'leave type out' });
+  }
+  if (values.type !== '' && values.type !== 'service')
+    throw invalid("invalid 'token_type' value", { field: 'type' });
+  if (values.entity_alias !== '') {
+    throw invalid("'entity_alias' is only allowed in combination with token role", { field: 'entity_alias' });
+  }
+}
+
+export const create = operation({
   api: 'vault',
   route: 'POST /auth/token/create',
   capability: 'update',
@@ -15,4 +96,13 @@ export const declaration = operation({
     ],
   },
   run: (call, values) => issueToken(call, values, 'auth/token/create'),
+});
+
+/** As `create`, but the token does not end with its creator; who may use this path needs no `sudo` for that. */
+export const createOrphan = operation({
+  api: 'vault',
+  route: 'POST /auth/token/create-orphan',
+  capability: 'update',
+  params: tokenParams,
+  run: (call, values) => issueToken(call, values, 'auth/token/create-orphan'),
 });

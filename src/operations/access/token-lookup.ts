@@ -1,9 +1,52 @@
+import type { TokenRecord } from '../../access/token.ts';
 import { denied } from '../../ground/errors.ts';
 import { operation } from '../declaration/operation.ts';
-import { tokenDetails } from './token-answers.ts';
-import { findToken, tokenId } from './token-target.ts';
+import { type TokenDetails, tokenDetails } from './token-answers.ts';
+import { accessorParam, findByAccessor, findOwn, findToken, tokenId } from './token-target.ts';
 
-export const declaration = operation({
+export interface TokenList {
+  /** Accessors, the oldest token first. */
+  readonly keys: readonly string[];
+  /** Beyond what peers tell: what each token is. */
+  readonly key_info: Readonly<Record<string, Omit<TokenDetails, 'id' | 'accessor'>>>;
+}
+
+function printList(records: readonly TokenRecord[], nowMs: number): TokenList {
+  const infos = records.map((record) => {
+    const { id: _, accessor, ...details } = tokenDetails(record, '', nowMs);
+    return [accessor, details] as const;
+  });
+  return { keys: infos.map(([accessor]) => accessor), key_info: Object.fromEntries(infos) };
+}
+
+export const list = operation({
+  api: 'vault',
+  route: 'LIST /auth/token/accessors',
+  capability: 'sudo',
+  params: {},
+  cli: {
+    table: ({ keys, key_info }: TokenList) => ({
+      head: ['Accessor', 'Name', 'Policies', 'Expires', 'Uses left'],
+      rows: keys.map((accessor) => {
+        const info = key_info[accessor];
+        return [
+          accessor,
+          info?.display_name ?? '',
+          info?.policies.join(', ') ?? '',
+          info?.expire_time ?? 'never',
+          info === undefined || info.num_uses === 0 ? 'any' : String(Math.max(0, info.num_uses)),
+        ];
+      }),
+    }),
+    result: { member: 'keys', as: 'lines' },
+  },
+  async run({ core }) {
+    const { tokens } = await core.access();
+    return { data: printList(await tokens.list(), core.clock.now()) };
+  },
+});
+
+export const lookup = operation({
   api: 'vault',
   route: 'POST /auth/token/lookup',
   capability: 'update',
@@ -27,5 +70,28 @@ export const declaration = operation({
     const target = await findToken(call, id, 'auth/token/lookup-accessor');
     if (target === undefined) throw denied('bad token', { field: 'token' });
     return { data: tokenDetails(target.record, target.id, call.core.clock.now()) };
+  },
+});
+
+export const lookupSelf = operation({
+  api: 'vault',
+  route: ['GET /auth/token/lookup-self', 'POST /auth/token/lookup-self'],
+  capability: 'read',
+  params: {},
+  async run(call) {
+    const { record, id } = await findOwn(call);
+    return { data: tokenDetails(record, id, call.core.clock.now()) };
+  },
+});
+
+export const lookupAccessor = operation({
+  api: 'vault',
+  route: 'POST /auth/token/lookup-accessor',
+  capability: 'update',
+  computes: true,
+  params: { accessor: accessorParam },
+  async run(call, values) {
+    const { record, id } = await findByAccessor(call, values.accessor);
+    return { data: tokenDetails(record, id, call.core.clock.now()) };
   },
 });

@@ -1,9 +1,25 @@
 import { invalid } from '../../ground/errors.ts';
-import { operation } from '../declaration/operation.ts';
-import { incrementParam, renewToken } from './renewal.ts';
-import { findToken, tokenId } from './token-target.ts';
+import { type Call, type Outcome, operation } from '../declaration/operation.ts';
+import { duration } from '../declaration/params.ts';
+import { type TokenAuth, tokenAuth } from './token-answers.ts';
+import { accessorParam, findByAccessor, findOwn, findToken, type Target, tokenId } from './token-target.ts';
 
-export const declaration = operation({
+const incrementParam = duration({
+  help: 'How long it is to live from now on; by default as long as when it was created.',
+  cli: { metavar: 'D' },
+});
+
+/** Renews a token and answers as peers do: the `auth` object, with the token itself only for who gave it. */
+async function renewToken(call: Call, target: Target, increment = 0): Promise<Outcome<TokenAuth>> {
+  const { tokens } = await call.core.access();
+  const renewed = await tokens.renew(target.record.accessor, increment);
+  return {
+    auth: tokenAuth(renewed, target.id, call.core.clock.now()),
+    ...(renewed.warnings.length === 0 ? {} : { warnings: renewed.warnings }),
+  };
+}
+
+export const renew = operation({
   api: 'vault',
   route: 'POST /auth/token/renew',
   capability: 'update',
@@ -29,4 +45,21 @@ export const declaration = operation({
     if (target === undefined) throw invalid('token not found', { field: 'token' });
     return renewToken(call, target, values.increment);
   },
+});
+
+export const renewSelf = operation({
+  api: 'vault',
+  route: 'POST /auth/token/renew-self',
+  capability: 'update',
+  params: { increment: incrementParam },
+  run: async (call, values) => renewToken(call, await findOwn(call), values.increment),
+});
+
+export const renewAccessor = operation({
+  api: 'vault',
+  route: 'POST /auth/token/renew-accessor',
+  capability: 'update',
+  params: { accessor: accessorParam, increment: incrementParam },
+  run: async (call, values) =>
+    renewToken(call, await findByAccessor(call, values.accessor), values.increment),
 });

@@ -1,7 +1,8 @@
+import { invalid } from '../../ground/errors.ts';
 import { operation } from '../declaration/operation.ts';
-import { findToken, tokenId } from './token-target.ts';
+import { accessorParam, callingToken, findToken, tokenId } from './token-target.ts';
 
-export const declaration = operation({
+export const revoke = operation({
   api: 'vault',
   route: 'POST /auth/token/revoke',
   capability: 'update',
@@ -22,6 +23,47 @@ export const declaration = operation({
     const target = await findToken(call, values.token, 'auth/token/revoke-accessor');
     if (target === undefined) return { warnings: ['No token found with this ID'] };
     await (await call.core.access()).tokens.revoke(target.record.accessor);
+    return {};
+  },
+});
+
+export const revokeSelf = operation({
+  api: 'vault',
+  route: 'POST /auth/token/revoke-self',
+  capability: 'update',
+  params: {},
+  async run({ core, caller }) {
+    await (await core.access()).tokens.revoke(callingToken(caller).accessor);
+    return {};
+  },
+});
+
+export const revokeAccessor = operation({
+  api: 'vault',
+  route: 'POST /auth/token/revoke-accessor',
+  capability: 'update',
+  params: { accessor: accessorParam },
+  async run({ core }, { accessor = '' }) {
+    if (accessor === '') throw invalid('missing accessor', { field: 'accessor' });
+    const revoked = await (await core.access()).tokens.revoke(accessor);
+    return revoked ? {} : { warnings: ['No token found with this accessor'] };
+  },
+});
+
+const PATH = 'auth/token/revoke-orphan';
+
+/** Ends one token; those that it issued live on. */
+export const revokeOrphan = operation({
+  api: 'vault',
+  route: `POST /${PATH}`,
+  capability: 'update',
+  params: { token: tokenId('The token, or its accessor.') },
+  async run(call, values) {
+    if (!call.caller.may(PATH, 'sudo'))
+      throw invalid('root or sudo privileges required to revoke and orphan');
+    const target = await findToken(call, values.token, 'auth/token/revoke-accessor');
+    if (target === undefined) throw invalid('token to revoke not found', { field: 'token' });
+    await (await call.core.access()).tokens.revokeAlone(target.record.accessor);
     return {};
   },
 });

@@ -139,7 +139,7 @@ export interface CliShape<D> {
   readonly result?: { readonly member: string; readonly as: 'text' | 'base64' | 'lines' };
   /** What is printed when the output is `raw`, one text a line, where that is not one member of `data`. */
   lines?(data: D): readonly string[];
-  /** The answer is one page of a JSON:API list: `--all` gathers every page with `allPages` (json-api-pages.ts). */
+  /** The answer is one page of a JSON:API list: `--all` gathers every page with `allPages` (json-api/pages.ts). */
   readonly paged?: true;
   /**
    * Turns what people write (names) into what the API takes (ids), by running other operations in the same place.

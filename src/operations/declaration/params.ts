@@ -1,5 +1,6 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { KEY_NAME } from '../../transit/key-name.ts';
+import type { ResourceKind } from '../resource-kinds.ts';
 import {
   isObject,
   parseBoolean,
@@ -46,7 +47,7 @@ export interface CliParam {
   /** Words worth offering in help and completions; other words are not refused by the parser. */
   readonly suggest?: () => readonly string[];
   /** What `complete` offers for it, and what a name given in place of an id is looked up in. */
-  readonly refersTo?: 'key' | 'organization' | 'workspace' | 'tag' | 'policy' | 'mount';
+  readonly refersTo?: ResourceKind;
 }
 
 /**

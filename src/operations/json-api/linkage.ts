@@ -3,6 +3,7 @@ import { parseIdentifier } from '../../tags/identifiers.ts';
 import type { NamedTag, TagReference } from '../../tags/tag-reference.ts';
 import type { CliParam, Param, Schema } from '../declaration/params.ts';
 import { isObject } from '../declaration/weak-values.ts';
+import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
 /** Parameters that are lists of resource identifiers: in documents objects with a type, on a command line bare texts. */
 
@@ -29,7 +30,8 @@ const identifierSchema = (
 });
 
 /** `data` of a relationship document: the identifiers of existing resources, each once and in the order given. */
-export function identifiers(type: 'tags' | 'workspaces', spec: DocumentSpec): Required<readonly string[]> {
+export function identifiers(kind: IdentifiedKind, spec: DocumentSpec): Required<readonly string[]> {
+  const { type } = RESOURCE_KINDS[kind].identifier;
   return {
     help: spec.help,
     schema: {
@@ -54,7 +56,7 @@ export function identifiers(type: 'tags' | 'workspaces', spec: DocumentSpec): Re
 }
 
 /** The workspaces that a tag is put on or taken off. */
-export const carriers = identifiers('workspaces', {
+export const carriers = identifiers('workspace', {
   help: 'The workspaces: their identifiers, on the command line also their names.',
   cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace' },
 });

@@ -1,5 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { type CliParam, type Param, text } from '../declaration/params.ts';
+import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
 /** Parameters that operations of the tags API share: the organization, pages, attributes of the resource in a request. */
 
@@ -37,19 +38,18 @@ export const optionalOrganizationName = text({
   cli: organizationFlag,
 });
 
-/** An identifier or, on the command line, the name of a workspace. */
-export const workspaceId = text({
-  help: 'The workspace: its identifier, on the command line also its name.',
-  required: true,
-  cli: { positional: true, metavar: 'WS', refersTo: 'workspace' },
+/** What a parameter is that takes the identifier of something or, on the command line, its name. */
+export const identifierOf = (kind: IdentifiedKind) => ({
+  help: `The ${kind}: its identifier, on the command line also its name.`,
+  cli: { positional: true, metavar: RESOURCE_KINDS[kind].identifier.metavar, refersTo: kind },
 });
 
-/** An identifier or, on the command line, the name of a tag. */
-export const tagId = text({
-  help: 'The tag: its identifier, on the command line also its name.',
-  required: true,
-  cli: { positional: true, metavar: 'TAG', refersTo: 'tag' },
-});
+/** The name in a path that an operation knows beside the one with the identifier. */
+export const nameInsteadOf = (kind: IdentifiedKind) =>
+  text({ help: `The name of the ${kind}, in place of its identifier.`, cli: { hidden: true } });
+
+export const workspaceId = text({ ...identifierOf('workspace'), required: true });
+export const tagId = text({ ...identifierOf('tag'), required: true });
 
 /** `page[number]` and `page[size]`. Numbers that make no sense count as not given, as real clients expect. */
 export const pageParams = {

@@ -1,9 +1,42 @@
 import { invalid } from '../../ground/errors.ts';
-import { operation } from '../declaration/operation.ts';
-import { text } from '../declaration/params.ts';
-import { capabilityParams, printCapabilities } from './capability-answers.ts';
+import { turn } from '../../ground/pause.ts';
+import { type Outcome, operation } from '../declaration/operation.ts';
+import { text, texts, type ValuesOf } from '../declaration/params.ts';
 
-export const declaration = operation({
+const capabilityParams = {
+  paths: texts({ help: 'Paths as in policies, e.g. transit/encrypt/orders.', default: [] }),
+  path: texts({ help: 'Older name of `paths`.', default: [] }),
+};
+
+/** Each path is compared with every rule: of many paths, so many are looked at in one go before others have their turn. */
+const PATHS_IN_A_TURN = 100;
+
+type Capabilities = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * The capabilities by path; for a single path also as `capabilities`, and all of it at the top level too, for old
+ * clients.
+ *
+ * @throws `invalid` when no path is given.
+ */
+export async function printCapabilities(
+  values: ValuesOf<typeof capabilityParams>,
+  capabilities: (path: string) => readonly string[],
+): Promise<Outcome<Capabilities>> {
+  const paths = values.paths.length > 0 ? values.paths : values.path;
+  const [first] = paths;
+  if (first === undefined) throw invalid('paths must be supplied', { field: 'paths' });
+  const entries: (readonly [string, readonly string[]])[] = [];
+  for (const [index, path] of paths.entries()) {
+    if (index % PATHS_IN_A_TURN === PATHS_IN_A_TURN - 1) await turn();
+    entries.push([path, capabilities(path)]);
+  }
+  const byPath = Object.fromEntries(entries);
+  const data = paths.length === 1 ? { capabilities: capabilities(first), ...byPath } : byPath;
+  return { data, topLevel: data };
+}
+
+export const ofToken = operation({
   api: 'vault',
   route: 'POST /sys/capabilities',
   capability: 'update',
@@ -13,6 +46,34 @@ export const declaration = operation({
     if (values.token === '') throw invalid('no token found', { field: 'token' });
     const identity = await (await core.access()).identify({ token: values.token });
     if (identity === undefined) throw invalid('invalid token', { field: 'token' });
+    return printCapabilities(values, (path) => identity.acl.capabilities(path));
+  },
+});
+
+export const ofAccessor = operation({
+  api: 'vault',
+  route: 'POST /sys/capabilities-accessor',
+  capability: 'update',
+  computes: true,
+  params: { ...capabilityParams, accessor: text({ help: 'The accessor of the token.', default: '' }) },
+  async run({ core }, values) {
+    if (values.accessor === '') throw invalid('missing accessor', { field: 'accessor' });
+    const identity = await (await core.access()).identify({ accessor: values.accessor });
+    if (identity === undefined) throw invalid('invalid accessor', { field: 'accessor' });
+    return printCapabilities(values, (path) => identity.acl.capabilities(path));
+  },
+});
+
+export const ofSelf = operation({
+  api: 'vault',
+  route: 'POST /sys/capabilities-self',
+  capability: 'update',
+  computes: true,
+  params: capabilityParams,
+  async run({ core, caller: { accessor } }, values) {
+    if (accessor === undefined) return printCapabilities(values, () => ['root']);
+    const identity = await (await core.access()).identify({ accessor });
+    if (identity === undefined) throw invalid('invalid token');
     return printCapabilities(values, (path) => identity.acl.capabilities(path));
   },
 });

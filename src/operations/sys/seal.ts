@@ -1,7 +1,63 @@
-import { operation } from '../declaration/operation.ts';
-import { serverOf } from './seal-state.ts';
+import { invalid, unsupported } from '../../ground/errors.ts';
+import { version } from '../../ground/version.ts';
+import { type Core, operation, type SealStatus, type ServerState } from '../declaration/operation.ts';
+import { flag, integer, text } from '../declaration/params.ts';
 
-export const declaration = operation({
+/** What anybody may ask of a server, sealed or not; the answer has no envelope. */
+export const publicRead = {
+  api: 'vault',
+  capability: 'read',
+  unauthenticated: true,
+  whileSealed: true,
+  bare: true,
+  params: {},
+} as const;
+
+/** Outside a server a store that is there is open. */
+const sealStatusOf = async (core: Core): Promise<SealStatus> =>
+  core.server?.sealStatus() ?? {
+    sealed: false,
+    threshold: 1,
+    shares: 1,
+    progress: 0,
+    storeId: core.store.id,
+  };
+
+/** @throws `unsupported` outside a server. */
+export function serverOf(core: Core): ServerState {
+  if (core.server === undefined) {
+    throw unsupported('only a server can do this', { hint: 'run it against "coffer serve"' });
+  }
+  return core.server;
+}
+
+/** The seal status in the words of the API. `version` must stay a semantic one: clients parse it. */
+const printSealStatus = (status: SealStatus) => ({
+  type: 'shamir',
+  initialized: true,
+  sealed: status.sealed,
+  t: status.threshold,
+  n: status.shares,
+  progress: status.progress,
+  nonce: '',
+  version,
+  build_date: '',
+  migration: false,
+  cluster_name: 'coffer',
+  cluster_id: status.storeId,
+  recovery_seal: false,
+  storage_type: 'file',
+});
+
+export const sealStatus = operation({
+  ...publicRead,
+  route: 'GET /sys/seal-status',
+  async run({ core }) {
+    return { data: printSealStatus(await sealStatusOf(core)) };
+  },
+});
+
+export const seal = operation({
   api: 'vault',
   route: 'POST /sys/seal',
   capability: 'sudo',
@@ -9,5 +65,104 @@ export const declaration = operation({
   async run({ core }) {
     await serverOf(core).seal();
     return {};
+  },
+});
+
+export const unseal = operation({
+  api: 'vault',
+  route: 'POST /sys/unseal',
+  capability: 'update',
+  unauthenticated: true,
+  whileSealed: true,
+  bare: true,
+  params: {
+    key: text({ help: 'A master key, a passphrase, the text of a key file, or one recovery share.' }),
+    reset: flag({ help: 'Forget the shares that were given so far.', default: false }),
+    migrate: flag({ help: 'Accepted for the sake of clients; ignored.', cli: { hidden: true } }),
+  },
+  async run({ core }, values) {
+    const server = serverOf(core);
+    if (values.reset) return { data: printSealStatus(await server.resetUnseal()) };
+    if (values.key === undefined || values.key === '') {
+      throw invalid("'key' must be specified in request body as JSON, or 'reset' set to true", {
+        field: 'key',
+      });
+    }
+    return { data: printSealStatus(await server.unseal(values.key)) };
+  },
+});
+
+const code = (situation: string) =>
+  integer({ help: `Status to answer when ${situation}.`, minimum: 200, maximum: 599, cli: { hidden: true } });
+const accepted = flag({
+  help: 'Accepted for the sake of clients; no such state exists here.',
+  cli: { hidden: true },
+});
+const acceptedCode = integer({
+  help: 'Accepted for the sake of clients; no such state exists here.',
+  cli: { hidden: true },
+});
+
+const ACTIVE = 200;
+const SEALED = 503;
+
+export const health = operation({
+  ...publicRead,
+  route: 'GET /sys/health',
+  params: {
+    activecode: code('unsealed'),
+    sealedcode: code('sealed'),
+    uninitcode: acceptedCode,
+    standbycode: acceptedCode,
+    standbyok: accepted,
+    perfstandbyok: accepted,
+    drsecondarycode: acceptedCode,
+    performancestandbycode: acceptedCode,
+    haunhealthycode: acceptedCode,
+    removedcode: acceptedCode,
+  },
+  async run({ core }, values) {
+    const { sealed, storeId } = await sealStatusOf(core);
+    return {
+      statusCode: sealed ? (values.sealedcode ?? SEALED) : (values.activecode ?? ACTIVE),
+      data: {
+        initialized: true,
+        sealed,
+        standby: false,
+        performance_standby: false,
+        replication_performance_mode: 'disabled',
+        replication_dr_mode: 'disabled',
+        server_time_utc: Math.floor(core.clock.now() / 1000),
+        version,
+        cluster_name: 'coffer',
+        cluster_id: storeId,
+      },
+    };
+  },
+});
+
+/** A server starts only on a store that is there. */
+export const init = operation({
+  ...publicRead,
+  route: 'GET /sys/init',
+  async run() {
+    return { data: { initialized: true } };
+  },
+});
+
+/** Every process over a store answers for itself: there is no leader to ask for. */
+export const leader = operation({
+  ...publicRead,
+  route: 'GET /sys/leader',
+  async run() {
+    return {
+      data: {
+        ha_enabled: false,
+        is_self: false,
+        leader_address: '',
+        leader_cluster_address: '',
+        performance_standby: false,
+      },
+    };
   },
 });

@@ -2,7 +2,7 @@ import type { Organization } from '../../tags/organization.ts';
 import type { Page } from '../../tags/page.ts';
 import type { Tag } from '../../tags/tag-pool.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
-import type { Call } from '../declaration/operation.ts';
+import type { Call, Table } from '../declaration/operation.ts';
 import { type ListDocument, listDocument } from '../json-api/pages.ts';
 
 /** The resources of the tags API as clients of Terraform Enterprise read them; one form for create, show and list. */
@@ -147,3 +147,39 @@ export function pageDocument<T, R>(
 
 /** A time as a table shows it: UTC, to the second. */
 export const shortTime = (time: string): string => time.replace(/\.\d+Z$/, 'Z');
+
+/** `1 tag`, `2 tags`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** `Page 2 of 5, 87 tags`, for the line below a table. */
+export function pageSummary({ meta: { pagination } }: ListDocument<unknown>, noun: string): string {
+  const { 'current-page': page, 'total-pages': pages, 'total-count': total } = pagination;
+  return `Page ${page} of ${pages}, ${counted(total, noun)}`;
+}
+
+/** How many things a parameter that lists some has, as the command line's remarks say it. */
+export const countedIn = (list: unknown, noun: string): string =>
+  counted(Array.isArray(list) ? list.length : 0, noun);
+
+export interface Tags {
+  readonly data: readonly TagResource[];
+}
+
+/** Tags as people read them. */
+export const tagTable = ({ data }: Tags): Table => ({
+  head: ['Name', 'Instances', 'Created', 'Id'],
+  rows: data.map(({ id, attributes }) => [
+    attributes.name,
+    String(attributes['instance-count']),
+    shortTime(attributes['created-at']),
+    id,
+  ]),
+});
+
+/** One page of them, and which page it is. */
+export const tagPageTable = (document: ListDocument<TagResource>): Table => ({
+  ...tagTable(document),
+  summary: pageSummary(document, 'tag'),
+});
+
+export const tagLines = ({ data }: Tags): readonly string[] => data.map(({ attributes }) => attributes.name);

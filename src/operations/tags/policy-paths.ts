@@ -1,5 +1,6 @@
 import type { Core } from '../declaration/operation.ts';
 import type { PolicyPaths } from '../perform.ts';
+import { IDENTIFIER_PARAMS } from '../resource-kinds.ts';
 
 /**
  * What policies are asked about: the path with its escapes undone. Where an identifier stands alone, the path below its
@@ -10,9 +11,9 @@ import type { PolicyPaths } from '../perform.ts';
 export async function policyPathsOf(
   core: Core,
   path: string,
-  { tag_id, workspace_id }: Readonly<Record<string, string>>,
+  captures: Readonly<Record<string, string>>,
 ): Promise<PolicyPaths> {
-  const identifier = tag_id ?? workspace_id;
+  const identifier = IDENTIFIER_PARAMS.map((param) => captures[param]).find((given) => given !== undefined);
   if (identifier === undefined) return { paths: [path] };
   const tags = await core.tags();
   const organization = await tags.organizationOf(identifier);

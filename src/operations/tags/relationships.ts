@@ -1,18 +1,21 @@
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
 import { carriers, tagReferences } from '../json-api/linkage.ts';
-import { tagId, workspaceId } from '../json-api/params.ts';
+import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor } from './by-name.ts';
+import { countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './documents.ts';
 
 /** Changes of the workspaces that a tag is on. */
-export const carriersOfTag = {
+const carriersOfTag = {
   api: 'json-api',
   capability: 'update',
   params: { tag_id: tagId, data: carriers },
 } as const;
 
-export const carriersByName = idsFor({ tag_id: 'tag', data: 'ws' });
+const carriersByName = idsFor({ tag_id: 'tag', data: 'workspace' });
 
 /** Changes of the tags that a workspace has. @param help for the list of tags. */
-export const tagsOfWorkspace = (help: string) =>
+const tagsOfWorkspace = (help: string) =>
   ({
     api: 'json-api',
     capability: 'update',
@@ -22,4 +25,97 @@ export const tagsOfWorkspace = (help: string) =>
     },
   }) as const;
 
-export const workspaceByName = idsFor({ workspace_id: 'ws' });
+const workspaceByName = idsFor({ workspace_id: 'workspace' });
+
+export const attach = operation({
+  ...carriersOfTag,
+  route: 'POST /tags/:tag_id/relationships/workspaces',
+  cli: {
+    resolve: carriersByName,
+    done: ({ data }) => `Put the tag on ${countedIn(data, 'workspace')}.`,
+    examples: [
+      [
+        'coffer tags attach env:prod --workspace billing --workspace web --org acme',
+        'put a tag on two workspaces',
+      ],
+    ],
+  },
+  async run({ core }, { tag_id, data }) {
+    const { pool } = await core.tags();
+    await pool.attach(tag_id, data);
+    return {};
+  },
+});
+
+export const detach = operation({
+  ...carriersOfTag,
+  route: 'DELETE /tags/:tag_id/relationships/workspaces',
+  cli: {
+    resolve: carriersByName,
+    done: ({ data }) => `Took the tag off ${countedIn(data, 'workspace')}.`,
+    examples: [['coffer tags detach env:prod --workspace web --org acme', 'the tag stays in the pool']],
+  },
+  async run({ core }, { tag_id, data }) {
+    const { pool } = await core.tags();
+    await pool.detach(tag_id, data);
+    return {};
+  },
+});
+
+export const tag = operation({
+  ...tagsOfWorkspace('The tags, by identifier or name; a name that the pool does not have is added to it.'),
+  route: 'POST /workspaces/:workspace_id/relationships/tags',
+  cli: {
+    resolve: workspaceByName,
+    done: ({ data }) => `Put ${countedIn(data, 'tag')} on the workspace.`,
+    examples: [
+      ['coffer workspaces tag billing env:prod team:core --org acme', 'makes the tags that are missing'],
+    ],
+  },
+  async run({ core }, { workspace_id, data }) {
+    const { workspaces } = await core.tags();
+    await workspaces.tag({ id: workspace_id }, data);
+    return {};
+  },
+});
+
+export const untag = operation({
+  ...tagsOfWorkspace('The tags, by identifier or name; a name that nobody has is passed over.'),
+  route: 'DELETE /workspaces/:workspace_id/relationships/tags',
+  cli: {
+    resolve: workspaceByName,
+    done: ({ data }) => `Took ${countedIn(data, 'tag')} off the workspace.`,
+    examples: [['coffer workspaces untag billing env:test --org acme', 'the tag stays in the pool']],
+  },
+  async run({ core }, { workspace_id, data }) {
+    const { workspaces } = await core.tags();
+    await workspaces.untag({ id: workspace_id }, data);
+    return {};
+  },
+});
+
+export const tagsOf = operation({
+  api: 'json-api',
+  route: 'GET /workspaces/:workspace_id/relationships/tags',
+  capability: 'list',
+  params: {
+    workspace_id: workspaceId,
+    name: text({
+      help: 'Only tags whose name contains this text, whatever its case.',
+      cli: { positional: true, metavar: 'QUERY' },
+    }),
+    ...pageParams,
+  },
+  cli: {
+    paged: true,
+    table: tagPageTable,
+    lines: tagLines,
+    resolve: idsFor({ workspace_id: 'workspace' }),
+  },
+  async run(call, { workspace_id, name, 'page[number]': number, 'page[size]': size }) {
+    const { workspaces } = await call.core.tags();
+    const page = await workspaces.tags({ id: workspace_id }, name ?? '', { number, size });
+    const path = `workspaces/${encodeURIComponent(workspace_id)}/relationships/tags`;
+    return { data: pageDocument(call, page, tagResource, path, { name }) };
+  },
+});

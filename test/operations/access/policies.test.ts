@@ -1,16 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { declaration as create } from '../../../src/operations/access/token-create.ts';
-import { declaration as auditHash } from '../../../src/operations/sys/audit-hash.ts';
-import { declaration as capabilities } from '../../../src/operations/sys/capabilities.ts';
-import { declaration as capabilitiesAccessor } from '../../../src/operations/sys/capabilities-accessor.ts';
-import { declaration as capabilitiesSelf } from '../../../src/operations/sys/capabilities-self.ts';
-import { declaration as remove } from '../../../src/operations/sys/policies-delete.ts';
-import { declaration as list } from '../../../src/operations/sys/policies-list.ts';
-import { declaration as listLegacy } from '../../../src/operations/sys/policies-list-legacy.ts';
-import { declaration as read } from '../../../src/operations/sys/policies-read.ts';
-import { declaration as readLegacy } from '../../../src/operations/sys/policies-read-legacy.ts';
-import { declaration as write } from '../../../src/operations/sys/policies-write.ts';
-import { declaration as writeLegacy } from '../../../src/operations/sys/policies-write-legacy.ts';
+import { create } from '../../../src/operations/access/token-create.ts';
+import {
+  ofToken as capabilities,
+  ofAccessor as capabilitiesAccessor,
+  ofSelf as capabilitiesSelf,
+} from '../../../src/operations/sys/capabilities.ts';
+import {
+  list,
+  listLegacy,
+  read,
+  readLegacy,
+  remove,
+  write,
+  writeLegacy,
+} from '../../../src/operations/sys/policies.ts';
+import { auditHash } from '../../../src/operations/sys/server.ts';
 import { failureOf } from '../../access/room.ts';
 import { ServedCalls } from './served-call.ts';
 

@@ -1,17 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { declaration as create } from '../../../src/operations/access/token-create.ts';
-import { declaration as createOrphan } from '../../../src/operations/access/token-create-orphan.ts';
-import { declaration as list } from '../../../src/operations/access/token-list.ts';
-import { declaration as lookup } from '../../../src/operations/access/token-lookup.ts';
-import { declaration as lookupAccessor } from '../../../src/operations/access/token-lookup-accessor.ts';
-import { declaration as lookupSelf } from '../../../src/operations/access/token-lookup-self.ts';
-import { declaration as renew } from '../../../src/operations/access/token-renew.ts';
-import { declaration as renewAccessor } from '../../../src/operations/access/token-renew-accessor.ts';
-import { declaration as renewSelf } from '../../../src/operations/access/token-renew-self.ts';
-import { declaration as revoke } from '../../../src/operations/access/token-revoke.ts';
-import { declaration as revokeAccessor } from '../../../src/operations/access/token-revoke-accessor.ts';
-import { declaration as revokeOrphan } from '../../../src/operations/access/token-revoke-orphan.ts';
-import { declaration as revokeSelf } from '../../../src/operations/access/token-revoke-self.ts';
+import { create, createOrphan } from '../../../src/operations/access/token-create.ts';
+import { list, lookup, lookupAccessor, lookupSelf } from '../../../src/operations/access/token-lookup.ts';
+import { renew, renewAccessor, renewSelf } from '../../../src/operations/access/token-renew.ts';
+import {
+  revoke,
+  revokeAccessor,
+  revokeOrphan,
+  revokeSelf,
+} from '../../../src/operations/access/token-revoke.ts';
 import { failureOf } from '../../access/room.ts';
 import { ServedCalls } from './served-call.ts';
 

@@ -208,5 +208,5 @@ function missing(match: Extract<Match, string>, path: string, mount: Mount | und
   return refusal(404, `no handler for route "${path}". route entry not found.`);
 }
 
-const mountTypeOf = (path: string, mount: Mount | undefined): string =>
+const mountTypeOf = (path: string, mount: Mount | undefined): Labels['mountType'] =>
   mount?.type ?? (path.startsWith(LOGIN_PREFIX) ? 'token' : 'system');

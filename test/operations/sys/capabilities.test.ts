@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { printCapabilities } from '../../../src/operations/sys/capability-answers.ts';
+import { printCapabilities } from '../../../src/operations/sys/capabilities.ts';
 import { refused } from '../../refusal.ts';
 
 describe('an answer about capabilities', () => {

@@ -1,0 +1,72 @@
+import type { IdentifierKind } from '../tags/identifiers.ts';
+
+/** What everybody must know of a kind of thing that has a name. */
+export interface KindFacts {
+  /** The operation whose lines are the names, for completions. */
+  readonly list: string;
+  /** The parameter that narrows the list, so that a large one stays quick. */
+  readonly search?: string;
+  /** A name for examples, the same one in all of them. */
+  readonly example: string;
+  /** For kinds that the JSON:API knows by identifiers. */
+  readonly identifier?: {
+    readonly prefix: IdentifierKind;
+    /** The `type` of its resources. */
+    readonly type: string;
+    /** The operation that shows one, and its parameters for the identifier and for the name in place of it. */
+    readonly show: string;
+    readonly param: string;
+    readonly nameParam: string;
+    /** What help calls either of them. */
+    readonly metavar: string;
+  };
+}
+
+/** Every kind of thing that has a name; parameters refer to them by `refersTo`. */
+export const RESOURCE_KINDS = {
+  key: { list: 'transit keys list', example: 'orders' },
+  organization: { list: 'orgs list', example: 'acme' },
+  workspace: {
+    list: 'workspaces list',
+    search: 'search[name]',
+    example: 'billing-prod',
+    identifier: {
+      prefix: 'ws',
+      type: 'workspaces',
+      show: 'workspaces show',
+      param: 'workspace_id',
+      nameParam: 'workspace_name',
+      metavar: 'WS',
+    },
+  },
+  tag: {
+    list: 'tags list',
+    search: 'q',
+    example: 'env:prod',
+    identifier: {
+      prefix: 'tag',
+      type: 'tags',
+      show: 'tags show',
+      param: 'tag_id',
+      nameParam: 'tag_name',
+      metavar: 'TAG',
+    },
+  },
+  policy: { list: 'policy list', example: 'clerk' },
+  mount: { list: 'mounts list', example: 'teams/payments' },
+} as const satisfies Readonly<Record<string, KindFacts>>;
+
+export type ResourceKind = keyof typeof RESOURCE_KINDS;
+
+/** Those with identifiers. */
+export type IdentifiedKind = {
+  [K in ResourceKind]: (typeof RESOURCE_KINDS)[K] extends { readonly identifier: object } ? K : never;
+}[ResourceKind];
+
+const ALL: readonly KindFacts[] = Object.values(RESOURCE_KINDS);
+
+/** The parameters in paths that hold identifiers. */
+export const IDENTIFIER_PARAMS: readonly string[] = ALL.flatMap(({ identifier }) => identifier?.param ?? []);
+
+export const kindNamed = (word: string): KindFacts | undefined =>
+  Object.hasOwn(RESOURCE_KINDS, word) ? RESOURCE_KINDS[word as ResourceKind] : undefined;

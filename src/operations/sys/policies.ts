@@ -1,0 +1,118 @@
+import { policyName } from '../../access/policies.ts';
+import { notFound } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
+
+const policyNameParam = {
+  ...text({
+    help: 'The policy; names are in lower case.',
+    required: true,
+    cli: { positional: true, metavar: 'NAME', refersTo: 'policy' },
+  }),
+  understoodAs: policyName,
+};
+
+export const list = operation({
+  api: 'vault',
+  route: 'LIST /sys/policies/acl',
+  capability: 'list',
+  params: {},
+  cli: { result: { member: 'keys', as: 'lines' } },
+  async run({ core }) {
+    return { data: { keys: await (await core.access()).policies.list() } };
+  },
+});
+
+export const read = operation({
+  api: 'vault',
+  route: 'GET /sys/policies/acl/:name',
+  capability: 'read',
+  params: { name: policyNameParam },
+  cli: { result: { member: 'policy', as: 'text' } },
+  async run({ core }, values) {
+    const policy = await (await core.access()).policies.read(values.name);
+    if (policy === undefined) {
+      throw notFound(`no policy named: ${values.name}`, { field: 'name', hint: 'see "coffer policy list"' });
+    }
+    return { data: { name: policyName(values.name), policy } };
+  },
+});
+
+export const write = operation({
+  api: 'vault',
+  route: 'POST /sys/policies/acl/:name',
+  capability: 'update',
+  params: {
+    name: policyNameParam,
+    policy: text({ help: 'Path rules in HCL or JSON, or the base64 of them.', default: '' }),
+  },
+  cli: {
+    input: { param: 'policy', as: 'text', fromFile: true },
+    done: (values) => `Wrote policy ${String(values['name'])}.`,
+    examples: [['coffer policy write orders orders.hcl', 'make or replace a policy']],
+  },
+  async run({ core }, values) {
+    const warnings = await (await core.access()).policies.write(values.name, values.policy);
+    return warnings.length === 0 ? {} : { warnings };
+  },
+});
+
+export const remove = operation({
+  api: 'vault',
+  route: ['DELETE /sys/policies/acl/:name', 'DELETE /sys/policy/:name'],
+  capability: 'delete',
+  params: { name: policyNameParam },
+  cli: {
+    confirm: async (values) => `Delete policy ${String(values['name'])}? Tokens lose what it grants.`,
+    done: (values) => `Deleted policy ${String(values['name'])}.`,
+  },
+  async run({ core }, values) {
+    await (await core.access()).policies.delete(values.name);
+    return {};
+  },
+});
+
+// The paths, answers and parameters from before there were kinds of policies.
+
+export const listLegacy = operation({
+  api: 'vault',
+  route: ['GET /sys/policy', 'LIST /sys/policy'],
+  capability: 'read',
+  params: {},
+  async run({ core }) {
+    const keys = await (await core.access()).policies.list();
+    const data = { keys, policies: keys };
+    return { data, topLevel: data };
+  },
+});
+
+export const readLegacy = operation({
+  api: 'vault',
+  route: 'GET /sys/policy/:name',
+  capability: 'read',
+  params: { name: policyNameParam },
+  async run({ core }, values) {
+    const rules = await (await core.access()).policies.read(values.name);
+    if (rules === undefined) throw notFound(`no policy named: ${values.name}`, { field: 'name' });
+    const data = { name: policyName(values.name), rules };
+    return { data, topLevel: data };
+  },
+});
+
+export const writeLegacy = operation({
+  api: 'vault',
+  route: 'POST /sys/policy/:name',
+  capability: 'update',
+  params: {
+    name: policyNameParam,
+    policy: text({ help: 'Path rules in HCL or JSON, or the base64 of them.', default: '' }),
+    rules: text({ help: 'Older name of `policy`.', default: '' }),
+  },
+  async run({ core }, values) {
+    const { policies } = await core.access();
+    const old = values.policy === '';
+    const warnings = await policies.write(values.name, old ? values.rules : values.policy);
+    const all = [...warnings, ...(old ? ["'rules' is deprecated, please use 'policy' instead"] : [])];
+    return all.length === 0 ? {} : { warnings: all };
+  },
+});

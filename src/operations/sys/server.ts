@@ -1,0 +1,65 @@
+import { invalid } from '../../ground/errors.ts';
+import { operation } from '../declaration/operation.ts';
+import { text, texts } from '../declaration/params.ts';
+import { publicRead, serverOf } from './seal.ts';
+
+/** Where a cache size set earlier takes effect. */
+export const reload = operation({
+  api: 'vault',
+  route: 'POST /sys/plugins/reload/backend',
+  capability: 'update',
+  params: {
+    plugin: text({ help: 'The engine to reload: transit.' }),
+    mounts: texts({ help: 'The mounts to reload, in place of all of an engine.' }),
+    scope: text({ help: 'Accepted for the sake of clients; all processes of this server reload.' }),
+  },
+  async run({ core }, values) {
+    if ((values.plugin ?? '') === '' && (values.mounts ?? []).length === 0) {
+      throw invalid('plugin or mounts must be provided', {
+        field: 'plugin',
+        hint: 'send "plugin": "transit"',
+      });
+    }
+    for (const path of values.mounts ?? []) await core.mounts.get(path, 'transit');
+    await serverOf(core).reload();
+    return {};
+  },
+});
+
+export const metrics = operation({
+  api: 'vault',
+  route: 'GET /sys/metrics',
+  capability: 'read',
+  answersText: true,
+  params: {
+    format: text({ help: 'Accepted for the sake of clients; the answer is always in Prometheus format.' }),
+  },
+  async run({ core }) {
+    const body = await serverOf(core).metrics();
+    return { text: { contentType: 'text/plain; version=0.0.4; charset=utf-8', body } };
+  },
+});
+
+/** How a value looks in the audit trail, for whoever searches it. */
+export const auditHash = operation({
+  api: 'vault',
+  route: 'POST /sys/audit-hash/:path+',
+  capability: 'update',
+  computes: true,
+  params: {
+    path: text({ help: 'The name of an audit log; all are written with one key.', required: true }),
+    input: text({ help: 'The value.', required: true }),
+  },
+  async run({ core }, values) {
+    const recorder = await (await core.access()).auditRecorder();
+    return { data: { hash: recorder.hash(values.input) } };
+  },
+});
+
+export const apiDocument = operation({
+  ...publicRead,
+  route: 'GET /sys/internal/specs/openapi',
+  async run({ core }) {
+    return { data: serverOf(core).apiDocument() };
+  },
+});

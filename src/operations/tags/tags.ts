@@ -1,0 +1,171 @@
+import { operation, type Runner } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
+import { identifiers, tagNames } from '../json-api/linkage.ts';
+import {
+  identifierOf,
+  nameInsteadOf,
+  optionalOrganizationName,
+  organizationName,
+  pageParams,
+} from '../json-api/params.ts';
+import { idsFor, nameBesideId } from './by-name.ts';
+import {
+  counted,
+  countedIn,
+  pageDocument,
+  type ResourceDocument,
+  type TagResource,
+  tagLines,
+  tagPageTable,
+  tagResource,
+  tagTable,
+} from './documents.ts';
+
+export const create = operation({
+  api: 'json-api',
+  route: 'POST /organizations/:organization_name/tags',
+  capability: 'create',
+  params: {
+    organization_name: organizationName,
+    data: tagNames({
+      help: 'Names of the new tags; capitals are lowered.',
+      cli: { positional: 'variadic', metavar: 'NAME' },
+    }),
+  },
+  cli: {
+    table: tagTable,
+    lines: tagLines,
+    examples: [['coffer tags create env:prod env:test --org acme', 'two tags that no workspace carries yet']],
+  },
+  async run({ core }, { organization_name, data }) {
+    const { pool } = await core.tags();
+    const tags = await pool.create(organization_name, data);
+    return { created: true, data: { data: tags.map(tagResource) } };
+  },
+});
+
+const EXCLUDE = 'filter[exclude][taggable][id]';
+
+export const list = operation({
+  api: 'json-api',
+  route: 'GET /organizations/:organization_name/tags',
+  capability: 'list',
+  params: {
+    organization_name: organizationName,
+    q: text({
+      help: 'Only tags whose name contains this text, whatever its case.',
+      cli: { positional: true, metavar: 'QUERY' },
+    }),
+    [EXCLUDE]: text({
+      help: 'Leave out the tags of this workspace.',
+      cli: { flag: 'exclude-taggable', metavar: 'ID', refersTo: 'workspace' },
+    }),
+    ...pageParams,
+  },
+  cli: {
+    paged: true,
+    table: tagPageTable,
+    lines: tagLines,
+    resolve: idsFor({ [EXCLUDE]: 'workspace' }),
+    examples: [
+      ['coffer tags list --org acme', 'the first 20 tags of the pool'],
+      ['coffer tags list prod --all --org acme', 'every tag with "prod" in its name'],
+      [
+        'coffer tags list --exclude-taggable billing --org acme',
+        'what the workspace billing could still get',
+      ],
+    ],
+  },
+  async run(call, values) {
+    const { pool } = await call.core.tags();
+    const { organization_name, q, [EXCLUDE]: excluded } = values;
+    const page = await pool.list(organization_name, {
+      ...(q === undefined ? {} : { search: q }),
+      ...(excluded === undefined ? {} : { notOnWorkspace: excluded }),
+      page: { number: values['page[number]'], size: values['page[size]'] },
+    });
+    const path = `organizations/${encodeURIComponent(organization_name)}/tags`;
+    return { data: pageDocument(call, page, tagResource, path, { q, [EXCLUDE]: excluded }) };
+  },
+});
+
+export const show = operation({
+  api: 'json-api',
+  route: ['GET /tags/:tag_id', 'GET /organizations/:organization_name/tags/:tag_name'],
+  capability: 'read',
+  params: {
+    tag_id: text(identifierOf('tag')),
+    organization_name: optionalOrganizationName,
+    tag_name: nameInsteadOf('tag'),
+  },
+  cli: {
+    resolve: nameBesideId('tag'),
+    table: ({ data }) => tagTable({ data: [data] }),
+    lines: ({ data }) => tagLines({ data: [data] }),
+  },
+  async run({ core }, { tag_id, organization_name = '', tag_name = '' }) {
+    const { pool } = await core.tags();
+    const tag = await pool.get(
+      tag_id === undefined ? { organization: organization_name, name: tag_name } : { id: tag_id },
+    );
+    return { data: { data: tagResource(tag) } };
+  },
+});
+
+export const remove = operation({
+  api: 'json-api',
+  route: 'DELETE /organizations/:organization_name/tags',
+  capability: 'delete',
+  params: {
+    organization_name: organizationName,
+    data: identifiers('tag', {
+      help: 'The tags: their identifiers, on the command line also their names.',
+      cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' },
+    }),
+  },
+  cli: {
+    resolve: idsFor({ data: 'tag' }),
+    confirm: ({ data }, runner) => question(idsIn(data), runner),
+    done: ({ data }) => `Deleted ${countedIn(data, 'tag')}.`,
+    examples: [['coffer tags delete env:old --org acme', 'also takes it off every workspace']],
+  },
+  async run({ core }, { organization_name, data }) {
+    const { pool } = await core.tags();
+    await pool.delete(organization_name, data);
+    return {};
+  },
+});
+
+const idsIn = (data: unknown): readonly string[] => (Array.isArray(data) ? data.map(String) : []);
+
+/** More than these are not told one by one. */
+const MAX_NAMED = 5;
+
+/** Says which tags go, and how many workspaces lose each of them; of many only how often they are carried in all. */
+async function question(ids: readonly string[], runner: Runner): Promise<string> {
+  const tags: TagResource['attributes'][] = [];
+  for (const id of ids) {
+    const { data: document } = await runner.run('tags show', { tag_id: id });
+    tags.push((document as ResourceDocument<TagResource>).data.attributes);
+  }
+  if (tags.length > MAX_NAMED) {
+    const instances = tags.reduce((sum, tag) => sum + tag['instance-count'], 0);
+    return `Delete ${tags.length} tags, which workspaces carry ${counted(instances, 'time')} in all?`;
+  }
+  const losses = tags.map(({ name, 'instance-count': carriers }) => `${loss(carriers)} ${name}`);
+  return `Delete ${counted(tags.length, 'tag')}? ${losses.join(', ')}.`;
+}
+
+const loss = (carriers: number): string =>
+  `${counted(carriers, 'workspace')} ${carriers === 1 ? 'loses' : 'lose'}`;
+
+/** The first request of clients of this family; they look at the headers of the answer only. */
+export const ping = operation({
+  api: 'json-api',
+  route: 'GET /ping',
+  capability: 'read',
+  unauthenticated: true,
+  whileSealed: true,
+  params: {},
+  run: async () => ({}),
+});
