@@ -37,7 +37,7 @@ async function killAtRandom(child: Child): Promise<void> {
   expect(await child.ended).toBe('SIGKILL');
 }
 
-it(`keeps every acknowledged change when its writer is killed, ${KILLS} times`, {
+it(`a store keeps every acknowledged change when its writer is killed, ${KILLS} times`, {
   timeout: 120_000,
 }, async () => {
   const directory = await newStoreDirectory();
@@ -73,7 +73,9 @@ it(`keeps every acknowledged change when its writer is killed, ${KILLS} times`, 
   expect({ findings, unlocked }).toEqual({ findings: [], unlocked: true });
 });
 
-it('is wholly re-keyed or as before when a rekey is killed at any moment', { timeout: 60_000 }, async () => {
+it('a store is wholly re-keyed or as before when a rekey is killed at any moment', {
+  timeout: 60_000,
+}, async () => {
   const directory = await newStoreDirectory();
   const setup = await openWithKey(directory);
   const ids = Array.from({ length: 60 }, (_, i) => `id${i}`).sort();
