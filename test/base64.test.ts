@@ -53,7 +53,7 @@ describe('decodeBase64', () => {
     );
   });
 
-  it('gives back what was encoded', () => {
+  it('gives back what Node encoded', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(decodeBase64(encodeBase64(bytes)).equals(Buffer.from(bytes))).toBe(true);

@@ -14,7 +14,7 @@ const NOTHING_COMES = `
   require('node:module').syncBuiltinESMExports();
 `;
 
-it('does not end with success when Node ends it before there is an answer', () => {
+it('the command does not end with success when Node ends it before there is an answer', () => {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-main-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const preload = join(directory, 'preload.cjs');

@@ -207,14 +207,14 @@ describe('policies', () => {
     ['a/b', READ_A, 'policy name "a/b" is not allowed'],
     ['a\nb', READ_A, 'policy name "a\\nb" is not allowed'],
     ['x'.repeat(129), READ_A, `policy name "${'x'.repeat(129)}" is not allowed`],
-  ])('are refused: %j', async (name, text, problem) => {
+  ])('are refused with the name %j and the text %j', async (name, text, problem) => {
     expect(await failureOf(() => room.access.policies.write(name, text))).toEqual(['invalid', problem]);
   });
 
   it.each([
     ['root', 'cannot delete "root" policy'],
     ['default', 'cannot delete default policy'],
-  ])('can not lose %s', async (name, problem) => {
+  ])('can not lose the one called %s', async (name, problem) => {
     expect(await failureOf(() => room.access.policies.delete(name))).toEqual(['invalid', problem]);
   });
 });

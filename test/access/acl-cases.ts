@@ -22,7 +22,7 @@ function casesOf(table: string): [path: string, capability: Capability, allowed:
 
 /** A test for each line of a table. */
 export function check(acl: Acl, table: string): void {
-  it.each(casesOf(table))('%s %s: %s', (path, capability, allowed) => {
+  it.each(casesOf(table))('gives for %s and %s the verdict %s', (path, capability, allowed) => {
     expect(acl.allows(path, capability)).toBe(allowed);
     // Once more, from the memory of paths.
     expect(acl.allows(path, capability)).toBe(allowed);

@@ -162,7 +162,7 @@ describe('root', () => {
   });
 });
 
-describe('a mount is reached', () => {
+describe('what reaches a mount', () => {
   it.each([
     ['+', 'foo/', true],
     ['+/*', 'foo/', true],
@@ -181,12 +181,12 @@ describe('a mount is reached', () => {
     ['foo', 'foo/', true],
     ['foobar/*', 'foo/', false],
     ['bar/*', 'foo/', false],
-  ])('by %s: %s %s', (pattern, mount, reached) => {
+  ])('a rule for %s reaches %s: %s', (pattern, mount, reached) => {
     expect(aclOf(`path "${pattern}" { capabilities = ["read"] }`).reaches(mount)).toBe(reached);
     expect(aclOf(`path "${pattern}" { capabilities = ["deny"] }`).reaches(mount)).toBe(false);
   });
 
-  it('through a grant below a refusal, and not through a refused wider grant', () => {
+  it('is a grant below a refusal, and not a refused wider grant', () => {
     const below = 'path "foo/*" { capabilities = ["deny"] } path "foo/keys/a" { capabilities = ["read"] }';
     expect(aclOf(below).reaches('foo/')).toBe(true);
     const wider = 'path "*" { capabilities = ["read"] } path "foo/*" { capabilities = ["deny"] }';

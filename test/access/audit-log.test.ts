@@ -77,7 +77,7 @@ describe('the audit log', () => {
     await log.close();
   });
 
-  it('notices within a second by itself', async () => {
+  it('notices by itself, within a second, that the old file was moved', async () => {
     const log = await AuditLog.open(path);
     await log.append('old');
     await rename(path, `${path}.1`);

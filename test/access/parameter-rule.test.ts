@@ -17,7 +17,7 @@ describe('required parameters', () => {
     [{ context: 'x' }, false],
     [{ context: 'x', nonce: '' }, true],
     [{ context: null, nonce: null, more: 1 }, true],
-  ])('%j: %s', (parameters, allowed) => {
+  ])('let a request with %j pass: %s', (parameters, allowed) => {
     expect(passes(rule, parameters)).toBe(allowed);
   });
 });
@@ -58,7 +58,7 @@ describe('denied parameters', () => {
 describe('denied values that were sent in another spelling', () => {
   const acl = aclOf(`path "p" { ${CAPABILITIES} denied_parameters = { "flag" = [true], "list" = ["b"] } }`);
 
-  it('are found in what the operation understands', () => {
+  it('are found in what the operation understands by them', () => {
     expect(acl.allows('p', 'update', { flag: 't' }, () => ({ flag: true }))).toBe(false);
     expect(acl.allows('p', 'update', { flag: 'f' }, () => ({ flag: false }))).toBe(true);
     expect(acl.allows('p', 'update', { list: 'a, b' }, () => ({ list: ['a', 'b'] }))).toBe(false);
@@ -96,7 +96,7 @@ describe('allowed parameters', () => {
     expect(passes(`allowed_parameters = ${allowed}`, parameters)).toBe(verdict);
   });
 
-  it('yield to denied ones', () => {
+  it('yield to denied parameters', () => {
     const rule = 'allowed_parameters = { "*" = [] } denied_parameters = { "type" = ["x"] }';
     expect(passes(rule, { type: 'x' })).toBe(false);
     expect(passes(rule, { type: 'y' })).toBe(true);
@@ -152,7 +152,7 @@ describe('a rule that demands wrapped answers', () => {
     expect(passes(rule, {})).toBe(false);
   });
 
-  it('is none when the time is zero', () => {
+  it('demands nothing when its time is zero', () => {
     expect(passes('min_wrapping_ttl = 0', {})).toBe(true);
   });
 });

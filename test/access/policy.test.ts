@@ -76,7 +76,7 @@ describe('a policy in JSON', () => {
     expect(capabilitiesOf(text, 'a')).toEqual(['deny']);
   });
 
-  it('has parameters as in HCL', () => {
+  it('takes rules about parameters as a policy in HCL does', () => {
     const text = '{"path": {"a": {"capabilities": ["update"], "denied_parameters": {"type": ["rsa-*"]}}}}';
     const acl = new Acl(parsePolicy(text).rules);
     expect(acl.allows('a', 'update', { type: 'rsa-2048' })).toBe(false);
@@ -141,7 +141,7 @@ describe('a policy with a mistake is refused', () => {
     ['{"path": {"a": {"capabilities": ["read",]}}}', 'line 1, column 41: expected a value, found "]"'],
     ['{"path": {"a": {"capabilities": ["read"],}}}', 'line 1, column 42: expected a quoted name, found "}"'],
     ['{path: {}}', 'line 1, column 2: expected a quoted name, found "path"'],
-  ])('%j', (text, problem) => {
+  ])('when it says %j', (text, problem) => {
     expect(problemOf(text)).toBe(`failed to parse policy: ${problem}`);
   });
 

@@ -59,12 +59,12 @@ describe('the policies of a new token', () => {
       ['app'],
     ],
     ['may be any others with sudo', { policies: ['x'] }, parent({}, true), ['default', 'x']],
-  ])('%s', (_, request, creator, policies) => {
+  ])('%s, when the request is %j', (_, request, creator, policies) => {
     expect(policiesOf(request, creator)).toEqual(policies);
   });
 });
 
-describe('a request for a token is refused', () => {
+describe('a request for a token', () => {
   it.each([
     [
       'for policies beyond the creator',
@@ -116,7 +116,7 @@ describe('a request for a token is refused', () => {
       parent({ policies: ['root'] }, true),
       'expiring root tokens cannot create non-expiring root tokens',
     ],
-  ])('%s', async (_, request, creator, text) => {
+  ])('is refused %s', async (_, request, creator, text) => {
     expect(await failureOf(() => buildToken(tokenRequest(request), creator, NOW))).toEqual(['invalid', text]);
   });
 });

@@ -119,7 +119,7 @@ describe('time', () => {
     expect(await works(token)).toBe(false);
   });
 
-  it('can be shortened, too', async () => {
+  it('that is left can be shortened by a renewal', async () => {
     const token = await issue({ ttl: 3600 });
     await room.access.tokens.renew(token.accessor, 5);
     room.clock.pass(5);
@@ -136,7 +136,7 @@ describe('time', () => {
     ]);
   });
 
-  it('is not renewed for a token that was made so', async () => {
+  it('is not renewed for a token that was made not to be', async () => {
     const token = await issue({ renewable: false });
     expect(await failureOf(() => room.access.tokens.renew(token.accessor, 60))).toEqual([
       'invalid',

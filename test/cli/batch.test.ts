@@ -43,7 +43,7 @@ describe('many items at once', () => {
     expect(calls).toEqual([{ name: 'a', kind: 'ink', batch_input: [{ input: 'YQ==' }, { input: 'Yg==' }] }]);
   });
 
-  it('reads one JSON array from a file as well', async () => {
+  it('reads one JSON array from a file', async () => {
     writeFileSync(file('array.json'), JSON.stringify([{ input: 'YQ==' }, { input: 'Yg==' }], undefined, 2));
     const { out, exitCode } = await run(['a', '--batch', file('array.json')], { data: results(2) });
     expect({ out, exitCode }).toEqual({ out: '{"n":0}\n{"n":1}\n', exitCode: 0 });

@@ -102,7 +102,7 @@ function commandLine({ path, command }: Place): fc.Arbitrary<string[]> {
 }
 
 describe('parseQuickly', () => {
-  it('comes to the same as commander on every command line that it does not leave to commander', async () => {
+  it('parses as commander does every command line that it does not leave to commander', async () => {
     let decided = 0;
     const line = fc.constantFrom(...commands.map((_, index) => index)).chain((index) => {
       const place = commands[index];
@@ -135,7 +135,7 @@ describe('parseQuickly', () => {
     ['a missing argument', ['transit', 'keys', 'trim'], false],
     ['an argument too many', ['transit', 'keys', 'trim', 'a', 'b'], false],
     ['an option that there is not', ['transit', 'keys', 'trim', 'a', '--frce'], false],
-  ])('decides about %s: %#', async (_, argv, decides) => {
+  ])('takes over %s, given as %j: %s', async (_, argv, decides) => {
     expect((await quickly(argv)) !== undefined).toBe(decides);
   });
 

@@ -32,7 +32,7 @@ describe('jsonItems', () => {
     ['an item missing between two commas', '[1,,2]', ['1', '', '2']],
     ['an array that is cut off', '[{"a":1},{"b"', ['{"a":1}', '{"b"', '! the JSON array is cut off']],
     ['text after the array', '[1] 2', ['1', '! there is something after the end of the JSON array']],
-  ])('cuts %s', async (_, text, expected) => {
+  ])('finds the items in %s', async (_, text, expected) => {
     for (const size of [1, 2, 3, 1000]) expect(await cut(text, size)).toEqual(expected);
   });
 

@@ -58,7 +58,7 @@ describe('reportError', () => {
     expect(report(defect, { COFFER_DEBUG: '1' }).err).toContain('    at ');
   });
 
-  it('shows control characters where it shows where, too', () => {
+  it('makes control characters visible in the message above a stack', () => {
     const { err } = report(invalid('from a server: \u001b[2J\u009b2J'), { COFFER_DEBUG: '1' });
     expect(err).toContain('from a server: \\u001b[2J\\u009b2J\n    at ');
     expect(err).not.toMatch(/[^\n -~]/);

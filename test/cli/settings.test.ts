@@ -43,7 +43,7 @@ describe('resolveSettings', () => {
     [{ token: 'o' }, { COFFER_TOKEN: 't' }, { kind: 'text', text: 'o' }],
     [{ 'token-file': 'f' }, { COFFER_TOKEN: 't' }, { kind: 'file', path: 'f' }],
     [{ token: true as const }, { COFFER_TOKEN: 't' }, { kind: 'prompt' }],
-  ])('finds the token: %j %j', (options, environment, expected) => {
+  ])('finds the token in the options %j and the environment %j', (options, environment, expected) => {
     expect(resolve(options, environment).token).toEqual(expected);
   });
 
@@ -71,7 +71,7 @@ describe('defaultDirectory', () => {
     ['darwin', { XDG_DATA_HOME: '/data' }, '/data/coffer'],
     ['win32', { LOCALAPPDATA: '/local' }, '/local/coffer'],
     ['win32', {}, '/home/ada/AppData/Local/coffer'],
-  ])('on %s with %j', (platform, environment, expected) => {
+  ])('is on %s, with the variables %j, the directory %s', (platform, environment, expected) => {
     expect(defaultDirectory({ HOME: '/home/ada', ...environment }, platform)).toBe(expected);
   });
 

@@ -39,7 +39,7 @@ export function keyTypeContract(type: KeyType): void {
       other = type.open(await type.generate(systemRandom, keyBytes));
     });
 
-    it('can do something', () => {
+    it('can do something with a key', () => {
       const abilities = [type.aead, type.publicKeyEncryption, type.signing, type.hmacKeyOf];
       expect(abilities.some((ability) => ability !== undefined)).toBe(true);
       expect(type.aead === undefined || type.publicKeyEncryption === undefined).toBe(true);

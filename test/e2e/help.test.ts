@@ -135,7 +135,7 @@ describe('coffer --version', () => {
     expect(here.ok('-V')).toBe(`coffer ${version}`);
   });
 
-  it('is what the command "version" prints, which has it as a document, too', () => {
+  it('is what the command "version" prints, as a text or as a document', () => {
     expect(here.ok('version')).toBe(here.ok('--version'));
     expect(here.json('version')).toEqual({ version: here.ok('--version').replace('coffer ', '') });
   });

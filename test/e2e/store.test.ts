@@ -127,7 +127,7 @@ describe('ways to unlock the store', () => {
         return { COFFER_PASSPHRASE_FILE: bare.file('phrase') };
       },
     ],
-  ])('%s', (_, environment) => {
+  ])('take the secret from %s', (_, environment) => {
     const place = made(environment());
     expect(place.ok('transit keys list')).toBe('orders');
     expect(bare.refused('transit keys list', 4)).toMatch(/locked|sealed/);
@@ -355,7 +355,7 @@ describe('a place that can not be used', () => {
     expect(line).toContain('newer');
   });
 
-  it.skipIf(process.getuid?.() === 0)('says that a directory is read-only', () => {
+  it.skipIf(process.getuid?.() === 0)('is named when it is read-only', () => {
     here.ok('init');
     chmodSync(here.file('store'), 0o500);
     here.refused('transit keys create orders', 1);
@@ -381,7 +381,7 @@ describe('commands for the files of a store', () => {
   );
 });
 
-it('runs in a shell loop without leaving processes or files behind', () => {
+it('a command in a shell loop leaves no processes and no files behind', () => {
   here.ok('init');
   const before = readdirSync(here.directory);
   const { stdout } = here.shell(

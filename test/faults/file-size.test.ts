@@ -10,7 +10,7 @@ const template = usualTemplate();
 /** In blocks of 1,024 bytes: nothing can be written at all, or the larger files can't. */
 const LIMITS = [0, 1];
 
-it('refuses what a limit of the size of files does not let through, and keeps what was there', async () => {
+it('a command refuses what a limit of the size of files does not let through, and keeps what was there', async () => {
   const tally = new Tally();
   for (const write of [...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites]) {
     const { expected } = await undisturbed(write, template());

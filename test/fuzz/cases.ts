@@ -1,4 +1,4 @@
-import { Chance, streamOf } from './chance.ts';
+import { Chance, streamOf } from '../chance.ts';
 import { Secrets } from './secrets.ts';
 import { Defect, type Target, type World } from './target.ts';
 

@@ -1,5 +1,5 @@
 import type { Param, Params, Schema } from '../../src/operations/declaration/params.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from '../chance.ts';
 import { goKeys, goSamples } from './go-keys.ts';
 import { anyText, spoiledText } from './mutation.ts';
 import { type Content, SECRET_TEXT } from './served-world.ts';

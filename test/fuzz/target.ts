@@ -1,4 +1,4 @@
-import type { Chance } from './chance.ts';
+import type { Chance } from '../chance.ts';
 import type { Secrets } from './secrets.ts';
 
 /** Something of the product that takes what comes from outside. */

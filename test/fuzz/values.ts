@@ -1,4 +1,4 @@
-import type { Chance } from './chance.ts';
+import type { Chance } from '../chance.ts';
 import { anyText, spoiledText } from './mutation.ts';
 
 /** JSON values: right ones that are spoiled, and ones that come from nowhere. */

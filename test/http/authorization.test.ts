@@ -103,7 +103,7 @@ describe('a path that a policy refuses', () => {
     ['DELETE', 'sys/mounts/vital/', 403, DENIED],
     ['DELETE', 'sys/mounts/vital//', 403, DENIED],
     ['GET', 'sys/mounts/vital%2F', 403, DENIED],
-  ])('%s %s is refused with a final slash, too', async (method, path, status, body) => {
+  ])('is refused in whatever way it is written: %s %s', async (method, path, status, body) => {
     const reply = await send(server.address, method, `/v1/${path}`, { token: narrow });
     expect([reply.status, reply.json]).toEqual([status, body]);
   });

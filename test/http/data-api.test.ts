@@ -89,7 +89,7 @@ describe('methods and paths of /v1', () => {
     ['GET', '/v1/transit/keys?list=true'],
     ['GET', '/v1/transit/keys/?list=1'],
     ['GET', '/v1/transit/keys?list=T'],
-  ])('list with %s %s', async (method, path) => {
+  ])('list the keys with %s %s', async (method, path) => {
     const { status, json } = await call(method, path);
     expect([status, json.data.keys.includes('orders'), json.warnings]).toEqual([200, true, null]);
   });
@@ -119,7 +119,7 @@ describe('methods and paths of /v1', () => {
     ['PROPFIND', '/v1/transit/keys/orders', 405, []],
     ['GET', '/v2/transit/keys', 404, []],
     ['GET', '/', 404, []],
-  ])('answer %s %s with %i', async (method, path, status, errors) => {
+  ])('answer %s %s with the status %i', async (method, path, status, errors) => {
     const reply = await call(method, path);
     expect([reply.status, reply.json]).toEqual([status, { errors }]);
   });
@@ -369,7 +369,7 @@ describe('mounts over /v1', () => {
       403,
       'preflight capability check returned 403, please ensure client\'s policies grant access to path "none/"',
     ],
-  ])('answer %s %s %j with %i', async (method, path, body, status, text) => {
+  ])('answer %s %s with the body %j and the status %i', async (method, path, body, status, text) => {
     const reply = await call(method, `/v1/${path}`, body === undefined ? {} : { body });
     expect([reply.status, reply.json.errors]).toEqual([status, [text]]);
   });

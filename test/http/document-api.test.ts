@@ -293,10 +293,13 @@ describe('documents of /api/v2', () => {
   );
 });
 
-it.each(['organizations/%zz/tags', 'organizations/%ff/tags'])('refuses the path %s', async (path) => {
-  const { status, json } = await call('GET', path);
-  expect([status, json.errors[0].detail]).toEqual([400, 'the path is not percent-encoded UTF-8']);
-});
+it.each(['organizations/%zz/tags', 'organizations/%ff/tags'])(
+  '/api/v2 refuses the path %s, whose escapes are no UTF-8',
+  async (path) => {
+    const { status, json } = await call('GET', path);
+    expect([status, json.errors[0].detail]).toEqual([400, 'the path is not percent-encoded UTF-8']);
+  },
+);
 
 /** What the tests of the real service's own client ask of a server. */
 describe('the pool over /api/v2', () => {

@@ -74,7 +74,7 @@ describe.each([
     const curl = async (...args: string[]): Promise<string> =>
       (await promisify(execFile)('curl', ['-sk', '-m', '5', '-X', 'LIST', ...args])).stdout;
 
-    it('is understood', async () => {
+    it('is understood without a body', async () => {
       expect(await curl(`${address()}/v1/transit/keys`)).toBe(said('LIST', '/v1/transit/keys'));
     });
 
@@ -167,7 +167,7 @@ describe.each([
     ],
   ];
 
-  it.each(pipelined)('is found %s', async (_where, steps, expected) => {
+  it.each(pipelined)('is found in a stream of requests %s', async (_where, steps, expected) => {
     const talked = await talk(steps, { answers: expected.length });
     expect(understood(talked)).toEqual(expected);
     expect(talked.closed).toBe(false);
@@ -303,7 +303,7 @@ describe.each([
   });
 });
 
-it('leaves a connection after LIST idle, so that closing the server closes it', async () => {
+it('a connection is idle after an answer to LIST, so that closing the server closes it', async () => {
   const server = createServer(echo);
   answerClientErrors(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

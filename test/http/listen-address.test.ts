@@ -11,7 +11,7 @@ describe('an address to listen on', () => {
     ['unix:/run/coffer.sock', { socket: '/run/coffer.sock', maxRequestBytes: LIMIT }],
     ['127.0.0.1:1?max-request-size=5', { host: '127.0.0.1', port: 1, maxRequestBytes: 5 }],
     ['unix:/s?max-request-size=7', { socket: '/s', maxRequestBytes: 7 }],
-  ])('%s is read', (text, expected) => {
+  ])('is read from %s', (text, expected) => {
     expect(parseListenAddress(text, LIMIT)).toEqual(expected);
   });
 
@@ -29,7 +29,7 @@ describe('an address to listen on', () => {
     '127.0.0.1:8200?max-request-size=1e3x',
     '127.0.0.1:8200?limit=5',
     '127.0.0.1:8200?max-request-size=5&x=1',
-  ])('%j is refused', (text) => {
+  ])('is refused when it is %j', (text) => {
     expect(() => parseListenAddress(text, LIMIT)).toThrow(
       expect.objectContaining({
         kind: 'invalid',

@@ -75,7 +75,7 @@ describe('a table of routes', () => {
     ['GET', 'nothing', 'unsupported-path'],
     ['GET', '', 'unsupported-path'],
     ['GET', '__proto__', 'unsupported-path'],
-  ])('says of %s %j: %s', (method, path, expected) => {
+  ])('finds no operation for %s %j, and says %s', (method, path, expected) => {
     expect(found(method, path)).toBe(expected);
   });
 });
@@ -89,7 +89,7 @@ describe('a route', () => {
     expect(print('POST random(/:source)(/:bytes)')).toBe('random/all');
   });
 
-  it.each(['FETCH keys', 'keys', 'GET', 'GET keys/(x)'])('is not %j', (notation) => {
+  it.each(['FETCH keys', 'keys', 'GET', 'GET keys/(x)'])('is not written %j', (notation) => {
     expect(() => parseRoute(notation)).toThrow('broken route notation');
   });
 });

@@ -82,7 +82,7 @@ describe.each(fixtures)('a key restored from $name ($about)', ({ name, type, bac
     expect((await requireKey(engine, name, 'key not found')).type.name).toBe(type);
   });
 
-  it.each(checks as Check[])('$kind: $text', async (check) => {
+  it.each(checks as Check[])('passes the check "$kind" that Go wrote: $text', async (check) => {
     const hold = CHECKS[check.kind] ?? expect.fail(`nobody knows how to check ${check.kind}`);
     await hold(engine, name, check);
   });

@@ -159,9 +159,12 @@ describe.each(ecdsaTypes)('%s and openssl', (type) => {
     await agree(type, hash, {}, []);
   });
 
-  it.each(['sha1', 'sha2-256', 'sha2-512', 'sha3-384'])('agree on %s digests', async (hash) => {
-    await agreeOnDigests(type, hash, {}, []);
-  });
+  it.each(['sha1', 'sha2-256', 'sha2-512', 'sha3-384'])(
+    'agree on signatures of digests made with %s',
+    async (hash) => {
+      await agreeOnDigests(type, hash, {}, []);
+    },
+  );
 });
 
 describe.each([
@@ -254,7 +257,7 @@ describe('RSA encryption and openssl', () => {
     option,
   ]);
 
-  it.each(['rsa-2048', 'rsa-3072', 'rsa-4096'])('agree with %s', async (type) => {
+  it.each(['rsa-2048', 'rsa-3072', 'rsa-4096'])('agree on ciphertexts with %s', async (type) => {
     expect(
       openssl(
         'pkeyutl',

@@ -208,7 +208,7 @@ function idsOf(opened: Opened, collection: string): string[] {
   });
 }
 
-it('is read by another reader that was written from the description', async () => {
+it('a store is read by another reader, which was written from the description of the format', async () => {
   const directory = await newStoreDirectory();
   const store = await openWithKey(directory);
   await addSlot(store, { kind: 'passphrase', passphrase: 'correct horse', label: 'mine' });

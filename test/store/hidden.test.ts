@@ -30,7 +30,7 @@ const filesOf = (directory: string): [string, Buffer][] =>
     .filter((name) => statSync(join(directory, name)).isFile())
     .map((name) => [name, readFileSync(join(directory, name))]);
 
-it('writes no collection, id, label or content anywhere that can be read, in no usual spelling', async () => {
+it('a store shows no collection, id, label or content in any of its files, in any usual spelling', async () => {
   const files = filesOf(await filledStore());
   expect(files.length).toBeGreaterThan(8);
   for (const word of words) {
@@ -50,7 +50,7 @@ it('writes no collection, id, label or content anywhere that can be read, in no 
   }
 });
 
-it('makes two stores of equal inputs that share no file content and no document name', async () => {
+it('two stores of equal inputs share no file content and no document name', async () => {
   const [one, two] = [filesOf(await filledStore()), filesOf(await filledStore())];
   const contents = new Set(
     one.map(([, content]) => content.toString('base64')).filter((text) => text !== ''),
@@ -61,7 +61,7 @@ it('makes two stores of equal inputs that share no file content and no document 
   expect(documents(one).filter((name) => documents(two).includes(name))).toEqual([]);
 });
 
-it('seals equal content differently each time', async () => {
+it('a store seals equal content differently each time', async () => {
   const directory = await newStoreDirectory();
   const store = await openWithKey(directory);
   const seen = new Set<string>();

@@ -8,7 +8,7 @@ import { KEY, openWithKey, rawCredential, temporaryDirectory } from './temporary
 const slots = () => [{ kind: 'raw', key: Uint8Array.from(KEY) } as const];
 const ref = { collection: 'things', id: 'one' };
 
-it('makes a store that has its first documents from the start', async () => {
+it('initStore makes a store that has its first documents from the start', async () => {
   const directory = join(temporaryDirectory(), 'store');
   await initStore({
     location: directory,
@@ -23,7 +23,7 @@ it('makes a store that has its first documents from the start', async () => {
   });
 });
 
-it('makes no store when they cannot be had', async () => {
+it('initStore makes no store when the first documents cannot be had', async () => {
   const parent = temporaryDirectory();
   const furnish = () => Promise.reject(new Error('no documents'));
   await expect(initStore({ location: join(parent, 'store'), slots: slots(), furnish })).rejects.toThrow(

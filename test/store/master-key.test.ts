@@ -30,7 +30,7 @@ describe('a master key', () => {
     ['unpadded base64', bytes.toString('base64').slice(0, -1)],
     ['the URL alphabet', bytes.toString('base64url')],
     ['a space inside', `${bytes.toString('hex').slice(0, 32)} ${bytes.toString('hex').slice(32)}`],
-  ])('is not %s', (_, text) => {
+  ])('is not read from %s', (_, text) => {
     const error = thrownBy(() => parseMasterKey(text, 'COFFER_MASTER_KEY'));
     expect(error).toMatchObject({
       kind: 'invalid',

@@ -20,7 +20,7 @@ async function* stream(entries: Iterable<LoadEntry>): AsyncGenerator<LoadEntry> 
   yield* entries;
 }
 
-it('loads a stream of tags and tagged workspaces, and the same again without effect', async () => {
+it('a bulk load takes a stream of tags and tagged workspaces, and the same again without effect', async () => {
   const { store, tags } = await newTags();
   const entries: LoadEntry[] = [
     { tag: 'Lonely' },
@@ -43,7 +43,7 @@ it('loads a stream of tags and tagged workspaces, and the same again without eff
   expect(store.written).toHaveLength(transactions);
 });
 
-it('commits a large load in several transactions', async () => {
+it('a bulk load that is large commits several transactions', async () => {
   const { store, tags } = await newTags();
   function* workspaces(): Generator<LoadEntry> {
     for (let i = 0; i < 1200; i++) {
@@ -58,7 +58,7 @@ it('commits a large load in several transactions', async () => {
   expect(items.reduce((sum, { instances }) => sum + instances, 0)).toBe(1200 * 99);
 });
 
-it('refuses a name against the rules, and an unknown organization', async () => {
+it('a bulk load refuses a name against the rules, and an unknown organization', async () => {
   const { tags } = await newTags();
   expect(await refused(tags.load(ORGANIZATION, [{ tag: 'a' }, { tag: '' }]))).toMatchObject({
     kind: 'invalid',

@@ -60,7 +60,7 @@ const tagCalled = (model: Model, id: string): string | undefined =>
 const workspaceAt = (model: Model, number: number) => [...model.workspaces.values()][number];
 const idAt = (model: Model, number: number): string => workspaceAt(model, number)?.id ?? unknownWorkspace;
 
-it('counts, lists and pages as a plain model does, after any operations', async () => {
+it('the pool of tags counts, lists and pages as a plain model does, after any operations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 30 }), async (actions) => {
       const tags = new Tags({ store: new FakeStore(), clock: systemClock, random: systemRandom });

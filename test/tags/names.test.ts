@@ -8,11 +8,11 @@ describe('the name of a tag', () => {
     expect(tagName(name)).toBe(name);
   });
 
-  it('has its capitals lowered', () => {
+  it('has its capitals made small', () => {
     expect(tagName('Env:PROD')).toBe('env:prod');
   });
 
-  it('is not lowered beyond ASCII, where languages disagree', () => {
+  it('keeps capitals beyond ASCII, where languages disagree', () => {
     expect(foldCase('ÀÉİ-A')).toBe('ÀÉİ-a');
   });
 

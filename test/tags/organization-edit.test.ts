@@ -25,7 +25,7 @@ function keysHeld(store: FakeStore): number {
   return 0;
 }
 
-it('does not let a workspace fill up with keys of tags that were deleted since', async () => {
+it('an edit does not let a workspace fill up with keys of tags that were deleted since', async () => {
   const { store, tags, id } = await newPool();
   await tags.workspaces.tag({ id }, [{ name: 'lasting' }]);
   let most = 0;
@@ -46,7 +46,7 @@ it('does not let a workspace fill up with keys of tags that were deleted since',
   expect((await tags.workspaces.get({ id })).tagNames).toEqual(['lasting']);
 });
 
-it('keeps every tag of a workspace that carries many', async () => {
+it('an edit keeps every tag of a workspace that carries many', async () => {
   const { tags, id } = await newPool();
   const names = Array.from({ length: 300 }, (_, i) => `tag-${String(i).padStart(3, '0')}`);
   for (let i = 0; i < names.length; i += 7) {
@@ -58,7 +58,7 @@ it('keeps every tag of a workspace that carries many', async () => {
   expect((await tags.workspaces.get({ id })).tagNames).toEqual(names);
 });
 
-it('writes two documents to put a tag on a workspace, and three to delete it', async () => {
+it('an edit writes two documents to put a tag on a workspace, and three to delete it', async () => {
   const { store, tags, id } = await newPool();
   await tags.load(
     ORGANIZATION,

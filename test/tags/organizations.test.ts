@@ -14,7 +14,7 @@ function* manyTags(count: number) {
   for (let i = 0; i < count; i++) yield { tag: `tag-${i}` };
 }
 
-it('leaves nothing of a deleted organization in the store, and clears it in small pieces', async () => {
+it('deleting an organization leaves nothing of it in the store, and clears it in small pieces', async () => {
   const store = new FakeStore();
   const tags = tagsOver(store);
   await tags.organizations.create({ name: 'kept', email: null });
@@ -38,7 +38,7 @@ class FailingStore extends FakeStore {
   }
 }
 
-it('is deleted for everybody even when clearing up fails, which the next deletion makes up for', async () => {
+it('an organization is deleted for everybody even when clearing up fails, which the next deletion makes up for', async () => {
   const store = new FailingStore();
   const tags = tagsOver(store);
   for (const name of ['acme', 'other']) await tags.organizations.create({ name, email: null });

@@ -101,7 +101,7 @@ async function stepOf(tags: Tags): Promise<number> {
   return 1 + attached.length;
 }
 
-it(`is killed ${KILLS} times amid bulk changes, and every time all or nothing of the last one is there`, async () => {
+it(`a process that is killed amid bulk changes, ${KILLS} times, leaves all or nothing of the last one`, async () => {
   const names = Array.from({ length: WORKSPACES }, (_, i) => `w${i}`);
   const { path, tags } = await newPool('killed', names);
   const stepsInCycle = 1 + ATTACHED_IN_CYCLE + 1;
@@ -119,7 +119,7 @@ it(`is killed ${KILLS} times amid bulk changes, and every time all or nothing of
   }
 }, 240_000);
 
-it('loses nothing when processes change one pool at the same time', async () => {
+it('a pool of tags loses nothing when processes change it at the same time', async () => {
   const ids = ['0', '1', '2'];
   const { path, tags } = await newPool(
     'shared',

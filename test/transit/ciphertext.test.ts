@@ -94,7 +94,7 @@ describe('a version template', () => {
   const keyWith = (versionTemplate: string) =>
     knownKey('aes256-gcm96', [knownVersion(KEY_32)], { versionTemplate });
 
-  it('takes the place of the mount’s marks', async () => {
+  it('takes the place of the prefix of the mount', async () => {
     const marks = keyMarks(await freshEngine(), keyWith('acme/{{version}}/'));
     expect(printVersioned(marks, 4, 'AAAA')).toBe('acme/4/AAAA');
     expect(parseVersioned('acme/4/AAAA', marks, CIPHERTEXT)).toEqual({ version: 4, payload: 'AAAA' });

@@ -78,34 +78,34 @@ describe('configuring a key', () => {
   });
 
   it.each([
-    [five, { minDecryptionVersion: -1 }, 'min decryption version cannot be negative'],
-    [five, { minDecryptionVersion: 6 }, 'cannot set min decryption version of 6, latest key version is 5'],
-    [five, { minEncryptionVersion: -1 }, 'min encryption version cannot be negative'],
-    [five, { minEncryptionVersion: 6 }, 'cannot set min encryption version of 6, latest key version is 5'],
+    [{ minDecryptionVersion: -1 }, five, 'min decryption version cannot be negative'],
+    [{ minDecryptionVersion: 6 }, five, 'cannot set min decryption version of 6, latest key version is 5'],
+    [{ minEncryptionVersion: -1 }, five, 'min encryption version cannot be negative'],
+    [{ minEncryptionVersion: 6 }, five, 'cannot set min encryption version of 6, latest key version is 5'],
     [
-      five,
       { minDecryptionVersion: 3, minEncryptionVersion: 2 },
+      five,
       'cannot set min encryption/decryption values; min encryption version of 2 must be greater than or equal to min decryption version of 3',
     ],
     [
-      trimmed,
       { minDecryptionVersion: 5 },
+      trimmed,
       'cannot set min encryption/decryption values; min encryption version of 4 must be greater than or equal to min decryption version of 5',
     ],
-    [five, { autoRotatePeriodSeconds: 3599 }, 'auto rotate period must be 0 to disable or at least an hour'],
+    [{ autoRotatePeriodSeconds: 3599 }, five, 'auto rotate period must be 0 to disable or at least an hour'],
     [
-      trimmed,
       { minEncryptionVersion: 0 },
+      trimmed,
       'min encryption version should not be less than min available version',
     ],
     [
-      trimmed,
       { minDecryptionVersion: 2 },
+      trimmed,
       'min decryption version should not be less then min available version',
     ],
-  ] satisfies [NamedKeyDocument, KeyConfiguration, string][])(
-    'refuses a change that does not fit, and then changes nothing',
-    async (document, change, message) => {
+  ] satisfies [KeyConfiguration, NamedKeyDocument, string][])(
+    'refuses the change %j, and then changes nothing',
+    async (change, document, message) => {
       const { error, after } = await configure(document, { deletionAllowed: true, ...change });
       expect(error).toMatchObject({ kind: 'invalid', message });
       expect(after).toEqual(document);

@@ -33,7 +33,7 @@ describe('decryption', () => {
     ['vault:v1:AAAAAAAAAAAAAA==', 'invalid ciphertext length'],
     ['vault:v1:AAAAAAAAAAAAAAAA', 'cipher: message authentication failed'],
     [FOX.replace('H8M=', 'H8I='), 'cipher: message authentication failed'],
-  ])('refuses %j', async (ciphertext, message) => {
+  ])('refuses the ciphertext %j', async (ciphertext, message) => {
     const item = ciphertext === undefined ? {} : { ciphertext };
     expect(await rejectionOf(decryptOne(plain, item))).toMatchObject({
       kind: 'invalid',

@@ -21,7 +21,7 @@ describe('decrypting ciphertexts of another implementation', () => {
   it.each([
     ['with nothing beside', undefined, 'oKGio6SlpqeoqaqrknAZDTS+a9wJReWhaA2u/hbDIelh227cvtxj0qcEAMk/H8M='],
     ['with associated data', 'YWFk', 'oKGio6SlpqeoqaqrknAZDTS+a9wJReWhaA2u/hbDIY0cK471515mxZWNAsZTQ08='],
-  ])('%s', async (_, associatedData, payload) => {
+  ])('works %s', async (_, associatedData, payload) => {
     const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
     for (const prefix of ['vault', 'service']) {
       const item = { ciphertext: `${prefix}:v1:${payload}`, ...(associatedData && { associatedData }) };
@@ -117,7 +117,7 @@ describe('encryption', () => {
       'associated_data',
       'unable to get associated_data/additional_data from factory[0]: illegal base64 data at input byte 4',
     ],
-  ])('refuses %j', async (item, field, message) => {
+  ])('refuses an item with %j', async (item, field, message) => {
     const engine = await engineWith(
       knownKey('aes256-gcm96', [knownVersion(KEY_32), knownVersion(KEY_32), knownVersion(KEY_32)], {
         minEncryptionVersion: 3,

@@ -45,32 +45,38 @@ const RAW_ED25519 =
   'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8DoQe/884Qvh1w3RjnS8CZZ+TWMJulDV8d3IZkElUxuA==';
 const RAW_ED25519_PUBLIC = 'A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=';
 
+/** Puts the type of the key in front, for the title, and the key at the end. */
+const typed = <T extends unknown[]>(cases: [NamedKeyDocument, ...T][]): [string, ...T, NamedKeyDocument][] =>
+  cases.map(([document, ...rest]) => [document.type, ...rest, document]);
+
 describe('exporting', () => {
-  it.each<[NamedKeyDocument, string, string, string]>([
-    [aes, 'hmac-key', '', HMAC_KEY.toString('base64')],
-    [aes, 'hmac-key', 'raw', HMAC_KEY.toString('base64')],
-    [aes, 'encryption-key', '', KEY_32.toString('base64')],
-    [aes, 'encryption-key', 'raw', KEY_32.toString('base64')],
-    [rsa, 'encryption-key', '', rsaPkcs1],
-    [rsa, 'signing-key', '', rsaPkcs1],
-    [rsa, 'signing-key', 'der', der('private', rsaPair)],
-    [rsa, 'encryption-key', 'pem', pkcs8Pem(rsaPair)],
-    [rsa, 'public-key', '', spkiPem(rsaPair)],
-    [rsa, 'public-key', 'der', der('public', rsaPair)],
-    [rsa, 'public-key', 'pem', spkiPem(rsaPair)],
-    [ecdsa, 'signing-key', '', ecSec1.trim()],
-    [ecdsa, 'signing-key', 'der', der('private', ecPair)],
-    [ecdsa, 'signing-key', 'pem', pkcs8Pem(ecPair).trim()],
-    [ecdsa, 'public-key', '', spkiPem(ecPair).trim()],
-    [ecdsa, 'public-key', 'der', der('public', ecPair)],
-    [ed25519, 'signing-key', '', RAW_ED25519],
-    [ed25519, 'signing-key', 'raw', RAW_ED25519],
-    [ed25519, 'signing-key', 'der', der('private', edPair)],
-    [ed25519, 'signing-key', 'pem', pkcs8Pem(edPair).trim()],
-    [ed25519, 'public-key', '', RAW_ED25519_PUBLIC],
-    [ed25519, 'public-key', 'der', der('public', edPair)],
-    [ed25519, 'public-key', 'pem', spkiPem(edPair).trim()],
-  ])('$0.type as $1 in the format "$2"', async (document, kind, format, expected) => {
+  it.each(
+    typed<[string, string, string]>([
+      [aes, 'hmac-key', '', HMAC_KEY.toString('base64')],
+      [aes, 'hmac-key', 'raw', HMAC_KEY.toString('base64')],
+      [aes, 'encryption-key', '', KEY_32.toString('base64')],
+      [aes, 'encryption-key', 'raw', KEY_32.toString('base64')],
+      [rsa, 'encryption-key', '', rsaPkcs1],
+      [rsa, 'signing-key', '', rsaPkcs1],
+      [rsa, 'signing-key', 'der', der('private', rsaPair)],
+      [rsa, 'encryption-key', 'pem', pkcs8Pem(rsaPair)],
+      [rsa, 'public-key', '', spkiPem(rsaPair)],
+      [rsa, 'public-key', 'der', der('public', rsaPair)],
+      [rsa, 'public-key', 'pem', spkiPem(rsaPair)],
+      [ecdsa, 'signing-key', '', ecSec1.trim()],
+      [ecdsa, 'signing-key', 'der', der('private', ecPair)],
+      [ecdsa, 'signing-key', 'pem', pkcs8Pem(ecPair).trim()],
+      [ecdsa, 'public-key', '', spkiPem(ecPair).trim()],
+      [ecdsa, 'public-key', 'der', der('public', ecPair)],
+      [ed25519, 'signing-key', '', RAW_ED25519],
+      [ed25519, 'signing-key', 'raw', RAW_ED25519],
+      [ed25519, 'signing-key', 'der', der('private', edPair)],
+      [ed25519, 'signing-key', 'pem', pkcs8Pem(edPair).trim()],
+      [ed25519, 'public-key', '', RAW_ED25519_PUBLIC],
+      [ed25519, 'public-key', 'der', der('public', edPair)],
+      [ed25519, 'public-key', 'pem', spkiPem(edPair).trim()],
+    ]),
+  )('gives of %s the %s in the format "%s"', async (_type, kind, format, expected, document) => {
     expect((await exported(document, { kind, format }))['1']).toBe(expected);
   });
 
@@ -120,55 +126,62 @@ describe('exporting', () => {
   const RSA_FORMAT = 'unknown key format for rsa key; supported values are ``, `der`, or `pem`';
   const EC_FORMAT = 'unknown key format for ec key; supported values are ``, `der`, or `pem`';
 
-  it.each<[NamedKeyDocument, Partial<ExportRequest>, string, string]>([
-    [aes, { kind: 'secrets', format: 'x' }, 'invalid', 'invalid export type: secrets'],
-    [aes, { kind: 'toString' }, 'invalid', 'invalid export type: toString'],
-    [aes, { format: 'x' }, 'invalid', 'invalid format: x'],
-    [{ ...aes, exportable: false }, {}, 'conflict', 'private key material is not exportable'],
-    [
-      { ...aes, exportable: false },
-      { kind: 'hmac-key' },
-      'conflict',
-      'private key material is not exportable',
-    ],
-    [{ ...aes, softDeleted: true }, {}, 'conflict', 'refusing to use soft-deleted key'],
-    [ecdsa, {}, 'unsupported', 'encryption not supported for the key'],
-    [aes, { kind: 'signing-key' }, 'unsupported', 'signing not supported for the key'],
-    [
-      aes,
-      { kind: 'certificate-chain' },
-      'unsupported',
-      'certificate chain not supported for keys that do not support signing',
-    ],
-    [
-      ecdsa,
-      { kind: 'certificate-chain' },
-      'unsupported',
-      'selected key version does not have a certificate chain imported',
-    ],
-    [aes, { kind: 'public-key' }, 'unsupported', 'unknown key type aes256-gcm96 for export type public-key'],
-    [
-      { ...ed25519, derived: true, kdf: 1 },
-      { kind: 'public-key' },
-      'unsupported',
-      'public key of a derived key cannot be exported',
-    ],
-    [aes, { version: 'x' }, 'invalid', 'invalid key version'],
-    [
-      { ...aes, minDecryptionVersion: 2 },
-      { version: '1' },
-      'invalid',
-      'version for export is below minimum decryption version',
-    ],
-    [aes, { version: '4' }, 'invalid', 'version does not exist or cannot be found'],
-    [aes, { format: 'der' }, 'invalid', HMAC_FORMAT],
-    [aes, { format: 'pem' }, 'invalid', HMAC_FORMAT],
-    [aes, { kind: 'hmac-key', format: 'pem' }, 'invalid', HMAC_FORMAT],
-    [rsa, { format: 'raw' }, 'invalid', RSA_FORMAT],
-    [rsa, { kind: 'public-key', format: 'raw' }, 'invalid', RSA_FORMAT],
-    [ecdsa, { kind: 'signing-key', format: 'raw' }, 'invalid', EC_FORMAT],
-    [ecdsa, { kind: 'public-key', format: 'raw' }, 'invalid', EC_FORMAT],
-  ])('$0.type refuses $1', async (document, request, kind, message) => {
+  it.each(
+    typed<[Partial<ExportRequest>, string, string]>([
+      [aes, { kind: 'secrets', format: 'x' }, 'invalid', 'invalid export type: secrets'],
+      [aes, { kind: 'toString' }, 'invalid', 'invalid export type: toString'],
+      [aes, { format: 'x' }, 'invalid', 'invalid format: x'],
+      [{ ...aes, exportable: false }, {}, 'conflict', 'private key material is not exportable'],
+      [
+        { ...aes, exportable: false },
+        { kind: 'hmac-key' },
+        'conflict',
+        'private key material is not exportable',
+      ],
+      [{ ...aes, softDeleted: true }, {}, 'conflict', 'refusing to use soft-deleted key'],
+      [ecdsa, {}, 'unsupported', 'encryption not supported for the key'],
+      [aes, { kind: 'signing-key' }, 'unsupported', 'signing not supported for the key'],
+      [
+        aes,
+        { kind: 'certificate-chain' },
+        'unsupported',
+        'certificate chain not supported for keys that do not support signing',
+      ],
+      [
+        ecdsa,
+        { kind: 'certificate-chain' },
+        'unsupported',
+        'selected key version does not have a certificate chain imported',
+      ],
+      [
+        aes,
+        { kind: 'public-key' },
+        'unsupported',
+        'unknown key type aes256-gcm96 for export type public-key',
+      ],
+      [
+        { ...ed25519, derived: true, kdf: 1 },
+        { kind: 'public-key' },
+        'unsupported',
+        'public key of a derived key cannot be exported',
+      ],
+      [aes, { version: 'x' }, 'invalid', 'invalid key version'],
+      [
+        { ...aes, minDecryptionVersion: 2 },
+        { version: '1' },
+        'invalid',
+        'version for export is below minimum decryption version',
+      ],
+      [aes, { version: '4' }, 'invalid', 'version does not exist or cannot be found'],
+      [aes, { format: 'der' }, 'invalid', HMAC_FORMAT],
+      [aes, { format: 'pem' }, 'invalid', HMAC_FORMAT],
+      [aes, { kind: 'hmac-key', format: 'pem' }, 'invalid', HMAC_FORMAT],
+      [rsa, { format: 'raw' }, 'invalid', RSA_FORMAT],
+      [rsa, { kind: 'public-key', format: 'raw' }, 'invalid', RSA_FORMAT],
+      [ecdsa, { kind: 'signing-key', format: 'raw' }, 'invalid', EC_FORMAT],
+      [ecdsa, { kind: 'public-key', format: 'raw' }, 'invalid', EC_FORMAT],
+    ]),
+  )('refuses of %s the request %j as %s: %s', async (_type, request, kind, message, document) => {
     expect(await rejectionOf(exported(document, request))).toMatchObject({
       kind,
       message,

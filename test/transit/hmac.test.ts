@@ -113,11 +113,11 @@ describe('making an HMAC', () => {
   const three = knownKey('aes256-gcm96', [knownVersion(KEY_32), knownVersion(KEY_32), knownVersion(KEY_32)]);
 
   it.each([
-    [three, 0, 3],
-    [three, 1, 1],
-    [{ ...three, minEncryptionVersion: 2 }, 2, 2],
-    [{ ...three, minEncryptionVersion: 3, minDecryptionVersion: 3 }, 3, 3],
-  ])('takes the version asked for, or the latest', async (key, keyVersion, used) => {
+    [0, 3, three],
+    [1, 1, three],
+    [2, 2, { ...three, minEncryptionVersion: 2 }],
+    [3, 3, { ...three, minEncryptionVersion: 3, minDecryptionVersion: 3 }],
+  ])('takes, when %i is asked for, the version %i', async (keyVersion, used, key) => {
     expect(await hmacOf(key, { keyVersion })).toMatch(new RegExp(`^vault:v${used}:`));
   });
 
@@ -197,7 +197,7 @@ describe('verifying an HMAC', () => {
     ['vault:v4:AAAA', 'hmac', 'invalid HMAC: version is too new'],
     ['vault:v1:AAAA', 'hmac', 'cannot verify HMAC: version is too old (disallowed by policy)'],
     ['vault:v0:AAAA', 'hmac', 'cannot verify HMAC: version is too old (disallowed by policy)'],
-  ])('refuses %j', async (text, field, message) => {
+  ])('refuses the text %j', async (text, field, message) => {
     expect(await rejectionOf(isValid(three, { input: QUICK_FOX_BASE64, hmac: text }))).toMatchObject({
       kind: 'invalid',
       field,

@@ -138,7 +138,7 @@ describe('creating a key', () => {
       'convergent_encryption',
       'convergent encryption not supported for keys of type ed25519',
     ],
-  ])('refuses %j', async (change, kind, field, message) => {
+  ])('refuses the settings %j', async (change, kind, field, message) => {
     const engine = await freshEngine();
     expect(await rejectionOf(createKey(engine, 'orders', { ...PLAIN, ...change }))).toMatchObject({
       kind,

@@ -164,7 +164,7 @@ describe('a key with a period', () => {
     ['before its time', 0.99, hourly],
     ['without a period', 1000, plain],
     ['when it is imported and may not be', 1000, { ...hourly, imported: true }],
-  ])('is left alone %s', async (_, hours, document) => {
+  ])('is not rotated %s', async (_, hours, document) => {
     const engine = await hoursLater(hours, document);
     await encrypt(engine, 'known', [{ plaintext: 'AAAA' }], UPDATE);
     expect(await latest(engine)).toBe(1);

@@ -145,7 +145,7 @@ describe('signing', () => {
   });
 
   it.each(['auto', 'AUTO', 'hash', 'Hash', '0', '-1', '20', '+20'])(
-    'takes the salt %s',
+    'takes the salt_length %s',
     async (saltLength) => {
       await expect(signOne(keyOf('rsa-2048'), { saltLength })).resolves.toMatchObject({ keyVersion: 1 });
     },
@@ -224,7 +224,7 @@ describe('signing', () => {
       'input',
       'crypto/rsa: input must be hashed message',
     ],
-  ])('with RSA refuses %j', async (change, field, message) => {
+  ])('with an RSA key refuses the options %j', async (change, field, message) => {
     expect(await rejectionOf(signOne(keyOf('rsa-2048'), change))).toMatchObject({
       kind: 'invalid',
       field,

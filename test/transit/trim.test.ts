@@ -38,23 +38,23 @@ describe('trimming a key', () => {
   });
 
   it.each([
-    [five, undefined, 'missing min_available_version'],
-    [{ ...five, minAvailableVersion: 3 }, 2, 'minimum available version cannot be decremented'],
+    ['missing min_available_version', five, undefined],
+    ['minimum available version cannot be decremented', { ...five, minAvailableVersion: 3 }, 2],
     [
+      'minimum available version cannot be set when minimum encryption version is not set',
       { ...five, minEncryptionVersion: 0 },
       1,
-      'minimum available version cannot be set when minimum encryption version is not set',
     ],
     [
+      'minimum available version cannot be set when minimum decryption version is not set',
       { ...five, minDecryptionVersion: 0 },
       1,
-      'minimum available version cannot be set when minimum decryption version is not set',
     ],
-    [five, 5, 'minimum available version cannot be greater than minmum encryption version'],
-    [five, 4, 'minimum available version cannot be greater than minimum decryption version'],
-    [{ ...five, minAvailableVersion: -2 }, -1, 'minimum available version cannot be negative'],
-    [five, 0, 'minimum available version should be positive'],
-  ])('is refused when it may not be, and then nothing is changed', async (document, oldest, message) => {
+    ['minimum available version cannot be greater than minmum encryption version', five, 5],
+    ['minimum available version cannot be greater than minimum decryption version', five, 4],
+    ['minimum available version cannot be negative', { ...five, minAvailableVersion: -2 }, -1],
+    ['minimum available version should be positive', five, 0],
+  ])('is refused with "%s", and then nothing is changed', async (message, document, oldest) => {
     const engine = await engineWith(document);
     expect(await rejectionOf(trimKey(engine, 'known', oldest))).toMatchObject({
       kind: 'invalid',

@@ -186,7 +186,7 @@ describe('what a batch is verified by', () => {
     [[signature, { input: '' }], "some elements of batch_input are missing 'signature'"],
     [[hmac, { input: '' }], "some elements of batch_input are missing 'hmac'"],
     [[{ input: '' }], "no batch_input elements have 'signature' or 'hmac'"],
-  ])('is one thing for all items', async (items, message) => {
+  ])('is one thing for all items, not %j', async (items, message) => {
     const attempt = verify(await freshEngine(), 'nobody', items, REQUEST, false);
     expect(await rejectionOf(attempt)).toMatchObject({ kind: 'invalid', message });
   });

@@ -21,7 +21,7 @@ async function offered(keys: readonly string[]): Promise<string> {
   return streams.written.out;
 }
 
-it('offers no name that would do something to the terminal: not all shells make such names visible', async () => {
+it('completion offers no name that would do something to the terminal: not all shells make such names visible', async () => {
   const strange = ['\u001b[2J', 'a\u009b31m', 'b\u202e', 'c\u061c', 'two\nlines', 'with\ttab'];
   expect(await offered(['orders', ...strange, 'prés'])).toBe('orders\nprés\n');
 });

@@ -19,7 +19,7 @@ export const batchSuite: Suite = (here) => {
     expect(parsed(opened)).toHaveLength(items.length);
   });
 
-  it('reads one JSON array as well, from a file, and writes to a file', () => {
+  it('reads one JSON array from a file, and writes to a file', () => {
     const items = [{ plaintext: base64('a') }, { plaintext: base64('b') }];
     writeFileSync(here().file('array.json'), JSON.stringify(items, undefined, 2));
     expect(here().ok('transit encrypt many --batch array.json --out sealed.ndjson')).toBe('');

@@ -21,7 +21,7 @@ function importedFrom(path: string): readonly string[] {
     .map((name) => name.replace(/ as .*$/, ''));
 }
 
-it('stands before every function of the file system that the program uses', () => {
+it('the layer of faults stands before every function of the file system that the program uses', () => {
   install(wrapFileSystem);
   const used = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
@@ -30,7 +30,7 @@ it('stands before every function of the file system that the program uses', () =
   expect(used.filter((name) => !known.has(name) && !HARMLESS.has(name))).toEqual([]);
 });
 
-it('is reached by whoever imports node:fs in any way but those that leave no name', () => {
+it('the layer of faults is reached by whoever imports node:fs in any way but those that leave no name', () => {
   const odd = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
     .filter((path) =>

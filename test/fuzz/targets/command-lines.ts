@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemRandom } from '../../../src/ground/random.ts';
+import type { Chance } from '../../chance.ts';
 import { binary } from '../built-command.ts';
-import type { Chance } from '../chance.ts';
 import { commandHere, type Result, runHere } from '../command-here.ts';
 import { anyText, spoiledBytes, spoiledText } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';

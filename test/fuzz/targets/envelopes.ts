@@ -11,9 +11,10 @@ import { decryptRange } from '../../../src/transit/envelope/range.ts';
 import { rewrapEnvelope } from '../../../src/transit/envelope/rewrap.ts';
 import { halfOf, printWrappedKey } from '../../../src/transit/envelope/wrapped-keys.ts';
 import { rewrap } from '../../../src/transit/rewrap.ts';
+import type { Chance } from '../../chance.ts';
+
 import { Collected, MemoryFile, sourceOf } from '../../transit/envelope/in-memory.ts';
 import vectors from '../../vectors/envelopes/envelopes.json' with { type: 'json' };
-import type { Chance } from '../chance.ts';
 import { restoreGoKeys } from '../go-keys.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';

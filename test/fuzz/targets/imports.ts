@@ -10,7 +10,7 @@ import {
 import { keyTypes } from '../../../src/transit/key-types/index.ts';
 import type { KeyType, StoredMaterial } from '../../../src/transit/key-types/key-type.ts';
 import { keyOf } from '../../../src/transit/key-types/stored-key.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../chance.ts';
 import { goKeys, secretPart } from '../go-keys.ts';
 import { shorterBytes, spoiledBytes, spoiledText } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';

@@ -9,9 +9,11 @@ import { type Engine, engineOf } from '../../../src/transit/engine.ts';
 import { exportKey } from '../../../src/transit/export.ts';
 import { hmac } from '../../../src/transit/hmac.ts';
 import { keyRef } from '../../../src/transit/key-collection.ts';
+
 import { listKeys } from '../../../src/transit/lifecycle.ts';
 import { sign } from '../../../src/transit/signing.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../chance.ts';
+
 import { goKeys } from '../go-keys.ts';
 import { anyText, shorterTexts, spoiledBytes, spoiledText, swollenText } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';

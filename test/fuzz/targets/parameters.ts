@@ -2,7 +2,7 @@ import { catalogue } from '../../../src/operations/catalogue.ts';
 import { parseValues } from '../../../src/operations/declaration/params.ts';
 import { errorSource, printDocument, readDocument } from '../../../src/operations/json-api/request.ts';
 import { loadRoutes, type ServedRoute } from '../../../src/operations/routes.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../chance.ts';
 import { rawValues } from '../request-values.ts';
 import type { Secrets } from '../secrets.ts';
 import { type Content, SECRET_TEXT } from '../served-world.ts';

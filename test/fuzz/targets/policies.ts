@@ -1,7 +1,7 @@
 import { Acl } from '../../../src/access/acl.ts';
 import { parsePolicy } from '../../../src/access/policy.ts';
 import type { Capability } from '../../../src/operations/declaration/operation.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../chance.ts';
 import { anyText, shorterTexts, spoiledText, swollenText } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';
 import { Defect, target, type World } from '../target.ts';

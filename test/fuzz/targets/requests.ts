@@ -2,7 +2,7 @@ import type { Exchange } from '../../../src/doors/http/exchange.ts';
 import { heldBody } from '../../../src/doors/http/incoming-body.ts';
 import { pathParams, printPath, type Route } from '../../../src/operations/declaration/route.ts';
 import type { ServedRoute } from '../../../src/operations/routes.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../chance.ts';
 import { anyText, shorterTexts, spoiledText, swollenText } from '../mutation.ts';
 import { rawValues } from '../request-values.ts';
 import type { Secrets } from '../secrets.ts';

@@ -3,7 +3,7 @@ import type { Backend, BlobRef } from '../../../src/store/backends/backend.ts';
 import { MemoryBackend } from '../../../src/store/backends/memory.ts';
 import { parseChecked, printChecked } from '../../../src/store/checked-json.ts';
 import { openBackend } from '../../../src/store/open.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../chance.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';
 import { type Credentials, fillSample, readAll, sampleContent } from '../sample-store.ts';
 import type { Secrets } from '../secrets.ts';

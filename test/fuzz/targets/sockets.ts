@@ -5,9 +5,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemRandom } from '../../../src/ground/random.ts';
+
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
+import type { Chance } from '../../chance.ts';
+
 import { binary } from '../built-command.ts';
-import type { Chance } from '../chance.ts';
 import { runHere } from '../command-here.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { backupStore, restoreStore } from '../../../src/store/administration/backup.ts';
 import { createAt } from '../../../src/store/backends/registry.ts';
 import { openStore } from '../../../src/store/open.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../chance.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';
 import { fillSample, readAll, sampleContent } from '../sample-store.ts';
 import type { Secrets } from '../secrets.ts';

@@ -16,7 +16,7 @@ import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts
 import { createAt } from '../../../src/store/backends/registry.ts';
 import { parseChecked, printChecked } from '../../../src/store/checked-json.ts';
 import { openBackend } from '../../../src/store/open.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../chance.ts';
 import { anyText, spoiledBytes } from '../mutation.ts';
 import { type Credentials, fillSample, readAll, sampleContent } from '../sample-store.ts';
 import type { Secrets } from '../secrets.ts';

@@ -13,7 +13,7 @@ import { parseMasterKey, tryParseMasterKey } from '../../../src/store/master-key
 import { parseShares } from '../../../src/store/slots/shares.ts';
 import { parseIdentifier } from '../../../src/tags/identifiers.ts';
 import { readGoJson } from '../../../src/transit/backup/go-json.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../chance.ts';
 import { anyText, shorterTexts, spoiledText, swollenText } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';
 import { Defect, target, type World } from '../target.ts';

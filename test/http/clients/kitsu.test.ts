@@ -63,7 +63,7 @@ describe('kitsu with the pool of tags', () => {
     });
   });
 
-  it('changes and deletes', async () => {
+  it('changes a workspace and deletes tags', async () => {
     const { data: workspaces } = await get('organizations/acme/workspaces');
     const { id = '' } = workspaces[0] ?? {};
     const changed = await api.patch('workspaces', {
@@ -79,7 +79,7 @@ describe('kitsu with the pool of tags', () => {
     expect((await get('organizations/acme/tags')).data).toEqual([]);
   });
 
-  it('reads errors', async () => {
+  it('reads the errors of a refusal, and the place of the mistake', async () => {
     await expect(api.get('organizations/none/tags')).rejects.toMatchObject({
       errors: [{ status: '404', title: 'not found' }],
     });

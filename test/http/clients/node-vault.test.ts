@@ -128,7 +128,7 @@ describe('node-vault with the calls around transit', () => {
     expect((await vault.policies()).data.policies).not.toContain('encrypter');
   });
 
-  it('seals and unseals', async () => {
+  it('seals and unseals a server', async () => {
     const own = await startServer();
     const client = vaultClient({ endpoint: own.address, token: own.token });
     await client.seal();
@@ -138,7 +138,7 @@ describe('node-vault with the calls around transit', () => {
     expect((await client.mounts()).data['transit/'].type).toBe('transit');
   });
 
-  it('does so over TLS', async () => {
+  it('talks to a server over TLS', async () => {
     const { pem, ...tls } = selfSigned(temporaryDirectory());
     const secure = await startServer({ tls });
     const client = vaultClient({

@@ -41,7 +41,7 @@ describe('policies over the API', () => {
     ]);
   });
 
-  it('have their old paths and names as well', async () => {
+  it('have their old paths and names beside the new ones', async () => {
     expect(await calls.outcome(writeLegacy, { name: 'orders', rules: TEXT })).toEqual({
       warnings: ["'rules' is deprecated, please use 'policy' instead"],
     });

@@ -70,7 +70,7 @@ describe('auth/token/create', () => {
     [{ type: 'recovery' }, "invalid 'token_type' value"],
     [{ entity_alias: 'me' }, "'entity_alias' is only allowed in combination with token role"],
     [{ ttl: '-5s' }, "cannot provide negative value '-5s'"],
-  ])('refuses %j', async (raw, text) => {
+  ])('refuses the request %j', async (raw, text) => {
     expect(await failureOf(() => calls.outcome(create, raw, root))).toEqual(['invalid', text]);
   });
 

@@ -88,7 +88,7 @@ describe('creating tags', () => {
     expect(await refused(api.send('tags create', acme, body))).toEqual({ kind: 'invalid', message, field });
   });
 
-  it('is not found for an unknown organization', async () => {
+  it('answers "not found" for an unknown organization', async () => {
     const call = api.send('tags create', { organization_name: 'nobody' }, { data: [named('a')] });
     expect(await refused(call)).toMatchObject({
       kind: 'not-found',
@@ -117,7 +117,7 @@ describe('deleting tags', () => {
   });
 
   it.each(['tag-1111111111111111', 'tag-1', 'nonsense', 'a', 'ws-Hn4jLs8TdFg6WcXe'])(
-    'is not found when one of the tags is %j, and deletes none',
+    'answers "not found" when one of the tags is %j, and deletes none',
     async (unknown) => {
       const [a = ''] = await api.tags('acme', 'a');
       expect(await refused(api.send('tags delete', acme, { data: [tag(a), tag(unknown)] }))).toEqual({
@@ -139,7 +139,7 @@ describe('deleting tags', () => {
     expect(await api.counts('other')).toEqual({ a: 0 });
   });
 
-  it('is not found for an unknown organization', async () => {
+  it('answers "not found" for an unknown organization', async () => {
     const [a = ''] = await api.tags('acme', 'a');
     const call = api.send('tags delete', { organization_name: 'nobody' }, { data: [tag(a)] });
     expect(await refused(call)).toMatchObject({
@@ -178,7 +178,7 @@ describe('adding workspaces to a tag', () => {
     expect(await tagsOf(billing)).toEqual(['a']);
   });
 
-  it('is not found for an unknown tag', async () => {
+  it('answers "not found" for an unknown tag', async () => {
     for (const tag_id of ['tag-1111111111111111', 'nonexisting', 'a']) {
       expect(await refused(api.send('tags attach', { tag_id }, { data: [workspace(web)] }))).toEqual({
         kind: 'not-found',
@@ -188,7 +188,7 @@ describe('adding workspaces to a tag', () => {
     }
   });
 
-  it('is not found for an unknown workspace, or one of another organization, and changes none', async () => {
+  it('answers "not found" for an unknown workspace, or one of another organization, and changes none', async () => {
     const [theirs = ''] = await api.organization('other', ['web']);
     const [id = ''] = await api.tags('acme', 'a');
     for (const unknown of ['ws-1111111111111111', 'web', theirs]) {

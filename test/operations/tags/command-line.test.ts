@@ -46,7 +46,7 @@ describe('names on the command line', () => {
     });
   });
 
-  it('of nobody are not found', async () => {
+  it('that nobody has are not found', async () => {
     expect(await refused(resolve('tags attach', { tag_id: 'nobody', data: ['web'] }))).toMatchObject({
       kind: 'not-found',
       message: 'tag "nobody" not found',

@@ -165,7 +165,7 @@ describe('the list of tags', () => {
     }
   });
 
-  it('is not found for an unknown organization', async () => {
+  it('is answered with "not found" for an unknown organization', async () => {
     expect(await refused(api.ask('tags list', { organization_name: 'nobody' }))).toEqual({
       kind: 'not-found',
       message: 'organization "nobody" not found',

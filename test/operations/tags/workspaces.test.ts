@@ -229,7 +229,7 @@ describe('tagging a workspace', () => {
     expect(await api.counts('acme')).toEqual({});
   });
 
-  it('is not found for an unknown workspace, and makes no tag', async () => {
+  it('answers "not found" for an unknown workspace, and makes no tag', async () => {
     const call = api.send('workspaces tag', { workspace_id: 'ws-1111111111111111' }, { data: [named('a')] });
     expect(await refused(call)).toMatchObject({ kind: 'not-found' });
   });
@@ -315,7 +315,7 @@ describe('the list of workspaces', () => {
     [{ 'page[size]': '2', 'page[number]': '2' }, ['web-test']],
     [{ 'page[size]': '2', 'page[number]': '2', sort: '-name' }, ['Billing']],
     [{ 'page[size]': '2', 'page[number]': '9', sort: '-name' }, []],
-  ])('for %j has %j', async (query, expected) => {
+  ])('lists for the query %j the workspaces %j', async (query, expected) => {
     expect(names(await list(query))).toEqual(expected);
   });
 

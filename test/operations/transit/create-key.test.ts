@@ -80,7 +80,7 @@ describe('keys create', () => {
     });
   });
 
-  it('makes a key that encrypts the same to the same', async () => {
+  it('makes a convergent key, which encrypts the same plaintext to the same ciphertext', async () => {
     const { ask } = await freshOperations();
     const settings = { name: 'equal', derived: true, convergent_encryption: 'true' };
     expect(await ask('keys create', settings)).toMatchObject({
@@ -154,7 +154,7 @@ describe('keys create', () => {
       'convergent encryption not supported for keys of type ed25519',
     ],
     [{ name: '-orders' }, 'key name "-orders" is not allowed'],
-  ])('refuses %j', async (settings, message) => {
+  ])('refuses the settings %j', async (settings, message) => {
     const { ask } = await freshOperations();
     const error = await rejectionOf(ask('keys create', { name: 'refused', ...settings }));
     expect(error).toMatchObject({ kind: expect.stringMatching(/^(?:invalid|unsupported)$/), message });

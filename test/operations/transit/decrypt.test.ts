@@ -39,7 +39,7 @@ describe('decrypt', () => {
     [{ ciphertext: 'service:v2:AAAA' }, 'invalid ciphertext: version is too new'],
     [{ ciphertext: 'service:v1:n!t' }, 'invalid ciphertext: could not decode base64'],
     [{ ciphertext: 'service:v1:AAAA' }, 'invalid ciphertext length'],
-  ])('refuses %j', async (raw, message) => {
+  ])('refuses the request %j', async (raw, message) => {
     await operations.restore('orders', [goEntry({ key: KEY })]);
     expect(await rejectionOf(decrypt(raw))).toMatchObject({ kind: 'invalid', message });
   });

@@ -77,7 +77,7 @@ describe('encrypt', () => {
     [0, 2],
     ['', 2],
     [null, 2],
-  ])('uses the version %j', async (key_version, used) => {
+  ])('encrypts, for key_version %j, with the version %j', async (key_version, used) => {
     await operations.restore('orders', twoVersions);
     expect(await encrypt({ plaintext: FOX, key_version })).toEqual({
       ciphertext: expect.stringMatching(`^service:v${used}:`),
@@ -89,7 +89,7 @@ describe('encrypt', () => {
     [-1, 'requested version for encryption is negative'],
     [1, 'requested version for encryption is less than the minimum encryption key version'],
     [3, 'requested version for encryption is higher than the latest key version'],
-  ])('refuses the version %j', async (key_version, message) => {
+  ])('refuses the key_version %j', async (key_version, message) => {
     await operations.restore('orders', twoVersions, { min_encryption_version: 2 });
     expect(await rejectionOf(encrypt({ plaintext: FOX, key_version }))).toMatchObject({
       kind: 'invalid',
@@ -266,7 +266,7 @@ describe('encrypt with batch_input', () => {
     });
   });
 
-  it('makes a key by the way as well, but not when every item fails', async () => {
+  it('makes a key that is missing, but not when every item fails', async () => {
     expect(await encrypt({ batch_input: [{}, { plaintext: 'n!t' }] })).toMatchObject({
       batch_results: [{}, {}],
     });

@@ -79,7 +79,7 @@ describe('keys export', () => {
     [{ version: '3' }, 'invalid', 'version does not exist or cannot be found'],
     [{ version: '0' }, 'invalid', 'version for export is below minimum decryption version'],
     [{ name: 'nobody' }, 'not-found', 'key not found'],
-  ])('refuses %j', async (request, kind, message) => {
+  ])('refuses the request %j', async (request, kind, message) => {
     const attempt = operations.ask('keys export', { name: 'orders', key_type: 'encryption-key', ...request });
     expect(await rejectionOf(attempt)).toMatchObject({ kind, message });
   });

@@ -40,24 +40,27 @@ describe('hmac', () => {
     expect(await hmac({ name: 'signing' })).toEqual({ hmac: expect.stringMatching(/^service:v1:/) });
   });
 
-  it.each(Object.entries(HMACS))('has the algorithm %s', async (algorithm, payload) => {
+  it.each(Object.entries(HMACS))('makes HMACs with the algorithm %s', async (algorithm, payload) => {
     expect(await hmac({ algorithm })).toEqual({ hmac: `service:v2:${payload}` });
   });
 
-  it.each(['none', 'md5', 'SHA2-256', '', null])('has no algorithm %j', async (algorithm) => {
-    expect(await rejectionOf(hmac({ algorithm }))).toMatchObject({
-      kind: 'invalid',
-      field: 'algorithm',
-      message: `unsupported algorithm "${algorithm ?? ''}"`,
-    });
-  });
+  it.each(['none', 'md5', 'SHA2-256', '', null])(
+    'refuses the algorithm %j, which there is not',
+    async (algorithm) => {
+      expect(await rejectionOf(hmac({ algorithm }))).toMatchObject({
+        kind: 'invalid',
+        field: 'algorithm',
+        message: `unsupported algorithm "${algorithm ?? ''}"`,
+      });
+    },
+  );
 
   it.each([
     [0, 2],
     [null, 2],
     [1, 1],
     ['2', 2],
-  ])('uses the version %j', async (key_version, used) => {
+  ])('makes, for key_version %j, the HMAC with the version %j', async (key_version, used) => {
     expect(await hmac({ key_version })).toEqual({ hmac: `service:v${used}:${HMACS['sha2-256']}` });
   });
 

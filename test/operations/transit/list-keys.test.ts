@@ -30,7 +30,7 @@ describe('keys list', () => {
     expect(await operations.ask('keys list', { limit })).toEqual({ keys });
   });
 
-  it('takes both at once, page by page', async () => {
+  it('takes after and limit at once, page by page', async () => {
     expect(await operations.ask('keys list', { after: 'B', limit: 2 })).toEqual({ keys: ['a', 'b'] });
   });
 

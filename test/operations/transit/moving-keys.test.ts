@@ -19,7 +19,7 @@ const key = Buffer.alloc(32, 1).toString('base64');
 const backup = goBackup(goDocument([goEntry({ key })]));
 
 describe('backup and restore', () => {
-  it('answer a text, and nothing', async () => {
+  it('answer a text for a backup, and nothing for a restore', async () => {
     expect(await ask('restore', { backup, name: 'restored' })).toBeUndefined();
     expect(await ask('backup', { name: 'restored' })).toEqual({
       backup: expect.stringMatching(/^eyJwb2xpY3kiOnsi/),
@@ -36,7 +36,7 @@ describe('backup and restore', () => {
     await ask('restore', { backup, force: 'true' });
   });
 
-  it.each([{}, { backup: '' }, { backup: null }])('refuse %j', async (raw) => {
+  it.each([{}, { backup: '' }, { backup: null }])('refuse a request that has no backup: %j', async (raw) => {
     expect(await rejectionOf(ask('restore', raw))).toMatchObject({ message: "'backup' must be supplied" });
   });
 });
@@ -87,7 +87,7 @@ describe('import', () => {
     },
   );
 
-  it('adds and completes versions', async () => {
+  it('adds versions, and completes those that lack their private half', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     await ask('import', { name: 'grown', type: 'ed25519', public_key: pem });
@@ -174,12 +174,13 @@ describe('import on a command line', () => {
     expect(await resolved({ name: 'public', ciphertext: pem })).toEqual({ name: 'public', public_key: pem });
   });
 
-  it.each([{}, { ciphertext: '' }, { ciphertext: Buffer.alloc(552).toString('base64') }])(
-    'leaves alone what is wrapped, or not there',
-    async (raw) => {
-      expect(await resolved(raw)).toBe(raw);
-    },
-  );
+  it.each([
+    ['no key', {}],
+    ['an empty text', { ciphertext: '' }],
+    ['what is wrapped already', { ciphertext: Buffer.alloc(552).toString('base64') }],
+  ])('sends %s as it was given', async (_, raw) => {
+    expect(await resolved(raw)).toBe(raw);
+  });
 
   it('refuses a private key that it cannot read, without an echo of it', async () => {
     const pem = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n';

@@ -112,7 +112,7 @@ describe('sign', () => {
   it.each([
     [-1, 'requested version for signing is negative'],
     [3, 'requested version for signing is higher than the latest key version'],
-  ])('refuses the version %j', async (key_version, message) => {
+  ])('refuses the key_version %j', async (key_version, message) => {
     expect(await rejectionOf(sign('ed25519', { key_version }))).toMatchObject({
       field: 'key_version',
       message,
@@ -141,7 +141,7 @@ describe('the hash of sign', () => {
     ['sha3-256', 'sha3-256'],
     ['sha3-384', 'sha3-384'],
     ['sha3-512', 'sha3-512'],
-  ])('is the hash_algorithm %s', async (hash_algorithm, openssl) => {
+  ])('is made with the hash_algorithm %s', async (hash_algorithm, openssl) => {
     expect(isEcdsa(openssl, await signed('p256', { hash_algorithm }))).toBe(true);
     expect(isPkcs1(openssl, await signed('rsa', { hash_algorithm, signature_algorithm: 'pkcs1v15' }))).toBe(
       true,
@@ -229,13 +229,16 @@ describe('the form of a signature', () => {
     expect(await sign('ed25519', raw)).toMatchObject({ signature: urlSafe });
   });
 
-  it.each(['', null, 'ASN1', 'raw'])('has no marshaling_algorithm %j', async (marshaling_algorithm) => {
-    expect(await rejectionOf(sign('p256', { marshaling_algorithm }))).toMatchObject({
-      kind: 'invalid',
-      field: 'marshaling_algorithm',
-      message: `invalid marshaling type "${marshaling_algorithm ?? ''}"`,
-    });
-  });
+  it.each(['', null, 'ASN1', 'raw'])(
+    'refuses the marshaling_algorithm %j, which there is not',
+    async (marshaling_algorithm) => {
+      expect(await rejectionOf(sign('p256', { marshaling_algorithm }))).toMatchObject({
+        kind: 'invalid',
+        field: 'marshaling_algorithm',
+        message: `invalid marshaling type "${marshaling_algorithm ?? ''}"`,
+      });
+    },
+  );
 
   it.each([
     ['auto', 222],
@@ -255,7 +258,7 @@ describe('the form of a signature', () => {
     ['some', "salt length neither 'auto', 'hash', nor an int: some"],
     [null, "salt length neither 'auto', 'hash', nor an int: "],
     ['223', 'requested salt length 223 is invalid'],
-  ])('has no salt_length %j', async (salt_length, message) => {
+  ])('refuses the salt_length %j, which there is not', async (salt_length, message) => {
     expect(await rejectionOf(sign('rsa', { salt_length }))).toMatchObject({ field: 'salt_length', message });
   });
 });

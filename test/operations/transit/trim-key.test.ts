@@ -34,7 +34,7 @@ describe('keys trim', () => {
     });
   });
 
-  it('has no other name for it: without it nothing happens', async () => {
+  it('refuses a request without min_available_version, for which there is no other name', async () => {
     for (const raw of [{}, { min_version: 2 }]) {
       expect(await rejectionOf(trim(raw))).toMatchObject({
         kind: 'invalid',
@@ -48,7 +48,7 @@ describe('keys trim', () => {
     [3, 'minimum available version cannot be greater than minmum encryption version'],
     [-1, 'minimum available version cannot be decremented'],
     [null, 'minimum available version should be positive'],
-  ])('refuses %j', async (oldest, message) => {
+  ])('refuses the min_available_version %j', async (oldest, message) => {
     expect(await rejectionOf(trim({ min_available_version: oldest }))).toMatchObject({
       kind: 'invalid',
       message,

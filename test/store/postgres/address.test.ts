@@ -4,7 +4,7 @@ import { thrownBy } from '../../reference/thrown.ts';
 
 describe('the location of a store in PostgreSQL', () => {
   it.each(['postgres://%', 'postgres://%zz@host/d', 'postgres://host/%', 'postgres://host/d?host=%25zz'])(
-    'is refused where a %% begins no escape: %s',
+    'is refused where a percent sign begins no escape: %s',
     (location) => {
       expect(thrownBy(() => parseAddress(location))).toMatchObject({
         kind: 'invalid',

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { initStore } from '../../../src/store/administration/init.ts';
 import { issueToken, KEY, MASTER_KEY } from '../../http/serving.ts';
+import { seeded } from '../../seeded.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
 import { DatabaseLine } from './database-line.ts';
 import { Member } from './fleet.ts';
@@ -16,8 +17,6 @@ const KILLS = 50;
 const PLAINTEXT = Buffer.from('attack at dawn').toString('base64');
 const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const run = promisify(execFile);
-
-const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
 
 /** A key that one writer turns, and what it was told. */
 interface Turned {
@@ -92,8 +91,8 @@ describe.skipIf(missing !== undefined)(
         const refused = await other(member).ask('POST', `transit/decrypt/${key}`, { ciphertext }, token);
         expect(refused.status).toBe(400);
       },
-      async delete(member: Member, key: string) {
-        const name = `${key}-${Math.random().toString(36).slice(2)}`;
+      async delete(member: Member, key: string, round: number) {
+        const name = `${key}-${round}`;
         await must(member, 'POST', `transit/keys/${name}`);
         await must(other(member), 'POST', `transit/keys/${name}/config`, { deletion_allowed: true });
         await must(member, 'DELETE', `transit/keys/${name}`);
@@ -114,7 +113,10 @@ describe.skipIf(missing !== undefined)(
       await must(members[0], 'POST', 'transit/keys/commanded');
       const kinds = Object.values(changes);
       const working = keys.map(async (key) => {
-        for (let i = 0; i < OPERATIONS / keys.length; i++) await pick(kinds)(pick(members), key);
+        const chance = seeded(key);
+        for (let i = 0; i < OPERATIONS / keys.length; i++) {
+          await chance.pick(kinds)(chance.pick(members), key, i);
+        }
       });
       const commanding = (async () => {
         for (let version = 2; version <= COMMANDS + 1; version++) {
@@ -167,9 +169,12 @@ describe.skipIf(missing !== undefined)(
 
     /** Turns a key until told to stop; notes what it was told. */
     async function turn(turned: Turned, until: { done: boolean }): Promise<void> {
+      const chance = seeded(turned.name);
       await must(members[0], 'POST', `transit/keys/${turned.name}`);
       while (!until.done) {
-        const reply = await pick(members).send('POST', `transit/keys/${turned.name}/rotate`, {}, token);
+        const reply = await chance
+          .pick(members)
+          .send('POST', `transit/keys/${turned.name}/rotate`, {}, token);
         if (reply === undefined || reply.status === 503) {
           turned.unknown++;
           await sleep(20);
@@ -195,12 +200,13 @@ describe.skipIf(missing !== undefined)(
     it(`lose nothing acknowledged when servers and the database are killed, ${KILLS} times`, async () => {
       const turned = turnedKeys('killed');
       const until = { done: false };
+      const chance = seeded();
       const turning = turned.map((key) => turn(key, until));
       for (let kill = 0; kill < KILLS; kill++) {
-        await sleep(100 + Math.random() * 300);
-        const victim = pick([...members, cluster]);
+        await sleep(100 + chance.below(300));
+        const victim = chance.pick([...members, cluster]);
         await victim.kill();
-        await sleep(Math.random() * 200);
+        await sleep(chance.below(200));
         await victim.start();
         // Whoever is left comes back by itself.
         for (const member of members) await must(member, 'GET', 'sys/mounts');

@@ -14,7 +14,7 @@ function looks() {
 /** Long enough for whatever is to be sent. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
-it('sends one look for all who ask at once', async () => {
+it('a shared look is sent once for all who ask at once', async () => {
   const { sent, shared } = looks();
   const asked = [shared.ask(), shared.ask(), shared.ask()];
   await turn();
@@ -23,7 +23,7 @@ it('sends one look for all who ask at once', async () => {
   expect(await Promise.all(asked)).toEqual(['first', 'first', 'first']);
 });
 
-it('gives nobody the answer to a look that was sent before they asked', async () => {
+it('a shared look gives nobody the answer to a look that was sent before they asked', async () => {
   const { sent, shared } = looks();
   const early = shared.ask();
   await turn();
@@ -38,7 +38,7 @@ it('gives nobody the answer to a look that was sent before they asked', async ()
   expect(await Promise.all(late)).toEqual(['second', 'second']);
 });
 
-it('goes on after a look that failed, which fails only for those who waited for it', async () => {
+it('a shared look goes on after one that failed, which fails only for those who waited for it', async () => {
   const { sent, shared } = looks();
   const early = shared.ask();
   await turn();

@@ -7,7 +7,7 @@ import { childProcesses } from './child-process.ts';
 
 const start = childProcesses();
 
-it('loses no update and leaves no gap when 16 processes write at once', async () => {
+it('a store loses no update and leaves no gap when 16 processes write at once', async () => {
   const directory = await newStoreDirectory();
   const each = 25;
   const children = Array.from({ length: 16 }, () => start(directory, 'count', String(each)));
@@ -24,7 +24,7 @@ it('loses no update and leaves no gap when 16 processes write at once', async ()
   expect(statSync(join(directory, 'lock')).size).toBe(0);
 });
 
-it('lets readers go on while another process holds the lock', async () => {
+it('a store lets readers go on while another process holds the lock', async () => {
   const directory = await newStoreDirectory();
   const store = await openWithKey(directory);
   const ref = { collection: 'things', id: 'one' };
@@ -38,7 +38,7 @@ it('lets readers go on while another process holds the lock', async () => {
   await holder.ended;
 });
 
-it('is not held up by a process that was killed while it held the lock', async () => {
+it('a writer is not held up by a process that was killed while it held the lock', async () => {
   const directory = await newStoreDirectory();
   const store = await openWithKey(directory);
   let slow = 0;

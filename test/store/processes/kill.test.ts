@@ -2,6 +2,8 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
+import type { Chance } from '../../chance.ts';
+import { seeded } from '../../seeded.ts';
 import { newStoreDirectory, openWithKey, rawCredential } from '../temporary-store.ts';
 import type { Counter } from './child.ts';
 import { type Child, childProcesses } from './child-process.ts';
@@ -30,22 +32,23 @@ class Acknowledged {
   }
 }
 
-async function killAtRandom(child: Child): Promise<void> {
-  await child.saidLines(1 + Math.floor(Math.random() * (MOST_CHANGES + 1)));
-  await sleep(Math.random() * LONGEST_MOMENT_MS);
+async function killAtRandom(child: Child, chance: Chance): Promise<void> {
+  await child.saidLines(1 + chance.below(MOST_CHANGES + 1));
+  await sleep(chance.below(LONGEST_MOMENT_MS));
   child.process.kill('SIGKILL');
   expect(await child.ended).toBe('SIGKILL');
 }
 
-it(`keeps every acknowledged change when its writer is killed, ${KILLS} times`, {
+it(`a store keeps every acknowledged change when its writer is killed, ${KILLS} times`, {
   timeout: 120_000,
 }, async () => {
   const directory = await newStoreDirectory();
   const acknowledged = new Acknowledged();
+  const chance = seeded();
   let slow = 0;
   for (let round = 0; round < KILLS; round++) {
     const child = start(directory, 'everything', `round${round}`);
-    await killAtRandom(child);
+    await killAtRandom(child, chance);
     acknowledged.add(child.lines);
     const begin = performance.now();
     const store = await openWithKey(directory);
@@ -73,7 +76,9 @@ it(`keeps every acknowledged change when its writer is killed, ${KILLS} times`, 
   expect({ findings, unlocked }).toEqual({ findings: [], unlocked: true });
 });
 
-it('is wholly re-keyed or as before when a rekey is killed at any moment', { timeout: 60_000 }, async () => {
+it('a store is wholly re-keyed or as before when a rekey is killed at any moment', {
+  timeout: 60_000,
+}, async () => {
   const directory = await newStoreDirectory();
   const setup = await openWithKey(directory);
   const ids = Array.from({ length: 60 }, (_, i) => `id${i}`).sort();
@@ -81,10 +86,11 @@ it('is wholly re-keyed or as before when a rekey is killed at any moment', { tim
     for (const id of ids) tx.put({ collection: 'things', id }, { id });
   });
   let finished = 0;
+  const chance = seeded();
   for (let round = 0; round < 40; round++) {
     const child = start(directory, 'rekey');
     await child.said('ready');
-    await sleep(Math.random() * 40);
+    await sleep(chance.below(40));
     child.process.kill('SIGKILL');
     if ((await child.ended) === 0) finished++;
     // This one was open all along and follows from root key to root key.

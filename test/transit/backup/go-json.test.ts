@@ -48,13 +48,13 @@ describe('reading JSON as Go does', () => {
   });
 
   it.each([
-    ['nested more than 8 deep', '['.repeat(9)],
-    ['nested more than 8 deep', '{"a":'.repeat(1_000_000)],
-    ['more than 1000 values', `[${'0,'.repeat(1000)}0]`],
-    ['more than 1000 values', `[${'[],'.repeat(501)}0]`],
-    ['a number has more than 1300 digits', `[${'9'.repeat(1301)}]`],
-    ['a number has more than 1300 digits', `{"n":1e${'9'.repeat(1300)}}`],
-  ])('refuses a document that is %s', (what, text) => {
+    ['nine lists', 'nested more than 8 deep', '['.repeat(9)],
+    ['a million objects', 'nested more than 8 deep', '{"a":'.repeat(1_000_000)],
+    ['1001 numbers', 'more than 1000 values', `[${'0,'.repeat(1000)}0]`],
+    ['501 lists and their commas', 'more than 1000 values', `[${'[],'.repeat(501)}0]`],
+    ['a long number', 'a number has more than 1300 digits', `[${'9'.repeat(1301)}]`],
+    ['a long exponent', 'a number has more than 1300 digits', `{"n":1e${'9'.repeat(1300)}}`],
+  ])('refuses a document of %s: %s', (_, what, text) => {
     expect(thrownBy(() => read(text))).toMatchObject({
       kind: 'too-large',
       message: `JSON is refused: ${what}`,

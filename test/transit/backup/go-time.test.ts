@@ -33,7 +33,7 @@ describe('times as Go reads and writes them', () => {
     '2026-02-03T10:20:30+0130',
     '12026-02-03T10:20:30Z',
     '-0026-02-03T10:20:30Z',
-  ])('refuses %j', (text) => {
+  ])('refuses the text %j', (text) => {
     expect(canonicalGoTime(text)).toBeUndefined();
   });
 

@@ -34,8 +34,6 @@ describe('a backup whose versions do not fit each other', () => {
     ],
     ['min encryption version cannot be negative', { min_encryption_version: -1 }],
     ['cannot set min encryption version of 3, latest key version is 2', { min_encryption_version: 3 }],
-    ['minimum available version cannot be negative', { min_available_version: -1 }],
-    ['minimum available version cannot be negative', { archive_min_version: -1 }],
     ['min decryption version should not be less then min available version', { min_available_version: 2 }],
     [
       'not every version from 1 to 9007199254740991 is there',
@@ -50,6 +48,14 @@ describe('a backup whose versions do not fit each other', () => {
     expect(await rejectionOf(read(withPolicy(policy)))).toMatchObject({
       kind: 'invalid',
       message: inconsistent(text),
+      field: 'backup',
+    });
+  });
+
+  it.each(['min_available_version', 'archive_min_version'])('is refused for a negative %s', async (name) => {
+    expect(await rejectionOf(read(withPolicy({ [name]: -1 })))).toMatchObject({
+      kind: 'invalid',
+      message: inconsistent('minimum available version cannot be negative'),
       field: 'backup',
     });
   });
@@ -121,18 +127,31 @@ describe('a backup whose settings do not fit each other', () => {
       'unknown convergent version 9',
       { derived: true, kdf: 1, convergent_encryption: true, convergent_version: 9 },
     ],
-    ['error parsing version template', { version_template: 'no placeholder' }],
-    ['error parsing version template', { version_template: '{{version}}{{version}}' }],
-    ['error parsing version template', { version_template: '{{version}}' }],
-    ['error parsing version template', { version_template: 'k{{version}}7:' }],
-    ['error parsing version template', { version_template: '\x1b]0;{{version}}:' }],
-    ['auto rotate period is out of range', { auto_rotate_period: -1 }],
-    ['auto rotate period is out of range', { auto_rotate_period: 2n ** 63n }],
     ['key size of -1 is out of range', { key_size: -1 }],
   ])('is refused: %s', async (text, policy) => {
     expect(await rejectionOf(read(withPolicy(policy)))).toMatchObject({
       kind: 'invalid',
       message: inconsistent(text),
+    });
+  });
+
+  it.each([
+    'no placeholder',
+    '{{version}}{{version}}',
+    '{{version}}',
+    'k{{version}}7:',
+    '\x1b]0;{{version}}:',
+  ])('is refused for the version template %j', async (version_template) => {
+    expect(await rejectionOf(read(withPolicy({ version_template })))).toMatchObject({
+      kind: 'invalid',
+      message: inconsistent('error parsing version template'),
+    });
+  });
+
+  it.each([-1, 2n ** 63n])('is refused for a period of rotation of %s', async (auto_rotate_period) => {
+    expect(await rejectionOf(read(withPolicy({ auto_rotate_period })))).toMatchObject({
+      kind: 'invalid',
+      message: inconsistent('auto rotate period is out of range'),
     });
   });
 });
@@ -192,42 +211,6 @@ describe('a backup of a type that is not here', () => {
   );
 });
 
-describe('the numbers 10 and 11, which peers use differently', () => {
-  const withoutOpenBao = (document: Members): Members => {
-    const { soft_deleted: _, ...policy } = document['policy'] as Members;
-    return JSON.parse(
-      JSON.stringify({ ...document, policy }, (name, value) => {
-        if (name === 'external_key_ref') return undefined;
-        return value instanceof Map ? Object.fromEntries(value) : value;
-      }),
-    );
-  };
-  const own = goEntry({ key: bytes(32, 5), hmac_key: bytes(32, 5) });
-
-  it.each<[string, string, Members]>([
-    ['10 in the layout of OpenBao', 'hmac', goDocument([own], { type: 10 })],
-    ['11 in the layout of OpenBao', 'xchacha20-poly1305', goDocument([aes()], { type: 11 })],
-    [
-      '11 in the layout of Vault, its HMAC key being the key',
-      'hmac',
-      withoutOpenBao(goDocument([own], { type: 11 })),
-    ],
-    ['11 with a key size', 'hmac', goDocument([own], { type: 11, key_size: 32 })],
-    [
-      '11 in an unknown layout with a key that is not its HMAC key',
-      'xchacha20-poly1305',
-      withoutOpenBao(goDocument([aes()], { type: 11 })),
-    ],
-    [
-      '10 in an unknown layout, its HMAC key being the key',
-      'hmac',
-      withoutOpenBao(goDocument([own], { type: 10 })),
-    ],
-  ])('%s is %s', async (_, type, document) => {
-    expect((await read(document)).type).toBe(type);
-  });
-});
-
 describe('a version that is no key of its type', () => {
   const p256 = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'jwk' });
   const number = (text: string | undefined): bigint =>
@@ -253,13 +236,19 @@ describe('a version that is no key of its type', () => {
     ['backup has no ed25519 key', 2, { key: null }],
     ['backup has an ed25519 key of the wrong length', 2, { key: bytes(32) }],
     [
-      'backup has an ed25519 private key that does not match its public key',
-      2,
-      { key: Buffer.concat([seed, Buffer.alloc(32)]).toString('base64') },
+      'backup cannot be restored: version 1: HMAC key of 31 bytes, not 32',
+      0,
+      { key: bytes(32), hmac_key: bytes(31) },
     ],
+  ])('is refused: %s', async (message, type, members) => {
+    const document = goDocument([goEntry(members)], { type });
+    expect(await rejectionOf(read(document))).toMatchObject({ kind: 'invalid', message, field: 'backup' });
+  });
+
+  it.each<[string, Members]>([
+    ['other half', { key: Buffer.concat([seed, Buffer.alloc(32)]).toString('base64') }],
     [
-      'backup has an ed25519 private key that does not match its public key',
-      2,
+      'public key beside it',
       {
         key: Buffer.concat([
           seed,
@@ -268,14 +257,12 @@ describe('a version that is no key of its type', () => {
         public_key: bytes(32),
       },
     ],
-    [
-      'backup cannot be restored: version 1: HMAC key of 31 bytes, not 32',
-      0,
-      { key: bytes(32), hmac_key: bytes(31) },
-    ],
-  ])('is refused: %s', async (message, type, members) => {
-    const document = goDocument([goEntry(members)], { type });
-    expect(await rejectionOf(read(document))).toMatchObject({ kind: 'invalid', message, field: 'backup' });
+  ])('is refused when an ed25519 seed does not fit the %s', async (_, members) => {
+    expect(await rejectionOf(read(goDocument([goEntry(members)], { type: 2 })))).toMatchObject({
+      kind: 'invalid',
+      message: 'backup has an ed25519 private key that does not match its public key',
+      field: 'backup',
+    });
   });
 
   it('is refused with certificates that cannot be read', async () => {
@@ -327,7 +314,7 @@ describe('a document of other shapes', () => {
     ['key name "" is not allowed', '{"policy":{}}'],
     ['invalid JSON', 'service:v1:AAAA'],
     ['unexpected end of JSON input', '{"policy":{"name":"orders"'],
-  ])('is refused: %s', async (message, json) => {
+  ])('is refused: %s, in %s', async (message, json) => {
     expect(await rejectionOf(readText(json))).toMatchObject({ kind: 'invalid', message, field: 'backup' });
   });
 
@@ -347,28 +334,6 @@ describe('a document of other shapes', () => {
       name: 'orders',
       latestVersion: 1,
     });
-  });
-});
-
-describe('documents of old releases', () => {
-  it('may have a single key from before there were versions', async () => {
-    const key = await read({ policy: { name: 'ancient', key: bytes(32, 9), type: 0 } });
-    expect(key).toMatchObject({ name: 'ancient', latestVersion: 1, minDecryptionVersion: 1 });
-    expect(key.versions['1']?.secret).toBe(bytes(32, 9));
-    expect(Buffer.from(key.versions['1']?.hmacKey ?? '', 'base64')).toHaveLength(32);
-  });
-
-  it('may lack minimum, latest version and HMAC keys; only the latest version gets one', async () => {
-    const { hmac_key: _, time: __, ...old } = aes();
-    const key = await read({ policy: { name: 'ancient', keys: { 1: old, 2: old } } });
-    expect(key).toMatchObject({ latestVersion: 2, minDecryptionVersion: 1, kdf: 0, type: 'aes256-gcm96' });
-    expect(key.versions['1']).not.toHaveProperty('hmacKey');
-    expect(Buffer.from(key.versions['2']?.hmacKey ?? '', 'base64')).toHaveLength(32);
-  });
-
-  it('may be convergent without saying how', async () => {
-    const key = await read(withPolicy({ derived: true, convergent_encryption: true, convergent_version: 0 }));
-    expect(key).toMatchObject({ convergentVersion: 1, kdf: 0 });
   });
 });
 

@@ -1,6 +1,8 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { asCofferError } from '../../../src/ground/errors.ts';
+import type { Chance } from '../../chance.ts';
+import { seeded } from '../../seeded.ts';
 import { attempt, encrypted, MemoryKeys } from './in-memory.ts';
 
 const CHUNK = 65_536;
@@ -18,6 +20,10 @@ const edges = [
   ...Array.from({ length: headerBytes }, (_, place) => place),
   ...borders.flatMap((border) => Array.from({ length: 40 }, (_, i) => border - 20 + i)),
 ].filter((place, index, all) => place < envelope.length && all.indexOf(place) === index);
+
+/** Places at random in the chunks. */
+const elsewhere = (chance: Chance): number[] =>
+  Array.from({ length: 300 }, () => headerBytes + chance.below(envelope.length - headerBytes));
 
 /** Refused, and whatever had come out until then are chunks of the plaintext, whole and from its beginning. */
 async function expectRefusal(
@@ -51,11 +57,11 @@ describe('an envelope of three chunks', () => {
 
   it('is refused with any bit around the borders of chunks flipped, and with random ones elsewhere', async () => {
     const inChunks = edges.filter((place) => place >= headerBytes);
-    const elsewhere = Array.from({ length: 300 }, () => randomInt(headerBytes, envelope.length));
+    const chance = seeded();
     for (const place of inChunks) {
       for (let bit = 0; bit < 8; bit++) await expectRefusal(flipped(place, bit), ['corrupt']);
     }
-    for (const place of elsewhere) await expectRefusal(flipped(place, randomInt(8)), ['corrupt']);
+    for (const place of elsewhere(chance)) await expectRefusal(flipped(place, chance.below(8)), ['corrupt']);
   });
 
   it('gives out everything before the damage', async () => {
@@ -73,8 +79,7 @@ describe('an envelope of three chunks', () => {
   });
 
   it('is refused when it is cut off anywhere around the edges, and at random places elsewhere', async () => {
-    const elsewhere = Array.from({ length: 300 }, () => randomInt(headerBytes, envelope.length));
-    for (const length of [...edges, ...elsewhere]) {
+    for (const length of [...edges, ...elsewhere(seeded())]) {
       await expectRefusal(envelope.subarray(0, length), ['corrupt']);
     }
   });

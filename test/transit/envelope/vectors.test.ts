@@ -34,7 +34,7 @@ const keysOf = ({ wrapped, dataKey }: Vector): DataKeys => ({
 });
 
 describe('an envelope written by another implementation', () => {
-  it.each(vectors)('is understood: $title', async (vector) => {
+  it.each(vectors)('is understood here: $title', async (vector) => {
     const envelope = Buffer.from(vector.envelope, 'base64');
     const header = await readHeader(sourceOf(envelope));
     expect(describeHeader(header)).toMatchObject({

@@ -36,21 +36,21 @@ describe.each(CURVES)('a key on $jwkName in a backup', (curve) => {
   const order = orderOf(curve.jwkName);
   const limit = 1n << BigInt(8 * curve.coordinateBytes);
 
-  it.each<[string, BackupMaterial]>([
-    ['has no point of an elliptic curve', {}],
-    [offCurve, { ec: { x, y: y + 1n } }],
-    [offCurve, { ec: { x: 0n, y: 0n } }],
-    [outOfRange, { ec: { x, y: limit } }],
-    [outOfRange, { ec: { x: -x, y } }],
-    [outOfRange, { ec: { x, y, d: 0n } }],
-    [outOfRange, { ec: { x, y, d: -1n } }],
-    [outOfRange, { ec: { x, y, d: limit } }],
-    [apart, { ec: { x, y, d: d ^ 1n } }],
-    [apart, { ec: { x, y, d: order } }],
-    [apart, { ec: { x, y, d: order - d } }],
-    [apart, { ...material, publicKey: pem(other) }],
-    [apart, { ...material, publicKey: 'no PEM at all' }],
-  ])('is refused when it %s', (what, hostile) => {
+  it.each<[string, string, BackupMaterial]>([
+    ['nothing is there', 'has no point of an elliptic curve', {}],
+    ['y is one too large', offCurve, { ec: { x, y: y + 1n } }],
+    ['x and y are 0', offCurve, { ec: { x: 0n, y: 0n } }],
+    ['y is too long', outOfRange, { ec: { x, y: limit } }],
+    ['x is negative', outOfRange, { ec: { x: -x, y } }],
+    ['d is 0', outOfRange, { ec: { x, y, d: 0n } }],
+    ['d is negative', outOfRange, { ec: { x, y, d: -1n } }],
+    ['d is too long', outOfRange, { ec: { x, y, d: limit } }],
+    ['d has one bit changed', apart, { ec: { x, y, d: d ^ 1n } }],
+    ['d is the order of the curve', apart, { ec: { x, y, d: order } }],
+    ['d is the negative of the right one', apart, { ec: { x, y, d: order - d } }],
+    ['the public key is of another pair', apart, { ...material, publicKey: pem(other) }],
+    ['the public key is no PEM', apart, { ...material, publicKey: 'no PEM at all' }],
+  ])('is refused when %s: the backup %s', (_, what, hostile) => {
     expect(thrownBy(() => ecdsaFromBackup(hostile, curve))).toMatchObject({
       kind: 'invalid',
       message: `backup ${what}`,

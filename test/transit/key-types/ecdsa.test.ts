@@ -16,7 +16,7 @@ const OPTIONS: SignatureOptions = {
 const message = Buffer.from('the quick brown fox');
 const hashes = Object.keys(DIGEST_HASHES) as DigestHashName[];
 
-describe.each(ecdsa.map((type) => [type.name, type] as const))('%s', (_, type) => {
+describe.each(ecdsa.map((type) => [type.name, type] as const))('the key type %s', (_, type) => {
   const stored = type.generate(systemRandom, 0);
 
   it.each(hashes)('signs and verifies with %s, in both marshalings', async (hash) => {

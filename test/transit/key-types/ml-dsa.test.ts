@@ -7,7 +7,7 @@ import { postQuantumContract, signatureOptions } from './post-quantum.contract.t
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
-describe.each(vectors)('$type', ({ type: name, keyGeneration, signing, verification }) => {
+describe.each(vectors)('the key type $type', ({ type: name, keyGeneration, signing, verification }) => {
   const type = keyTypeNamed(name) ?? expect.fail(`no key type ${name}`);
   const fromSeed = async (seed: string) => type.backup.read({ key: hex(seed) });
 

@@ -6,7 +6,7 @@ import { postQuantumContract, signatureOptions } from './post-quantum.contract.t
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
-describe.each(vectors)('$type', ({ type: name, privateKey, message, signature, tcId }) => {
+describe.each(vectors)('the key type $type', ({ type: name, privateKey, message, signature, tcId }) => {
   const type = keyTypeNamed(name) ?? expect.fail(`no key type ${name}`);
 
   it(`verifies the signature of ACVP case ${tcId}, and no other`, async () => {

@@ -101,11 +101,14 @@ describe('importing a key', () => {
     });
   });
 
-  it.each(['SHA1', 'sha224', 'SHA256', 'Sha384', 'SHA512'])('unwraps with %s', async (hashFunction) => {
-    const ciphertext = wrapped(Buffer.alloc(32, 1), hashFunction.toLowerCase());
-    const key = await importKey(engine, `hash-${hashFunction}`, { ...settings, hashFunction, ciphertext });
-    expect(key.document.imported).toBe(true);
-  });
+  it.each(['SHA1', 'sha224', 'SHA256', 'Sha384', 'SHA512'])(
+    'unwraps a key that was wrapped with %s',
+    async (hashFunction) => {
+      const ciphertext = wrapped(Buffer.alloc(32, 1), hashFunction.toLowerCase());
+      const key = await importKey(engine, `hash-${hashFunction}`, { ...settings, hashFunction, ciphertext });
+      expect(key.document.imported).toBe(true);
+    },
+  );
 
   const onCurve = (namedCurve = '') => generateKeyPairSync('ec', { namedCurve });
   const pairs = {
@@ -193,7 +196,7 @@ describe('importing a key', () => {
       'key derivation and convergent encryption not supported for keys of type hmac',
       { type: 'hmac', derived: true },
     ],
-  ])('refuses with "%s"', async (message_, change) => {
+  ])('refuses with "%s" the request %j', async (message_, change) => {
     const attempt = importKey(engine, 'refused', { ...settings, ...change });
     expect(await rejectionOf(attempt)).toMatchObject({ message: message_ });
     expect(await findKey(engine, 'refused')).toBeUndefined();
@@ -374,7 +377,7 @@ describe('transferring a key to another server', () => {
     ['version does not exist or cannot be found', { version: '9' }],
     ['version for export is below minimum decryption version', { version: '0' }],
     ['version 1 does not contain a private part', { source: 'ed25519-public' }],
-  ])('is refused with "%s"', async (refusal, change) => {
+  ])('is refused with "%s" for %j', async (refusal, change) => {
     const request = {
       destination: 'other-server',
       source: 'travelling',

@@ -25,7 +25,7 @@ describe.each(curves)('ECDSA over a digest on $namedCurve', ({ namedCurve, order
   const pair = generateKeyPairSync('ec', { namedCurve });
   const other = generateKeyPairSync('ec', { namedCurve });
 
-  it.each(hashes)('and signing the message with %s verify each other', async (hash) => {
+  it.each(hashes)('agrees, both ways, with the signature of the message with %s', async (hash) => {
     const digest = createHash(hash).update(message).digest();
     for (const dsaEncoding of ['der', 'ieee-p1363'] as const) {
       const ours = await signEcdsaDigest(pair.privateKey, digest, dsaEncoding);
