@@ -2,8 +2,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -26,6 +27,7 @@ const bundle = here('../dist/coffer.cjs');
 
 interface Server {
   readonly port: number;
+  readonly pid: number;
   /** Head and body of the request that loads it. */
   readonly request: string;
   close(): Promise<void>;
@@ -36,7 +38,13 @@ export async function run(): Promise<readonly Row[]> {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-bench-'));
   try {
     const store = await newStore(directory);
-    return [...(await oneWorker(store)), await twoWorkers(store), await batch(store)];
+    return [
+      ...(await oneWorker(store)),
+      ...(await memory(store)),
+      await refused(store),
+      await twoWorkers(store),
+      await batch(store),
+    ];
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -69,9 +77,9 @@ async function oneWorker(store: TestStore): Promise<readonly Row[]> {
   const [ours, floor] = [await startCoffer(store, 1), await startFloor()];
   try {
     const pairs = await takeTurns(ours, floor, { connections: 32, depth: 1 });
-    const floorName = 'a bare route of the same framework';
+    const floorName = 'a bare node:http route';
     return [
-      row('served encrypt, 64 bytes', pairs, perRequestMs, floorName, 1 / 0.8),
+      row('served encrypt, 64 bytes', pairs, perRequestMs, floorName, 1 / 0.9),
       row('served encrypt, 99th percentile', pairs, ({ p99Ms }) => p99Ms, floorName, 3),
     ];
   } finally {
@@ -79,12 +87,78 @@ async function oneWorker(store: TestStore): Promise<readonly Row[]> {
   }
 }
 
+/** What a server takes up while it encrypts at full speed. The columns are in MiB, and the first floor is what we promise. */
+export async function memory(store: TestStore): Promise<readonly Row[]> {
+  const server = await startCoffer(store, 1);
+  const shape = { connections: 32, depth: 1 };
+  try {
+    await underLoad(server, shape, 60_000);
+    const first = residentMiB(server.pid);
+    await underLoad(server, shape, 60_000);
+    const second = residentMiB(server.pid);
+    return [
+      row('served encrypt, MiB resident after 60 s', [[first, 120]], (mib) => mib, 'what is promised', 1),
+      row('served encrypt, MiB after 120 s', [[second, first]], (mib) => mib, 'after 60 s', 1.05),
+    ];
+  } finally {
+    await server.close();
+  }
+}
+
+const REFUSALS = 200;
+const MIB = 1024 * 1024;
+
+/** Processor time of the server for requests whose token is bad, each on a connection of its own. */
+export async function refused(store: TestStore): Promise<Row> {
+  const server = await startCoffer(store, 1);
+  const cpuMs = async (bytes: number): Promise<number> => {
+    const before = processorMs(server.pid);
+    for (let count = 0; count < REFUSALS; count += 1) await sendRefused(server.port, bytes);
+    return (processorMs(server.pid) - before) / REFUSALS;
+  };
+  try {
+    await cpuMs(100);
+    await cpuMs(MIB);
+    const pairs: [number, number][] = [];
+    for (let pair = 0; pair < PAIRS; pair += 1) pairs.push([await cpuMs(MIB), await cpuMs(100)]);
+    return row('refused request of 1 MiB, processor time', pairs, (ms) => ms, 'one of 100 bytes', 2);
+  } finally {
+    await server.close();
+  }
+}
+
+/** Goes on sending until the answer is there, as most clients do. */
+async function sendRefused(port: number, bytes: number): Promise<void> {
+  const body = Buffer.alloc(bytes, 'A');
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  const answered = once(socket, 'data');
+  socket.on('error', () => undefined);
+  socket.write(
+    `POST /v1/transit/encrypt/${KEY} HTTP/1.1\r\nHost: bench\r\nX-Service-Token: cfr.bad\r\n` +
+      `Content-Length: ${bytes}\r\n\r\n`,
+  );
+  socket.write(body);
+  const [answer] = (await answered) as [Buffer];
+  if (!answer.toString().startsWith('HTTP/1.1 403')) throw new Error(`answered ${answer.toString()}`);
+  socket.destroy();
+}
+
+/** In hundredths of a second, as the kernel counts it for user and system. */
+function processorMs(pid: number): number {
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ');
+  const [user = '', system = ''] = fields.split(' ').slice(11, 13);
+  return (Number(user) + Number(system)) * 10;
+}
+
+const residentMiB = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
 /** Requests are pipelined, or else the generator would take most of the second core for itself. */
 async function twoWorkers(store: TestStore): Promise<Row> {
   const [two, one] = [await startCoffer(store, 2), await startCoffer(store, 1)];
   try {
     const pairs = await takeTurns(two, one, { connections: 32, depth: 16 });
-    return row('served encrypt, two workers', pairs, perRequestMs, 'one worker', 1 / 1.6);
+    return row('served encrypt, two workers', pairs, perRequestMs, 'one worker', 1 / 1.8);
   } finally {
     await Promise.all([two.close(), one.close()]);
   }
@@ -200,13 +274,14 @@ export async function startCoffer(store: TestStore, workers: number): Promise<Se
     env: { ...process.env, COFFER_MASTER_KEY: store.masterKey },
   });
   const port = Number(new URL(await firstLine(child)).port);
-  return { port, request: requestWith(`X-Service-Token: ${store.token}`), close: () => end(child) };
+  const request = requestWith(`X-Service-Token: ${store.token}`);
+  return { port, pid: child.pid ?? 0, request, close: () => end(child) };
 }
 
 async function startFloor(): Promise<Server> {
   const child = spawn(process.execPath, [here('http-floor.ts')], { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = Number(await firstLine(child));
-  return { port, request: requestWith(''), close: () => end(child) };
+  return { port, pid: child.pid ?? 0, request: requestWith(''), close: () => end(child) };
 }
 
 async function firstLine({ stdout }: ChildProcess): Promise<string> {

@@ -9,6 +9,7 @@ import {
   type Caller,
   type Capability,
   type Core,
+  NOBODY,
   type Operation,
   type Outcome,
   resultOf,
@@ -114,17 +115,23 @@ export interface Performed {
 /** Answers a request, whatever becomes of it; what can't be recorded is not given. */
 export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door: Door<A>): Promise<A> {
   const { token, match } = asked;
-  const identity = token === undefined ? undefined : await guarded.access.authenticate(token, asked.revision);
+  const operation = typeof match === 'string' ? undefined : match.served.operation;
+  const identity =
+    token === undefined || operation?.unauthenticated
+      ? undefined
+      : await guarded.access.authenticate(token, asked.revision);
   const trail = new Trail(guarded, asked, identity);
   let result: Result<A>;
   try {
+    const judge = operation?.unauthenticated
+      ? ANYBODY
+      : identity && new PolicyJudge(guarded, asked, identity);
     result =
-      token === undefined || identity === undefined
+      judge === undefined
         ? door.unauthenticated()
-        : (door.refused?.() ??
-          (await carryOut(guarded, asked, door, new Judge(guarded, asked, identity), trail)));
+        : (door.refused?.() ?? (await carryOut(guarded, asked, door, judge, trail)));
   } catch (error) {
-    result = door.failed(error, typeof match === 'string' ? undefined : match.served.operation);
+    result = door.failed(error, operation);
   }
   try {
     await trail.respond(result);
@@ -143,7 +150,7 @@ export async function isWelcome(
   const identity = await guarded.access.identify({ token: asked.token });
   if (identity === undefined) return undefined;
   const { paths, leadNowhere } = await asked.policyPaths(guarded.core);
-  const isAllowedThere = new Judge(guarded, asked, identity).allowsPaths(paths);
+  const isAllowedThere = new PolicyJudge(guarded, asked, identity).allowsPaths(paths);
   return isAllowedThere && !leadNowhere ? identity : undefined;
 }
 
@@ -184,8 +191,19 @@ async function carryOut<A>(
   return door.printed({ operation, outcome, captures, sent, unrecognized });
 }
 
-/** What one token may do with one request. */
-class Judge {
+/** Who says what may be done with one request. */
+interface Judge {
+  readonly caller: Caller;
+  /** As far as the paths tell: what is sent beside them may be refused yet. */
+  allowsPaths(paths: readonly string[]): boolean;
+  allows(paths: readonly string[], operation: Operation, capability: Capability, sent: Raw): boolean;
+}
+
+/** For operations that need no token: a login is open to everybody, and recorded all the same. */
+const ANYBODY: Judge = { caller: NOBODY, allowsPaths: () => true, allows: () => true };
+
+/** The policies of a token. */
+class PolicyJudge implements Judge {
   readonly caller: Caller;
   readonly #access: Access;
   readonly #asked: AskedRequest;
@@ -204,7 +222,6 @@ class Judge {
     };
   }
 
-  /** As far as the paths tell: what is sent beside them may be refused yet. */
   allowsPaths(paths: readonly string[]): boolean {
     const { match, method } = this.#asked;
     const may = (capability: Capability) => this.#may(paths, capability);

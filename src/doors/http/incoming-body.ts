@@ -28,6 +28,8 @@ export class IncomingBody implements RequestBody {
     const { headers } = request;
     this.#length =
       headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
+    // What the connection has brought so far has been read; the rest stays where it is until somebody wants it.
+    if (this.isLarge) request.socket.pause();
   }
 
   get isLarge(): boolean {
@@ -53,6 +55,7 @@ export class IncomingBody implements RequestBody {
     if (this.exceeds(limit)) return Promise.reject(tooLarge());
     this.#invite();
     const request = this.#request;
+    request.socket.resume();
     const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>();
     const chunks: Buffer[] = [];
     let bytes = 0;

@@ -38,8 +38,8 @@ function* slicesOf(pieces: readonly Buffer[]): Generator<Buffer> {
   }
 }
 
-/** So long a client has to read its answer before the connection is closed, as with the peers' servers. */
-const LINGER_MS = 500;
+/** So long a client has to read its answer before the connection is closed; Go's servers give half of it. */
+const LINGER_MS = 1000;
 
 /**
  * Answers a request of whose body much is still to come, and takes in nothing more of it: the connection ends with this

@@ -98,7 +98,7 @@ export class VaultApi {
   async #route(exchange: Exchange, request: VaultRequest): Promise<Answer> {
     const own = this.#own.match(request.method, request.path);
     const served = this.#options.served();
-    if (typeof own === 'object' && own.served.operation.unauthenticated) {
+    if (typeof own === 'object' && isOpen(own)) {
       return this.#answerAnybody(exchange, request, own, served?.core);
     }
     if (own === 'unsupported-operation' && this.#own.isOpen(request.path)) {
@@ -144,7 +144,11 @@ export class VaultApi {
     const table = found && this.#mounted.get(found.type);
     const mount = table && found;
     const match = table?.match(method, path.slice((mount?.path.length ?? 0) + 1)) ?? own;
-    const limit = isSystemPath(path) ? MAX_SYSTEM_BODY_BYTES : undefined;
+    const limit = isOpen(match)
+      ? MAX_STRANGER_BODY_BYTES
+      : isSystemPath(path)
+        ? MAX_SYSTEM_BODY_BYTES
+        : undefined;
     return {
       id: randomUUID(),
       method,
@@ -189,6 +193,9 @@ export class VaultApi {
     return { answer: errorBody(status, texts, errorDetails(exchange, known)), status, error: text };
   }
 }
+
+const isOpen = (match: Match): boolean =>
+  typeof match !== 'string' && match.served.operation.unauthenticated === true;
 
 const refusal = (status: number, text: string): Result<Answer> => ({
   answer: errorBody(status, [text]),
