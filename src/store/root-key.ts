@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { lengthPrefixed, wipe } from '../ground/bytes.ts';
-import { corrupt } from '../ground/errors.ts';
+import { corrupt, type Place, placed } from '../ground/errors.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
 import type { Blob, BlobRef } from './backends/backend.ts';
-import { EXAMINE_AND_BRING_BACK } from './damage-hint.ts';
+import { EXAMINE_AND_BRING_BACK } from './refusals.ts';
 import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './sealed/single-use-seal.ts';
 
 export const ROOT_KEY_BYTES = 32;
@@ -72,16 +72,16 @@ export class RootKey {
     return { ref, bytes };
   }
 
-  /** @param file how messages call it. @throws `corrupt` naming it. */
-  open(ref: BlobRef, bytes: Uint8Array, file: string): OpenedFile {
-    if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(file, 'it is cut short');
-    if (bytes[0] !== SEALED_FORMAT) throw damaged(file, 'its format is unknown');
+  /** @param place for messages. @throws `corrupt` naming it. */
+  open(ref: BlobRef, bytes: Uint8Array, place: Place): OpenedFile {
+    if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(place, 'it is cut short');
+    if (bytes[0] !== SEALED_FORMAT) throw damaged(place, 'its format is unknown');
     const plaintext = openOnce(this.#context(ref, bytes.subarray(1, HEAD_BYTES)), bytes.subarray(HEAD_BYTES));
-    if (plaintext === undefined) throw damaged(file, 'its content is not what was sealed under this name');
+    if (plaintext === undefined) throw damaged(place, 'its content is not what was sealed under this name');
     const [space, collection, id, json] = splitLengthPrefixed(plaintext);
     wipe(plaintext);
     if (!isSpace(space) || collection === undefined || id === undefined || json === undefined) {
-      throw damaged(file, 'it has no identity');
+      throw damaged(place, 'it has no identity');
     }
     return { identity: { space, collection, id }, json };
   }
@@ -121,7 +121,5 @@ function splitLengthPrefixed(bytes: Buffer): string[] {
 const isSpace = (text: string | undefined): text is Identity['space'] =>
   text === 'document' || text === 'index' || text === 'slots';
 
-const damaged = (file: string, reason: string) =>
-  corrupt(`${file} is damaged: ${reason}`, {
-    hint: EXAMINE_AND_BRING_BACK,
-  });
+const damaged = (place: Place, reason: string) =>
+  corrupt(placed`${place} is damaged: ${reason}`, { hint: EXAMINE_AND_BRING_BACK });

@@ -1,3 +1,4 @@
+import { printPlace } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { Identity, RootKey } from '../root-key.ts';
 import { COLLECTIONS, type Head, headOf, pageOf } from '../sealed/collection-index.ts';
@@ -96,7 +97,7 @@ class IndexCheck {
   }
 
   #report(identity: Identity, reason: string): void {
-    const file = this.#backend.locate(this.#root.generation, this.#root.refOf(identity));
-    this.#findings.push({ file, reason, ...RESTORE });
+    const place = this.#backend.locate(this.#root.generation, this.#root.refOf(identity));
+    this.#findings.push({ file: printPlace(place), reason, ...RESTORE });
   }
 }

@@ -1,5 +1,6 @@
-import { corrupt } from '../../ground/errors.ts';
+import { corrupt, placed } from '../../ground/errors.ts';
 import type { Backend, BlobRef } from '../backends/backend.ts';
+import { missing } from '../refusals.ts';
 import type { Identity, OpenedFile, RootKey } from '../root-key.ts';
 import { type Finding, findingOf } from './status.ts';
 
@@ -50,10 +51,11 @@ export async function surveyFiles(backend: Backend, root: RootKey, onProgress?: 
 }
 
 async function openFile(backend: Backend, root: RootKey, ref: BlobRef): Promise<OpenedFile> {
-  const file = backend.locate(root.generation, ref);
+  const place = backend.locate(root.generation, ref);
   const bytes = await backend.read(root.generation, ref);
-  if (bytes === undefined) throw corrupt(`${file} is missing`);
-  const opened = root.open(ref, bytes, file);
-  if (root.refOf(opened.identity).name !== ref.name) throw corrupt(`${file} has the name of another file`);
+  if (bytes === undefined) throw missing(place);
+  const opened = root.open(ref, bytes, place);
+  if (root.refOf(opened.identity).name !== ref.name)
+    throw corrupt(placed`${place} has the name of another file`);
   return opened;
 }

@@ -1,6 +1,5 @@
-import { corrupt } from '../../ground/errors.ts';
 import type { Backend, Version } from '../backends/backend.ts';
-import { EXAMINE_AND_BRING_BACK } from '../damage-hint.ts';
+import { EXAMINE_AND_BRING_BACK, missing } from '../refusals.ts';
 import { fingerprint, type Identity, type RootKey } from '../root-key.ts';
 import type { IndexReader } from './collection-index.ts';
 import { type CachedFile, type DocumentCache, identityKey } from './document-cache.ts';
@@ -76,9 +75,7 @@ export class FileReader implements IndexReader {
   /** The error for a file that should exist. */
   missing(identity: Identity): Error {
     const { backend, root } = this.#scope;
-    return corrupt(`${backend.locate(root.generation, root.refOf(identity))} is missing`, {
-      hint: EXAMINE_AND_BRING_BACK,
-    });
+    return missing(backend.locate(root.generation, root.refOf(identity)), EXAMINE_AND_BRING_BACK);
   }
 
   async exists(identity: Identity): Promise<boolean> {

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeWithParents } from '../../../ground/directories.ts';
-import { conflict } from '../../../ground/errors.ts';
+import { conflict, placed } from '../../../ground/errors.ts';
 import type { InitialContent } from '../backend.ts';
 import type { CreateOptions } from '../backend-kind.ts';
 import { diskError } from './disk-errors.ts';
@@ -83,14 +83,16 @@ async function makeStoreDirectory(directory: string): Promise<boolean> {
 function refuseOccupied(layout: Layout): void {
   const names = readdirSync(layout.directory);
   if (names.includes(HEADER)) {
-    throw conflict(`there is a store in ${layout.directory} already`, {
+    throw conflict(placed`there is a store in ${{ file: layout.directory }} already`, {
       hint: 'give another directory with --store, or use this one',
     });
   }
   const unfinished = names.includes(HEADER + STAGED);
   const foreign = names.filter((name) => name !== basename(layout.lock));
   if (foreign.length > 0 && !unfinished) {
-    throw conflict(`${layout.directory} is not empty`, { hint: 'give an empty directory, or a new one' });
+    throw conflict(placed`${{ file: layout.directory }} is not empty`, {
+      hint: 'give an empty directory, or a new one',
+    });
   }
 }
 

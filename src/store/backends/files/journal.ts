@@ -1,4 +1,4 @@
-import { corrupt } from '../../../ground/errors.ts';
+import { corrupt, placed } from '../../../ground/errors.ts';
 import { parseChecked, printChecked } from '../../checked-json.ts';
 import { type Area, areas, type BlobRef, type Version } from '../backend.ts';
 
@@ -34,7 +34,7 @@ export function printJournal({ from, entries }: Journal): Buffer {
 /**
  * Names are checked strictly: whoever could write this file must not be able to have us write or delete
  * anything outside the store.
- * @param file how the message calls it. @throws `corrupt`
+ * @param file its path. @throws `corrupt`
  */
 export function parseJournal(bytes: Uint8Array, file: string): Journal {
   const body = parseChecked(bytes);
@@ -47,7 +47,7 @@ export function parseJournal(bytes: Uint8Array, file: string): Journal {
     entries.length === 0 ||
     !entries.every((entry) => entry !== undefined)
   ) {
-    throw corrupt(`${file} is damaged`, {
+    throw corrupt(placed`${{ file }} is damaged`, {
       hint: 'delete its directory to give up the unfinished change, then run "coffer doctor"',
     });
   }

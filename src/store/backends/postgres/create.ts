@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { conflict, corrupt } from '../../../ground/errors.ts';
+import { conflict, corrupt, placed } from '../../../ground/errors.ts';
 import type { Blob, InitialContent } from '../backend.ts';
 import type { CreateOptions, Migration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
@@ -58,7 +58,7 @@ async function onOwnConnection<T>(address: PostgresAddress, use: (client: Client
       giveBack(true);
     }
   } catch (error) {
-    throw databaseError(error, address.printed);
+    throw databaseError(error, address.place);
   } finally {
     connections.close();
   }
@@ -93,13 +93,13 @@ class Filling {
   }
 
   async begin(resume: boolean): Promise<void> {
-    const { schema, printed } = this.#address;
+    const { schema, place } = this.#address;
     const { rows } = await this.#client.query<{ readonly ready: boolean; readonly header: Buffer }>(
       `SELECT ready, header FROM ${schema}.store`,
     );
     const [found] = rows;
     if (found?.ready === true) {
-      throw conflict(`there is a store in ${printed} already`, {
+      throw conflict(placed`there is a store in ${place} already`, {
         hint: 'give another location with --store, or use this one',
       });
     }
@@ -129,7 +129,7 @@ class Filling {
     const wrong = [...this.#sent].find(([ref, digest]) => stored.get(ref) !== digest)?.[0];
     if (wrong !== undefined || stored.size !== this.#sent.size) {
       throw corrupt(
-        `${this.#address.printed} does not hold what was sent to it (${wrong ?? 'more than that'})`,
+        placed`${this.#address.place} does not hold what was sent to it (${wrong ?? 'more than that'})`,
       );
     }
     const { schema } = this.#address;
