@@ -13,7 +13,7 @@ const HEAD_BYTES = 1 + SALT_BYTES;
 /** Of HMAC-SHA256: 160 bits, beyond any hope of a collision, and short enough for every file system. */
 const NAME_BYTES = 20;
 
-/** What a sealed file is: its name is derived from this, and this is sealed inside it. */
+/** What a sealed blob is: its name is derived from this, and this is sealed inside it. */
 export interface Identity {
   /** `document`: what the rooms above store. `index`: which ids a collection has. `slots`: the list of key slots. */
   readonly space: 'document' | 'index' | 'slots';
@@ -21,15 +21,15 @@ export interface Identity {
   readonly id: string;
 }
 
-export interface OpenedFile {
+export interface OpenedBlob {
   readonly identity: Identity;
   /** JSON text. */
   readonly json: string;
 }
 
 /**
- * The key that seals a store, for one generation. Files are sealed under their own name, the name is a keyed hash of
- * their identity, and the identity is inside: a file that was renamed, swapped or brought from another store or
+ * The key that seals a store, for one generation. Blobs are sealed under their own name, the name is a keyed hash of
+ * their identity, and the identity is inside: a blob that was renamed, swapped or brought from another store or
  * generation doesn't open.
  */
 export class RootKey {
@@ -55,7 +55,7 @@ export class RootKey {
     return this.#root.export();
   }
 
-  /** The opaque name under which a file is kept. */
+  /** The opaque name under which a blob is kept. */
   refOf({ space, collection, id }: Identity): BlobRef {
     const mac = createHmac('sha256', this.#naming)
       .update(lengthPrefixed(space, collection, id))
@@ -73,7 +73,7 @@ export class RootKey {
   }
 
   /** @param place for messages. @throws `corrupt` naming it. */
-  open(ref: BlobRef, bytes: Uint8Array, place: Place): OpenedFile {
+  open(ref: BlobRef, bytes: Uint8Array, place: Place): OpenedBlob {
     if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(place, 'it is cut short');
     if (bytes[0] !== SEALED_FORMAT) throw damaged(place, 'its format is unknown');
     const plaintext = openOnce(this.#context(ref, bytes.subarray(1, HEAD_BYTES)), bytes.subarray(HEAD_BYTES));

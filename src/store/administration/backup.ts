@@ -16,7 +16,7 @@ import { type BackupRecord, BackupWriter, damagedBackup, readBackupFile } from '
 export interface BackupSummary {
   /** The store's id. */
   readonly id: string;
-  /** Slots and sealed files. */
+  /** Slots and sealed blobs. */
   readonly files: number;
   /** Size of the backup. */
   readonly bytes: number;

@@ -17,7 +17,7 @@ export interface CopyOptions {
 export interface CopySummary {
   /** The store's id; the copy has the same. */
   readonly id: string;
-  /** Slots and sealed files. */
+  /** Slots and sealed blobs. */
   readonly files: number;
 }
 

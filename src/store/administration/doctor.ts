@@ -11,7 +11,7 @@ import { compareSlots, openSlotList, readSlotFiles, SLOT_LIST } from '../slots/s
 import { unlock } from '../slots/unlock.ts';
 import { checkIndexes } from './index-check.ts';
 import { type Finding, findingOf } from './status.ts';
-import { type Progress, type Survey, surveyFiles } from './survey.ts';
+import { type Progress, type Survey, surveyBlobs } from './survey.ts';
 
 export interface ExamineOptions {
   readonly location: Location;
@@ -81,7 +81,7 @@ async function examineVersion(
     return { checked: ownFiles, unlocked: false, findings: [...strays, ...damaged] };
   }
   const root = await keyring.root(backend, version.generation);
-  const survey = await surveyFiles(backend, root, onProgress);
+  const survey = await surveyBlobs(backend, root, onProgress);
   return {
     checked: ownFiles + survey.checked,
     unlocked: true,

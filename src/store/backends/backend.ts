@@ -44,7 +44,7 @@ export interface CommitOptions {
 }
 
 /** The right to write, held by one session among all processes. */
-export interface Session {
+export interface WriteSession {
   /** Always settled; moves on with each commit. */
   readonly version: Version;
   /**
@@ -81,7 +81,7 @@ export interface Backend {
    * Runs `work` as the only session among all processes, after finishing or discarding what a killed one left.
    * @throws `unavailable` when the right to write can't be had within a bounded time.
    */
-  exclusive<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T>;
 
   /** Lets go of connections, if there are any. What is under way may fail. */
   close(): void;

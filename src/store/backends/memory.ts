@@ -6,9 +6,9 @@ import type {
   BlobRef,
   Change,
   InitialContent,
-  Session,
   State,
   Version,
+  WriteSession,
 } from './backend.ts';
 
 type Blobs = Map<string, Uint8Array>;
@@ -66,7 +66,7 @@ export class MemoryBackend implements Backend {
     return [];
   }
 
-  async exclusive<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
     const run = this.#queue.then(() => work(this.#session()));
     this.#queue = run.catch(() => undefined);
     return run;
@@ -75,7 +75,7 @@ export class MemoryBackend implements Backend {
   /** It lives on for other handles. */
   close(): void {}
 
-  #session(): Session {
+  #session(): WriteSession {
     const version = (): Version => ({ generation: this.#state.generation, revision: this.#state.revision });
     const commit = (changes: readonly Change[]): void => {
       if (changes.length === 0) return;

@@ -1,4 +1,5 @@
 import { corrupt, type Place, placed } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import type { Blob, BlobRef } from '../backends/backend.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { FORMAT } from '../header.ts';
@@ -89,8 +90,6 @@ const damaged = (place: Place) =>
     hint: 'unlock with another slot, then remove this one and add it again',
   });
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
 const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 const isKind = (value: unknown): value is SlotKind => kinds.some((kind) => kind === value);
 const isBase64 = (value: unknown): value is string => typeof value === 'string' && value.length > 0;

@@ -8,11 +8,11 @@ import {
   type Blob,
   type BlobRef,
   type Change,
-  type Session,
   type State,
   type Version,
+  type WriteSession,
 } from '../backend.ts';
-import type { BackendOptions } from '../backend-kind.ts';
+import { type BackendOptions, LOCK_WAIT_MS } from '../backend-kind.ts';
 import { readBlobFile } from './blob-file.ts';
 import { commitChanges, recover, type StoreDirectory } from './commit.ts';
 import { diskError, errorCode } from './disk-errors.ts';
@@ -23,9 +23,6 @@ import { Layout, parseBlobFileName, STAGED } from './layout.ts';
 import { refuseForeign } from './ownership.ts';
 import { StateDirectory, settled, unsettled } from './state-directory.ts';
 import { findStrays } from './strays.ts';
-
-/** How long a writer waits for the others. */
-const LOCK_WAIT_MS = 30_000;
 
 /** A store in a directory of files, shared by any number of processes. Layout: docs/format.md. */
 export class FilesBackend implements Backend {
@@ -97,7 +94,7 @@ export class FilesBackend implements Backend {
     return findStrays(this.#directory).map((file) => ({ file }));
   }
 
-  async exclusive<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
     return this.#lock.hold(async () => work(new FilesSession(this.#directory, await this.#prepare())));
   }
 
@@ -156,7 +153,7 @@ export class FilesBackend implements Backend {
   }
 }
 
-class FilesSession implements Session {
+class FilesSession implements WriteSession {
   readonly #directory: StoreDirectory;
   version: Version;
 

@@ -1,4 +1,5 @@
 import { corrupt, placed } from '../../../ground/errors.ts';
+import { isObject } from '../../../ground/objects.ts';
 import { parseChecked, printChecked } from '../../checked-json.ts';
 import { type Area, areas, type BlobRef, type Version } from '../backend.ts';
 
@@ -55,8 +56,8 @@ export function parseJournal(bytes: Uint8Array, file: string): Journal {
 }
 
 function parseEntry(value: unknown): JournalEntry | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { area, name, sha256 } = value as Record<string, unknown>;
+  if (!isObject(value)) return undefined;
+  const { area, name, sha256 } = value;
   if (!isArea(area) || typeof name !== 'string' || !NAME.test(name)) return undefined;
   if (sha256 === null) return { ref: { area, name }, sha256: undefined };
   return typeof sha256 === 'string' && SHA256.test(sha256) ? { ref: { area, name }, sha256 } : undefined;

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { conflict, corrupt, placed } from '../../../ground/errors.ts';
 import type { Blob, InitialContent } from '../backend.ts';
-import type { CreateOptions, Migration } from '../backend-kind.ts';
+import { CREATION_WAIT_MS, type CreateOptions, type Migration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
 import { type Client, Connections } from './connections.ts';
@@ -9,7 +9,6 @@ import { databaseError } from './database-errors.ts';
 import { checkSchema, migrateSchema } from './schema.ts';
 import { StoreLock } from './store-lock.ts';
 
-const LOCK_WAIT_MS = 10_000;
 const STATEMENT_MS = 10 * 60_000;
 
 /**
@@ -25,7 +24,7 @@ export async function createInPostgres(
   await onOwnConnection(address, async (client) => {
     await inTransaction(client, () => migrateSchema(client, address));
     await checkSchema(client, address);
-    await new StoreLock(client, address, LOCK_WAIT_MS).take();
+    await new StoreLock(client, address, CREATION_WAIT_MS).take();
     const filling = new Filling(client, address, content);
     await filling.begin(resume);
     try {
@@ -48,7 +47,7 @@ async function onOwnConnection<T>(address: PostgresAddress, use: (client: Client
     connections: 1,
     waitMs: address.connectTimeoutMs,
     statementMs: STATEMENT_MS,
-    lockMs: LOCK_WAIT_MS,
+    lockMs: CREATION_WAIT_MS,
   });
   try {
     const { client, giveBack } = await connections.lend(async () => undefined);

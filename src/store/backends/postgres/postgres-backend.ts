@@ -7,8 +7,8 @@ import {
   unavailable,
 } from '../../../ground/errors.ts';
 import { noStore } from '../../refusals.ts';
-import type { Area, Backend, BlobRef, Session, State } from '../backend.ts';
-import type { BackendOptions } from '../backend-kind.ts';
+import type { Area, Backend, BlobRef, State, WriteSession } from '../backend.ts';
+import { type BackendOptions, LOCK_WAIT_MS } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import { isBlobName, printRef } from './blob-rows.ts';
 import { type Client, Connections, type Lent } from './connections.ts';
@@ -18,7 +18,6 @@ import { PostgresSession } from './session.ts';
 import { SharedLook } from './shared-look.ts';
 import { COMMIT_COLUMNS, type Commit, commitOf, StoreLock } from './store-lock.ts';
 
-const LOCK_WAIT_MS = 30_000;
 const READING_CONNECTIONS = 4;
 const READ_MS = 10_000;
 /** A rekey deletes all rows of a generation in one statement. */
@@ -126,7 +125,7 @@ export class PostgresBackend implements Backend {
     }));
   }
 
-  async exclusive<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
     const { lent, session } = await this.#begin();
     const outcome = await Promise.allSettled([work(session)]);
     const released = session.release();

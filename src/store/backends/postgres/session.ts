@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CofferError, placed, unavailable } from '../../../ground/errors.ts';
-import type { Blob, Change, CommitOptions, Session, Version } from '../backend.ts';
+import type { Blob, Change, CommitOptions, Version, WriteSession } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
 import { type CommitStatements, columnsOf, commitStatements } from './commit-statements.ts';
@@ -13,7 +13,7 @@ const ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 50;
 
 /** The right to write: the lock, held by the one connection over which everything is written. */
-export class PostgresSession implements Session {
+export class PostgresSession implements WriteSession {
   readonly #client: Client;
   readonly #address: PostgresAddress;
   readonly #statements: CommitStatements;
