@@ -1,6 +1,6 @@
 import { constants, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { type CofferError, unavailable } from '../ground/errors.ts';
+import { type CofferError, placed, unavailable } from '../ground/errors.ts';
 import { pause } from '../ground/pause.ts';
 import { diskReason } from '../store/backends/files/disk-errors.ts';
 
@@ -168,7 +168,7 @@ async function endsWithinLine(file: FileHandle): Promise<boolean> {
 }
 
 function cannotOpen(path: string, cause: unknown): CofferError {
-  return unavailable(`cannot open the audit log ${path}: ${diskReason(cause)}`, {
+  return unavailable(placed`cannot open the audit log ${{ file: path }}: ${diskReason(cause)}`, {
     hint: 'mend the path or its permissions',
     cause,
   });

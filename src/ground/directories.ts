@@ -21,4 +21,5 @@ export function makeWithParents(directory: string, mode: number): string | undef
   return missing[0];
 }
 
-const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+/** Whether there is anything at a path. Unlike `existsSync` it takes no failure of the disk for a no, but throws it. */
+export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;

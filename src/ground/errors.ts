@@ -23,11 +23,62 @@ export type ErrorKind =
   | 'unavailable'
   | 'too-large';
 
+/** Where something is kept on the machine or in the network that the program runs in. */
+export type Place = FilePlace | DatabasePlace;
+
+export interface FilePlace {
+  readonly file: string;
+}
+
+export interface DatabasePlace {
+  /** Its address, without the password. */
+  readonly database: string;
+  /** What in it is meant, unless it is the whole of it. */
+  readonly part?: string;
+}
+
+/** Words for those who run the program, and what everybody else reads in their stead. */
+export interface Aside {
+  readonly inside: string;
+  readonly outside: string;
+}
+
+type Part = string | Place | Aside;
+
+/** A text of which the places are told apart, so that others can be told it without them. Plain JSON. */
+export type Text = string | readonly Part[];
+
+/** The tag of a text with places in it: placed`${{ file }} is damaged`. */
+export const placed = (
+  words: TemplateStringsArray,
+  ...values: readonly (Text | Place | Aside | number)[]
+): Text =>
+  words.flatMap((word, index) => {
+    const value = values[index - 1] ?? '';
+    return [...(typeof value === 'number' ? [String(value)] : [value].flat()), word];
+  });
+
+/** A place as people write it. */
+export function printPlace(place: Place): string {
+  if ('file' in place) return place.file;
+  return place.part === undefined ? place.database : `${place.database} (${place.part})`;
+}
+
+/** @param name what stands for a place or an aside; without it, what those read who run the program. */
+export const printText = (text: Text, name: (part: Place | Aside) => string = insideName): string =>
+  typeof text === 'string'
+    ? text
+    : text.map((part) => (typeof part === 'string' ? part : name(part))).join('');
+
+const insideName = (part: Place | Aside): string => ('inside' in part ? part.inside : printPlace(part));
+
+const isPlace = (part: Part): part is Place => typeof part === 'object' && !('inside' in part);
+
 export interface ErrorDetails {
   /** The parameter (wire name, e.g. `key_version`) that the error is about. */
   readonly field?: string;
   /** What to do about it, for people: one clause, lower case, no full stop. Sent only to the command's own client. */
-  readonly hint?: string;
+  readonly hint?: Text;
   readonly cause?: unknown;
 }
 
@@ -41,13 +92,19 @@ export class CofferError extends Error {
   readonly kind: ErrorKind;
   readonly field: string | undefined;
   readonly hint: string | undefined;
+  /** The file or database that the message names. */
+  readonly where: Place | undefined;
+  /** Message and hint as they were given, with their places told apart. */
+  readonly texts: { readonly message: Text; readonly hint?: Text };
 
-  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(kind: ErrorKind, message: Text, { field, hint, cause }: ErrorDetails = {}) {
+    super(printText(message), cause === undefined ? undefined : { cause });
     this.name = 'CofferError';
     this.kind = kind;
-    this.field = details.field;
-    this.hint = details.hint;
+    this.field = field;
+    this.hint = hint === undefined ? undefined : printText(hint);
+    this.where = typeof message === 'string' ? undefined : message.find(isPlace);
+    this.texts = hint === undefined ? { message } : { message, hint };
   }
 }
 
@@ -56,26 +113,26 @@ export function asCofferError(error: unknown): CofferError | undefined {
   return error instanceof CofferError ? error : undefined;
 }
 
-export const invalid = (message: string, details?: ErrorDetails): CofferError =>
+export const invalid = (message: Text, details?: ErrorDetails): CofferError =>
   new CofferError('invalid', message, details);
 
-export const notFound = (message: string, details?: ErrorDetails): CofferError =>
+export const notFound = (message: Text, details?: ErrorDetails): CofferError =>
   new CofferError('not-found', message, details);
 
-export const unsupported = (message: string, details?: ErrorDetails): CofferError =>
+export const unsupported = (message: Text, details?: ErrorDetails): CofferError =>
   new CofferError('unsupported', message, details);
 
-export const conflict = (message: string, details?: ErrorDetails): CofferError =>
+export const conflict = (message: Text, details?: ErrorDetails): CofferError =>
   new CofferError('conflict', message, details);
 
-export const denied = (message: string, details?: ErrorDetails): CofferError =>
+export const denied = (message: Text, details?: ErrorDetails): CofferError =>
   new CofferError('denied', message, details);
 
-export const sealed = (message: string, details?: ErrorDetails): CofferError =>
+export const sealed = (message: Text, details?: ErrorDetails): CofferError =>
   new CofferError('sealed', message, details);
 
-export const corrupt = (message: string, details?: ErrorDetails): CofferError =>
+export const corrupt = (message: Text, details?: ErrorDetails): CofferError =>
   new CofferError('corrupt', message, details);
 
-export const unavailable = (message: string, details?: ErrorDetails): CofferError =>
+export const unavailable = (message: Text, details?: ErrorDetails): CofferError =>
   new CofferError('unavailable', message, details);

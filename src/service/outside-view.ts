@@ -1,5 +1,5 @@
-import { isAbsolute, sep } from 'node:path';
-import { CofferError } from '../ground/errors.ts';
+import { join, win32 } from 'node:path';
+import { type Aside, CofferError, type Place, printText } from '../ground/errors.ts';
 
 /**
  * Notes for those who run the server why a request could not be answered.
@@ -7,13 +7,9 @@ import { CofferError } from '../ground/errors.ts';
  */
 export type NoteFailure = (error: unknown) => CofferError | undefined;
 
-/** The address of a database, without the punctuation that follows it. */
-const DATABASE = /postgres(?:ql)?:\/\/\S*[^\s:,;.)]/g;
-/** All of an absolute path but its last part. */
-const DIRECTORIES = /(?<![\w.~:/\\-])(?:[A-Za-z]:)?[\\/](?:[^\s\\/"]+[\\/])+/g;
-
 /** Whether an error is about the server's disk or database, not about what a caller asked for. */
-export const isOfServer = ({ kind }: CofferError): boolean => kind === 'corrupt' || kind === 'unavailable';
+export const isOfServer = ({ kind, where }: CofferError): boolean =>
+  kind === 'corrupt' || kind === 'unavailable' || where !== undefined;
 
 /**
  * An error as those see it who have no business with where a server keeps things: files are called by their place within
@@ -21,18 +17,25 @@ export const isOfServer = ({ kind }: CofferError): boolean => kind === 'corrupt'
  * @param store the directory of the store, or `postgres://…`.
  */
 export function outsideView(error: CofferError, store: string): CofferError {
-  if (!isOfServer(error)) return error;
-  const message = withoutPlaces(error.message, store);
-  const hint =
-    error.hint !== undefined && withoutPlaces(error.hint, store) === error.hint ? error.hint : undefined;
-  return new CofferError(error.kind, message, {
-    ...(error.field === undefined ? {} : { field: error.field }),
-    ...(hint === undefined ? {} : { hint }),
-  });
+  const { message, hint } = error.texts;
+  const hasPlace = typeof hint === 'object';
+  if (typeof message === 'string' && !hasPlace) return error;
+  return new CofferError(
+    error.kind,
+    printText(message, (part) => outsideName(part, store)),
+    {
+      ...(error.field === undefined ? {} : { field: error.field }),
+      ...(hint === undefined || hasPlace ? {} : { hint }),
+    },
+  );
 }
 
-function withoutPlaces(text: string, store: string): string {
-  // The directory by itself first: a path may have spaces in it, and what its end is can't be told then.
-  const known = isAbsolute(store) ? text.replaceAll(store + sep, '').replaceAll(store, 'the store') : text;
-  return known.replace(DATABASE, 'the store').replace(DIRECTORIES, '');
+function outsideName(part: Place | Aside, store: string): string {
+  if ('outside' in part) return part.outside;
+  if ('database' in part) return part.part === undefined ? 'the store' : `the store (${part.part})`;
+  const { file } = part;
+  if (file === store) return 'the store';
+  const within = join(store, '-').slice(0, -1);
+  // Windows' way of taking a path apart knows both separators.
+  return file.startsWith(within) ? file.slice(within.length) : win32.basename(file);
 }

@@ -29,9 +29,8 @@ type Message =
 
 interface SentError {
   readonly kind: ErrorKind;
-  readonly message: string;
+  readonly texts: CofferError['texts'];
   readonly field: string | undefined;
-  readonly hint: string | undefined;
 }
 
 /** Calls between the processes of one server, in both directions. Arguments and results are plain JSON. */
@@ -94,11 +93,11 @@ export class Rpc {
 const gone = (): CofferError => unavailable('a process of the server ended');
 
 function sent(error: unknown): SentError {
-  const { kind, message, field, hint } = asCofferError(error) ?? unavailable('internal error');
-  return { kind, message, field, hint };
+  const { kind, texts, field } = asCofferError(error) ?? unavailable('internal error');
+  return { kind, texts, field };
 }
 
-const revive = ({ kind, message, field, hint }: SentError): CofferError =>
+const revive = ({ kind, texts: { message, hint }, field }: SentError): CofferError =>
   new CofferError(kind, message, {
     ...(field === undefined ? {} : { field }),
     ...(hint === undefined ? {} : { hint }),

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { conflict } from '../ground/errors.ts';
+import { conflict, placed } from '../ground/errors.ts';
 
 /** A socket is made with every right that this leaves: 0600, for its owner alone. */
 const SOCKET_UMASK = 0o177;
@@ -36,13 +36,13 @@ export async function makeWay(path: string): Promise<void> {
   const found = statusOf(path);
   if (found === undefined) return;
   if (!found.isSocket()) {
-    throw conflict(`${path} is in the way`, {
+    throw conflict(placed`${{ file: path }} is in the way`, {
       field: 'socket',
       hint: 'it is no socket: choose another path',
     });
   }
   if (await somebodyListens(path)) {
-    throw conflict(`another program listens on ${path}`, { field: 'socket' });
+    throw conflict(placed`another program listens on ${{ file: path }}`, { field: 'socket' });
   }
   unlinkSync(path);
 }

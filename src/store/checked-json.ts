@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { utf8 } from '../ground/bytes.ts';
+import { isObject } from '../ground/objects.ts';
 
 /**
  * Small clear-text files (header, slots, journal) carry their own checksum, so that damage is told apart from a
@@ -19,7 +20,7 @@ export function printChecked(body: object): Buffer {
 }
 
 /** The object, or undefined when any byte is not as it was printed. */
-export function parseChecked(bytes: Uint8Array): Record<string, unknown> | undefined {
+export function parseChecked(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const body = `{${text.slice(BODY_START, -1)}`;
   const expected = `${PREFIX}${checksumOf(body)}",${body.slice(1)}\n`;
@@ -27,7 +28,7 @@ export function parseChecked(bytes: Uint8Array): Record<string, unknown> | undef
   if (!utf8(expected).equals(bytes)) return undefined;
   try {
     const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

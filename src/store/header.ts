@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, printGoTime } from '../ground/clock.ts';
-import { corrupt } from '../ground/errors.ts';
+import { corrupt, type Place, placed } from '../ground/errors.ts';
 import type { Backend } from './backends/backend.ts';
 import { parseChecked, printChecked } from './checked-json.ts';
 
@@ -29,16 +29,19 @@ export const printHeader = ({ format, id, created }: Header): Buffer =>
 
 /** @throws `not-found` without a store, `corrupt` when the header is damaged or of a newer format. */
 export async function readHeader(backend: Backend): Promise<Header> {
-  return parseHeader(await backend.header(), backend.headerLocation);
+  return parseHeader(await backend.header(), backend.headerPlace);
 }
 
-/** @param file how messages call it. @throws `corrupt` */
-export function parseHeader(bytes: Uint8Array, file: string): Header {
+/** @param place for messages. @throws `corrupt` */
+export function parseHeader(bytes: Uint8Array, place: Place): Header {
   const { kind, format, id, created } = parseChecked(bytes) ?? {};
   if (kind === KIND && typeof format === 'number' && format > FORMAT) {
-    throw corrupt(`${file} was made by a newer Coffer (format ${format}); this one reads format ${FORMAT}`, {
-      hint: 'install a newer Coffer; the store is not damaged',
-    });
+    throw corrupt(
+      placed`${place} was made by a newer Coffer (format ${format}); this one reads format ${FORMAT}`,
+      {
+        hint: 'install a newer Coffer; the store is not damaged',
+      },
+    );
   }
   if (
     kind !== KIND ||
@@ -47,7 +50,7 @@ export function parseHeader(bytes: Uint8Array, file: string): Header {
     !UUID.test(id) ||
     typeof created !== 'string'
   ) {
-    throw corrupt(`${file} is damaged`, { hint: 'restore a backup with "coffer store restore"' });
+    throw corrupt(placed`${place} is damaged`, { hint: 'restore a backup with "coffer store restore"' });
   }
   return { format, id, created };
 }

@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { lengthPrefixed, wipe } from '../ground/bytes.ts';
-import { corrupt } from '../ground/errors.ts';
+import { corrupt, type Place, placed } from '../ground/errors.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
 import type { Blob, BlobRef } from './backends/backend.ts';
-import { EXAMINE_AND_BRING_BACK } from './damage-hint.ts';
+import { EXAMINE_AND_BRING_BACK } from './refusals.ts';
 import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './sealed/single-use-seal.ts';
 
 export const ROOT_KEY_BYTES = 32;
@@ -13,7 +13,7 @@ const HEAD_BYTES = 1 + SALT_BYTES;
 /** Of HMAC-SHA256: 160 bits, beyond any hope of a collision, and short enough for every file system. */
 const NAME_BYTES = 20;
 
-/** What a sealed file is: its name is derived from this, and this is sealed inside it. */
+/** What a sealed blob is: its name is derived from this, and this is sealed inside it. */
 export interface Identity {
   /** `document`: what the rooms above store. `index`: which ids a collection has. `slots`: the list of key slots. */
   readonly space: 'document' | 'index' | 'slots';
@@ -21,15 +21,15 @@ export interface Identity {
   readonly id: string;
 }
 
-export interface OpenedFile {
+export interface OpenedBlob {
   readonly identity: Identity;
   /** JSON text. */
   readonly json: string;
 }
 
 /**
- * The key that seals a store, for one generation. Files are sealed under their own name, the name is a keyed hash of
- * their identity, and the identity is inside: a file that was renamed, swapped or brought from another store or
+ * The key that seals a store, for one generation. Blobs are sealed under their own name, the name is a keyed hash of
+ * their identity, and the identity is inside: a blob that was renamed, swapped or brought from another store or
  * generation doesn't open.
  */
 export class RootKey {
@@ -55,7 +55,7 @@ export class RootKey {
     return this.#root.export();
   }
 
-  /** The opaque name under which a file is kept. */
+  /** The opaque name under which a blob is kept. */
   refOf({ space, collection, id }: Identity): BlobRef {
     const mac = createHmac('sha256', this.#naming)
       .update(lengthPrefixed(space, collection, id))
@@ -72,16 +72,16 @@ export class RootKey {
     return { ref, bytes };
   }
 
-  /** @param file how messages call it. @throws `corrupt` naming it. */
-  open(ref: BlobRef, bytes: Uint8Array, file: string): OpenedFile {
-    if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(file, 'it is cut short');
-    if (bytes[0] !== SEALED_FORMAT) throw damaged(file, 'its format is unknown');
+  /** @param place for messages. @throws `corrupt` naming it. */
+  open(ref: BlobRef, bytes: Uint8Array, place: Place): OpenedBlob {
+    if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(place, 'it is cut short');
+    if (bytes[0] !== SEALED_FORMAT) throw damaged(place, 'its format is unknown');
     const plaintext = openOnce(this.#context(ref, bytes.subarray(1, HEAD_BYTES)), bytes.subarray(HEAD_BYTES));
-    if (plaintext === undefined) throw damaged(file, 'its content is not what was sealed under this name');
+    if (plaintext === undefined) throw damaged(place, 'its content is not what was sealed under this name');
     const [space, collection, id, json] = splitLengthPrefixed(plaintext);
     wipe(plaintext);
     if (!isSpace(space) || collection === undefined || id === undefined || json === undefined) {
-      throw damaged(file, 'it has no identity');
+      throw damaged(place, 'it has no identity');
     }
     return { identity: { space, collection, id }, json };
   }
@@ -121,7 +121,5 @@ function splitLengthPrefixed(bytes: Buffer): string[] {
 const isSpace = (text: string | undefined): text is Identity['space'] =>
   text === 'document' || text === 'index' || text === 'slots';
 
-const damaged = (file: string, reason: string) =>
-  corrupt(`${file} is damaged: ${reason}`, {
-    hint: EXAMINE_AND_BRING_BACK,
-  });
+const damaged = (place: Place, reason: string) =>
+  corrupt(placed`${place} is damaged: ${reason}`, { hint: EXAMINE_AND_BRING_BACK });

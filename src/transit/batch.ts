@@ -31,7 +31,8 @@ export async function eachItem<I extends BatchItem, T>(
       // Waiting for what is there already would cost more than a small encryption.
       results.push({ value: value instanceof Promise ? await value : value });
     } catch (error) {
-      if (!(error instanceof CofferError)) throw error;
+      // What the disk or the database refuses is no refusal of the item.
+      if (!(error instanceof CofferError) || error.where !== undefined) throw error;
       results.push({ error });
     }
     if (pace.isDue()) await pace.pause();

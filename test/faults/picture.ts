@@ -36,7 +36,7 @@ export async function pictureOf(directory: string): Promise<string> {
       const ref = { area: 'documents', name } as const;
       const bytes = await store.backend.read(generation, ref);
       if (bytes === undefined) throw new Error(`${name} vanished`);
-      const { identity, json } = root.open(ref, bytes, name);
+      const { identity, json } = root.open(ref, bytes, { file: name });
       files[`${identity.space} ${identity.collection} ${identity.id}`] =
         identity.space === 'slots' ? plainSlots(json) : json;
     }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { printPlace } from '../../src/ground/errors.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import { newStore } from '../../src/store/administration/initial-content.ts';
 import type { Backend, InitialContent } from '../../src/store/backends/backend.ts';
@@ -62,8 +63,8 @@ export async function fillSample(store: SealedStore, secrets: Secrets): Promise<
 }
 
 /** Where a file lies that a refusal has to name: any of the store's. */
-const namesFile = (message: string, { location, headerLocation }: Backend): boolean =>
-  message.includes(location) || message.includes(headerLocation);
+const namesFile = (message: string, { place, headerPlace }: Backend): boolean =>
+  message.includes(printPlace(place)) || message.includes(printPlace(headerPlace));
 
 /**
  * Reads everything: what comes is what was stored, or a refusal that names a damaged file.

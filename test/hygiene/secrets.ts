@@ -47,7 +47,7 @@ export async function storeKeys(directory: string, credential: Unlocking): Promi
     const { slotId } = store.keyring;
     const file = await store.backend.read(generation, slotRef(slotId));
     if (file === undefined) throw new Error('the slot is missing');
-    const slot = parseSlot(slotId, file, slotId);
+    const slot = parseSlot(slotId, file, { file: slotId });
     const slotSecret = await keyEncryptionSecret(slot.kdf, {
       kind: 'key' in credential ? 'key' : 'passphrase',
       bytes: 'key' in credential ? Buffer.from(credential.key) : Buffer.from(credential.passphrase),

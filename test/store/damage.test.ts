@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { printPlace } from '../../src/ground/errors.ts';
 import { type Examination, examineStore } from '../../src/store/administration/doctor.ts';
 import { storeStatus } from '../../src/store/administration/status.ts';
 import type { Identity } from '../../src/store/root-key.ts';
@@ -48,7 +49,7 @@ describe('a damaged store', () => {
       tx.put(at('solo', 'others'), { n: 3 });
     });
     const root = await store.keyring.root(store.backend, 1);
-    fileOf = (identity) => store.backend.locate(1, root.refOf(identity));
+    fileOf = (identity) => printPlace(store.backend.locate(1, root.refOf(identity)));
     expect(await examine()).toMatchObject({ findings: [], unlocked: true });
   });
 
@@ -175,7 +176,7 @@ describe('a damaged store', () => {
     await otherStore.transact((tx) => tx.put(at('one'), { n: 'foreign' }));
     const root = await otherStore.keyring.root(otherStore.backend, 1);
     const foreign = otherStore.backend.locate(1, root.refOf({ space: 'document', ...at('one') }));
-    cpSync(foreign, documentFile('one'));
+    cpSync(printPlace(foreign), documentFile('one'));
     await expect(get(await openWithKey(directory), 'one')).rejects.toMatchObject({ kind: 'corrupt' });
     expect(await damagedFiles()).toEqual([documentFile('one')]);
   });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { printPlace } from '../../src/ground/errors.ts';
 import { initStore } from '../../src/store/administration/init.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
 import { storeStatus } from '../../src/store/administration/status.ts';
@@ -146,7 +147,7 @@ describe('a store that others can write', () => {
     const store = await openWithKey(directory);
     await store.transact((tx) => tx.put(at('one'), {}));
     const root = await store.keyring.root(store.backend, 1);
-    const path = store.backend.locate(1, root.refOf({ space: 'document', ...at('one') }));
+    const path = printPlace(store.backend.locate(1, root.refOf({ space: 'document', ...at('one') })));
     chmodSync(path, 0o666);
     await expect((await openWithKey(directory)).read((view) => view.get(at('one')))).rejects.toMatchObject({
       kind: 'unavailable',

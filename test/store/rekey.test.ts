@@ -151,7 +151,7 @@ describe('somebody who has an old root key and may write', () => {
     const [generation = ''] = readdirSync(directory).filter((name) => name.startsWith('generation-'));
     const slots = join(directory, generation, 'slots');
     const [file = ''] = readdirSync(slots);
-    const slot = parseSlot(file.replace('.json', ''), readFileSync(join(slots, file)), file);
+    const slot = parseSlot(file.replace('.json', ''), readFileSync(join(slots, file)), { file });
     const number = Number(generation.replace('generation-', ''));
     const rootKey = wrapRootKey(FORGED, pairingKey, storeId, number, slot);
     writeFileSync(join(slots, file), slotBlob({ ...slot, rootKey }).bytes);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
-import { unavailable } from '../../ground/errors.ts';
+import { placed, unavailable } from '../../ground/errors.ts';
 import { makingPrivately } from '../../service/socket-file.ts';
 import { HttpServer, type HttpServerOptions, type TlsCertificate } from './http-server.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
@@ -78,9 +78,9 @@ async function listening(
   try {
     await promise;
   } catch (error) {
-    const where = 'path' in options ? options.path : `${options.host}:${options.port}`;
+    const where = 'path' in options ? { file: options.path } : `${options.host}:${options.port}`;
     const path = 'path' in options ? options.path : undefined;
-    throw unavailable(`cannot listen on ${where}: ${whyNot(error, path)}`, {
+    throw unavailable(placed`cannot listen on ${where}: ${whyNot(error, path)}`, {
       field: path === undefined ? 'listen' : 'socket',
       cause: error,
     });

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { invalid, unavailable } from '../../ground/errors.ts';
+import { invalid, placed, type Text, unavailable } from '../../ground/errors.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import type { TlsCertificate } from './http-server.ts';
 
@@ -21,12 +21,15 @@ export function readTlsFiles({ certificateFile, keyFile }: TlsFiles): TlsCertifi
   const certificate = readPem(certificateFile, 'tls');
   const key = readPem(keyFile, 'tls-key');
   if (!firstCertificate(certificate, certificateFile).checkPrivateKey(privateKey(key, keyFile))) {
-    throw refused('tls-key', `${keyFile} is not the key of the certificate in ${certificateFile}`);
+    throw refused(
+      'tls-key',
+      placed`${{ file: keyFile }} is not the key of the certificate in ${{ file: certificateFile }}`,
+    );
   }
   try {
     createSecureContext({ cert: certificate, key });
   } catch (cause) {
-    throw refused('tls', `${certificateFile} can't be used: ${reasonOf(cause)}`);
+    throw refused('tls', placed`${{ file: certificateFile }} can't be used: ${reasonOf(cause)}`);
   }
   return { certificate, key };
 }
@@ -35,7 +38,7 @@ function firstCertificate(pem: string, file: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch {
-    throw refused('tls', `there is no certificate in ${file}`, 'give a PEM file');
+    throw refused('tls', placed`there is no certificate in ${{ file }}`, 'give a PEM file');
   }
 }
 
@@ -45,7 +48,7 @@ function privateKey(pem: string, file: string): KeyObject {
   } catch {
     throw refused(
       'tls-key',
-      `there is no private key in ${file} that can be read`,
+      placed`there is no private key in ${{ file }} that can be read`,
       'give a PEM file without a passphrase',
     );
   }
@@ -55,11 +58,11 @@ function readPem(path: string, field: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw unavailable(`cannot read ${path}: ${diskReason(error)}`, { field, cause: error });
+    throw unavailable(placed`cannot read ${{ file: path }}: ${diskReason(error)}`, { field, cause: error });
   }
 }
 
-const refused = (field: 'tls' | 'tls-key', message: string, hint?: string) =>
+const refused = (field: 'tls' | 'tls-key', message: Text, hint?: string) =>
   invalid(message, { field, ...(hint === undefined ? {} : { hint }) });
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -1,8 +1,8 @@
 import { type CofferError, invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import { parseIdentifier } from '../../tags/identifiers.ts';
 import type { NamedTag, TagReference } from '../../tags/tag-reference.ts';
 import type { CliParam, Param, Schema } from '../declaration/params.ts';
-import { isObject } from '../declaration/weak-values.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
 /** Parameters that are lists of resource identifiers: in documents objects with a type, on a command line bare texts. */

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { asCofferError, corrupt } from '../../ground/errors.ts';
+import { asCofferError, corrupt, placed } from '../../ground/errors.ts';
 import type { Area, BlobRef } from '../backends/backend.ts';
 import { diskError } from '../backends/files/disk-errors.ts';
 import { FILE_MODE } from '../backends/files/durable-files.ts';
@@ -108,7 +108,7 @@ export async function* readBackupFile(path: string): AsyncGenerator<BackupRecord
       const name = (await source.takeField()).toString('latin1');
       const bytes = await source.takeField();
       if (type === types.end) {
-        if (!bytes.equals(hashBefore) || !(await source.atEnd())) throw damaged(path);
+        if (!bytes.equals(hashBefore) || !(await source.atEnd())) throw damagedBackup(path);
         return;
       }
       yield recordOf(type, name, bytes, path);
@@ -123,7 +123,7 @@ function recordOf(type: number | undefined, name: string, bytes: Buffer, path: s
   if (type === types.header && name === '') return { kind: 'header', bytes };
   const area = type === types.slots ? 'slots' : type === types.documents ? 'documents' : undefined;
   // A name becomes part of a path, so nothing but hexadecimal digits may pass.
-  if (area === undefined || !NAME.test(name)) throw damaged(path);
+  if (area === undefined || !NAME.test(name)) throw damagedBackup(path);
   return { kind: 'blob', ref: { area, name }, bytes };
 }
 
@@ -135,11 +135,16 @@ async function checkMagic(source: Source, path: string): Promise<void> {
   });
   if (magic.equals(MAGIC)) return;
   if (magic.subarray(0, MAGIC_TEXT_LENGTH).equals(MAGIC.subarray(0, MAGIC_TEXT_LENGTH))) {
-    throw corrupt(`${path} was made by a newer Coffer (format ${magic[MAGIC_TEXT_LENGTH]}), or is damaged`, {
-      hint: 'install a newer Coffer, or take another backup',
-    });
+    throw corrupt(
+      placed`${{ file: path }} was made by a newer Coffer (format ${String(magic[MAGIC_TEXT_LENGTH])}), or is damaged`,
+      {
+        hint: 'install a newer Coffer, or take another backup',
+      },
+    );
   }
-  throw corrupt(`${path} is no backup of a store`, { hint: 'give a file made by "coffer store backup"' });
+  throw corrupt(placed`${{ file: path }} is no backup of a store`, {
+    hint: 'give a file made by "coffer store backup"',
+  });
 }
 
 /** Reads a file from front to back in large pieces, hashing what was taken. */
@@ -170,7 +175,7 @@ class Source {
   /** Exactly `size` bytes. @throws `corrupt` when there are fewer. */
   async take(size: number): Promise<Buffer> {
     while (this.#buffer.length < size && (await this.#fill(size))) {}
-    if (this.#buffer.length < size) throw damaged(this.#path);
+    if (this.#buffer.length < size) throw damagedBackup(this.#path);
     const taken = this.#buffer.subarray(0, size);
     this.#buffer = this.#buffer.subarray(size);
     this.#hash.update(taken);
@@ -179,7 +184,7 @@ class Source {
 
   async takeField(): Promise<Buffer> {
     const length = (await this.take(4)).readUInt32BE();
-    if (length > MAX_FIELD_BYTES) throw damaged(this.#path);
+    if (length > MAX_FIELD_BYTES) throw damagedBackup(this.#path);
     return this.take(length);
   }
 
@@ -204,4 +209,5 @@ class Source {
   }
 }
 
-const damaged = (path: string) => corrupt(`${path} is damaged`, { hint: 'take another backup' });
+export const damagedBackup = (file: string) =>
+  corrupt(placed`${{ file }} is damaged`, { hint: 'take another backup' });

@@ -1,6 +1,6 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { conflict, corrupt } from '../../ground/errors.ts';
+import { conflict, placed } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Backend, Blob, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
@@ -11,12 +11,12 @@ import { parseChecked, printChecked } from '../checked-json.ts';
 import { parseHeader, readHeader } from '../header.ts';
 import { readConsistently } from '../sealed/consistent-read.ts';
 import { everyRef, readEvery } from '../sealed/every-blob.ts';
-import { type BackupRecord, BackupWriter, readBackupFile } from './backup-file.ts';
+import { type BackupRecord, BackupWriter, damagedBackup, readBackupFile } from './backup-file.ts';
 
 export interface BackupSummary {
   /** The store's id. */
   readonly id: string;
-  /** Slots and sealed files. */
+  /** Slots and sealed blobs. */
   readonly files: number;
   /** Size of the backup. */
   readonly bytes: number;
@@ -39,7 +39,8 @@ export async function backupStore({
 
 async function backup(backend: Backend, to: string): Promise<BackupSummary> {
   const { id } = await readHeader(backend);
-  if (isThere(to)) throw conflict(`${to} exists already`, { hint: 'give another file, or delete it first' });
+  if (isThere(to))
+    throw conflict(placed`${{ file: to }} exists already`, { hint: 'give another file, or delete it first' });
   const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
   try {
     const written = await readConsistently(backend, (version) => writeBackup(backend, version, partial));
@@ -91,7 +92,7 @@ export async function restoreStore({
   try {
     const version = parseInfo(await nextOf(records, 'info', from), from);
     const header = await nextOf(records, 'header', from);
-    const { id } = parseHeader(header, from);
+    const { id } = parseHeader(header, { file: from });
     const counted = { files: 0, bytes: 0 };
     await createAt(location, { header, version, blobs: blobsOf(records, counted, from) });
     return { id, ...counted };
@@ -106,7 +107,7 @@ async function* blobsOf(
   from: string,
 ): AsyncGenerator<Blob> {
   for await (const record of records) {
-    if (record.kind !== 'blob') throw damaged(from);
+    if (record.kind !== 'blob') throw damagedBackup(from);
     counted.files++;
     counted.bytes += record.bytes.length;
     yield record;
@@ -119,18 +120,16 @@ async function nextOf(
   from: string,
 ): Promise<Buffer> {
   const next = await records.next();
-  if (next.done === true || next.value.kind !== kind) throw damaged(from);
+  if (next.done === true || next.value.kind !== kind) throw damagedBackup(from);
   return next.value.bytes;
 }
 
 function parseInfo(bytes: Buffer, from: string): Version {
   const { generation, revision } = parseChecked(bytes) ?? {};
-  if (!isCount(generation, 1, 1e10) || !isCount(revision, 0, 1e15)) throw damaged(from);
+  if (!isCount(generation, 1, 1e10) || !isCount(revision, 0, 1e15)) throw damagedBackup(from);
   return { generation, revision };
 }
 
 /** Files and directories of a store are named after these, with so many digits at most. */
 const isCount = (value: unknown, least: number, below: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least && Number(value) < below;
-
-const damaged = (from: string) => corrupt(`${from} is damaged`, { hint: 'take another backup' });

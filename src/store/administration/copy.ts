@@ -1,4 +1,4 @@
-import { unavailable } from '../../ground/errors.ts';
+import { placed, unavailable } from '../../ground/errors.ts';
 import type { Backend, Blob, State, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
@@ -17,7 +17,7 @@ export interface CopyOptions {
 export interface CopySummary {
   /** The store's id; the copy has the same. */
   readonly id: string;
-  /** Slots and sealed files. */
+  /** Slots and sealed blobs. */
   readonly files: number;
 }
 
@@ -33,7 +33,7 @@ const STOP = 'stop the servers that use it, then run this again: it goes on from
 export async function copyStore({ from, to, onProgress }: CopyOptions): Promise<CopySummary> {
   return withBackendAt(from, async (backend) => {
     const header = await backend.header();
-    const { id } = parseHeader(header, backend.headerLocation);
+    const { id } = parseHeader(header, backend.headerPlace);
     for (let attempt = 1; ; attempt++) {
       // Whoever gets the right to write finishes what a killed writer left.
       const version = await backend.exclusive(async (session) => session.version);
@@ -49,7 +49,7 @@ export async function copyStore({ from, to, onProgress }: CopyOptions): Promise<
       } catch (error) {
         if (isAt(version, await backend.state())) throw error;
         if (attempt === ATTEMPTS)
-          throw unavailable(`others keep writing to ${backend.location}`, { hint: STOP, cause: error });
+          throw unavailable(placed`others keep writing to ${backend.place}`, { hint: STOP, cause: error });
       }
     }
   });
@@ -66,7 +66,7 @@ async function* unchanged(
 ): AsyncGenerator<Blob> {
   yield* blobs;
   if (!isAt(version, await backend.state()))
-    throw unavailable(`others wrote to ${backend.location}`, { hint: STOP });
+    throw unavailable(placed`others wrote to ${backend.place}`, { hint: STOP });
 }
 
 async function* counted(

@@ -1,4 +1,4 @@
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, type Place, printPlace } from '../../ground/errors.ts';
 import type { Backend, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
@@ -11,7 +11,7 @@ import { compareSlots, openSlotList, readSlotFiles, SLOT_LIST } from '../slots/s
 import { unlock } from '../slots/unlock.ts';
 import { checkIndexes } from './index-check.ts';
 import { type Finding, findingOf } from './status.ts';
-import { type Progress, type Survey, surveyFiles } from './survey.ts';
+import { type Progress, type Survey, surveyBlobs } from './survey.ts';
 
 export interface ExamineOptions {
   readonly location: Location;
@@ -47,16 +47,16 @@ export async function examineBackend(
   onProgress?: Progress,
 ): Promise<Examination> {
   const locked: Finding[] = [];
-  const header = await unlessCorrupt(() => readHeader(backend), backend.headerLocation, locked);
+  const header = await unlessCorrupt(() => readHeader(backend), backend.headerPlace, locked);
   if (header === undefined) return { checked: 1, unlocked: false, findings: locked };
-  const state = await unlessCorrupt(() => backend.state(), backend.location, locked);
+  const state = await unlessCorrupt(() => backend.state(), backend.place, locked);
   if (state === undefined) return { checked: 1, unlocked: false, findings: locked };
-  const keyring = await unlessCorrupt(() => unlock(backend, header.id, credentials), backend.location, []);
+  const keyring = await unlessCorrupt(() => unlock(backend, header.id, credentials), backend.place, []);
   const examine = (version: Version): Promise<Examination> =>
     examineVersion(backend, version, keyring, onProgress);
   const unfinished: Finding[] = [];
   const examination =
-    (await unlessCorrupt(() => readConsistently(backend, examine), backend.location, unfinished)) ??
+    (await unlessCorrupt(() => readConsistently(backend, examine), backend.place, unfinished)) ??
     (await examine(state));
   return { ...examination, findings: [...unfinished, ...examination.findings].sort(byFile) };
 }
@@ -67,21 +67,21 @@ async function examineVersion(
   keyring: Keyring | undefined,
   onProgress: Progress | undefined,
 ): Promise<Examination> {
-  const strays = (await backend.strays()).map((file) => ({
-    file,
+  const strays = (await backend.strays()).map((place) => ({
+    file: printPlace(place),
     reason: 'is no part of the store',
     hint: 'move it elsewhere, or delete it if you know what it is',
   }));
   const slotFiles = await readSlotFiles(backend, version.generation);
   const ownFiles = slotFiles.length + 1;
   if (keyring === undefined) {
-    const damaged = slotFiles.flatMap(({ file, problem }) =>
-      problem === undefined ? [] : [findingOf(file, problem)],
+    const damaged = slotFiles.flatMap(({ place, problem }) =>
+      problem === undefined ? [] : [findingOf(place, problem)],
     );
     return { checked: ownFiles, unlocked: false, findings: [...strays, ...damaged] };
   }
   const root = await keyring.root(backend, version.generation);
-  const survey = await surveyFiles(backend, root, onProgress);
+  const survey = await surveyBlobs(backend, root, onProgress);
   return {
     checked: ownFiles + survey.checked,
     unlocked: true,
@@ -106,20 +106,20 @@ async function slotFindings(backend: Backend, root: RootKey, survey: Survey): Pr
   );
   if (listed === undefined) return missing;
   const problems = await compareSlots(backend, root, listed);
-  return problems.map(({ file, problem }) => findingOf(file, problem));
+  return problems.map(({ place, problem }) => findingOf(place, problem));
 }
 
 /** Undefined, and a finding, when the store is damaged. */
 async function unlessCorrupt<T>(
   run: () => Promise<T>,
-  location: string,
+  place: Place,
   findings: Finding[],
 ): Promise<T | undefined> {
   try {
     return await run();
   } catch (error) {
     if (asCofferError(error)?.kind !== 'corrupt') throw error;
-    findings.push(findingOf(location, error));
+    findings.push(findingOf(place, error));
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { printPlace } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { Identity, RootKey } from '../root-key.ts';
 import { COLLECTIONS, type Head, headOf, pageOf } from '../sealed/collection-index.ts';
@@ -6,7 +7,7 @@ import type { Survey } from './survey.ts';
 
 const RESTORE = { hint: 'bring it back with "coffer store restore"' };
 
-/** Whether the indexes and the documents of a surveyed store agree. What a damaged file may explain is not reported. */
+/** Whether the indexes and the documents of a surveyed store agree. What a damaged blob may explain is not reported. */
 export function checkIndexes(backend: Backend, root: RootKey, survey: Survey): Finding[] {
   return new IndexCheck(backend, root, survey).run();
 }
@@ -14,7 +15,7 @@ export function checkIndexes(backend: Backend, root: RootKey, survey: Survey): F
 /** The ids that an index has. */
 interface IndexedIds {
   readonly ids: ReadonlySet<string>;
-  /** False when a file of the index is damaged or missing, so that there may be more. */
+  /** False when a blob of the index is damaged or missing, so that there may be more. */
   readonly complete: boolean;
 }
 
@@ -23,7 +24,7 @@ class IndexCheck {
   readonly #root: RootKey;
   readonly #survey: Survey;
   readonly #findings: Finding[] = [];
-  /** Names of the index files that some index uses. */
+  /** Names of the index blobs that some index uses. */
   readonly #used = new Set<string>();
 
   constructor(backend: Backend, root: RootKey, survey: Survey) {
@@ -37,7 +38,7 @@ class IndexCheck {
     const all = new Set([...known.ids, ...this.#survey.documents.keys()]);
     let complete = known.complete;
     for (const collection of all) complete = this.#checkCollection(collection) && complete;
-    // When everything that could use them was read, index files that nobody used are left over.
+    // When everything that could use them was read, index blobs that nobody used are left over.
     if (complete) this.#reportUnused();
     return this.#findings;
   }
@@ -76,13 +77,13 @@ class IndexCheck {
     return { ids, complete };
   }
 
-  /** The content of an index file that should exist. */
+  /** The content of an index blob that should exist. */
   #content(identity: Identity): unknown {
     const { name } = this.#root.refOf(identity);
     this.#used.add(name);
-    const file = this.#survey.indexFiles.get(name);
-    if (file === undefined) this.#reportMissing(identity);
-    return file?.content;
+    const blob = this.#survey.indexBlobs.get(name);
+    if (blob === undefined) this.#reportMissing(identity);
+    return blob?.content;
   }
 
   #reportMissing(identity: Identity): void {
@@ -90,13 +91,13 @@ class IndexCheck {
   }
 
   #reportUnused(): void {
-    for (const [name, { identity }] of this.#survey.indexFiles) {
+    for (const [name, { identity }] of this.#survey.indexBlobs) {
       if (!this.#used.has(name)) this.#report(identity, 'belongs to no index');
     }
   }
 
   #report(identity: Identity, reason: string): void {
-    const file = this.#backend.locate(this.#root.generation, this.#root.refOf(identity));
-    this.#findings.push({ file, reason, ...RESTORE });
+    const place = this.#backend.locate(this.#root.generation, this.#root.refOf(identity));
+    this.#findings.push({ file: printPlace(place), reason, ...RESTORE });
   }
 }

@@ -1,7 +1,7 @@
 import { wipe } from '../../ground/bytes.ts';
-import { corrupt } from '../../ground/errors.ts';
 import { type Random, systemRandom } from '../../ground/random.ts';
 import type { Backend, Blob } from '../backends/backend.ts';
+import { missing } from '../refusals.ts';
 import { ROOT_KEY_BYTES, RootKey } from '../root-key.ts';
 import type { SealedStore } from '../sealed/sealed-store.ts';
 import { parseSlot, slotBlob, slotRef } from '../slots/slot-file.ts';
@@ -78,6 +78,6 @@ function wrapAgain({ backend, old, fresh, rootKey }: Resealing, listed: ListedSl
 
 async function readPresent({ backend, old }: Resealing, ref: Blob['ref']): Promise<Uint8Array> {
   const bytes = await backend.read(old.generation, ref);
-  if (bytes === undefined) throw corrupt(`${backend.locate(old.generation, ref)} is missing`);
+  if (bytes === undefined) throw missing(backend.locate(old.generation, ref));
   return bytes;
 }

@@ -1,9 +1,9 @@
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, type Place, printPlace } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
-import { BRING_BACK, EXAMINE_AND_BRING_BACK } from '../damage-hint.ts';
 import { readHeader } from '../header.ts';
+import { BRING_BACK, EXAMINE_AND_BRING_BACK } from '../refusals.ts';
 import { readConsistently } from '../sealed/consistent-read.ts';
 import type { SlotSummary } from '../slots/slot-kind.ts';
 import { readSlotFiles } from '../slots/slot-list.ts';
@@ -46,7 +46,7 @@ async function statusOf(backend: Backend): Promise<StoreStatus> {
     const slotFiles = await readSlotFiles(backend, generation);
     const documents = await backend.names(generation, 'documents');
     return {
-      location: backend.location,
+      location: printPlace(backend.place),
       ...header,
       slots: slotFiles.flatMap(({ slot }) => {
         if (slot === undefined) return [];
@@ -56,15 +56,16 @@ async function statusOf(backend: Backend): Promise<StoreStatus> {
       files: documents.length,
       generation,
       revision,
-      damaged: slotFiles.flatMap(({ file, problem }) =>
-        problem === undefined ? [] : [findingOf(file, problem)],
+      damaged: slotFiles.flatMap(({ place, problem }) =>
+        problem === undefined ? [] : [findingOf(place, problem)],
       ),
     };
   });
 }
 
 /** An error about a file as a finding. */
-export function findingOf(file: string, problem: unknown): Finding {
+export function findingOf(place: Place, problem: unknown): Finding {
+  const file = printPlace(place);
   const { message, hint } = asCofferError(problem) ?? { message: String(problem), hint: undefined };
   const prefix = `${file} `;
   const reason = message.startsWith(prefix) ? message.slice(prefix.length) : message;

@@ -2,6 +2,7 @@
  * What the sealed store asks of the place where its bytes are kept. A backend sees opaque, sealed blobs under
  * opaque names; it knows no keys and no documents. Files, memory and PostgreSQL implement it.
  */
+import type { Place } from '../../ground/errors.ts';
 
 /** Slots are readable without a key, documents (and everything else that is sealed) are not. */
 export type Area = 'slots' | 'documents';
@@ -43,7 +44,7 @@ export interface CommitOptions {
 }
 
 /** The right to write, held by one session among all processes. */
-export interface Session {
+export interface WriteSession {
   /** Always settled; moves on with each commit. */
   readonly version: Version;
   /**
@@ -59,11 +60,10 @@ export interface Session {
 }
 
 export interface Backend {
-  /** For messages, e.g. the directory. */
-  readonly location: string;
-  /** How messages call the header, and a blob. */
-  readonly headerLocation: string;
-  locate(generation: number, ref: BlobRef): string;
+  /** For messages: the whole store, its header, a blob. */
+  readonly place: Place;
+  readonly headerPlace: Place;
+  locate(generation: number, ref: BlobRef): Place;
 
   /** The unsealed description of the store. @throws `not-found` when there is no store. */
   header(): Promise<Uint8Array>;
@@ -74,14 +74,14 @@ export interface Backend {
   has(generation: number, ref: BlobRef): Promise<boolean>;
   /** Every name of an area, in no particular order. */
   names(generation: number, area: Area): Promise<string[]>;
-  /** Things found that belong to no store; how messages call them. */
-  strays(): Promise<string[]>;
+  /** Things found that belong to no store. */
+  strays(): Promise<Place[]>;
 
   /**
    * Runs `work` as the only session among all processes, after finishing or discarding what a killed one left.
    * @throws `unavailable` when the right to write can't be had within a bounded time.
    */
-  exclusive<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T>;
 
   /** Lets go of connections, if there are any. What is under way may fail. */
   close(): void;

@@ -1,3 +1,4 @@
+import type { Place } from '../../ground/errors.ts';
 import type {
   Area,
   Backend,
@@ -5,9 +6,9 @@ import type {
   BlobRef,
   Change,
   InitialContent,
-  Session,
   State,
   Version,
+  WriteSession,
 } from './backend.ts';
 
 type Blobs = Map<string, Uint8Array>;
@@ -15,8 +16,8 @@ const keyOf = (ref: BlobRef): string => `${ref.area}/${ref.name}`;
 
 /** A store that lives and dies with the process. Several opened stores may share one backend. */
 export class MemoryBackend implements Backend {
-  readonly location = 'memory';
-  readonly headerLocation = 'memory:header';
+  readonly place = { database: 'memory' };
+  readonly headerPlace = { database: 'memory', part: 'header' };
   readonly #header: Uint8Array;
   #state: State;
   #blobs: Blobs;
@@ -32,8 +33,8 @@ export class MemoryBackend implements Backend {
     return new MemoryBackend(Uint8Array.from(header), version, await collect(blobs));
   }
 
-  locate(generation: number, ref: BlobRef): string {
-    return `memory:generation-${generation}/${keyOf(ref)}`;
+  locate(generation: number, ref: BlobRef): Place {
+    return { database: 'memory', part: `generation ${generation}, ${keyOf(ref)}` };
   }
 
   async header(): Promise<Uint8Array> {
@@ -61,11 +62,11 @@ export class MemoryBackend implements Backend {
       .map((key) => key.slice(prefix.length));
   }
 
-  async strays(): Promise<string[]> {
+  async strays(): Promise<Place[]> {
     return [];
   }
 
-  async exclusive<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
     const run = this.#queue.then(() => work(this.#session()));
     this.#queue = run.catch(() => undefined);
     return run;
@@ -74,7 +75,7 @@ export class MemoryBackend implements Backend {
   /** It lives on for other handles. */
   close(): void {}
 
-  #session(): Session {
+  #session(): WriteSession {
     const version = (): Version => ({ generation: this.#state.generation, revision: this.#state.revision });
     const commit = (changes: readonly Change[]): void => {
       if (changes.length === 0) return;

@@ -3,11 +3,11 @@ import type { ListOptions } from '../store.ts';
 
 /**
  * Which ids a collection has, so that listing opens no documents and an id costs the same to add to 10 others as to
- * 10,000. A small collection has its sorted ids in one file, the head. A larger one is cut into pages of sorted ids,
+ * 10,000. A small collection has its sorted ids in one blob, the head. A larger one is cut into pages of sorted ids,
  * and the head says which page holds which range. The head is rewritten only when a page is split or dropped.
  *
  * The names of the collections are themselves the ids of a collection, whose name is empty and whose head always
- * exists. So each file that should be there is known to some other, and one that was deleted is missed.
+ * exists. So each blob that should be there is known to some other, and one that was deleted is missed.
  */
 export type Head =
   | { readonly ids: readonly string[] }
@@ -23,15 +23,15 @@ interface Page {
   readonly ids: readonly string[];
 }
 
-/** Reads the files of an index. */
+/** Reads the blobs of an index. */
 export interface IndexReader {
-  /** The content, or undefined when there is no such file. */
+  /** The content, or undefined when there is no such blob. */
   load(identity: Identity): Promise<unknown>;
-  /** The content of a file that must exist. @throws `corrupt` naming it when it doesn't. */
+  /** The content of a blob that must exist. @throws `corrupt` naming it when it doesn't. */
   require(identity: Identity): Promise<unknown>;
 }
 
-/** Also takes changes; a value of undefined deletes the file. Loads after that see them. */
+/** Also takes changes; a value of undefined deletes the blob. Loads after that see them. */
 export interface IndexWriter extends IndexReader {
   save(identity: Identity, value: object | undefined): void;
 }

@@ -1,17 +1,17 @@
 import type { Version } from '../backends/backend.ts';
 import type { Identity } from '../root-key.ts';
 
-/** An opened file, or the knowledge that there is none. */
-export interface CachedFile {
-  /** Of the sealed bytes; undefined when the file doesn't exist. */
+/** An opened blob, or the knowledge that there is none. */
+export interface CachedBlob {
+  /** Of the sealed bytes; undefined when the blob doesn't exist. */
   readonly fingerprint: Buffer | undefined;
-  /** Parsed and frozen; undefined when the file doesn't exist. */
+  /** Parsed and frozen; undefined when the blob doesn't exist. */
   readonly value: unknown;
   /** Of the sealed bytes, as a measure of the memory used. */
   readonly size: number;
 }
 
-interface Entry extends CachedFile {
+interface Entry extends CachedBlob {
   readonly identity: Identity;
   /** The epoch in which it was last seen to be current. */
   epoch: number;
@@ -65,19 +65,19 @@ export class DocumentCache {
     this.#epoch++;
   }
 
-  /** We made version `to` out of `from` by changing exactly these files (undefined: opened again when needed). */
-  advance(from: Version, to: Version, changed: Iterable<readonly [Identity, CachedFile | undefined]>): void {
+  /** We made version `to` out of `from` by changing exactly these blobs (undefined: opened again when needed). */
+  advance(from: Version, to: Version, changed: Iterable<readonly [Identity, CachedBlob | undefined]>): void {
     if (!this.isAt(from)) return;
     this.#version = to;
-    for (const [identity, file] of changed) {
+    for (const [identity, blob] of changed) {
       const key = identityKey(identity);
       this.#drop(key);
-      if (file !== undefined) this.#insert(key, identity, file);
+      if (blob !== undefined) this.#insert(key, identity, blob);
     }
   }
 
-  /** The file as it is in the present version, or undefined when that isn't known. */
-  current(identity: Identity): CachedFile | undefined {
+  /** The blob as it is in the present version, or undefined when that isn't known. */
+  current(identity: Identity): CachedBlob | undefined {
     const key = identityKey(identity);
     const entry = this.#entries.get(key);
     if (entry?.epoch !== this.#epoch) return undefined;
@@ -87,23 +87,23 @@ export class DocumentCache {
     return entry;
   }
 
-  /** The file as it was when last seen, current or not. */
-  lastSeen(identity: Identity): CachedFile | undefined {
+  /** The blob as it was when last seen, current or not. */
+  lastSeen(identity: Identity): CachedBlob | undefined {
     return this.#entries.get(identityKey(identity));
   }
 
   /** Remembers what was found in `version`. */
-  add(version: Version, identity: Identity, file: CachedFile): void {
+  add(version: Version, identity: Identity, blob: CachedBlob): void {
     if (!this.isAt(version)) return;
     const key = identityKey(identity);
     const entry = this.#entries.get(key);
-    if (entry !== undefined && entry.value === file.value) {
+    if (entry !== undefined && entry.value === blob.value) {
       entry.epoch = this.#epoch;
       return;
     }
     if (entry?.epoch === this.#epoch) return;
     this.#drop(key);
-    this.#insert(key, identity, file);
+    this.#insert(key, identity, blob);
   }
 
   clear(): void {
@@ -112,7 +112,7 @@ export class DocumentCache {
     this.#bytes = 0;
   }
 
-  #insert(key: string, identity: Identity, { fingerprint, value, size }: CachedFile): void {
+  #insert(key: string, identity: Identity, { fingerprint, value, size }: CachedBlob): void {
     this.#entries.set(key, { identity, fingerprint, value, size, epoch: this.#epoch });
     this.#bytes += size + ENTRY_BYTES;
     this.#used(key, identity);

@@ -3,10 +3,10 @@ import { turn } from '../../ground/pause.ts';
 import type { Blob, Change } from '../backends/backend.ts';
 import { fingerprint, type Identity, type RootKey } from '../root-key.ts';
 import type { DocumentRef, ListOptions, Transaction } from '../store.ts';
+import { type BlobReader, parseFrozen } from './blob-reader.ts';
 import { changeIds, type IdChanges, type IndexWriter } from './collection-index.ts';
-import type { CachedFile } from './document-cache.ts';
+import type { CachedBlob } from './document-cache.ts';
 import { DocumentView, identityOf } from './document-view.ts';
-import { type FileReader, parseFrozen } from './file-reader.ts';
 
 /** A large transaction lets others have a turn of the event loop after so many documents. */
 const BREATHER = 256;
@@ -25,21 +25,21 @@ interface Write {
 export interface SealedChanges {
   readonly changes: readonly Change[];
   /**
-   * What the cache may keep for each changed file; undefined when it was not looked at. Made when it is asked for: there is
+   * What the cache may keep for each changed blob; undefined when it was not looked at. Made when it is asked for: there is
    * time for that while the changes are on their way.
    */
-  files(): readonly (readonly [Identity, CachedFile | undefined])[];
+  blobs(): readonly (readonly [Identity, CachedBlob | undefined])[];
 }
 
 /** Collects what a transaction puts and deletes over the version that it started from. */
 export class DocumentTransaction implements Transaction {
-  readonly #reader: FileReader;
+  readonly #reader: BlobReader;
   readonly #base: DocumentView;
   /** By collection, then by id. */
   readonly #writes = new Map<string, Map<string, Write>>();
   #over = false;
 
-  constructor(reader: FileReader) {
+  constructor(reader: BlobReader) {
     this.#reader = reader;
     this.#base = new DocumentView(reader);
   }
@@ -89,7 +89,7 @@ export class DocumentTransaction implements Transaction {
     this.#over = true;
     const index = new IndexChanges(this.#reader);
     const keepsOpen = [...this.#writes.values()].reduce((sum, { size }) => sum + size, 0) <= KEPT_OPEN;
-    const sealed = new SealedFiles(root, keepsOpen);
+    const sealed = new SealedBlobs(root, keepsOpen);
     for (const [collection, writes] of this.#writes) {
       const added = new Set<string>();
       const removed = new Set<string>();
@@ -109,12 +109,12 @@ export class DocumentTransaction implements Transaction {
   }
 }
 
-/** Index files as a transaction is going to leave them. */
+/** Index blobs as a transaction is going to leave them. */
 class IndexChanges implements IndexWriter {
-  readonly #reader: FileReader;
+  readonly #reader: BlobReader;
   readonly #saved = new Map<string, readonly [Identity, object | undefined]>();
 
-  constructor(reader: FileReader) {
+  constructor(reader: BlobReader) {
     this.#reader = reader;
   }
 
@@ -141,11 +141,11 @@ class IndexChanges implements IndexWriter {
   }
 }
 
-/** Page numbers have no slash, so no two index files share a key. */
+/** Page numbers have no slash, so no two index blobs share a key. */
 const keyOf = ({ collection, id }: Identity): string => `${id}/${collection}`;
 
-/** A file as it was sealed. */
-interface SealedFile {
+/** A blob as it was sealed. */
+interface SealedBlob {
   readonly identity: Identity;
   /** Undefined for a deleted one. */
   readonly blob: Blob | undefined;
@@ -155,9 +155,9 @@ interface SealedFile {
   readonly value: unknown;
 }
 
-class SealedFiles implements SealedChanges {
+class SealedBlobs implements SealedChanges {
   readonly changes: Change[] = [];
-  readonly #files: SealedFile[] = [];
+  readonly #blobs: SealedBlob[] = [];
   readonly #root: RootKey;
   readonly #keepsOpen: boolean;
 
@@ -169,11 +169,11 @@ class SealedFiles implements SealedChanges {
   add(identity: Identity, json: string | undefined, value: unknown): void {
     const blob = json === undefined ? undefined : this.#root.seal(identity, json);
     this.changes.push(blob ?? { ref: this.#root.refOf(identity), bytes: undefined });
-    this.#files.push({ identity, blob, json: this.#keepsOpen ? json : undefined, value });
+    this.#blobs.push({ identity, blob, json: this.#keepsOpen ? json : undefined, value });
   }
 
-  files(): (readonly [Identity, CachedFile | undefined])[] {
-    return this.#files.map(({ identity, blob, json, value }) => {
+  blobs(): (readonly [Identity, CachedBlob | undefined])[] {
+    return this.#blobs.map(({ identity, blob, json, value }) => {
       const opened = value ?? (json === undefined ? undefined : parseFrozen(json));
       if (opened === undefined || blob === undefined) return [identity, undefined];
       return [identity, { fingerprint: fingerprint(blob.bytes), value: opened, size: blob.bytes.length }];

@@ -1,14 +1,14 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Identity } from '../root-key.ts';
 import type { DocumentRef, ListOptions, View } from '../store.ts';
+import type { BlobReader } from './blob-reader.ts';
 import { hasId, listIds } from './collection-index.ts';
-import type { FileReader } from './file-reader.ts';
 
 /** The documents of one version of the store. */
 export class DocumentView implements View {
-  readonly #reader: FileReader;
+  readonly #reader: BlobReader;
 
-  constructor(reader: FileReader) {
+  constructor(reader: BlobReader) {
     this.#reader = reader;
   }
 

@@ -1,4 +1,4 @@
-import { notFound } from '../../ground/errors.ts';
+import { notFound, placed } from '../../ground/errors.ts';
 import { areas, type Backend, type Blob, type BlobRef, type Version } from '../backends/backend.ts';
 
 /** The names of all blobs of a version, slots first, each area sorted. */
@@ -18,7 +18,7 @@ export async function* readEvery(
 ): AsyncGenerator<Blob> {
   for (const ref of refs) {
     const bytes = await backend.read(generation, ref);
-    if (bytes === undefined) throw notFound(`${backend.locate(generation, ref)} has vanished`);
+    if (bytes === undefined) throw notFound(placed`${backend.locate(generation, ref)} has vanished`);
     yield { ref, bytes };
   }
 }

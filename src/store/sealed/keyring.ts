@@ -1,5 +1,5 @@
 import { wipe } from '../../ground/bytes.ts';
-import { corrupt, sealed } from '../../ground/errors.ts';
+import { corrupt, type Place, placed, sealed } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import { RootKey } from '../root-key.ts';
 import { parseSlot, type Slot, slotRef } from '../slots/slot-file.ts';
@@ -37,8 +37,14 @@ export class Keyring {
         hint: 'the slot that unlocked it was removed; unlock it with another',
       });
     }
-    const file = backend.locate(generation, slotRef(this.slotId));
-    this.#root = unwrapRoot(parseSlot(this.slotId, bytes, file), this.#keys, this.storeId, generation, file);
+    const place = backend.locate(generation, slotRef(this.slotId));
+    this.#root = unwrapRoot(
+      parseSlot(this.slotId, bytes, place),
+      this.#keys,
+      this.storeId,
+      generation,
+      place,
+    );
     return this.#root;
   }
 
@@ -50,17 +56,17 @@ export class Keyring {
   }
 }
 
-/** @param file how messages call the slot. @throws `corrupt` when the root key in it is not for this slot. */
+/** @param place that of the slot, for messages. @throws `corrupt` when the root key in it is not for this slot. */
 export function unwrapRoot(
   slot: Slot,
   keys: SlotKeys,
   storeId: string,
   generation: number,
-  file: string,
+  place: Place,
 ): RootKey {
   const bytes = unwrapRootKey(slot.rootKey, keys, storeId, generation, slot);
   if (bytes === undefined) {
-    throw corrupt(`${file} is damaged: the root key in it was not wrapped by this store`, {
+    throw corrupt(placed`${place} is damaged: the root key in it was not wrapped by this store`, {
       hint: 'unlock with another slot; if nobody meant to change this file, find out who can write to it',
     });
   }

@@ -2,10 +2,10 @@ import { sealed } from '../../ground/errors.ts';
 import { pause } from '../../ground/pause.ts';
 import type { Backend, State, Version } from '../backends/backend.ts';
 import type { Store, Transaction, View } from '../store.ts';
+import { BlobReader, type ReaderScope } from './blob-reader.ts';
 import { DocumentCache } from './document-cache.ts';
 import { DocumentTransaction } from './document-transaction.ts';
 import { DocumentView } from './document-view.ts';
-import { FileReader, type ReaderScope } from './file-reader.ts';
 import type { Keyring } from './keyring.ts';
 
 /** How often a reader tries beside the writers before it makes them wait. */
@@ -29,7 +29,7 @@ export class SealedStore implements Store {
   /** What `revision` saw last, while nothing but what waited for it runs. */
   #seen: State | undefined;
   /** A view of a state that has shown nothing but what the cache knew for certain: good for further readers. */
-  #known: { readonly state: State; readonly reader: FileReader; readonly view: View } | undefined;
+  #known: { readonly state: State; readonly reader: BlobReader; readonly view: View } | undefined;
 
   constructor(backend: Backend, keyring: Keyring, options: SealedStoreOptions = {}) {
     this.id = keyring.storeId;
@@ -76,11 +76,11 @@ export class SealedStore implements Store {
       const result = await change(transaction);
       const sealed = await transaction.seal(await this.keyring.root(this.backend, from.generation));
       if (sealed.changes.length > 0) {
-        const [to, files] = await Promise.all([
+        const [to, blobs] = await Promise.all([
           session.commit(sealed.changes, { isLast: true }),
-          sealed.files(),
+          sealed.blobs(),
         ]);
-        this.#cache.advance(from, to, files);
+        this.#cache.advance(from, to, blobs);
       }
       this.#seen = undefined;
       return result;
@@ -127,14 +127,14 @@ export class SealedStore implements Store {
     this.#seen = state;
   }
 
-  async #reader(version: Version, trust: ReaderScope['trust']): Promise<FileReader> {
+  async #reader(version: Version, trust: ReaderScope['trust']): Promise<BlobReader> {
     const root = await this.keyring.root(this.backend, version.generation);
     this.#cache.moveTo(version, trust === 'locked');
-    return new FileReader({ backend: this.backend, root, cache: this.#cache, version, trust });
+    return new BlobReader({ backend: this.backend, root, cache: this.#cache, version, trust });
   }
 
   /** Whether everything that went through a reader belongs to its version. */
-  async #counts(reader: FileReader): Promise<boolean> {
+  async #counts(reader: BlobReader): Promise<boolean> {
     if (reader.versionGone) return false;
     if (!reader.needsConfirmation) return true;
     const now = await this.backend.state();

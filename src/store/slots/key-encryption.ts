@@ -1,4 +1,5 @@
 import { argon2 } from 'node:crypto';
+import { isObject } from '../../ground/objects.ts';
 import type { Random } from '../../ground/random.ts';
 
 /**
@@ -68,8 +69,8 @@ type PrintedKdf =
 export const parseKdf = (kdf: PrintedKdf): Kdf => ({ ...kdf, salt: Buffer.from(kdf.salt, 'base64') });
 
 export function isKdf(value: unknown): value is PrintedKdf {
-  if (typeof value !== 'object' || value === null) return false;
-  const { name, salt, memoryKiB, passes, lanes } = value as Record<string, unknown>;
+  if (!isObject(value)) return false;
+  const { name, salt, memoryKiB, passes, lanes } = value;
   if (typeof salt !== 'string') return false;
   const saltBytes = Buffer.from(salt, 'base64').length;
   if (name === 'hkdf-sha256') return saltBytes === KEY_SALT_BYTES;

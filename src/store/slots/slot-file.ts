@@ -1,4 +1,5 @@
-import { corrupt } from '../../ground/errors.ts';
+import { corrupt, type Place, placed } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import type { Blob, BlobRef } from '../backends/backend.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { FORMAT } from '../header.ts';
@@ -56,22 +57,22 @@ export function slotBlob(slot: Slot): Blob {
   return { ref: slotRef(slot.id), bytes };
 }
 
-/** @param file how messages call it. @throws `corrupt` naming it. */
-export function parseSlot(name: string, bytes: Uint8Array, file: string): Slot {
+/** @param place for messages. @throws `corrupt` naming it. */
+export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
   const body = parseChecked(bytes);
-  if (body === undefined) throw damaged(file);
+  if (body === undefined) throw damaged(place);
   const { format, id, kind, created, shares, kdf, publicKey, sealedKeys, rootKey } = body;
   if (typeof format === 'number' && format > FORMAT) {
-    throw corrupt(`${file} was made by a newer Coffer (format ${format})`, {
+    throw corrupt(placed`${place} was made by a newer Coffer (format ${format})`, {
       hint: 'install a newer Coffer; the slot is not damaged',
     });
   }
   const { ephemeralKey, sealed } = isObject(rootKey) ? rootKey : {};
-  if (!isId(id) || id !== name || !isKind(kind) || typeof created !== 'string') throw damaged(file);
+  if (!isId(id) || id !== name || !isKind(kind) || typeof created !== 'string') throw damaged(place);
   if (!isKdf(kdf) || !isBase64(sealedKeys) || !isBase64(ephemeralKey) || !isBase64(sealed))
-    throw damaged(file);
+    throw damaged(place);
   if (!isBase64(publicKey) || Buffer.byteLength(publicKey, 'base64') !== PUBLIC_KEY_BYTES)
-    throw damaged(file);
+    throw damaged(place);
   return {
     id,
     kind,
@@ -84,11 +85,11 @@ export function parseSlot(name: string, bytes: Uint8Array, file: string): Slot {
   };
 }
 
-const damaged = (file: string) =>
-  corrupt(`${file} is damaged`, { hint: 'unlock with another slot, then remove this one and add it again' });
+const damaged = (place: Place) =>
+  corrupt(placed`${place} is damaged`, {
+    hint: 'unlock with another slot, then remove this one and add it again',
+  });
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
 const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 const isKind = (value: unknown): value is SlotKind => kinds.some((kind) => kind === value);
 const isBase64 = (value: unknown): value is string => typeof value === 'string' && value.length > 0;

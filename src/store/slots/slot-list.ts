@@ -1,5 +1,6 @@
-import { corrupt } from '../../ground/errors.ts';
+import { corrupt, type Place, placed } from '../../ground/errors.ts';
 import type { Backend, Blob } from '../backends/backend.ts';
+import { BRING_BACK, missing } from '../refusals.ts';
 import type { Identity, RootKey } from '../root-key.ts';
 import { parseSlot, type Slot, type SlotIdentity, slotRef } from './slot-file.ts';
 import { samePublicKey } from './slot-keys.ts';
@@ -36,12 +37,10 @@ export function sealSlotList(root: RootKey, slots: readonly ListedSlot[]): Blob 
 /** @throws `corrupt` when it is damaged or missing. */
 export async function openSlotList(backend: Backend, root: RootKey): Promise<ListedSlot[]> {
   const ref = root.refOf(SLOT_LIST);
-  const file = backend.locate(root.generation, ref);
+  const place = backend.locate(root.generation, ref);
   const bytes = await backend.read(root.generation, ref);
-  if (bytes === undefined) {
-    throw corrupt(`${file} is missing`, { hint: 'bring it back with "coffer store restore"' });
-  }
-  const { slots } = JSON.parse(root.open(ref, bytes, file).json) as { slots: PrintedSlot[] };
+  if (bytes === undefined) throw missing(place, BRING_BACK);
+  const { slots } = JSON.parse(root.open(ref, bytes, place).json) as { slots: PrintedSlot[] };
   return slots.map(({ publicKey, pairingKey, ...slot }) => ({
     ...slot,
     publicKey: Buffer.from(publicKey, 'base64'),
@@ -58,7 +57,7 @@ export const summaryOf = ({ id, kind, created, label, shares }: ListedSlot): Slo
 });
 
 /** A slot file, or why it can't be used. */
-export type SlotFile = { readonly name: string; readonly file: string } & (
+export type SlotFile = { readonly name: string; readonly place: Place } & (
   | { readonly slot: Slot; readonly problem?: undefined }
   | { readonly slot?: undefined; readonly problem: unknown }
 );
@@ -70,13 +69,13 @@ export async function readSlotFiles(backend: Backend, generation: number): Promi
 }
 
 async function readSlotFile(backend: Backend, generation: number, name: string): Promise<SlotFile> {
-  const file = backend.locate(generation, slotRef(name));
+  const place = backend.locate(generation, slotRef(name));
   try {
     const bytes = await backend.read(generation, slotRef(name));
-    if (bytes === undefined) throw corrupt(`${file} is missing`);
-    return { name, file, slot: parseSlot(name, bytes, file) };
+    if (bytes === undefined) throw missing(place);
+    return { name, place, slot: parseSlot(name, bytes, place) };
   } catch (problem) {
-    return { name, file, problem };
+    return { name, place, problem };
   }
 }
 
@@ -85,29 +84,29 @@ export async function compareSlots(
   backend: Backend,
   root: RootKey,
   listed: readonly ListedSlot[],
-): Promise<{ readonly id: string; readonly file: string; readonly problem: unknown }[]> {
+): Promise<{ readonly id: string; readonly place: Place; readonly problem: unknown }[]> {
   const files = await readSlotFiles(backend, root.generation);
-  const problems = files.flatMap(({ name, file, slot, problem }) => {
+  const problems = files.flatMap(({ name, place, slot, problem }) => {
     const known = listed.find(({ id }) => id === name);
-    if (known === undefined) return [{ id: name, file, problem: unlisted(file) }];
-    if (slot === undefined) return [{ id: name, file, problem }];
+    if (known === undefined) return [{ id: name, place, problem: unlisted(place) }];
+    if (slot === undefined) return [{ id: name, place, problem }];
     return samePublicKey(slot.publicKey, known.publicKey)
       ? []
-      : [{ id: name, file, problem: unlisted(file) }];
+      : [{ id: name, place, problem: unlisted(place) }];
   });
-  const missing = listed.filter(({ id }) => !files.some(({ name }) => name === id));
-  for (const { id } of missing) {
-    const file = backend.locate(root.generation, slotRef(id));
+  const gone = listed.filter(({ id }) => !files.some(({ name }) => name === id));
+  for (const { id } of gone) {
+    const place = backend.locate(root.generation, slotRef(id));
     problems.push({
       id,
-      file,
-      problem: corrupt(`${file} is missing`, { hint: `remove slot ${id}, then add it again` }),
+      place,
+      problem: missing(place, `remove slot ${id}, then add it again`),
     });
   }
   return problems;
 }
 
-const unlisted = (file: string) =>
-  corrupt(`${file} was not made by this store`, {
+const unlisted = (place: Place) =>
+  corrupt(placed`${place} was not made by this store`, {
     hint: 'somebody may have tried to plant a key: delete the file, and find out who can write to this directory',
   });

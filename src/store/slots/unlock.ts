@@ -1,5 +1,5 @@
 import { wipe } from '../../ground/bytes.ts';
-import { asCofferError, type CofferError, corrupt, denied, sealed } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, corrupt, denied, placed, sealed } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import { Keyring, unwrapRoot } from '../sealed/keyring.ts';
 import type { Credential } from './credential.ts';
@@ -140,12 +140,12 @@ const secretOf = { raw: rawKeySecret, 'key-file': keyFileSecret, command: comman
 async function tryOpen(attempt: Attempt, storeId: string, generation: number): Promise<Keyring | undefined> {
   const { secret, slots } = attempt;
   try {
-    for (const { slot, file } of slots) {
+    for (const { slot, place } of slots) {
       const sealingSecret = await keyEncryptionSecret(slot.kdf, secret);
       const keys = openSlotKeys(slot.sealedKeys, sealingSecret, slot.kdf, storeId, slot);
       wipe(sealingSecret);
       if (keys === undefined) continue;
-      return new Keyring(storeId, slot.id, keys, unwrapRoot(slot, keys, storeId, generation, file));
+      return new Keyring(storeId, slot.id, keys, unwrapRoot(slot, keys, storeId, generation, place));
     }
     return undefined;
   } finally {
@@ -161,7 +161,9 @@ function refusal(
   const broken = files.filter(({ slot }) => slot === undefined);
   const [first] = broken;
   if (first !== undefined && (tried.length > 0 || usable.length === 0)) {
-    return asCofferError(first.problem) ?? corrupt(`${first.file} is damaged`, { cause: first.problem });
+    return (
+      asCofferError(first.problem) ?? corrupt(placed`${first.place} is damaged`, { cause: first.problem })
+    );
   }
   const kinds = [...new Set(usable.map(({ slot }) => slot.kind))].map((kind) => kindNames[kind]);
   const ways = kinds.length === 0 ? {} : { hint: `it opens with ${kinds.join(' or ')}` };

@@ -125,8 +125,8 @@ const sameRef = (a: BlobRef | undefined, b: BlobRef | undefined): boolean =>
 function withDamage(backend: Backend, ref: BlobRef | undefined, bytes: Buffer | undefined): Backend {
   const isIt = (other: BlobRef): boolean => ref !== undefined && sameRef(ref, other);
   return {
-    location: backend.location,
-    headerLocation: backend.headerLocation,
+    place: backend.place,
+    headerPlace: backend.headerPlace,
     locate: (generation, other) => backend.locate(generation, other),
     header: async () => (ref === undefined ? (bytes ?? Buffer.alloc(0)) : backend.header()),
     state: () => backend.state(),

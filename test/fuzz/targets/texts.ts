@@ -100,8 +100,8 @@ async function readItems(text: string): Promise<void> {
 }
 
 function readDatabase(text: string): void {
-  const { printed, password } = parseAddress(text);
-  if (password !== undefined && printed.includes(`:${password}@`)) {
+  const { place, password } = parseAddress(text);
+  if (password !== undefined && place.database.includes(`:${password}@`)) {
     throw new Defect('a location is printed with its password');
   }
   parseAddress(text, { user: 'someone', port: '5433' });

@@ -30,7 +30,7 @@ describe('the location of a store in PostgreSQL', () => {
       user: 'ada',
       database: 'keys',
       connectTimeoutMs: 3000,
-      printed: 'postgres://ada@other:5433/keys',
+      place: { database: 'postgres://ada@other:5433/keys' },
     });
     expect(parseAddress('postgres://bob@db:5432/store?connect_timeout=7', defaults)).toMatchObject({
       hosts: [{ host: 'db', port: 5432 }],

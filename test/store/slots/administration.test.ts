@@ -135,7 +135,7 @@ describe('somebody who can write to the disk', () => {
   it('cannot exchange the public key of a slot for their own', async () => {
     const { directory, store, firstId } = await newStore();
     const path = slotFile(directory, firstId);
-    const own = parseSlot(firstId, readFileSync(path), path);
+    const own = parseSlot(firstId, readFileSync(path), { file: path });
     const { publicKey } = (await planted(store)).wrap(new Uint8Array(32), 1);
     writeFileSync(path, slotBlob({ ...own, publicKey }).bytes);
     await expect(rekey(store)).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe('somebody who can write to the disk', () => {
   it('cannot have a slot open a root key of their choice', async () => {
     const { directory, store, firstId } = await newStore();
     const path = slotFile(directory, firstId);
-    const slot = parseSlot(firstId, readFileSync(path), path);
+    const slot = parseSlot(firstId, readFileSync(path), { file: path });
     const rootKey = wrapRootKey(new Uint8Array(32), new Uint8Array(32), store.id, 1, slot);
     writeFileSync(path, slotBlob({ ...slot, rootKey }).bytes);
     await expect(openStore({ location: directory, credentials: [rawCredential()] })).rejects.toMatchObject({
@@ -160,7 +160,7 @@ describe('somebody who can write to the disk', () => {
   it('cannot pass off a slot as one of another kind', async () => {
     const { directory, firstId } = await newStore();
     const path = slotFile(directory, firstId);
-    const slot = parseSlot(firstId, readFileSync(path), path);
+    const slot = parseSlot(firstId, readFileSync(path), { file: path });
     writeFileSync(path, slotBlob({ ...slot, kind: 'command' }).bytes);
     await expect(openWithKey(directory)).rejects.toMatchObject({ kind: 'denied' });
   });

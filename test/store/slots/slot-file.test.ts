@@ -19,7 +19,7 @@ function outcomeWith(kdf: unknown): string {
     rootKey: { ephemeralKey: base64(32), sealed: base64(48) },
   };
   try {
-    parseSlot(slot.id, printChecked(slot), 'slots/x.json');
+    parseSlot(slot.id, printChecked(slot), { file: 'slots/x.json' });
     return 'read';
   } catch (error) {
     const known = asCofferError(error);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { corrupt } from '../../../ground/errors.ts';
+import { corrupt, placed } from '../../../ground/errors.ts';
 import { type Area, areas, type BlobRef, type Change, type Version } from '../backend.ts';
 import { stageBlobFile } from './blob-file.ts';
 import {
@@ -18,8 +18,8 @@ import { JOURNAL, type Journal, type JournalEntry, parseJournal, printJournal } 
 import { type Layout, STAGED } from './layout.ts';
 import { type StateDirectory, settled, unsettled } from './state-directory.ts';
 
-/** What a commit works on. */
-export interface Place {
+/** A directory with a store in it. */
+export interface StoreDirectory {
   readonly layout: Layout;
   readonly state: StateDirectory;
 }
@@ -29,34 +29,38 @@ export interface Place {
  * @param changes at least one.
  */
 export async function commitChanges(
-  place: Place,
+  directory: StoreDirectory,
   from: Version,
   changes: readonly Change[],
 ): Promise<Version> {
   const [only, ...more] = changes;
   return only !== undefined && more.length === 0
-    ? commitOne(place, from, only)
-    : commitSeveral(place, from, changes);
+    ? commitOne(directory, from, only)
+    : commitSeveral(directory, from, changes);
 }
 
 /** One change needs no journal: the rename that puts it in place is atomic by itself. */
-async function commitOne(place: Place, from: Version, { ref, bytes }: Change): Promise<Version> {
-  const target = place.layout.blob(from.generation, ref);
-  const staged = join(place.state.path, SINGLE);
-  if (bytes !== undefined) await cleaningUp(place, () => stageBlobFile(target, staged, bytes));
-  place.state.change(settled(from), unsettled(from));
+async function commitOne(directory: StoreDirectory, from: Version, { ref, bytes }: Change): Promise<Version> {
+  const target = directory.layout.blob(from.generation, ref);
+  const staged = join(directory.state.path, SINGLE);
+  if (bytes !== undefined) await cleaningUp(directory, () => stageBlobFile(target, staged, bytes));
+  directory.state.change(settled(from), unsettled(from));
   if (bytes === undefined) deleteFile(target);
   else moveFile(staged, target);
-  await syncDirectory(place.layout.area(from.generation, ref.area));
-  return finish(place, from);
+  await syncDirectory(directory.layout.area(from.generation, ref.area));
+  return finish(directory, from);
 }
 
-async function commitSeveral(place: Place, from: Version, changes: readonly Change[]): Promise<Version> {
+async function commitSeveral(
+  directory: StoreDirectory,
+  from: Version,
+  changes: readonly Change[],
+): Promise<Version> {
   const journal: Journal = { from, entries: changes.map(entryOf) };
-  const { state } = place;
-  await cleaningUp(place, async () => {
+  const { state } = directory;
+  await cleaningUp(directory, async () => {
     makeDirectory(state.preparing);
-    await inParallel(changes, ({ ref, bytes }) => stage(place, from, ref, bytes));
+    await inParallel(changes, ({ ref, bytes }) => stage(directory, from, ref, bytes));
     const journaling = writeDurably(join(state.preparing, JOURNAL), printJournal(journal));
     // All entries of the directory exist by now, so both may wait for the disk at the same time.
     await Promise.all([journaling, syncDirectory(state.preparing)]);
@@ -65,28 +69,28 @@ async function commitSeveral(place: Place, from: Version, changes: readonly Chan
   // Once this is on disk the commit is decided. The sync covers the change of state, too.
   moveFile(state.preparing, state.decided);
   await syncDirectory(state.path);
-  await apply(place, journal);
-  return finishDecided(place, from);
+  await apply(directory, journal);
+  return finishDecided(directory, from);
 }
 
 async function stage(
-  place: Place,
+  directory: StoreDirectory,
   from: Version,
   ref: BlobRef,
   bytes: Uint8Array | undefined,
 ): Promise<void> {
   if (bytes === undefined) return;
-  const staged = join(place.state.preparing, stagedName(ref));
-  await stageBlobFile(place.layout.blob(from.generation, ref), staged, bytes);
+  const staged = join(directory.state.preparing, stagedName(ref));
+  await stageBlobFile(directory.layout.blob(from.generation, ref), staged, bytes);
 }
 
 /** Deletes what was staged when staging fails. */
-async function cleaningUp(place: Place, staging: () => Promise<void>): Promise<void> {
+async function cleaningUp(directory: StoreDirectory, staging: () => Promise<void>): Promise<void> {
   try {
     await staging();
   } catch (error) {
     try {
-      place.state.discard(place.state.list().others);
+      directory.state.discard(directory.state.list().others);
     } catch {
       // The next writer clears it away; why staging failed is worth more.
     }
@@ -95,49 +99,49 @@ async function cleaningUp(place: Place, staging: () => Promise<void>): Promise<v
 }
 
 /** Finishes the commit that a killed process was at, or clears away what it had prepared. */
-export async function recover(place: Place, from: Version): Promise<Version> {
-  const path = join(place.state.decided, JOURNAL);
+export async function recover(directory: StoreDirectory, from: Version): Promise<Version> {
+  const path = join(directory.state.decided, JOURNAL);
   const bytes = readWhole(path);
   if (bytes === undefined) {
     // At most one file had been moved into place; make that durable before anybody builds on it.
-    for (const area of areas) await syncDirectory(place.layout.area(from.generation, area));
-    return finishDecided(place, from);
+    for (const area of areas) await syncDirectory(directory.layout.area(from.generation, area));
+    return finishDecided(directory, from);
   }
   const journal = parseJournal(bytes, path);
   if (journal.from.generation !== from.generation || journal.from.revision !== from.revision) {
-    throw corrupt(`${path} is of another state of the store`, {
-      hint: `delete ${place.state.decided} to give up the unfinished change, then run "coffer doctor"`,
+    throw corrupt(placed`${{ file: path }} is of another state of the store`, {
+      hint: placed`delete ${{ file: directory.state.decided }} to give up the unfinished change, then run "coffer doctor"`,
     });
   }
-  await apply(place, journal);
-  return finishDecided(place, from);
+  await apply(directory, journal);
+  return finishDecided(directory, from);
 }
 
-function finish(place: Place, from: Version): Version {
+function finish(directory: StoreDirectory, from: Version): Version {
   const next: Version = { generation: from.generation, revision: from.revision + 1 };
-  place.state.change(unsettled(from), settled(next));
+  directory.state.change(unsettled(from), settled(next));
   return next;
 }
 
-async function finishDecided(place: Place, from: Version): Promise<Version> {
-  deleteFile(join(place.state.decided, JOURNAL));
-  deleteTree(place.state.decided);
-  const next = finish(place, from);
+async function finishDecided(directory: StoreDirectory, from: Version): Promise<Version> {
+  deleteFile(join(directory.state.decided, JOURNAL));
+  deleteTree(directory.state.decided);
+  const next = finish(directory, from);
   // The journal must be gone from the disk before a later commit is acknowledged, or a crash of the
   // machine could bring it back and have it undo that commit.
-  await syncDirectory(place.state.path);
+  await syncDirectory(directory.state.path);
   return next;
 }
 
-async function apply(place: Place, { from, entries }: Journal): Promise<void> {
-  for (const entry of entries) applyEntry(place, from, entry);
-  for (const area of areasOf(entries)) await syncDirectory(place.layout.area(from.generation, area));
+async function apply(directory: StoreDirectory, { from, entries }: Journal): Promise<void> {
+  for (const entry of entries) applyEntry(directory, from, entry);
+  for (const area of areasOf(entries)) await syncDirectory(directory.layout.area(from.generation, area));
 }
 
 /** May run again after it was cut short anywhere. */
-function applyEntry(place: Place, from: Version, { ref, sha256 }: JournalEntry): void {
-  const target = place.layout.blob(from.generation, ref);
-  const staged = join(place.state.decided, stagedName(ref));
+function applyEntry(directory: StoreDirectory, from: Version, { ref, sha256 }: JournalEntry): void {
+  const target = directory.layout.blob(from.generation, ref);
+  const staged = join(directory.state.decided, stagedName(ref));
   if (sha256 === undefined) {
     deleteFile(target);
     return;
@@ -148,8 +152,8 @@ function applyEntry(place: Place, from: Version, { ref, sha256 }: JournalEntry):
   }
   const present = readWhole(target);
   if (present === undefined || hash(present) !== sha256) {
-    throw corrupt(`${staged} is missing`, {
-      hint: `restore a backup, or delete ${place.state.decided} to give up the unfinished change`,
+    throw corrupt(placed`${{ file: staged }} is missing`, {
+      hint: placed`restore a backup, or delete ${{ file: directory.state.decided }} to give up the unfinished change`,
     });
   }
 }

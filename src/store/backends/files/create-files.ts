@@ -2,9 +2,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeWithParents } from '../../../ground/directories.ts';
-import { conflict } from '../../../ground/errors.ts';
+import { conflict, placed } from '../../../ground/errors.ts';
 import type { InitialContent } from '../backend.ts';
-import type { CreateOptions } from '../backend-kind.ts';
+import { CREATION_WAIT_MS, type CreateOptions } from '../backend-kind.ts';
 import { diskError } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
@@ -23,8 +23,6 @@ import { HEADER, Layout, STAGED } from './layout.ts';
 import { refuseForeign } from './ownership.ts';
 import { StateDirectory, settled } from './state-directory.ts';
 
-const LOCK_WAIT_MS = 10_000;
-
 /**
  * Makes the files of a new store. The store exists from the moment in which its header gets its name; until then the
  * staged header marks the directory as unfinished, so that what a killed `init` left can be begun again.
@@ -40,7 +38,7 @@ export async function createFiles(
   const made = await makeStoreDirectory(directory);
   refuseOccupied(layout);
   try {
-    await new FileLock(layout.lock, LOCK_WAIT_MS).hold(async () => {
+    await new FileLock(layout.lock, CREATION_WAIT_MS).hold(async () => {
       refuseOccupied(layout);
       await fill(layout, content, resume);
     });
@@ -83,14 +81,16 @@ async function makeStoreDirectory(directory: string): Promise<boolean> {
 function refuseOccupied(layout: Layout): void {
   const names = readdirSync(layout.directory);
   if (names.includes(HEADER)) {
-    throw conflict(`there is a store in ${layout.directory} already`, {
+    throw conflict(placed`there is a store in ${{ file: layout.directory }} already`, {
       hint: 'give another directory with --store, or use this one',
     });
   }
   const unfinished = names.includes(HEADER + STAGED);
   const foreign = names.filter((name) => name !== basename(layout.lock));
   if (foreign.length > 0 && !unfinished) {
-    throw conflict(`${layout.directory} is not empty`, { hint: 'give an empty directory, or a new one' });
+    throw conflict(placed`${{ file: layout.directory }} is not empty`, {
+      hint: 'give an empty directory, or a new one',
+    });
   }
 }
 

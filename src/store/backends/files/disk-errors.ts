@@ -1,4 +1,4 @@
-import { CofferError, unavailable } from '../../../ground/errors.ts';
+import { CofferError, placed, unavailable } from '../../../ground/errors.ts';
 
 const reasons: Record<string, { readonly reason: string; readonly hint: string }> = {
   ENOSPC: { reason: 'no space left on the disk', hint: 'free some space and try again' },
@@ -37,7 +37,7 @@ export function diskError(
 ): CofferError {
   if (error instanceof CofferError) return error;
   const known = reasons[errorCode(error) ?? ''];
-  return unavailable(`cannot ${action} ${file}: ${diskReason(error)}`, {
+  return unavailable(placed`cannot ${action} ${{ file }}: ${diskReason(error)}`, {
     cause: error,
     ...(known === undefined ? {} : { hint: known.hint }),
   });

@@ -7,10 +7,10 @@ import {
   readSync,
   renameSync,
   rmSync,
-  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { isThere as isAnythingAt } from '../../../ground/directories.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { refuseForeign } from './ownership.ts';
 
@@ -96,13 +96,10 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/**
- * Whether there is anything at a path. Unlike `existsSync` it takes no failure of the disk for a no.
- * @throws `unavailable` when it can't be told.
- */
+/** Whether there is anything at a path. @throws `unavailable` when it can't be told. */
 export function isThere(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+    return isAnythingAt(path);
   } catch (error) {
     throw diskError(error, 'read', path);
   }

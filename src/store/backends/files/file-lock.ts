@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { elapsedMs } from '../../../ground/clock.ts';
-import { type CofferError, corrupt, unavailable } from '../../../ground/errors.ts';
+import { type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
 import { pause } from '../../../ground/pause.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { FILE_MODE } from './durable-files.ts';
@@ -133,17 +133,17 @@ export class FileLock {
 
   #explain(error: unknown): CofferError {
     if (resultCode(error) === SQLITE_NOTADB) {
-      return corrupt(`${this.#path} is damaged: it must be empty`, {
+      return corrupt(placed`${{ file: this.#path }} is damaged: it must be empty`, {
         cause: error,
-        hint: `stop every Coffer that uses this store, then run "truncate -s 0 ${this.#path}"`,
+        hint: placed`stop every Coffer that uses this store, then run "truncate -s 0 ${{ file: this.#path }}"`,
       });
     }
-    return unavailable(`cannot lock ${this.#path}`, { cause: error });
+    return unavailable(placed`cannot lock ${{ file: this.#path }}`, { cause: error });
   }
 
   #timeout(start: number): CofferError {
-    const seconds = Math.round((elapsedMs() - start) / 1000);
-    return unavailable(`${this.#path} is held by another process, waited for ${seconds} s`, {
+    const seconds = String(Math.round((elapsedMs() - start) / 1000));
+    return unavailable(placed`${{ file: this.#path }} is held by another process, waited for ${seconds} s`, {
       hint: 'wait until it is done (a rekey or backup of a large store takes a while), then try again',
     });
   }

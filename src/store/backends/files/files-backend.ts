@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
-import { corrupt, notFound, unavailable } from '../../../ground/errors.ts';
+import { type CofferError, notFound, type Place, placed, unavailable } from '../../../ground/errors.ts';
+import { missing, noStore } from '../../refusals.ts';
 import {
   type Area,
   areas,
@@ -7,13 +8,13 @@ import {
   type Blob,
   type BlobRef,
   type Change,
-  type Session,
   type State,
   type Version,
+  type WriteSession,
 } from '../backend.ts';
-import type { BackendOptions } from '../backend-kind.ts';
+import { type BackendOptions, LOCK_WAIT_MS } from '../backend-kind.ts';
 import { readBlobFile } from './blob-file.ts';
-import { commitChanges, type Place, recover } from './commit.ts';
+import { commitChanges, recover, type StoreDirectory } from './commit.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { isThere, readWhole, syncDirectory } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
@@ -23,14 +24,11 @@ import { refuseForeign } from './ownership.ts';
 import { StateDirectory, settled, unsettled } from './state-directory.ts';
 import { findStrays } from './strays.ts';
 
-/** How long a writer waits for the others. */
-const LOCK_WAIT_MS = 30_000;
-
 /** A store in a directory of files, shared by any number of processes. Layout: docs/format.md. */
 export class FilesBackend implements Backend {
-  readonly location: string;
-  readonly headerLocation: string;
-  readonly #place: Place;
+  readonly place: Place;
+  readonly headerPlace: Place;
+  readonly #directory: StoreDirectory;
   readonly #lock: FileLock;
   /** The generation whose directories were found to be ours alone. */
   #checkedGeneration = 0;
@@ -39,50 +37,50 @@ export class FilesBackend implements Backend {
 
   constructor(directory: string, options: BackendOptions = {}) {
     const layout = new Layout(directory);
-    this.location = directory;
-    this.headerLocation = layout.header;
-    this.#place = { layout, state: new StateDirectory(directory) };
+    this.place = { file: directory };
+    this.headerPlace = { file: layout.header };
+    this.#directory = { layout, state: new StateDirectory(directory) };
     this.#lock = new FileLock(layout.lock, options.lockWaitMs ?? LOCK_WAIT_MS);
   }
 
-  locate(generation: number, ref: BlobRef): string {
-    return this.#place.layout.blob(generation, ref);
+  locate(generation: number, ref: BlobRef): Place {
+    return { file: this.#directory.layout.blob(generation, ref) };
   }
 
   async header(): Promise<Uint8Array> {
-    const { layout, state } = this.#place;
-    refuseForeignDirectory(layout.directory, `no store in ${layout.directory}`);
+    const { layout, state } = this.#directory;
+    refuseForeignDirectory(layout.directory, noStore(this.place, MAKE_OR_NAME));
     const bytes = readWhole(layout.header);
     if (bytes !== undefined) {
       this.#header ??= bytes;
       return bytes;
     }
     if (isThere(state.path) && listGenerations(layout).length > 0 && !isThere(layout.header + STAGED)) {
-      throw corrupt(`${layout.header} is missing`, { hint: 'restore a backup with "coffer store restore"' });
+      throw missing(this.headerPlace, 'restore a backup with "coffer store restore"');
     }
-    throw notFound(`no store in ${layout.directory}`, NO_STORE_HINT);
+    throw noStore(this.place, MAKE_OR_NAME);
   }
 
   async state(): Promise<State> {
-    let state = this.#place.state.read();
-    if (this.#place.state.isReplaced(state)) {
+    let state = this.#directory.state.read();
+    if (this.#directory.state.isReplaced(state)) {
       await this.exclusive(async () => undefined);
-      state = this.#place.state.read();
+      state = this.#directory.state.read();
     }
     this.#checkDirectories(state.generation);
     return state;
   }
 
   async read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined> {
-    return readBlobFile(this.locate(generation, ref));
+    return readBlobFile(this.#directory.layout.blob(generation, ref));
   }
 
   async has(generation: number, ref: BlobRef): Promise<boolean> {
-    return isThere(this.locate(generation, ref));
+    return isThere(this.#directory.layout.blob(generation, ref));
   }
 
   async names(generation: number, area: Area): Promise<string[]> {
-    const path = this.#place.layout.area(generation, area);
+    const path = this.#directory.layout.area(generation, area);
     try {
       return readdirSync(path)
         .map((fileName) => parseBlobFileName(area, fileName))
@@ -92,12 +90,12 @@ export class FilesBackend implements Backend {
     }
   }
 
-  async strays(): Promise<string[]> {
-    return findStrays(this.#place);
+  async strays(): Promise<Place[]> {
+    return findStrays(this.#directory).map((file) => ({ file }));
   }
 
-  async exclusive<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#lock.hold(async () => work(new FilesSession(this.#place, await this.#prepare())));
+  async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
+    return this.#lock.hold(async () => work(new FilesSession(this.#directory, await this.#prepare())));
   }
 
   /** Nothing stays open between calls. */
@@ -105,13 +103,13 @@ export class FilesBackend implements Backend {
 
   /** Brings the store to a settled state, whatever the last session left. */
   async #prepare(): Promise<Version> {
-    const { layout, state } = this.#place;
+    const { layout, state } = this.#directory;
     const { state: found, others } = state.list();
     let present = found ?? (await this.#replaceMissingState(others));
     const isReplaced = state.isReplaced(present);
     if (isReplaced) this.#refuseOtherStore();
     if (!present.settled) {
-      present = settled(await recover(this.#place, present));
+      present = settled(await recover(this.#directory, present));
       state.discard(state.list().others);
     } else if (others.length > 0) {
       // A commit beside a settled state was not decided, or is done with.
@@ -124,12 +122,10 @@ export class FilesBackend implements Backend {
   }
 
   async #replaceMissingState(others: readonly string[]): Promise<State> {
-    const { layout, state } = this.#place;
+    const { layout, state } = this.#directory;
     const [generation, ...more] = listGenerations(layout);
     if (generation === undefined || more.length > 0 || others.length > 0) {
-      throw corrupt(`${state.path} is damaged: the file that names the present state is missing`, {
-        hint: 'restore a backup with "coffer store restore"',
-      });
+      throw state.missing('restore a backup with "coffer store restore"');
     }
     const replacement = unsettled({ generation, revision: state.unusedRevision() });
     await state.create(replacement);
@@ -138,39 +134,41 @@ export class FilesBackend implements Backend {
 
   /** Its files would be sealed under the keys of the one that was opened. */
   #refuseOtherStore(): void {
-    const { layout } = this.#place;
+    const { layout } = this.#directory;
     if (this.#header === undefined || readWhole(layout.header)?.equals(this.#header) === true) return;
-    throw unavailable(`there is another store in ${layout.directory} than before`, {
+    throw unavailable(placed`there is another store in ${this.place} than before`, {
       hint: 'put the old one back, or start again what uses it',
     });
   }
 
   #checkDirectories(generation: number): void {
     if (this.#checkedGeneration === generation) return;
-    const { layout, state } = this.#place;
+    const { layout, state } = this.#directory;
     const directories = [layout.directory, state.path, layout.generation(generation)];
     directories.push(...areas.map((area) => layout.area(generation, area)));
-    for (const directory of directories) refuseForeignDirectory(directory, `${directory} is missing`);
+    for (const file of directories) {
+      refuseForeignDirectory(file, notFound(placed`${{ file }} is missing`, { hint: MAKE_OR_NAME }));
+    }
     this.#checkedGeneration = generation;
   }
 }
 
-class FilesSession implements Session {
-  readonly #place: Place;
+class FilesSession implements WriteSession {
+  readonly #directory: StoreDirectory;
   version: Version;
 
-  constructor(place: Place, version: Version) {
-    this.#place = place;
+  constructor(directory: StoreDirectory, version: Version) {
+    this.#directory = directory;
     this.version = version;
   }
 
   async commit(changes: readonly Change[]): Promise<Version> {
-    if (changes.length > 0) this.version = await commitChanges(this.#place, this.version, changes);
+    if (changes.length > 0) this.version = await commitChanges(this.#directory, this.version, changes);
     return this.version;
   }
 
   async replaceGeneration(blobs: AsyncIterable<Blob>): Promise<Version> {
-    const { layout, state } = this.#place;
+    const { layout, state } = this.#directory;
     const from = this.version;
     const next: Version = { generation: from.generation + 1, revision: from.revision + 1 };
     await writeGeneration(layout, next.generation, blobs);
@@ -183,15 +181,13 @@ class FilesSession implements Session {
   }
 }
 
-const NO_STORE_HINT = {
-  hint: 'make one with "coffer init", or say where it is with --store or COFFER_STORE',
-} as const;
+const MAKE_OR_NAME = 'make one with "coffer init", or say where it is with --store or COFFER_STORE';
 
-function refuseForeignDirectory(path: string, whenMissing: string): void {
+function refuseForeignDirectory(path: string, whenMissing: CofferError): void {
   try {
     refuseForeign(path, statSync(path));
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') throw notFound(whenMissing, NO_STORE_HINT);
+    if (errorCode(error) === 'ENOENT') throw whenMissing;
     throw diskError(error, 'read', path);
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { corrupt } from '../../../ground/errors.ts';
+import { corrupt, placed } from '../../../ground/errors.ts';
 import { areas, type Blob } from '../backend.ts';
 import { inParallel, isThere, readWhole, syncDirectory, writeDurably } from './durable-files.ts';
 import { makeDirectory } from './generation-files.ts';
@@ -33,7 +33,8 @@ export async function completeGeneration(
     await syncDirectory(directory);
   }
   for (const [path, digest] of sent) {
-    if (digestAt(path) !== digest) throw corrupt(`${path} does not hold what was written to it`);
+    if (digestAt(path) !== digest)
+      throw corrupt(placed`${{ file: path }} does not hold what was written to it`);
   }
   await syncDirectory(layout.generation(generation));
   await syncDirectory(layout.directory);

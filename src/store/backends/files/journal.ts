@@ -1,4 +1,5 @@
-import { corrupt } from '../../../ground/errors.ts';
+import { corrupt, placed } from '../../../ground/errors.ts';
+import { isObject } from '../../../ground/objects.ts';
 import { parseChecked, printChecked } from '../../checked-json.ts';
 import { type Area, areas, type BlobRef, type Version } from '../backend.ts';
 
@@ -34,7 +35,7 @@ export function printJournal({ from, entries }: Journal): Buffer {
 /**
  * Names are checked strictly: whoever could write this file must not be able to have us write or delete
  * anything outside the store.
- * @param file how the message calls it. @throws `corrupt`
+ * @param file its path. @throws `corrupt`
  */
 export function parseJournal(bytes: Uint8Array, file: string): Journal {
   const body = parseChecked(bytes);
@@ -47,7 +48,7 @@ export function parseJournal(bytes: Uint8Array, file: string): Journal {
     entries.length === 0 ||
     !entries.every((entry) => entry !== undefined)
   ) {
-    throw corrupt(`${file} is damaged`, {
+    throw corrupt(placed`${{ file }} is damaged`, {
       hint: 'delete its directory to give up the unfinished change, then run "coffer doctor"',
     });
   }
@@ -55,8 +56,8 @@ export function parseJournal(bytes: Uint8Array, file: string): Journal {
 }
 
 function parseEntry(value: unknown): JournalEntry | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { area, name, sha256 } = value as Record<string, unknown>;
+  if (!isObject(value)) return undefined;
+  const { area, name, sha256 } = value;
   if (!isArea(area) || typeof name !== 'string' || !NAME.test(name)) return undefined;
   if (sha256 === null) return { ref: { area, name }, sha256: undefined };
   return typeof sha256 === 'string' && SHA256.test(sha256) ? { ref: { area, name }, sha256 } : undefined;

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { unavailable } from '../../../ground/errors.ts';
+import { placed, unavailable } from '../../../ground/errors.ts';
 
 const WRITABLE_BY_OTHERS = 0o022;
 
@@ -12,14 +12,14 @@ export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>):
   const uid = process.geteuid?.();
   if (uid === undefined) return;
   if (stats.uid !== uid) {
-    throw unavailable(`${path} belongs to another user (uid ${stats.uid}, yours is ${uid})`, {
+    throw unavailable(placed`${{ file: path }} belongs to another user (uid ${stats.uid}, yours is ${uid})`, {
       hint: `run as its owner, or take it over with "chown -R ${uid}"`,
     });
   }
   if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {
     const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
-    throw unavailable(`${path} can be written by other users (mode ${mode})`, {
-      hint: `run "chmod go-w ${path}"`,
+    throw unavailable(placed`${{ file: path }} can be written by other users (mode ${mode})`, {
+      hint: placed`run "chmod go-w ${{ file: path }}"`,
     });
   }
 }

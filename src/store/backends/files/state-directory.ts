@@ -1,6 +1,6 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { corrupt } from '../../../ground/errors.ts';
+import { type CofferError, corrupt, placed } from '../../../ground/errors.ts';
 import type { State, Version } from '../backend.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { deleteTree, moveFile, writeDurably } from './durable-files.ts';
@@ -50,9 +50,17 @@ export class StateDirectory {
       if (!this.isReplaced(state)) this.#remember(state);
       return state;
     }
-    throw corrupt(`${this.path} is damaged: the file that names the present state is missing`, {
-      hint: 'any command that writes puts it back; or restore a backup with "coffer store restore"',
-    });
+    throw this.missing(
+      'any command that writes puts it back; or restore a backup with "coffer store restore"',
+    );
+  }
+
+  /** There is no state file. */
+  missing(hint: string): CofferError {
+    return corrupt(
+      placed`${{ file: this.path }} is damaged: the file that names the present state is missing`,
+      { hint },
+    );
   }
 
   /**

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { areas } from '../backend.ts';
-import type { Place } from './commit.ts';
+import type { StoreDirectory } from './commit.ts';
 import { diskError } from './disk-errors.ts';
 import { HEADER, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
 import { DECIDED } from './state-directory.ts';
@@ -12,7 +12,7 @@ const OWN_NAMES = new Set([HEADER, 'lock', 'state']);
  * Paths in a store directory that are no part of the store. What a writer is at, or has left when it was killed, is
  * not reported: whoever writes next clears it away.
  */
-export function findStrays({ layout, state }: Place): string[] {
+export function findStrays({ layout, state }: StoreDirectory): string[] {
   const { state: present, others } = state.list();
   const strays = others
     .filter((name) => name !== DECIDED && !name.endsWith(STAGED))

@@ -1,4 +1,4 @@
-import { invalid } from '../../../ground/errors.ts';
+import { type DatabasePlace, invalid } from '../../../ground/errors.ts';
 import type { Defaults } from '../backend-kind.ts';
 
 /** One server of a PostgreSQL cluster; what is undefined is left to the platform (PGHOST, PGPORT, else localhost and 5432). */
@@ -32,7 +32,7 @@ export interface PostgresAddress {
   readonly passwordFile: string | undefined;
   readonly connectTimeoutMs: number;
   /** For messages: without the password. */
-  readonly printed: string;
+  readonly place: DatabasePlace;
 }
 
 const DEFAULT_SCHEMA = 'coffer';
@@ -92,7 +92,7 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
     passwordFile: given.get('passwordfile'),
     connectTimeoutMs: timeoutOf(given.get('connect_timeout')),
   };
-  return { ...address, printed: printAddress(address) };
+  return { ...address, place: { database: printAddress(address) } };
 }
 
 /** Adds what the location says neither in its query nor before it. */
@@ -162,7 +162,7 @@ function decoded(text: string | undefined): string | undefined {
   }
 }
 
-function printAddress({ user, hosts, database, schema }: Omit<PostgresAddress, 'printed'>): string {
+function printAddress({ user, hosts, database, schema }: Omit<PostgresAddress, 'place'>): string {
   const printedHosts = hosts.map(({ host = '', port }) => {
     const name = host.startsWith('/') ? encodeURIComponent(host) : host.includes(':') ? `[${host}]` : host;
     return port === undefined ? name : `${name}:${port}`;

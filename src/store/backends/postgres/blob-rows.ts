@@ -1,4 +1,4 @@
-import { type Area, areas, type Blob, type BlobRef } from '../backend.ts';
+import type { Blob, BlobRef } from '../backend.ts';
 import type { Client } from './connections.ts';
 
 /** Blobs that go over the wire together. */
@@ -46,9 +46,6 @@ export async function insertBlobs(
 /** Bytes as the library sends them; the same ones, not a copy. */
 export const bytea = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
-
-/** The area of a row, or undefined for one that isn't ours. */
-export const areaOf = (text: string): Area | undefined => areas.find((area) => area === text);
 
 /** Of names that are ours. */
 export const isBlobName = (name: string): boolean => /^[0-9a-f]{1,64}$/.test(name);

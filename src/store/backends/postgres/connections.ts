@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
-import { unavailable } from '../../../ground/errors.ts';
+import { placed, unavailable } from '../../../ground/errors.ts';
 import type { Host, PostgresAddress } from './address.ts';
 import { databaseError, isConnectionLoss, isRefusedTls, ReplicaError } from './database-errors.ts';
 import { passwordFor } from './password.ts';
@@ -153,7 +153,7 @@ export class Connections {
     }
   }
 
-  readonly #explain = (error: unknown): unknown => databaseError(error, this.#address.printed);
+  readonly #explain = (error: unknown): unknown => databaseError(error, this.#address.place);
 
   /** Asks one host after the other, the last known primary first. */
   async #lend(): Promise<Lent> {
@@ -184,7 +184,7 @@ export class Connections {
   }
 
   #pool(index: number): Promise<Pool> {
-    if (this.#closed) throw unavailable(`${this.#address.printed} was closed`);
+    if (this.#closed) throw unavailable(placed`${this.#address.place} was closed`);
     const pool = this.#pools[index] ?? this.#open(index, tlsOptions(this.#address));
     this.#pools[index] = pool;
     return pool;

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { conflict, corrupt } from '../../../ground/errors.ts';
+import { conflict, corrupt, placed } from '../../../ground/errors.ts';
 import type { Blob, InitialContent } from '../backend.ts';
-import type { CreateOptions, Migration } from '../backend-kind.ts';
+import { CREATION_WAIT_MS, type CreateOptions, type Migration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
 import { type Client, Connections } from './connections.ts';
@@ -9,7 +9,6 @@ import { databaseError } from './database-errors.ts';
 import { checkSchema, migrateSchema } from './schema.ts';
 import { StoreLock } from './store-lock.ts';
 
-const LOCK_WAIT_MS = 10_000;
 const STATEMENT_MS = 10 * 60_000;
 
 /**
@@ -25,7 +24,7 @@ export async function createInPostgres(
   await onOwnConnection(address, async (client) => {
     await inTransaction(client, () => migrateSchema(client, address));
     await checkSchema(client, address);
-    await new StoreLock(client, address, LOCK_WAIT_MS).take();
+    await new StoreLock(client, address, CREATION_WAIT_MS).take();
     const filling = new Filling(client, address, content);
     await filling.begin(resume);
     try {
@@ -48,7 +47,7 @@ async function onOwnConnection<T>(address: PostgresAddress, use: (client: Client
     connections: 1,
     waitMs: address.connectTimeoutMs,
     statementMs: STATEMENT_MS,
-    lockMs: LOCK_WAIT_MS,
+    lockMs: CREATION_WAIT_MS,
   });
   try {
     const { client, giveBack } = await connections.lend(async () => undefined);
@@ -58,7 +57,7 @@ async function onOwnConnection<T>(address: PostgresAddress, use: (client: Client
       giveBack(true);
     }
   } catch (error) {
-    throw databaseError(error, address.printed);
+    throw databaseError(error, address.place);
   } finally {
     connections.close();
   }
@@ -93,13 +92,13 @@ class Filling {
   }
 
   async begin(resume: boolean): Promise<void> {
-    const { schema, printed } = this.#address;
+    const { schema, place } = this.#address;
     const { rows } = await this.#client.query<{ readonly ready: boolean; readonly header: Buffer }>(
       `SELECT ready, header FROM ${schema}.store`,
     );
     const [found] = rows;
     if (found?.ready === true) {
-      throw conflict(`there is a store in ${printed} already`, {
+      throw conflict(placed`there is a store in ${place} already`, {
         hint: 'give another location with --store, or use this one',
       });
     }
@@ -129,7 +128,7 @@ class Filling {
     const wrong = [...this.#sent].find(([ref, digest]) => stored.get(ref) !== digest)?.[0];
     if (wrong !== undefined || stored.size !== this.#sent.size) {
       throw corrupt(
-        `${this.#address.printed} does not hold what was sent to it (${wrong ?? 'more than that'})`,
+        placed`${this.#address.place} does not hold what was sent to it (${wrong ?? 'more than that'})`,
       );
     }
     const { schema } = this.#address;

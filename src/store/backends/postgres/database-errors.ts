@@ -1,8 +1,16 @@
-import { CofferError, corrupt, unavailable } from '../../../ground/errors.ts';
+import {
+  type Aside,
+  CofferError,
+  corrupt,
+  type DatabasePlace,
+  placed,
+  type Text,
+  unavailable,
+} from '../../../ground/errors.ts';
 import { errorCode } from '../files/disk-errors.ts';
 
 interface Reason {
-  readonly reason: string;
+  readonly reason: Text;
   readonly hint?: string;
 }
 
@@ -101,18 +109,18 @@ export const isRefusedTls = (error: unknown): boolean => NO_TLS.test(messageOf(e
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
 
 /** An error of the database or of the way there in our own words; any other as it is. */
-export function databaseError(error: unknown, location: string): unknown {
+export function databaseError(error: unknown, place: DatabasePlace): unknown {
   if (error instanceof CofferError || !isOfDatabase(error)) return error;
   const code = errorCode(error) ?? '';
   const message = messageOf(error);
   if (ALTERED.test(code)) {
-    return corrupt(`the tables of ${location} were altered: ${message}`, {
+    return corrupt(placed`the tables of ${place} were altered${{ inside: `: ${message}`, outside: '' }}`, {
       cause: error,
       hint: 'undo it, or bring the database back from a backup',
     });
   }
   const { reason, hint } = tlsReason(code, message) ?? REASONS[code] ?? ownReason(error, message);
-  return unavailable(`cannot use ${location}: ${reason}`, {
+  return unavailable(placed`cannot use ${place}: ${reason}`, {
     cause: error,
     ...(hint === undefined ? {} : { hint }),
   });
@@ -134,7 +142,7 @@ function tlsReason(code: string, message: string): Reason | undefined {
   }
   if (code === OTHER_HOST) {
     return {
-      reason: `its certificate is for another host (${message})`,
+      reason: placed`its certificate is for another host${quoted(message)}`,
       hint: 'name the host as its certificate does',
     };
   }
@@ -155,16 +163,22 @@ function ownReason(error: unknown, message: string): Reason {
     };
   }
   if (isCertificateError(error)) {
-    return { reason: `its certificate is not trusted (${message})`, hint: 'check sslmode and sslrootcert' };
+    return {
+      reason: placed`its certificate is not trusted${quoted(message)}`,
+      hint: 'check sslmode and sslrootcert',
+    };
   }
   if (BUSY.test(message)) {
     return { reason: 'others in this process held the connection for too long', hint: 'try again later' };
   }
   if (TIMED_OUT.test(message))
     return { reason: 'no answer in time', hint: 'check the database and the network' };
-  if (sqlState(error) !== undefined) return { reason: message };
+  if (sqlState(error) !== undefined) return { reason: [{ inside: message, outside: 'it reports an error' }] };
   return { reason: 'the connection was cut', hint: WAIT };
 }
+
+/** What others say may name hosts, roles and tables. */
+const quoted = (message: string): Aside => ({ inside: ` (${message})`, outside: '' });
 
 /** OpenSSL's verdicts and Node's own. */
 const isCertificateError = (error: unknown): boolean =>

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { unavailable } from '../../../ground/errors.ts';
+import { placed, unavailable } from '../../../ground/errors.ts';
 import { diskError } from '../files/disk-errors.ts';
 import type { Host, PostgresAddress } from './address.ts';
 
@@ -19,7 +19,9 @@ export function passwordFor(address: PostgresAddress, host: Host): Password {
 function readSecretFile(path: string): string {
   try {
     if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-      throw unavailable(`${path} can be read by others`, { hint: `run "chmod 600 ${path}"` });
+      throw unavailable(placed`${{ file: path }} can be read by others`, {
+        hint: placed`run "chmod 600 ${{ file: path }}"`,
+      });
     }
     return readFileSync(path, 'utf8');
   } catch (error) {

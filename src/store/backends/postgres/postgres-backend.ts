@@ -1,8 +1,16 @@
-import { CofferError, corrupt, notFound, unavailable } from '../../../ground/errors.ts';
-import type { Area, Backend, BlobRef, Session, State } from '../backend.ts';
-import type { BackendOptions } from '../backend-kind.ts';
+import {
+  CofferError,
+  corrupt,
+  type DatabasePlace,
+  type Place,
+  placed,
+  unavailable,
+} from '../../../ground/errors.ts';
+import { noStore } from '../../refusals.ts';
+import type { Area, Backend, BlobRef, State, WriteSession } from '../backend.ts';
+import { type BackendOptions, LOCK_WAIT_MS } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
-import { areaOf, isBlobName, printRef } from './blob-rows.ts';
+import { isBlobName, printRef } from './blob-rows.ts';
 import { type Client, Connections, type Lent } from './connections.ts';
 import { databaseError } from './database-errors.ts';
 import { checkSchema } from './schema.ts';
@@ -10,7 +18,6 @@ import { PostgresSession } from './session.ts';
 import { SharedLook } from './shared-look.ts';
 import { COMMIT_COLUMNS, type Commit, commitOf, StoreLock } from './store-lock.ts';
 
-const LOCK_WAIT_MS = 30_000;
 const READING_CONNECTIONS = 4;
 const READ_MS = 10_000;
 /** A rekey deletes all rows of a generation in one statement. */
@@ -18,8 +25,8 @@ const WRITE_MS = 10 * 60_000;
 
 /** A store in PostgreSQL, shared by any number of hosts. Tables: docs/format.md; how they are used: docs/operations.md. */
 export class PostgresBackend implements Backend {
-  readonly location: string;
-  readonly headerLocation: string;
+  readonly place: DatabasePlace;
+  readonly headerPlace: Place;
   readonly #address: PostgresAddress;
   readonly #lockWaitMs: number;
   readonly #reading: Connections;
@@ -31,8 +38,8 @@ export class PostgresBackend implements Backend {
   /** Connects when first used. */
   constructor(address: PostgresAddress, options: BackendOptions = {}) {
     this.#address = address;
-    this.location = address.printed;
-    this.headerLocation = `${this.location} (header)`;
+    this.place = address.place;
+    this.headerPlace = { ...this.place, part: 'header' };
     this.#lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
     const waitMs = address.connectTimeoutMs;
     this.#reading = new Connections(address, {
@@ -49,8 +56,8 @@ export class PostgresBackend implements Backend {
     });
   }
 
-  locate(generation: number, ref: BlobRef): string {
-    return `${this.location} (generation ${generation}, ${printRef(ref)})`;
+  locate(generation: number, ref: BlobRef): Place {
+    return { ...this.place, part: `generation ${generation}, ${printRef(ref)}` };
   }
 
   async header(): Promise<Uint8Array> {
@@ -63,7 +70,7 @@ export class PostgresBackend implements Backend {
       if (row?.ready === true) return row.header;
       const hint =
         row === undefined ? 'make one with "coffer init"' : 'a copy to it was cut short: run it again';
-      throw notFound(`no store in ${this.location}`, { hint });
+      throw noStore(this.place, hint);
     });
   }
 
@@ -103,7 +110,7 @@ export class PostgresBackend implements Backend {
     return rows.map(({ name }) => name).filter(isBlobName);
   }
 
-  async strays(): Promise<string[]> {
+  async strays(): Promise<Place[]> {
     const { generation } = await this.state();
     const { rows } = await this.#reading.reading((client) =>
       client.query<{ readonly generation: string; readonly area: string; readonly name: string }>(
@@ -112,12 +119,13 @@ export class PostgresBackend implements Backend {
         [generation],
       ),
     );
-    return rows.map(
-      (row) => `${this.location} (generation ${row.generation}, ${areaOf(row.area) ?? row.area}/${row.name})`,
-    );
+    return rows.map(({ generation: other, area, name }) => ({
+      ...this.place,
+      part: `generation ${other}, ${area}/${name}`,
+    }));
   }
 
-  async exclusive<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
     const { lent, session } = await this.#begin();
     const outcome = await Promise.allSettled([work(session)]);
     const released = session.release();
@@ -131,7 +139,7 @@ export class PostgresBackend implements Backend {
     lent.giveBack(!held);
     if (outcome[0].status === 'rejected') throw outcome[0].reason;
     if (held) return outcome[0].value;
-    throw unavailable(`the connection to ${this.location} was lost`, {
+    throw unavailable(placed`the connection to ${this.place} was lost`, {
       hint: 'nothing was changed; try again',
     });
   }
@@ -150,7 +158,7 @@ export class PostgresBackend implements Backend {
     });
     if (session !== undefined) return { lent, session };
     lent.giveBack(true);
-    throw notFound(`no store in ${this.location}`, { hint: 'make one with "coffer init"' });
+    throw noStore(this.place, 'make one with "coffer init"');
   }
 
   async #look(): Promise<State> {
@@ -175,7 +183,7 @@ export class PostgresBackend implements Backend {
     });
     const [row] = rows;
     if (row === undefined)
-      throw corrupt(`the store in ${this.location} is gone`, { hint: 'restore a backup' });
+      throw corrupt(placed`the store in ${this.place} is gone`, { hint: 'restore a backup' });
     return commitOf(row);
   }
 
@@ -193,7 +201,7 @@ export class PostgresBackend implements Backend {
       );
       return commitOf(rows[0]);
     } catch (error) {
-      throw error instanceof CofferError ? error : databaseError(error, this.location);
+      throw error instanceof CofferError ? error : databaseError(error, this.place);
     } finally {
       lent.giveBack(!(await session.release()));
     }

@@ -1,6 +1,7 @@
 /** Stores in PostgreSQL, shared by any number of hosts. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { printPlace } from '../../../ground/errors.ts';
 import type { BackendKind, Located } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 
@@ -49,7 +50,7 @@ export const postgres: BackendKind = {
     return migratePostgres(await addressOf(location));
   },
   async print(location) {
-    return (await addressOf(location)).printed;
+    return printPlace((await addressOf(location)).place);
   },
 };
 

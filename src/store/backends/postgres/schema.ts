@@ -1,4 +1,5 @@
-import { corrupt, notFound, unavailable } from '../../../ground/errors.ts';
+import { corrupt, type Place, placed, unavailable } from '../../../ground/errors.ts';
+import { noStore } from '../../refusals.ts';
 import type { Migration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import type { Client } from './connections.ts';
@@ -73,12 +74,12 @@ async function hasTable(client: Client, { schema }: PostgresAddress, table: Tabl
 /** @throws `not-found`, `corrupt` for a schema that is newer or was altered, `unavailable` for an older one. */
 export async function checkSchema(client: Client, address: PostgresAddress): Promise<void> {
   const found = await findVersion(client, address);
-  const { printed } = address;
-  if (found === undefined) throw notFound(`no store in ${printed}`, { hint: 'make one with "coffer init"' });
-  refuseNewer(found, printed);
+  const { place } = address;
+  if (found === undefined) throw noStore(place, 'make one with "coffer init"');
+  refuseNewer(found, place);
   if (found.version < SCHEMA_VERSION) {
     throw unavailable(
-      `the tables of ${printed} are of version ${found.version}, this Coffer needs ${SCHEMA_VERSION}`,
+      placed`the tables of ${place} are of version ${found.version}, this Coffer needs ${SCHEMA_VERSION}`,
       {
         hint: 'run "coffer store migrate" as a role that may alter them',
       },
@@ -87,10 +88,10 @@ export async function checkSchema(client: Client, address: PostgresAddress): Pro
   if (found.version === SCHEMA_VERSION) await checkShape(client, address);
 }
 
-function refuseNewer({ version, usable_from }: VersionRow, printed: string): void {
+function refuseNewer({ version, usable_from }: VersionRow, place: Place): void {
   if (usable_from <= SCHEMA_VERSION) return;
   throw corrupt(
-    `the tables of ${printed} were made by a newer Coffer (version ${version}); this one knows version ${SCHEMA_VERSION}`,
+    placed`the tables of ${place} were made by a newer Coffer (version ${version}); this one knows version ${SCHEMA_VERSION}`,
     { hint: 'install a newer Coffer; the store is not damaged' },
   );
 }
@@ -112,8 +113,8 @@ async function checkShape(client: Client, address: PostgresAddress): Promise<voi
   }
 }
 
-const altered = ({ schema, printed }: PostgresAddress, table: Table, what: string) =>
-  corrupt(`the table ${schema}.${table} of ${printed} ${what}`, {
+const altered = ({ schema, place }: PostgresAddress, table: Table, what: string) =>
+  corrupt(placed`the table ${schema}.${table} of ${place} ${what}`, {
     hint: `it has to have: ${SHAPE[table]}; undo the change, or bring the database back from a backup`,
   });
 
@@ -125,7 +126,7 @@ export async function migrateSchema(client: Client, address: PostgresAddress): P
   const { schema } = address;
   await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   const before = await findVersion(client, address);
-  if (before !== undefined) refuseNewer(before, address.printed);
+  if (before !== undefined) refuseNewer(before, address.place);
   const from = before?.version ?? 0;
   if (from >= SCHEMA_VERSION) return { from, to: from };
   await makeSchema(client, schema);

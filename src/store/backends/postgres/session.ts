@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CofferError, unavailable } from '../../../ground/errors.ts';
-import type { Blob, Change, CommitOptions, Session, Version } from '../backend.ts';
+import { CofferError, placed, unavailable } from '../../../ground/errors.ts';
+import type { Blob, Change, CommitOptions, Version, WriteSession } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
 import { type CommitStatements, columnsOf, commitStatements } from './commit-statements.ts';
@@ -13,7 +13,7 @@ const ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 50;
 
 /** The right to write: the lock, held by the one connection over which everything is written. */
-export class PostgresSession implements Session {
+export class PostgresSession implements WriteSession {
   readonly #client: Client;
   readonly #address: PostgresAddress;
   readonly #statements: CommitStatements;
@@ -137,7 +137,7 @@ export class PostgresSession implements Session {
     } catch (error) {
       if (error instanceof CofferError || !isConnectionLoss(error)) throw this.#explained(error);
       throw unavailable(
-        `the connection to ${this.#address.printed} was lost while a change was being written`,
+        placed`the connection to ${this.#address.place} was lost while a change was being written`,
         {
           hint: 'look whether it was made before you try again: nothing was acknowledged',
           cause: error,
@@ -146,14 +146,14 @@ export class PostgresSession implements Session {
     }
   }
 
-  readonly #explained = (error: unknown): unknown => databaseError(error, this.#address.printed);
+  readonly #explained = (error: unknown): unknown => databaseError(error, this.#address.place);
 
   readonly #explain = (error: unknown): never => {
     throw this.#explained(error);
   };
 
   #overtaken(): CofferError {
-    return unavailable(`another process wrote to ${this.#address.printed} meanwhile`, {
+    return unavailable(placed`another process wrote to ${this.#address.place} meanwhile`, {
       hint: 'nothing was changed; try again',
     });
   }

@@ -1,4 +1,4 @@
-import { unavailable } from '../../../ground/errors.ts';
+import { placed, unavailable } from '../../../ground/errors.ts';
 import type { Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Client, together } from './connections.ts';
@@ -45,7 +45,7 @@ export class StoreLock {
    * @throws the error of the database; `unavailable` when others hold the lock for too long.
    */
   async take(): Promise<Commit | undefined> {
-    const { schema, printed } = this.#address;
+    const { schema, place } = this.#address;
     // Sent together, but the second one looks only when the lock is had.
     const [locked, found] = await Promise.allSettled(
       together(this.#client, () => [
@@ -59,7 +59,7 @@ export class StoreLock {
     if (locked.status === 'rejected') {
       if (!isLockTimeout(locked.reason)) throw locked.reason;
       throw unavailable(
-        `${printed} is held by another process, waited for ${Math.round(this.#waitMs / 1000)} s`,
+        placed`${place} is held by another process, waited for ${Math.round(this.#waitMs / 1000)} s`,
         {
           hint: 'wait until it is done (a rekey or backup of a large store takes a while), then try again',
           cause: locked.reason,

@@ -1,9 +1,8 @@
-import { corrupt } from '../../ground/errors.ts';
 import type { Backend, Version } from '../backends/backend.ts';
-import { EXAMINE_AND_BRING_BACK } from '../damage-hint.ts';
+import { EXAMINE_AND_BRING_BACK, missing } from '../refusals.ts';
 import { fingerprint, type Identity, type RootKey } from '../root-key.ts';
 import type { IndexReader } from './collection-index.ts';
-import { type CachedFile, type DocumentCache, identityKey } from './document-cache.ts';
+import { type CachedBlob, type DocumentCache, identityKey } from './document-cache.ts';
 
 /** Where a reader reads, and how far it may trust what it finds. */
 export interface ReaderScope {
@@ -22,11 +21,11 @@ export interface ReaderScope {
 /** Thrown inside a reader when its version can't be shown any more. Never leaves the store. */
 export class VersionGone extends Error {}
 
-/** Opens the sealed files of one version of the store. */
-export class FileReader implements IndexReader {
+/** Opens the sealed blobs of one version of the store. */
+export class BlobReader implements IndexReader {
   readonly #scope: ReaderScope;
   /** Not yet known to belong to the version; only this reader sees them. */
-  readonly #unconfirmed = new Map<string, { identity: Identity; file: CachedFile }>();
+  readonly #unconfirmed = new Map<string, { identity: Identity; blob: CachedBlob }>();
   /** Set when the result of whoever used this reader is worth nothing. */
   versionGone = false;
 
@@ -50,21 +49,21 @@ export class FileReader implements IndexReader {
 
   /** To be called once the store is known to be still at this version. */
   confirm(): void {
-    for (const { identity, file } of this.#unconfirmed.values()) {
-      this.#scope.cache.add(this.version, identity, file);
+    for (const { identity, blob } of this.#unconfirmed.values()) {
+      this.#scope.cache.add(this.version, identity, blob);
     }
   }
 
   async load(identity: Identity): Promise<unknown> {
     const { cache, trust, version } = this.#scope;
     if (!cache.isAt(version)) return this.#giveUp();
-    const known = cache.current(identity) ?? this.#unconfirmed.get(identityKey(identity))?.file;
+    const known = cache.current(identity) ?? this.#unconfirmed.get(identityKey(identity))?.blob;
     if (known !== undefined) return known.value;
     if (trust === 'unsettled') return this.#giveUp();
-    const file = await this.#read(identity);
-    if (trust === 'locked') cache.add(version, identity, file);
-    else this.#unconfirmed.set(identityKey(identity), { identity, file });
-    return file.value;
+    const blob = await this.#read(identity);
+    if (trust === 'locked') cache.add(version, identity, blob);
+    else this.#unconfirmed.set(identityKey(identity), { identity, blob });
+    return blob.value;
   }
 
   async require(identity: Identity): Promise<unknown> {
@@ -73,12 +72,10 @@ export class FileReader implements IndexReader {
     return value;
   }
 
-  /** The error for a file that should exist. */
+  /** The error for a blob that should exist. */
   missing(identity: Identity): Error {
     const { backend, root } = this.#scope;
-    return corrupt(`${backend.locate(root.generation, root.refOf(identity))} is missing`, {
-      hint: EXAMINE_AND_BRING_BACK,
-    });
+    return missing(backend.locate(root.generation, root.refOf(identity)), EXAMINE_AND_BRING_BACK);
   }
 
   async exists(identity: Identity): Promise<boolean> {
@@ -88,7 +85,7 @@ export class FileReader implements IndexReader {
     return backend.has(root.generation, root.refOf(identity));
   }
 
-  async #read(identity: Identity): Promise<CachedFile> {
+  async #read(identity: Identity): Promise<CachedBlob> {
     const { backend, root, cache } = this.#scope;
     const ref = root.refOf(identity);
     const bytes = await backend.read(root.generation, ref);
