@@ -121,6 +121,17 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         expect(text.match(/warning/g)).toHaveLength(1);
         expect(runs()).toBe('once\n');
       });
+
+      it('are asked for again by commands that work on the whole store, too', () => {
+        const { exitCode, text } = onTerminal(place, 'coffer doctor', {
+          steps: [
+            ['Passphrase', 'wrong\r'],
+            ['again[^$]*Passphrase', 'right\r'],
+          ],
+        });
+        expect(exitCode).toBe(0);
+        expect(text).toContain('all is well');
+      });
     });
 
     it('are asked for on the terminal while data come through a pipe', () => {
