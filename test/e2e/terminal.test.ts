@@ -110,7 +110,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         );
       });
 
-      it('do not keep a right one from opening the store, which is not opened twice', () => {
+      it('do not keep a right one from opening the store, and nothing else is tried again', () => {
         const { exitCode, text } = onTerminal(place, 'coffer transit keys list', {
           steps: [
             ['Passphrase', 'wrong\r'],
