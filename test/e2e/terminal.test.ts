@@ -110,7 +110,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         );
       });
 
-      it('do not keep a right one from opening the store, which is not opened twice', () => {
+      it('do not keep a right one from opening the store, and nothing else is tried again', () => {
         const { exitCode, text } = onTerminal(place, 'coffer transit keys list', {
           steps: [
             ['Passphrase', 'wrong\r'],
@@ -120,6 +120,17 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         expect(exitCode).toBe(0);
         expect(text.match(/warning/g)).toHaveLength(1);
         expect(runs()).toBe('once\n');
+      });
+
+      it('are asked for again by commands that work on the whole store, too', () => {
+        const { exitCode, text } = onTerminal(place, 'coffer doctor', {
+          steps: [
+            ['Passphrase', 'wrong\r'],
+            ['again[^$]*Passphrase', 'right\r'],
+          ],
+        });
+        expect(exitCode).toBe(0);
+        expect(text).toContain('all is well');
       });
     });
 
