@@ -10,13 +10,12 @@ import {
   requireUsableVersion,
   type VersionFormat,
 } from './ciphertext.ts';
-import { type Context, ContextKey } from './context-keys.ts';
+import { type Context, ContextKey, type OpenMaterial } from './context-keys.ts';
 import { CALLER_NONCE_BYTES, type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { requireNotSoftDeleted } from './key-collection.ts';
 import type { Aead, AeadCipher, MaybePromise } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
-import type { OpenMaterial } from './open-material.ts';
 import { requireVersion, versionToWriteWith } from './version-choice.ts';
 
 /** What a message is encrypted with, beside the key. */

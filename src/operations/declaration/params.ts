@@ -1,5 +1,5 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
-import { KEY_NAME } from '../../transit/key-name.ts';
+import { KEY_NAME } from '../../transit/key-document.ts';
 import type { ResourceKind } from '../resource-kinds.ts';
 import {
   isObject,
