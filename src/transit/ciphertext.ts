@@ -14,23 +14,23 @@ const SEPARATOR = ':';
 const PLACEHOLDER = '{{version}}';
 
 /** What stands around the version number. */
-export interface VersionMarks {
+export interface VersionFormat {
   readonly starts: readonly string[];
   /** The one of `starts` that is written. */
   readonly written: string;
   readonly separator: string;
 }
 
-/** The mount's own marks; HMACs always have these. */
-export const mountMarks = (engine: Engine): VersionMarks => ({
+/** The mount's own; HMACs always have it. */
+export const mountFormat = (engine: Engine): VersionFormat => ({
   starts: KNOWN_STARTS,
   written: engine.prefix,
   separator: SEPARATOR,
 });
 
-/** The marks of a key: the mount's, or those of the template that a restored key may have. */
-export function keyMarks(engine: Engine, { versionTemplate, name }: NamedKeyDocument): VersionMarks {
-  if (versionTemplate === '') return mountMarks(engine);
+/** That of a key: the mount's, or that of the template that a restored key may have. */
+export function keyFormat(engine: Engine, { versionTemplate, name }: NamedKeyDocument): VersionFormat {
+  if (versionTemplate === '') return mountFormat(engine);
   const [start, separator, ...more] = versionTemplate.split(PLACEHOLDER);
   if (start === undefined || separator === undefined || more.length > 0) {
     throw corrupt('error parsing version template', {
@@ -42,8 +42,8 @@ export function keyMarks(engine: Engine, { versionTemplate, name }: NamedKeyDocu
 }
 
 /** @param payload base64 or base64url. */
-export const printVersioned = (marks: VersionMarks, version: number, payload: string): string =>
-  `${marks.written}${version}${marks.separator}${payload}`;
+export const printVersioned = (format: VersionFormat, version: number, payload: string): string =>
+  `${format.written}${version}${format.separator}${payload}`;
 
 export interface Versioned {
   /** As the text says: may be 0, negative, or larger than any key has. */
@@ -76,12 +76,12 @@ const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
 /** @throws `invalid` in the words of peers: no prefix, wrong number of fields, version not a number. */
-export function parseVersioned(text: string, marks: VersionMarks, noun: Noun): Versioned {
-  const start = marks.starts.find((known) => text.startsWith(known));
+export function parseVersioned(text: string, format: VersionFormat, noun: Noun): Versioned {
+  const start = format.starts.find((known) => text.startsWith(known));
   if (start === undefined) {
-    throw refusal(noun, `${noun.noPrefix}: no prefix`, `it starts with ${marks.starts.join('… or ')}…`);
+    throw refusal(noun, `${noun.noPrefix}: no prefix`, `it starts with ${format.starts.join('… or ')}…`);
   }
-  const end = text.indexOf(marks.separator, start.length);
+  const end = text.indexOf(format.separator, start.length);
   if (end < 0) throw refusal(noun, `${noun.invalid}: wrong number of fields`, 'it looks cut off');
   const version = parseVersion(text.slice(start.length, end));
   if (version === undefined) {
@@ -91,7 +91,7 @@ export function parseVersioned(text: string, marks: VersionMarks, noun: Noun): V
       'what follows the first v is a whole number',
     );
   }
-  return { version, payload: text.slice(end + marks.separator.length) };
+  return { version, payload: text.slice(end + format.separator.length) };
 }
 
 /** As Go's `strconv.Atoi` reads it. */

@@ -5,8 +5,41 @@ import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
 import { convergentVersionOf, NONCE_KEY_BYTES } from './convergent.ts';
 import { counterMode, hkdfExpand, hkdfExtract } from './derivation.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
-import { type Derivation, KDF_COUNTER, type KeyType } from './key-types/key-type.ts';
-import { OpenMaterial } from './open-material.ts';
+import {
+  type AeadCipher,
+  type Derivation,
+  KDF_COUNTER,
+  type KeyType,
+  type MaybePromise,
+} from './key-types/key-type.ts';
+
+/** Key material and the cipher made of it, which is kept for further messages. */
+export class OpenMaterial {
+  readonly material: unknown;
+  readonly #type: KeyType;
+  #cipher: MaybePromise<AeadCipher> | undefined;
+
+  constructor(type: KeyType, material: unknown) {
+    this.#type = type;
+    this.material = material;
+  }
+
+  /** For types with AEAD only; a promise only until a heavy dependency has come. */
+  get cipher(): MaybePromise<AeadCipher> {
+    this.#cipher ??= this.#open();
+    return this.#cipher;
+  }
+
+  #open(): MaybePromise<AeadCipher> {
+    if (this.#type.aead === undefined) throw new TypeError(`${this.#type.name} has no cipher`);
+    const cipher = this.#type.aead.cipher(this.material);
+    if (!(cipher instanceof Promise)) return cipher;
+    return cipher.then((ready) => {
+      this.#cipher = ready;
+      return ready;
+    });
+  }
+}
 
 /** A derivation context as a caller gives it. */
 export interface Context {

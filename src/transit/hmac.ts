@@ -2,7 +2,7 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, invalid } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
-import { HMAC, mountMarks, parseVersioned, printVersioned, type VersionMarks } from './ciphertext.ts';
+import { HMAC, mountFormat, parseVersioned, printVersioned, type VersionFormat } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
 import { decodeInput, hashNamed, hashNames, lendInput, undecodable } from './hashing.ts';
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
@@ -42,13 +42,13 @@ export async function hmac(
     throw invalid(`unsupported algorithm "${algorithm}"`, { field: 'algorithm', hint: KNOWN });
   }
   requireItems(items);
-  const marks = mountMarks(engine);
+  const format = mountFormat(engine);
   return eachItem(items, ({ input }) => {
     if (input === undefined) {
       throw invalid('missing input for HMAC', { field: 'input', hint: 'give base64; it may be empty' });
     }
     const digest = lendInput(input, (bytes) => createHmac(nodeName, hmacKey).update(bytes).digest('base64'));
-    return printVersioned(marks, version.number, digest);
+    return printVersioned(format, version.number, digest);
   });
 }
 
@@ -60,7 +60,7 @@ export interface HmacVerification {
 /** Compares HMACs with those of one key, in constant time. */
 export class HmacVerifier {
   readonly #key: NamedKey;
-  readonly #marks: VersionMarks;
+  readonly #format: VersionFormat;
   readonly #nodeName: string;
 
   /** @throws `invalid` for an unknown algorithm. */
@@ -68,7 +68,7 @@ export class HmacVerifier {
     const nodeName = hashNamed(algorithm)?.nodeName;
     if (nodeName === undefined) throw invalidHash(algorithm);
     this.#key = key;
-    this.#marks = mountMarks(engine);
+    this.#format = mountFormat(engine);
     this.#nodeName = nodeName;
   }
 
@@ -77,7 +77,7 @@ export class HmacVerifier {
     if (input === undefined) throw missingInput();
     const bytes = decodeInput(input);
     if (text === undefined) throw invalid('missing hmac', { field: 'hmac', hint: 'give what hmac answered' });
-    const { version: number, payload } = parseVersioned(text, this.#marks, HMAC);
+    const { version: number, payload } = parseVersioned(text, this.#format, HMAC);
     const given = decodeHmac(payload);
     const key = requireHmacKey(this.#usableVersion(number));
     const expected = createHmac(this.#nodeName, key).update(bytes).digest();

@@ -4,23 +4,22 @@ import type { Random } from '../ground/random.ts';
 import {
   CIPHERTEXT,
   decodePayload,
-  keyMarks,
+  keyFormat,
   parseVersioned,
   printVersioned,
   requireUsableVersion,
-  type VersionMarks,
+  type VersionFormat,
 } from './ciphertext.ts';
-import { type Context, ContextKey } from './context-keys.ts';
+import { type Context, ContextKey, type OpenMaterial } from './context-keys.ts';
 import { CALLER_NONCE_BYTES, type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { requireNotSoftDeleted } from './key-collection.ts';
 import type { Aead, AeadCipher, MaybePromise } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
-import type { OpenMaterial } from './open-material.ts';
 import { requireVersion, versionToWriteWith } from './version-choice.ts';
 
-/** What goes with a message beside itself. */
-interface Surroundings {
+/** What a message is encrypted with, beside the key. */
+interface CipherInputs {
   readonly context?: Context | undefined;
   /** Base64; absent or empty for none. */
   readonly associatedData?: string | undefined;
@@ -28,13 +27,13 @@ interface Surroundings {
   readonly nonce?: string | undefined;
 }
 
-export interface EncryptRequest extends Surroundings {
+export interface EncryptRequest extends CipherInputs {
   readonly plaintext: Uint8Array;
   /** 0 for the latest. */
   readonly keyVersion: number;
 }
 
-export interface DecryptRequest extends Surroundings {
+export interface DecryptRequest extends CipherInputs {
   readonly ciphertext: string;
 }
 
@@ -46,12 +45,12 @@ export interface Encrypted {
 /** Encrypts and decrypts messages with one named key. Formats and refusals are those of the Vault family. */
 export class KeyCipher {
   readonly #key: NamedKey;
-  readonly #marks: VersionMarks;
+  readonly #format: VersionFormat;
   readonly #random: Random;
 
   constructor(engine: Engine, key: NamedKey) {
     this.#key = key;
-    this.#marks = keyMarks(engine, key.document);
+    this.#format = keyFormat(engine, key.document);
     this.#random = engine.random;
   }
 
@@ -91,7 +90,7 @@ export class KeyCipher {
     const { type, document } = this.#key;
     requireNotSoftDeleted(this.#key);
     if (!this.#key.encrypts) throw notSupported('decryption', type.name);
-    const { version: written, payload } = parseVersioned(request.ciphertext, this.#marks, CIPHERTEXT);
+    const { version: written, payload } = parseVersioned(request.ciphertext, this.#format, CIPHERTEXT);
     // Data from before there were versions says 0.
     const number = written === 0 ? 1 : written;
     requireUsableVersion(number, document, CIPHERTEXT);
@@ -137,7 +136,7 @@ export class KeyCipher {
 
   #print(version: KeyVersion, parts: readonly Uint8Array[]): Encrypted {
     const payload = encodeBase64(Buffer.concat(parts));
-    return { ciphertext: printVersioned(this.#marks, version.number, payload), keyVersion: version.number };
+    return { ciphertext: printVersioned(this.#format, version.number, payload), keyVersion: version.number };
   }
 }
 
@@ -149,7 +148,7 @@ function requireAead(aead: Aead<unknown> | undefined): Aead<unknown> {
 const isGiven = (text: string | undefined): text is string => text !== undefined && text !== '';
 
 /** The nonce that the caller must give for version 1, and must not give for any other. */
-function nonceToEncryptWith(convergent: ConvergentVersion, { nonce }: Surroundings): Buffer | undefined {
+function nonceToEncryptWith(convergent: ConvergentVersion, { nonce }: CipherInputs): Buffer | undefined {
   if (convergent !== 1) {
     if (!isGiven(nonce)) return undefined;
     throw invalid('provided nonce not allowed for this key', {
@@ -166,7 +165,7 @@ function nonceToEncryptWith(convergent: ConvergentVersion, { nonce }: Surroundin
 }
 
 /** Old clients send a nonce to every key; on the way back only version 1 looks at it. */
-function nonceToDecryptWith({ nonce }: Surroundings): Buffer {
+function nonceToDecryptWith({ nonce }: CipherInputs): Buffer {
   const bytes = isGiven(nonce) ? decodeBase64(nonce, 'nonce') : undefined;
   if (bytes?.length === CALLER_NONCE_BYTES) return bytes;
   throw invalid('invalid convergent nonce supplied', {
@@ -175,7 +174,7 @@ function nonceToDecryptWith({ nonce }: Surroundings): Buffer {
   });
 }
 
-function decodeAssociatedData({ associatedData }: Surroundings): Buffer | undefined {
+function decodeAssociatedData({ associatedData }: CipherInputs): Buffer | undefined {
   if (!isGiven(associatedData)) return undefined;
   try {
     return decodeBase64(associatedData);
@@ -192,8 +191,8 @@ function decodeAssociatedData({ associatedData }: Surroundings): Buffer | undefi
  * With a nonce made of the plaintext alone, two different associated data would give two tags under one nonce, from
  * which GCM's and Poly1305's authentication key can be computed. Reading such ciphertexts of peers does no harm.
  */
-function associatedDataToSeal(convergent: ConvergentVersion, surroundings: Surroundings): Buffer | undefined {
-  const bytes = decodeAssociatedData(surroundings);
+function associatedDataToSeal(convergent: ConvergentVersion, inputs: CipherInputs): Buffer | undefined {
+  const bytes = decodeAssociatedData(inputs);
   if (bytes === undefined || convergent === 0 || convergent === 1) return bytes;
   throw unsupported('associated_data is not supported with convergent encryption', {
     field: 'associated_data',
@@ -202,7 +201,7 @@ function associatedDataToSeal(convergent: ConvergentVersion, surroundings: Surro
 }
 
 function refuseAssociatedData(
-  { associatedData }: Surroundings,
+  { associatedData }: CipherInputs,
   typeName: string,
   index: number | undefined,
 ): void {

@@ -1,16 +1,17 @@
+import { invalid } from '../ground/errors.ts';
 import type { Kdf, StoredMaterial } from './key-types/key-type.ts';
 
 /** Named keys as the store holds them. */
 
 /** A moment at which a backup or restore was made, and the latest version then. */
-export interface VersionStamp {
+interface VersionStamp {
   /** RFC 3339, up to nine digits of fraction. */
   readonly time: string;
   readonly version: number;
 }
 
 /** Scalars of a backup that mean nothing here; kept so that the next backup says them again. */
-export type Passthrough = Readonly<Record<string, string | number | boolean>>;
+type Passthrough = Readonly<Record<string, string | number | boolean>>;
 
 /** One version of a named key, as stored. */
 export interface VersionDocument extends StoredMaterial {
@@ -65,4 +66,17 @@ export interface NamedKeyDocument {
   readonly passthrough?: Passthrough;
   /** By decimal version number, from 1. */
   readonly versions: Readonly<Record<string, VersionDocument>>;
+}
+
+/** ASCII letters, digits and `_`; inside also `-` and `.`. The rule of peers for names in paths. */
+export const KEY_NAME = /^\w(?:[\w.-]*\w)?$/;
+
+/** @throws `invalid` naming `field`. */
+export function requireKeyName(name: string, field: string): string {
+  if (KEY_NAME.test(name)) return name;
+  const shown = JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
+  throw invalid(name.includes('/') ? 'key names cannot be paths' : `key name ${shown} is not allowed`, {
+    field,
+    hint: 'use letters, digits and "_", inside the name also "-" and "."',
+  });
 }

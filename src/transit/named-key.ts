@@ -1,11 +1,10 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
 import { corrupt } from '../ground/errors.ts';
-import { ContextKeys } from './context-keys.ts';
+import { ContextKeys, OpenMaterial } from './context-keys.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import { keyTypeNamed } from './key-types/index.ts';
 import type { KeyType } from './key-types/key-type.ts';
-import { OpenMaterial } from './open-material.ts';
 
 /**
  * A named key ready for use: its document, its type, and parsed key material, each piece made when first asked for.

@@ -1,6 +1,6 @@
 import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
-import { keyMarks, printVersioned } from './ciphertext.ts';
+import { keyFormat, printVersioned } from './ciphertext.ts';
 import type { ContextKey } from './context-keys.ts';
 import { decodeContextOrRefuse } from './data-key.ts';
 import type { Engine } from './engine.ts';
@@ -77,11 +77,11 @@ export async function sign(
 }
 
 function signaturePrinter(engine: Engine, key: NamedKey, { marshaling }: SignatureOptions) {
-  const marks = keyMarks(engine, key.document);
+  const format = keyFormat(engine, key.document);
   // The marshaling of JSON Web Signatures changes the alphabet for every type, whether or not it marshals anything else.
   const encoding = marshaling === 'jws' ? 'base64url' : 'base64';
   return (version: KeyVersion, bytes: Buffer): Signed => ({
-    signature: printVersioned(marks, version.number, bytes.toString(encoding)),
+    signature: printVersioned(format, version.number, bytes.toString(encoding)),
     keyVersion: version.number,
   });
 }

@@ -2,11 +2,11 @@ import { decodeBase64 } from '../ground/base64.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import {
-  keyMarks,
+  keyFormat,
   parseVersioned,
   requireUsableVersion,
   SIGNATURE,
-  type VersionMarks,
+  type VersionFormat,
 } from './ciphertext.ts';
 import { decodeContextOrRefuse } from './data-key.ts';
 import type { Engine } from './engine.ts';
@@ -98,13 +98,13 @@ class SignatureVerifier {
   readonly #key: NamedKey;
   readonly #signing: Signing<unknown>;
   readonly #options: SignatureOptions;
-  readonly #marks: VersionMarks;
+  readonly #format: VersionFormat;
 
   constructor(engine: Engine, key: NamedKey, signing: Signing<unknown>, options: SignatureOptions) {
     this.#key = key;
     this.#signing = signing;
     this.#options = options;
-    this.#marks = keyMarks(engine, key.document);
+    this.#format = keyFormat(engine, key.document);
   }
 
   /** @throws `invalid` when the text could not be a signature of this key. */
@@ -113,7 +113,7 @@ class SignatureVerifier {
     const input = decodeInput(item.input);
     const context = decodeContextOrRefuse(item.context);
     requireNotSoftDeleted(this.#key);
-    const { version: number, payload } = parseVersioned(item.signature ?? '', this.#marks, SIGNATURE);
+    const { version: number, payload } = parseVersioned(item.signature ?? '', this.#format, SIGNATURE);
     requireUsableVersion(number, this.#key.document, SIGNATURE);
     const signature = decodeSignature(payload, this.#options);
     const material = this.#material(requireVersion(this.#key, number), context);

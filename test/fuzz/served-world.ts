@@ -19,7 +19,7 @@ import { MemoryBackend } from '../../src/store/backends/memory.ts';
 import { openBackend } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
-import { readBackup } from '../../src/transit/backup/restoring.ts';
+import { readBackup } from '../../src/transit/backup/restore-key.ts';
 import { onlyValue } from '../../src/transit/batch.ts';
 import { encrypt } from '../../src/transit/encrypt.ts';
 import type { StoredMaterial } from '../../src/transit/key-types/key-type.ts';

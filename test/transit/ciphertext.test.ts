@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import {
   CIPHERTEXT,
   HMAC,
-  keyMarks,
-  mountMarks,
+  keyFormat,
+  mountFormat,
   type Noun,
   parseVersion,
   parseVersioned,
@@ -15,8 +15,8 @@ import { thrownBy } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';
 import { KEY_32, knownKey, knownVersion } from './known-key.ts';
 
-const service = mountMarks(await freshEngine());
-const vault = mountMarks(await freshEngine('vault'));
+const service = mountFormat(await freshEngine());
+const vault = mountFormat(await freshEngine('vault'));
 
 describe('a versioned text', () => {
   it('starts with the prefix of the mount', () => {
@@ -25,9 +25,9 @@ describe('a versioned text', () => {
   });
 
   it('is read with the prefix of either family, whatever the mount writes', () => {
-    for (const marks of [service, vault]) {
-      expect(parseVersioned('vault:v3:AbC=', marks, CIPHERTEXT)).toEqual({ version: 3, payload: 'AbC=' });
-      expect(parseVersioned('service:v3:AbC=', marks, CIPHERTEXT)).toEqual({ version: 3, payload: 'AbC=' });
+    for (const format of [service, vault]) {
+      expect(parseVersioned('vault:v3:AbC=', format, CIPHERTEXT)).toEqual({ version: 3, payload: 'AbC=' });
+      expect(parseVersioned('service:v3:AbC=', format, CIPHERTEXT)).toEqual({ version: 3, payload: 'AbC=' });
     }
   });
 
@@ -95,10 +95,10 @@ describe('a version template', () => {
     knownKey('aes256-gcm96', [knownVersion(KEY_32)], { versionTemplate });
 
   it('takes the place of the prefix of the mount', async () => {
-    const marks = keyMarks(await freshEngine(), keyWith('acme/{{version}}/'));
-    expect(printVersioned(marks, 4, 'AAAA')).toBe('acme/4/AAAA');
-    expect(parseVersioned('acme/4/AAAA', marks, CIPHERTEXT)).toEqual({ version: 4, payload: 'AAAA' });
-    expect(thrownBy(() => parseVersioned('vault:v4:AAAA', marks, CIPHERTEXT))).toMatchObject({
+    const format = keyFormat(await freshEngine(), keyWith('acme/{{version}}/'));
+    expect(printVersioned(format, 4, 'AAAA')).toBe('acme/4/AAAA');
+    expect(parseVersioned('acme/4/AAAA', format, CIPHERTEXT)).toEqual({ version: 4, payload: 'AAAA' });
+    expect(thrownBy(() => parseVersioned('vault:v4:AAAA', format, CIPHERTEXT))).toMatchObject({
       message: 'invalid ciphertext: no prefix',
     });
   });
@@ -107,7 +107,7 @@ describe('a version template', () => {
     'has its place for the version exactly once: %s',
     async (template) => {
       const engine = await freshEngine();
-      expect(thrownBy(() => keyMarks(engine, keyWith(template)))).toMatchObject({
+      expect(thrownBy(() => keyFormat(engine, keyWith(template)))).toMatchObject({
         kind: 'corrupt',
         message: 'error parsing version template',
       });

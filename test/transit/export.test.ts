@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { describe, expect, it } from 'vitest';
 import { type ExportRequest, exportKey } from '../../src/transit/export.ts';
 import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
-import { storedKey } from '../../src/transit/key-types/stored-key.ts';
+import { storedKey } from '../../src/transit/key-types/key-pair.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { freshEngine } from './fresh-engine.ts';
 import { HMAC_KEY, KEY_32, knownKey, knownVersion, storeKey } from './known-key.ts';

@@ -115,7 +115,7 @@ describe('a signature', () => {
     expect(nodeVerify('sha256', QUICK_FOX, { key: publicKey, dsaEncoding: 'ieee-p1363' }, joined)).toBe(true);
   });
 
-  it('of a key with a template has the marks of that template', async () => {
+  it('of a key with a template has the format of that template', async () => {
     const { signature } = await signOne(knownEd25519({ versionTemplate: 'acme/{{version}}/' }));
     expect(signature).toMatch(/^acme\/1\/OZOR/);
   });

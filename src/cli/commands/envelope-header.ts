@@ -1,4 +1,5 @@
 import type { Table } from '../../operations/declaration/operation.ts';
+import { decryptRange, payloadOf } from '../../transit/envelope/decrypt.ts';
 import {
   describe,
   type EnvelopeDescription,
@@ -7,7 +8,6 @@ import {
   requireName,
 } from '../../transit/envelope/envelope.ts';
 import type { ByteSource, DataKeys, RandomAccessSource } from '../../transit/envelope/ports.ts';
-import { decryptRange, payloadOf } from '../../transit/envelope/range.ts';
 import type { Command } from '../command.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';

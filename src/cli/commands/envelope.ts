@@ -1,7 +1,6 @@
 import { systemRandom } from '../../ground/random.ts';
-import { decryptEnvelope } from '../../transit/envelope/decrypt.ts';
+import { decryptEnvelope, decryptRange } from '../../transit/envelope/decrypt.ts';
 import { encryptEnvelope } from '../../transit/envelope/encrypt.ts';
-import { decryptRange } from '../../transit/envelope/range.ts';
 import type { Command } from '../command.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, encryptedNames, jobsOf } from '../envelope/jobs.ts';

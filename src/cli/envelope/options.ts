@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { utf8 } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
-import type { ByteRange } from '../../transit/envelope/window.ts';
+import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { IN, optionsOf } from '../parse/operation-spec.ts';

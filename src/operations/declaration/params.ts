@@ -1,6 +1,6 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { KEY_NAME } from '../../transit/key-name.ts';
+import { KEY_NAME } from '../../transit/key-document.ts';
 import type { ResourceKind } from '../resource-kinds.ts';
 import { parseBoolean, parseDurationSeconds, parseInteger, parseText, wrongType } from './weak-values.ts';
 

@@ -117,7 +117,8 @@ function publicKeyText(
   context: ReturnType<typeof decodeContextOrRefuse>,
 ): string {
   if (!document.derived) return type.publicKey?.print(version.material) ?? '';
-  if (context === undefined) return '';
+  // What a context's key is derived from is there only where the private part is.
+  if (context === undefined || !version.hasSecret) return '';
   return type.publicKey?.print(version.contextKeys.of(context).material) ?? '';
 }
 

@@ -1,4 +1,4 @@
-import { wrappingPublicKey } from '../../transit/key-exchange/wrapping-key.ts';
+import { wrappingPublicKey } from '../../transit/key-exchange/wrapping.ts';
 import { operation } from '../declaration/operation.ts';
 
 export const declaration = operation({

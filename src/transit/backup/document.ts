@@ -1,8 +1,11 @@
-import type { BackupMaterial } from '../key-types/key-type.ts';
+import { encodeBase64 } from '../../ground/base64.ts';
+import type { BackupMaterial, RsaNumbers } from '../key-types/key-type.ts';
+import { GO_ZERO_TIME, GoFields } from './go-fields.ts';
+import { type GoJsonLimits, type GoWritable, readGoJson, writeGoJson } from './go-json.ts';
 
 /**
  * The document inside a backup, member for member as OpenBao writes it: `{"policy": …, "archived_keys": {"keys": […]}}`.
- * This file knows the layout alone; what the values mean, and whether they fit each other, is for others.
+ * This file reads and prints the layout alone; what the values mean, and whether they fit each other, is for others.
  */
 
 /** One version; what a type does not have is undefined. */
@@ -21,7 +24,7 @@ export interface BackupEntry extends BackupMaterial {
 }
 
 /** When, and at which latest version, something happened. */
-export interface BackupRecord {
+interface BackupRecord {
   readonly time: string;
   readonly version: number;
 }
@@ -66,4 +69,194 @@ export interface BackupDocument {
   readonly policy: BackupPolicy;
   /** Every available version, and before version 1 an empty entry; absent when no archive was written. */
   readonly archivedKeys?: readonly BackupEntry[];
+}
+
+/** Stands where a version would, in front of version 1 and for versions that the key came without. */
+export const EMPTY_ENTRY: BackupEntry = {
+  time: GO_ZERO_TIME,
+  convergentVersion: 0,
+  creationTime: 0,
+  externalKeyRef: '',
+  managedKeyId: '',
+};
+
+/** Members that mean nothing here and are only kept for the next backup. */
+export const KEPT_MEMBERS = { storagePrefix: 'storage_prefix', rsaPublicKey: 'rsa_public_key' } as const;
+
+/** `auto_rotate_period` counts as Go's `time.Duration` does. */
+export const NANOSECONDS_PER_SECOND = 1_000_000_000n;
+
+/** RSA-8192 would need 2467 digits; a version of RSA-4096 takes about 30 values, twice. */
+const LIMITS: GoJsonLimits = { depth: 16, values: 1_000_000, digits: 2_500 };
+
+/**
+ * Reads the document; members that only Vault writes, and those of older releases that are missing, are understood.
+ * @throws `invalid` or `too-large`, naming the path and never the content.
+ */
+export function readBackupDocument(json: string): BackupDocument {
+  const document = GoFields.of(readGoJson(json, LIMITS), '');
+  const archive = document.object('archived_keys')?.list('keys');
+  const entries = archive?.map((entry, index) =>
+    readEntry(GoFields.of(entry, `archived_keys.keys.${index}`)),
+  );
+  const policy = readPolicy(document.object('policy') ?? GoFields.of(undefined, 'policy'));
+  return entries === undefined ? { policy } : { policy, archivedKeys: entries };
+}
+
+function readPolicy(fields: GoFields): BackupPolicy {
+  const entries = fields.entries('keys').map(([version, value]) => {
+    return [version, GoFields.of(value, `policy.keys.${shownVersion(version)}`)] as const;
+  });
+  return {
+    name: fields.text('name'),
+    ...optional('key', fields.bytes('key')),
+    keySize: fields.integer('key_size'),
+    keys: new Map(entries.map(([version, entry]) => [version, readEntry(entry)])),
+    derived: fields.flag('derived'),
+    kdf: fields.integer('kdf'),
+    convergentEncryption: fields.flag('convergent_encryption'),
+    exportable: fields.flag('exportable'),
+    minDecryptionVersion: fields.integer('min_decryption_version'),
+    minEncryptionVersion: fields.integer('min_encryption_version'),
+    latestVersion: fields.integer('latest_version'),
+    archiveVersion: fields.integer('archive_version'),
+    archiveMinVersion: fields.integer('archive_min_version'),
+    minAvailableVersion: fields.integer('min_available_version'),
+    deletionAllowed: fields.flag('deletion_allowed'),
+    convergentVersion: fields.integer('convergent_version'),
+    type: fields.integerOrText('type'),
+    ...optional('backupInfo', readRecord(fields.object('backup_info'))),
+    ...optional('restoreInfo', readRecord(fields.object('restore_info'))),
+    allowPlaintextBackup: fields.flag('allow_plaintext_backup'),
+    versionTemplate: fields.text('version_template'),
+    storagePrefix: fields.text('storage_prefix'),
+    autoRotatePeriodNanoseconds: fields.big('auto_rotate_period') ?? 0n,
+    imported: fields.flag('Imported'),
+    allowImportedKeyRotation: fields.flag('AllowImportedKeyRotation'),
+    softDeleted: fields.flag('soft_deleted'),
+    openBaoLayout: fields.has('soft_deleted') || entries.some(([, entry]) => entry.has('external_key_ref')),
+  };
+}
+
+/** Member names of a hostile document are not for terminals. */
+const shownVersion = (name: string): string => (/^\d{1,15}$/.test(name) ? name : '?');
+
+function readEntry(fields: GoFields): BackupEntry {
+  return {
+    ...optional('key', fields.bytes('key')),
+    ...optional('hmacKey', fields.bytes('hmac_key')),
+    time: fields.time('time'),
+    ...optional('ec', readPoint(fields)),
+    ...optional('rsa', readRsa(fields.object('rsa_key'))),
+    ...optional('rsaPublic', readRsaPublic(fields.object('rsa_public_key'))),
+    ...optional('publicKey', fields.text('public_key') || undefined),
+    convergentVersion: fields.integer('convergent_version'),
+    creationTime: fields.integer('creation_time'),
+    ...optional('certificateChain', fields.bytesList('certificate_chain')),
+    externalKeyRef: fields.text('external_key_ref'),
+    managedKeyId: fields.text('managed_key_id'),
+  };
+}
+
+function readRecord(fields: GoFields | undefined): BackupRecord | undefined {
+  return fields && { time: fields.time('time'), version: fields.integer('version') };
+}
+
+function readPoint(fields: GoFields): BackupMaterial['ec'] {
+  const x = fields.big('ec_x');
+  const y = fields.big('ec_y');
+  if (x === undefined && y === undefined) return undefined;
+  return { x: x ?? 0n, y: y ?? 0n, ...optional('d', fields.big('ec_d')) };
+}
+
+function readRsaPublic(fields: GoFields | undefined): BackupMaterial['rsaPublic'] {
+  return fields && { n: fields.big('N') ?? 0n, e: fields.big('E') ?? 0n };
+}
+
+function readRsa(fields: GoFields | undefined): RsaNumbers | undefined {
+  return (
+    fields && {
+      n: fields.big('N') ?? 0n,
+      e: fields.big('E') ?? 0n,
+      d: fields.big('D') ?? 0n,
+      primes: fields.bigList('Primes'),
+    }
+  );
+}
+
+const optional = <N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } =>
+  (value === undefined ? {} : { [name]: value }) as { readonly [K in N]?: T };
+
+/** The document as OpenBao writes it, with the newline that ends it. */
+export function printBackupDocument({ policy, archivedKeys }: BackupDocument): string {
+  const archive = archivedKeys === undefined ? null : { keys: archivedKeys.map(writableEntry) };
+  return `${writeGoJson({ policy: writablePolicy(policy), archived_keys: archive })}\n`;
+}
+
+function writablePolicy(policy: BackupPolicy): GoWritable {
+  const versions = [...policy.keys].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    name: policy.name,
+    ...(policy.key === undefined ? {} : { key: base64(policy.key) }),
+    ...(policy.keySize === 0 ? {} : { key_size: policy.keySize }),
+    keys: new Map(versions.map(([version, entry]) => [version, writableEntry(entry)])),
+    derived: policy.derived,
+    kdf: policy.kdf,
+    convergent_encryption: policy.convergentEncryption,
+    exportable: policy.exportable,
+    min_decryption_version: policy.minDecryptionVersion,
+    min_encryption_version: policy.minEncryptionVersion,
+    latest_version: policy.latestVersion,
+    archive_version: policy.archiveVersion,
+    archive_min_version: policy.archiveMinVersion,
+    min_available_version: policy.minAvailableVersion,
+    deletion_allowed: policy.deletionAllowed,
+    convergent_version: policy.convergentVersion,
+    type: policy.type,
+    backup_info: writableRecord(policy.backupInfo),
+    restore_info: writableRecord(policy.restoreInfo),
+    allow_plaintext_backup: policy.allowPlaintextBackup,
+    version_template: policy.versionTemplate,
+    storage_prefix: policy.storagePrefix,
+    auto_rotate_period: policy.autoRotatePeriodNanoseconds,
+    Imported: policy.imported,
+    AllowImportedKeyRotation: policy.allowImportedKeyRotation,
+    soft_deleted: policy.softDeleted,
+  };
+}
+
+function writableEntry(entry: BackupEntry): GoWritable {
+  return {
+    key: base64(entry.key),
+    hmac_key: base64(entry.hmacKey),
+    time: entry.time,
+    ec_x: entry.ec?.x ?? null,
+    ec_y: entry.ec?.y ?? null,
+    ec_d: entry.ec?.d ?? null,
+    rsa_key: writableRsa(entry.rsa),
+    rsa_public_key: entry.rsaPublic ? { N: entry.rsaPublic.n, E: entry.rsaPublic.e } : null,
+    public_key: entry.publicKey ?? '',
+    convergent_version: entry.convergentVersion,
+    creation_time: entry.creationTime,
+    certificate_chain: entry.certificateChain?.map(base64) ?? null,
+    external_key_ref: entry.externalKeyRef,
+  };
+}
+
+const writableRecord = (record: BackupRecord | undefined): GoWritable =>
+  record === undefined ? null : { time: record.time, version: record.version };
+
+const base64 = (bytes: Uint8Array | undefined): string | null =>
+  bytes === undefined ? null : encodeBase64(bytes);
+
+function writableRsa(key: RsaNumbers | undefined): GoWritable {
+  if (key === undefined) return null;
+  const { dp = null, dq = null, qInv = null } = key.precomputed ?? {};
+  return {
+    N: key.n,
+    E: key.e,
+    D: key.d,
+    Primes: key.primes,
+    Precomputed: { Dp: dp, Dq: dq, Qinv: qInv, CRTValues: [] },
+  };
 }

@@ -1,12 +1,34 @@
+import { encodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { conflict, invalid } from '../../ground/errors.ts';
+import { conflict, invalid, unsupported } from '../../ground/errors.ts';
+import { turn } from '../../ground/pause.ts';
+import type { Random } from '../../ground/random.ts';
 import type { Engine } from '../engine.ts';
 import { keyIn, keyRef } from '../key-collection.ts';
-import type { NamedKeyDocument } from '../key-document.ts';
+import { type NamedKeyDocument, requireKeyName, type VersionDocument } from '../key-document.ts';
+import { keyTypeOfBackup } from '../key-types/backup-types.ts';
+import type { KeyType } from '../key-types/key-type.ts';
 import { NamedKey } from '../named-key.ts';
-import { readBackup } from './restoring.ts';
+import { openBackupBlob } from './blob.ts';
+import {
+  availableVersions,
+  checkCertificateChain,
+  checkSettings,
+  damagedVersion,
+  kdfOf,
+} from './consistency.ts';
+import {
+  type BackupDocument,
+  type BackupEntry,
+  type BackupPolicy,
+  EMPTY_ENTRY,
+  KEPT_MEMBERS,
+  NANOSECONDS_PER_SECOND,
+  readBackupDocument,
+} from './document.ts';
 
-export interface Restoring {
+interface Restoring {
   /** The text that a backup printed. */
   readonly backup: string;
   /** What the key is to be called; absent for its name in the backup. */
@@ -42,4 +64,172 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
     tx.put(keyRef(engine, restored.name), restored);
     return NamedKey.open(restored);
   });
+}
+
+const HMAC_KEY_BYTES = 32;
+
+/**
+ * The named key that a backup describes, checked to the last number (docs/decisions/0023). Nothing is stored.
+ * @param name what the key is to be called; undefined for its name in the backup.
+ * @throws `invalid`, `unsupported` or `too-large`, with `field` `backup` or `name`.
+ */
+export async function readBackup(
+  backup: string,
+  name: string | undefined,
+  random: Random,
+): Promise<NamedKeyDocument> {
+  const document = upgradedBackup(readBackupDocument(openBackupBlob(backup)), random);
+  try {
+    return await checkedKey(document, name);
+  } finally {
+    for (const { key, hmacKey } of entriesOf(document)) wipe(key, hmacKey);
+  }
+}
+
+async function checkedKey(document: BackupDocument, name: string | undefined): Promise<NamedKeyDocument> {
+  const { policy } = document;
+  const finalName = requireKeyName(name ?? policy.name, name === undefined ? 'backup' : 'name');
+  const type = typeOf(document);
+  checkSettings({ ...document, policy: { ...policy, name: finalName } }, type);
+  const versions: Record<string, VersionDocument> = {};
+  for (const [number, entry] of availableVersions(document, finalName)) {
+    versions[String(number)] = await versionOf(entry, type, number);
+    // Checking an RSA key takes milliseconds, and there may be thousands.
+    await turn();
+  }
+  return documentOf(policy, finalName, type, versions);
+}
+
+const entriesOf = ({ policy, archivedKeys = [] }: BackupDocument): BackupEntry[] => [
+  ...policy.keys.values(),
+  ...archivedKeys,
+];
+
+function typeOf(document: BackupDocument): KeyType {
+  const { policy } = document;
+  const entries = entriesOf(document);
+  if (entries.some(({ externalKeyRef, managedKeyId }) => externalKeyRef !== '' || managedKeyId !== '')) {
+    throw unsupported('backup has a key that is held outside of the server that made it', {
+      field: 'backup',
+      hint: 'managed and external keys cannot leave the system that holds them',
+    });
+  }
+  return keyTypeOfBackup({
+    type: policy.type,
+    makesHmacsItself:
+      policy.keySize > 0 || entries.some(({ key, hmacKey }) => key !== undefined && isEqual(key, hmacKey)),
+    openBaoLayout: policy.openBaoLayout,
+  });
+}
+
+const isEqual = (a: Uint8Array, b: Uint8Array | undefined): boolean =>
+  b !== undefined && Buffer.compare(a, b) === 0;
+
+async function versionOf(entry: BackupEntry, type: KeyType, number: number): Promise<VersionDocument> {
+  const { certificateChain } = entry;
+  const material = await type.backup.read(entry);
+  checkHmacKey(entry, type, number);
+  if (certificateChain !== undefined) checkCertificateChain(certificateChain, material, number);
+  const keepsPublicRsa = entry.rsa !== undefined && entry.rsaPublic !== undefined;
+  return {
+    ...material,
+    createdAt: entry.time,
+    createdAtSeconds: entry.creationTime,
+    ...hmacKeyOf(entry, type.hmacKeyOf?.(material)),
+    convergentVersion: entry.convergentVersion,
+    ...(certificateChain === undefined ? {} : { certificateChain: certificateChain.map(encodeBase64) }),
+    ...(keepsPublicRsa ? { passthrough: { [KEPT_MEMBERS.rsaPublicKey]: true } } : {}),
+  };
+}
+
+function checkHmacKey({ key, hmacKey }: BackupEntry, type: KeyType, number: number): void {
+  if (hmacKey === undefined) return;
+  if (type.hmacKeyOf !== undefined) {
+    if (key !== undefined && !isEqual(key, hmacKey)) throw damagedVersion(number, 'two different HMAC keys');
+  } else if (hmacKey.length !== HMAC_KEY_BYTES) {
+    throw damagedVersion(number, `HMAC key of ${hmacKey.length} bytes, not ${HMAC_KEY_BYTES}`);
+  }
+}
+
+function hmacKeyOf({ hmacKey }: BackupEntry, own: string | undefined): { hmacKey?: string } {
+  if (own !== undefined) return { hmacKey: own };
+  return hmacKey === undefined ? {} : { hmacKey: encodeBase64(hmacKey) };
+}
+
+function documentOf(
+  policy: BackupPolicy,
+  name: string,
+  type: KeyType,
+  versions: Readonly<Record<string, VersionDocument>>,
+): NamedKeyDocument {
+  return {
+    name,
+    type: type.name,
+    keyBytes: type.size === undefined ? 0 : keyBytesOf(policy, versions),
+    derived: policy.derived,
+    kdf: kdfOf(policy),
+    convergentEncryption: policy.convergentEncryption,
+    convergentVersion: policy.convergentVersion,
+    exportable: policy.exportable,
+    allowPlaintextBackup: policy.allowPlaintextBackup,
+    deletionAllowed: policy.deletionAllowed,
+    softDeleted: policy.softDeleted,
+    minDecryptionVersion: policy.minDecryptionVersion,
+    minEncryptionVersion: policy.minEncryptionVersion,
+    minAvailableVersion: policy.minAvailableVersion,
+    latestVersion: policy.latestVersion,
+    autoRotatePeriodSeconds: Number(policy.autoRotatePeriodNanoseconds / NANOSECONDS_PER_SECOND),
+    imported: policy.imported,
+    allowImportedKeyRotation: policy.allowImportedKeyRotation,
+    versionTemplate: policy.versionTemplate,
+    ...(policy.backupInfo === undefined ? {} : { backupInfo: policy.backupInfo }),
+    ...(policy.restoreInfo === undefined ? {} : { restoreInfo: policy.restoreInfo }),
+    ...(policy.storagePrefix === ''
+      ? {}
+      : { passthrough: { [KEPT_MEMBERS.storagePrefix]: policy.storagePrefix } }),
+    versions,
+  };
+}
+
+/** What new versions will have; old documents do not say, so then as long as the latest. */
+function keyBytesOf(policy: BackupPolicy, versions: Readonly<Record<string, VersionDocument>>): number {
+  if (policy.keySize > 0) return policy.keySize;
+  return Buffer.from(versions[String(policy.latestVersion)]?.secret ?? '', 'base64').length;
+}
+
+const CALLER_NONCES = 1;
+
+/**
+ * What peers repair when they load a key that an old release wrote; done before the checks, so that old backups pass them.
+ */
+function upgradedBackup(document: BackupDocument, random: Random): BackupDocument {
+  const policy = withHmacKey(withVersions(withNumberedKey(document.policy)), random);
+  return { ...document, policy };
+}
+
+/** From before there were versions: the only key becomes version 1. */
+function withNumberedKey(policy: BackupPolicy): BackupPolicy {
+  const { key, ...rest } = policy;
+  if (key === undefined) return policy;
+  return { ...rest, keys: new Map([['1', { ...EMPTY_ENTRY, key }]]) };
+}
+
+function withVersions(policy: BackupPolicy): BackupPolicy {
+  const { convergentEncryption, convergentVersion } = policy;
+  const latestVersion = policy.latestVersion === 0 ? policy.keys.size : policy.latestVersion;
+  return {
+    ...policy,
+    latestVersion,
+    minDecryptionVersion: policy.minDecryptionVersion === 0 ? 1 : policy.minDecryptionVersion,
+    convergentVersion: convergentEncryption && convergentVersion === 0 ? CALLER_NONCES : convergentVersion,
+  };
+}
+
+/** Only the latest version gets one; older ones never made an HMAC. */
+function withHmacKey(policy: BackupPolicy, random: Random): BackupPolicy {
+  const number = String(policy.latestVersion);
+  const latest = policy.keys.get(number);
+  if (latest === undefined || latest.hmacKey !== undefined || policy.keySize > 0) return policy;
+  const entry = { ...latest, hmacKey: random.bytes(HMAC_KEY_BYTES) };
+  return { ...policy, keys: new Map(policy.keys).set(number, entry) };
 }

@@ -1,10 +1,18 @@
-import { decryption } from './chunk-cipher.ts';
+import { invalid } from '../../ground/errors.ts';
+import { decryption, TAG_BYTES } from './chunk-cipher.ts';
 import { describe, type EnvelopeDescription, openHeader, readHeader } from './envelope.ts';
-import type { ByteSink, ByteSource, DataKeys, OnProgress } from './ports.ts';
-import { pump } from './pump.ts';
-import { type ByteRange, Window } from './window.ts';
+import {
+  type ByteSink,
+  type ByteSource,
+  type DataKeys,
+  type OnProgress,
+  type RandomAccessSource,
+  sequential,
+} from './ports.ts';
+import { type ChunkStage, pump } from './pump.ts';
+import { truncated } from './refusals.ts';
 
-export interface Decryption {
+interface Decryption {
   readonly keys: DataKeys;
   readonly source: ByteSource;
   /** Takes only what is authentic. After a damaged chunk it has the plaintext up to there. */
@@ -31,4 +39,143 @@ export async function decryptEnvelope(request: Decryption): Promise<EnvelopeDesc
   await pump(source, window, decryption(fileKeys.payload, header.sealed.chunkBytes), onProgress);
   window.requireReached();
   return describe(header);
+}
+
+interface RangeDecryption {
+  readonly keys: DataKeys;
+  readonly file: RandomAccessSource;
+  /** Takes only what is authentic. */
+  readonly sink: ByteSink;
+  readonly range: ByteRange;
+  /** The named key that the caller expects; any without it. */
+  readonly name?: string;
+  readonly onProgress?: OnProgress;
+}
+
+/** Where chunks lie and how many there are, from sizes alone. */
+interface Payload {
+  /** Bytes of plaintext. */
+  readonly size: number;
+  readonly chunks: number;
+  /** From the start of one chunk to the start of the next. */
+  readonly stride: number;
+}
+
+/**
+ * What the size of a payload tells.
+ * @param bytes From the first chunk to the end.
+ * @throws `corrupt` for a size that no payload has.
+ */
+export function payloadOf(bytes: number, chunkBytes: number): Payload {
+  const stride = chunkBytes + TAG_BYTES;
+  const chunks = Math.max(1, Math.ceil(bytes / stride));
+  const lastBytes = bytes - (chunks - 1) * stride;
+  if (lastBytes < TAG_BYTES || (lastBytes === TAG_BYTES && chunks > 1)) throw truncated();
+  return { chunks, size: bytes - chunks * TAG_BYTES, stride };
+}
+
+/**
+ * Decrypts a part of an envelope without reading the rest: the header, the last chunk (which proves the size) and the
+ * chunks that the range touches. Whether others were changed stays unknown. A range that reaches behind the end is cut off.
+ * @returns the header and the bytes of plaintext in the whole file, both authentic now.
+ * @throws `invalid` when the range begins behind the end; `corrupt` or `denied` when anything that was read is not
+ * authentic.
+ */
+export async function decryptRange(
+  request: RangeDecryption,
+): Promise<EnvelopeDescription & { readonly size: number }> {
+  const { keys, file, sink, range, name, onProgress } = request;
+  const header = await readHeader(sequential(file));
+  const { chunkBytes } = header.sealed;
+  const payload = payloadOf(file.size - header.payload, chunkBytes);
+  const fileKeys = await openHeader(header, keys, name);
+  const chunks = new Chunks(file, header.payload, payload, decryption(fileKeys.payload, chunkBytes));
+  // Only the last chunk tells where the end is, so it is opened before a size is believed or anything is written.
+  await chunks.decrypt(payload.chunks - 1, payload.chunks, nowhere);
+  requireInside(range, payload.size);
+  const end = Math.min(payload.size, endOf(range));
+  if (range.offset < end) {
+    const first = Math.floor(range.offset / chunkBytes);
+    const window = new Window(sink, range, first * chunkBytes);
+    await chunks.decrypt(first, Math.ceil(end / chunkBytes), window, onProgress);
+  }
+  return { ...describe(header), size: payload.size };
+}
+
+const nowhere: ByteSink = { write: () => Promise.resolve() };
+
+/** The chunks of a file, any run of them at a time. */
+class Chunks {
+  readonly #file: RandomAccessSource;
+  readonly #position: number;
+  readonly #payload: Payload;
+  readonly #stage: ChunkStage;
+
+  /** @param position Where the first chunk begins. */
+  constructor(file: RandomAccessSource, position: number, payload: Payload, stage: ChunkStage) {
+    this.#file = file;
+    this.#position = position;
+    this.#payload = payload;
+    this.#stage = stage;
+  }
+
+  /** Decrypts the chunks from `first` up to the one before `after`. */
+  decrypt(first: number, after: number, sink: ByteSink, onProgress?: OnProgress): Promise<void> {
+    const { stride, chunks } = this.#payload;
+    const positionOf = (index: number): number => this.#position + index * stride;
+    const source = sequential(this.#file, positionOf(first), positionOf(after));
+    const stage: ChunkStage = {
+      ...this.#stage,
+      transform: (chunk, index, final, out) =>
+        this.#stage.transform(chunk, first + index, final && after === chunks, out),
+    };
+    return pump(source, sink, stage, onProgress);
+  }
+}
+
+/** A part of a plaintext. */
+export interface ByteRange {
+  /** Bytes before the first one wanted. */
+  readonly offset: number;
+  /** Bytes wanted at most; without it, all to the end. */
+  readonly length?: number;
+}
+
+const endOf = ({ offset, length }: ByteRange): number =>
+  length === undefined ? Number.POSITIVE_INFINITY : offset + length;
+
+/** Hands on the part of a stream that lies in a range. */
+class Window implements ByteSink {
+  readonly #sink: ByteSink;
+  readonly #range: ByteRange;
+  /** Where the next byte to come lies in the whole plaintext. */
+  #position: number;
+
+  /** @param start Where the stream begins in the whole plaintext. */
+  constructor(sink: ByteSink, range: ByteRange, start: number) {
+    this.#sink = sink;
+    this.#range = range;
+    this.#position = start;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    const from = Math.max(0, this.#range.offset - this.#position);
+    const to = Math.min(bytes.length, endOf(this.#range) - this.#position);
+    this.#position += bytes.length;
+    if (from < to) await this.#sink.write(bytes.subarray(from, to));
+  }
+
+  /**
+   * To be called at the end of the stream.
+   * @throws `invalid` when the range begins behind it.
+   */
+  requireReached(): void {
+    requireInside(this.#range, this.#position);
+  }
+}
+
+/** @throws `invalid` when a range begins behind the end. A range that ends there is cut off. */
+function requireInside({ offset }: ByteRange, size: number): void {
+  if (offset <= size) return;
+  throw invalid(`offset ${offset} is behind the end: the plaintext has ${size} bytes`, { field: 'offset' });
 }

@@ -61,3 +61,20 @@ export interface DataKeys {
 
 /** Called with the number of input bytes that were dealt with since the last call. */
 export type OnProgress = (bytes: number) => void;
+
+/** A file, or the part of it between two positions, one read after the other. */
+export function sequential(
+  file: RandomAccessSource,
+  from = 0,
+  to: number = Number.POSITIVE_INFINITY,
+): ByteSource {
+  let position = from;
+  return {
+    expectedBytes: Math.min(to, file.size) - from,
+    async read(into) {
+      const bytes = await file.readAt(position, into.subarray(0, Math.max(0, to - position)));
+      position += bytes;
+      return bytes;
+    },
+  };
+}

@@ -1,6 +1,5 @@
 import { readHeader, requireName } from './envelope.ts';
-import type { DataKeys, RewritableFile } from './ports.ts';
-import { sequential } from './sequential.ts';
+import { type DataKeys, type RewritableFile, sequential } from './ports.ts';
 import { halfOf, keyVersionOf, printWrappedKey } from './wrapped-keys.ts';
 
 export interface Rewrapping {

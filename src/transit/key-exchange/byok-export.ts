@@ -4,7 +4,7 @@ import { conflict, invalid, unsupported } from '../../ground/errors.ts';
 import type { Engine } from '../engine.ts';
 import { versionsToExport } from '../export.ts';
 import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';
-import { keyOf } from '../key-types/stored-key.ts';
+import { keyOf } from '../key-types/key-pair.ts';
 import type { KeyVersion, NamedKey } from '../named-key.ts';
 import { requireWrappingHash, wrapForTransport } from './wrapping.ts';
 

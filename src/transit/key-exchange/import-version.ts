@@ -5,7 +5,7 @@ import type { NamedKeyDocument, VersionDocument } from '../key-document.ts';
 import type { StoredMaterial } from '../key-types/key-type.ts';
 import type { NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
-import { type Incoming, importedMaterial } from './imported-material.ts';
+import { type Incoming, importedMaterial } from './import-key.ts';
 
 export interface NewVersionImport extends Incoming {
   /** The public-only version whose private key this is; absent to add a version, or to complete the latest if it fits. */

@@ -1,11 +1,9 @@
 import { createECDH, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
 import type { CofferError } from '../../ground/errors.ts';
-import { refusedBackup } from './backup-refusal.ts';
-import { fromBase64Url, toBase64Url } from './big-numbers.ts';
 import type { EcdsaCurve } from './curves.ts';
+import { fromBase64Url, keyOf, refusedBackup, storedKey, toBase64Url } from './key-pair.ts';
 import type { BackupForm, BackupMaterial } from './key-type.ts';
-import { keyOf, storedKey } from './stored-key.ts';
 
 const spkiPem = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
 

@@ -12,12 +12,12 @@ import {
   requireRestorable,
   spkiOf,
   spkiPemOf,
+  storedKey,
   unknownFormat,
 } from './key-pair.ts';
 import type { Importing, KeyType, Marshaling, SignatureOptions, Signing } from './key-type.ts';
 import { DIGEST_HASHES } from './prehash/digest-hash.ts';
 import type { EcdsaEncoding } from './prehash/ecdsa-digest.ts';
-import { storedKey } from './stored-key.ts';
 
 const ENCODINGS: Readonly<Record<Marshaling, EcdsaEncoding>> = { asn1: 'der', jws: 'ieee-p1363' };
 

@@ -9,15 +9,16 @@ import {
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
-import { refusedBackup } from './backup-refusal.ts';
 import {
   KeyPair,
   openKeyPair,
   pkcs8Of,
   privateKeyFromPkcs8,
   publicKeyFromPem,
+  refusedBackup,
   spkiOf,
   spkiPemOf,
+  storedKey,
 } from './key-pair.ts';
 import {
   type BackupMaterial,
@@ -28,7 +29,6 @@ import {
   type Signing,
 } from './key-type.ts';
 import { encodeAndWipe } from './secret-key.ts';
-import { storedKey } from './stored-key.ts';
 
 const NAME = 'ed25519';
 const SEED_BYTES = 32;

@@ -4,9 +4,8 @@ import { ecdsa } from './ecdsa.ts';
 import { ed25519 } from './ed25519.ts';
 import { hmac } from './hmac.ts';
 import type { KeyType } from './key-type.ts';
-import { mlDsa } from './ml-dsa.ts';
+import { mlDsa, slhDsa } from './post-quantum.ts';
 import { rsa } from './rsa.ts';
-import { slhDsa } from './slh-dsa.ts';
 import { xchacha20Poly1305 } from './xchacha20-poly1305.ts';
 
 /** Every key type, in the order in which help names them. */

@@ -1,9 +1,8 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
 import type { ExportFormat, MaybePromise, StoredMaterial } from './key-type.ts';
-import { keyOf } from './stored-key.ts';
 
 /** The material of every asymmetric type. Each half is parsed when it is first needed: signing never needs the public one. */
 export class KeyPair {
@@ -111,3 +110,63 @@ export function unknownFormat(family: 'rsa' | 'ec', format: ExportFormat): Error
     hint: `"${format}" is for symmetric keys; use der or pem, or leave the format out`,
   });
 }
+
+/** An asymmetric key as the store holds it. @param key private, or public when that is all there is. */
+export function storedKey(key: KeyObject): StoredMaterial {
+  if (key.type === 'public') return { publicKey: spkiOf(key) };
+  const pkcs8 = key.export({ format: 'der', type: 'pkcs8' });
+  try {
+    return { secret: encodeBase64(pkcs8), publicKey: spkiOf(createPublicKey(key)) };
+  } finally {
+    wipe(pkcs8);
+  }
+}
+
+/** The counterpart of {@link storedKey}: the private key if it is held, else the public one. */
+export function keyOf({ secret, publicKey }: StoredMaterial): KeyObject {
+  if (secret === undefined) {
+    return createPublicKey({ key: Buffer.from(publicKey ?? '', 'base64'), format: 'der', type: 'spki' });
+  }
+  const pkcs8 = Buffer.from(secret, 'base64');
+  try {
+    return createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+  } finally {
+    wipe(pkcs8);
+  }
+}
+
+type Generate = (
+  type: string,
+  options: object,
+  done: (error: Error | null, publicKey: KeyObject, privateKey: KeyObject) => void,
+) => void;
+
+/**
+ * A fresh private key, made on another thread. By callback: `util.promisify` would load a module on the way of every command.
+ * @param type and options as `node:crypto` takes them; its declarations don't know all types that it makes.
+ */
+export const newPrivateKey = (type: string, options: object = {}): Promise<KeyObject> =>
+  new Promise((resolve, reject) => {
+    (generateKeyPair as unknown as Generate)(type, options, (error, _publicKey, privateKey) => {
+      if (error === null) resolve(privateKey);
+      else reject(error);
+    });
+  });
+
+/** Between the big integers of backups and the base64url numbers of JSON Web Keys (RFC 7518, 6.3). */
+
+export const fromBase64Url = (text: string | undefined): bigint =>
+  BigInt(`0x${Buffer.from(text ?? '', 'base64url').toString('hex') || '0'}`);
+
+/** @param bytes of the result, padded in front; undefined for as few as needed. */
+export function toBase64Url(value: bigint, bytes?: number): string {
+  const hex = value.toString(16);
+  const padded = hex.padStart(bytes === undefined ? hex.length + (hex.length % 2) : 2 * bytes, '0');
+  return Buffer.from(padded, 'hex').toString('base64url');
+}
+
+export const bitLength = (value: bigint): number => value.toString(2).length;
+
+/** The refusal of a version's key in a backup. @param what goes on from "backup …". Never holds a number of the key. */
+export const refusedBackup = (what: string): CofferError =>
+  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });

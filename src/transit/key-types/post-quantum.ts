@@ -7,16 +7,18 @@ import {
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { invalid, unsupported } from '../../ground/errors.ts';
-import { refusedBackup } from './backup-refusal.ts';
 import {
   type KeyPair,
   mismatchedPair,
+  newPrivateKey,
   openKeyPair,
   pkcs8Of,
   privateKeyFromPkcs8,
   publicKeyFromPem,
+  refusedBackup,
   spkiOf,
   spkiPemOf,
+  storedKey,
 } from './key-pair.ts';
 import type {
   BackupForm,
@@ -29,12 +31,10 @@ import type {
   SignatureOptions,
   Signing,
 } from './key-type.ts';
-import { newPrivateKey } from './new-private-key.ts';
 import { encodeAndWipe } from './secret-key.ts';
-import { storedKey } from './stored-key.ts';
 
 /** One parameter set of a signature scheme that quantum computers are not known to break. */
-export interface ParameterSet {
+interface ParameterSet {
   /** Name of the type, and Node's name of the algorithm. */
   readonly name: string;
   /** Node's word for the standard's own private form: ML-DSA's seed, SLH-DSA's whole private key. */
@@ -62,7 +62,7 @@ const raw = (key: KeyObject, format: string): Buffer =>
 const rawPublic = (key: KeyObject): Buffer => raw(key, 'raw-public');
 
 /** A key type of the pure (not pre-hashed) variant with an empty context, FIPS 204, 5.2 and FIPS 205, 10.2. */
-export function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
+function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
   return {
     name: set.name,
     signing: signing(set),
@@ -184,3 +184,32 @@ async function works(privateKey: KeyObject, set: ParameterSet): Promise<boolean>
   const signature = await signPure(set, PROBE, privateKey);
   return nodeVerify(null, PROBE, createPublicKey(privateKey), signature);
 }
+
+const SEED_BYTES = 32;
+
+/** ML-DSA (FIPS 204). Sizes of public keys: FIPS 204, table 2. */
+const mlDsaType = (parameterSet: number, publicBytes: number) =>
+  postQuantumType({
+    name: `ml-dsa-${parameterSet}`,
+    privateForm: 'raw-seed',
+    privateBytes: SEED_BYTES,
+    publicBytes,
+    slowSigning: false,
+  });
+
+export const mlDsa = [mlDsaType(44, 1312), mlDsaType(65, 1952), mlDsaType(87, 2592)];
+
+/**
+ * SLH-DSA (FIPS 205) over SHA-2. `s` signs slowly and small, `f` fast and large. A public key is two values of the security
+ * parameter's size, a private key holds two more.
+ */
+const slhDsaType = (securityBits: number, trade: 's' | 'f') =>
+  postQuantumType({
+    name: `slh-dsa-sha2-${securityBits}${trade}`,
+    privateForm: 'raw-private',
+    privateBytes: securityBits / 2,
+    publicBytes: securityBits / 4,
+    slowSigning: true,
+  });
+
+export const slhDsa = [128, 192, 256].flatMap((bits) => [slhDsaType(bits, 's'), slhDsaType(bits, 'f')]);

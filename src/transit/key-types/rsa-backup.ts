@@ -1,9 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { CofferError } from '../../ground/errors.ts';
-import { refusedBackup } from './backup-refusal.ts';
-import { bitLength, fromBase64Url, toBase64Url } from './big-numbers.ts';
+import { bitLength, fromBase64Url, keyOf, refusedBackup, storedKey, toBase64Url } from './key-pair.ts';
 import type { BackupForm, BackupMaterial, RsaNumbers } from './key-type.ts';
-import { keyOf, storedKey } from './stored-key.ts';
 
 type PublicNumbers = Pick<RsaNumbers, 'n' | 'e'>;
 

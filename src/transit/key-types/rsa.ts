@@ -9,6 +9,7 @@ import {
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import {
   type KeyPair,
+  newPrivateKey,
   openKeyPair,
   pkcs8Of,
   privateKeyFromPkcs8,
@@ -16,10 +17,10 @@ import {
   requireRestorable,
   spkiOf,
   spkiPemOf,
+  storedKey,
   unknownFormat,
 } from './key-pair.ts';
 import type { Importing, KeyType, PublicKeyEncryption, SignatureOptions, Signing } from './key-type.ts';
-import { newPrivateKey } from './new-private-key.ts';
 import { DIGEST_HASHES, type DigestHashName } from './prehash/digest-hash.ts';
 import {
   exactSaltBytes,
@@ -29,7 +30,6 @@ import {
   verifyPssDigest,
 } from './prehash/rsa-digest.ts';
 import { rsaBackup, rsaFromBackup, rsaToBackup } from './rsa-backup.ts';
-import { storedKey } from './stored-key.ts';
 
 const PUBLIC_EXPONENT = 65_537;
 const { RSA_PKCS1_OAEP_PADDING, RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING } = constants;

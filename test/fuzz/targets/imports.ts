@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { systemRandom } from '../../../src/ground/random.ts';
-import { readBackup } from '../../../src/transit/backup/restoring.ts';
+import { readBackup } from '../../../src/transit/backup/restore-key.ts';
 import {
   unwrapFromTransport,
   unwrapPadded,
@@ -8,8 +8,8 @@ import {
   wrapPadded,
 } from '../../../src/transit/key-exchange/wrapping.ts';
 import { keyTypes } from '../../../src/transit/key-types/index.ts';
+import { keyOf } from '../../../src/transit/key-types/key-pair.ts';
 import type { KeyType, StoredMaterial } from '../../../src/transit/key-types/key-type.ts';
-import { keyOf } from '../../../src/transit/key-types/stored-key.ts';
 import type { Chance } from '../../chance.ts';
 import { goKeys, secretPart } from '../go-keys.ts';
 import { shorterBytes, spoiledBytes, spoiledText } from '../mutation.ts';

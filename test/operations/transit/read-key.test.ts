@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../src/ground/random.ts';
+import { keyData } from '../../../src/operations/transit/key-data.ts';
+import { ed25519 } from '../../../src/transit/key-types/ed25519.ts';
+import { NamedKey } from '../../../src/transit/named-key.ts';
 import { goEntry } from '../../reference/go-backup.ts';
-import { rejectionOf } from '../../reference/thrown.ts';
+import { rejectionOf, thrownBy } from '../../reference/thrown.ts';
+import { KEY_32, knownKey, knownVersion } from '../../transit/known-key.ts';
 import { freshOperations } from './operations.ts';
 import { CONTEXT, DERIVED_PUBLIC_KEY, ED25519_KEY } from './vectors.ts';
 
@@ -60,3 +65,40 @@ describe('keys read', () => {
     });
   });
 });
+
+describe('the public keys that keys read shows', () => {
+  it('are those of each version; those of a derived key belong to a context', async () => {
+    const stored = await ed25519.generate(systemRandom, 0);
+    const document = knownKey('ed25519', [{ ...knownVersion(KEY_32), ...stored }]);
+    const shown = (derived: boolean, context?: string) =>
+      publicKeyIn(keyData(NamedKey.open({ ...document, derived, kdf: 1 }), context));
+    expect(shown(false)).toBe(ed25519.publicKey?.print(ed25519.open(stored)));
+    expect(shown(true)).toBe('');
+    expect(shown(true, 'AAAA')).toMatch(/^[\w+/]{43}=$/);
+    expect(shown(true, 'AAAA')).not.toBe(shown(true, 'AAAB'));
+    expect(shown(true, 'AAAA')).not.toBe(shown(false));
+    expect(thrownBy(() => shown(true, '?'))).toMatchObject({
+      kind: 'invalid',
+      field: 'context',
+      message: 'failed to base64-decode context',
+    });
+  });
+
+  it('are nothing for a derived key whose private part is not there, whatever the context', async () => {
+    const { publicKey = '' } = await ed25519.generate(systemRandom, 0);
+    const { secret: _, ...version } = knownVersion(KEY_32);
+    const key = NamedKey.open(knownKey('ed25519', [{ ...version, publicKey }], { derived: true, kdf: 1 }));
+    expect(publicKeyIn(keyData(key))).toBe('');
+    expect(publicKeyIn(keyData(key, 'AAAA'))).toBe('');
+  });
+
+  it('are nothing for a symmetric key', () => {
+    const key = NamedKey.open(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
+    expect(keyData(key).keys).toEqual({ 1: expect.any(Number) });
+  });
+});
+
+function publicKeyIn({ keys }: ReturnType<typeof keyData>): string {
+  const version = keys?.['1'];
+  return typeof version === 'object' ? version.public_key : expect.fail('no version 1 with a public key');
+}

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CofferError } from '../../../src/ground/errors.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
-import { readBackup } from '../../../src/transit/backup/restoring.ts';
+import { readBackup } from '../../../src/transit/backup/restore-key.ts';
 import { goBackup, goDocument, goEntry, goJson, type Members, zeroEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 

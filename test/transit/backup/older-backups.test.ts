@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
-import { readBackup } from '../../../src/transit/backup/restoring.ts';
+import { readBackup } from '../../../src/transit/backup/restore-key.ts';
 import { goBackup, goDocument, goEntry, type Members } from '../../reference/go-backup.ts';
 
 const bytes = (length: number, fill = 1): string => Buffer.alloc(length, fill).toString('base64');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
-import { readBackup } from '../../../src/transit/backup/restoring.ts';
-import { writeBackup } from '../../../src/transit/backup/writing.ts';
+import { writeBackup } from '../../../src/transit/backup/backup-key.ts';
+import { readBackup } from '../../../src/transit/backup/restore-key.ts';
 import fixtures from '../../vectors/go-backups/backups.json' with { type: 'json' };
 
 const inVaultLayout = (name: string): boolean => name.startsWith('vault-');

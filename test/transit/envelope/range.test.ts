@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decryptEnvelope } from '../../../src/transit/envelope/decrypt.ts';
-import { decryptRange, payloadOf } from '../../../src/transit/envelope/range.ts';
-import type { ByteRange } from '../../../src/transit/envelope/window.ts';
+import {
+  type ByteRange,
+  decryptEnvelope,
+  decryptRange,
+  payloadOf,
+} from '../../../src/transit/envelope/decrypt.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { Collected, encrypted, MemoryFile, MemoryKeys, sourceOf } from './in-memory.ts';
 

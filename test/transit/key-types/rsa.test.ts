@@ -12,9 +12,9 @@ import {
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
 import { keyTypeNamed } from '../../../src/transit/key-types/index.ts';
+import { storedKey } from '../../../src/transit/key-types/key-pair.ts';
 import type { SignatureOptions } from '../../../src/transit/key-types/key-type.ts';
 import { DIGEST_HASHES, type DigestHashName } from '../../../src/transit/key-types/prehash/digest-hash.ts';
-import { storedKey } from '../../../src/transit/key-types/stored-key.ts';
 import { rejectionOf, thrownBy } from '../../reference/thrown.ts';
 import { LONGEST_SALT } from './longest-salts.ts';
 

@@ -13,7 +13,7 @@ import { findKey } from '../../../src/transit/key-collection.ts';
 import { transferKey } from '../../../src/transit/key-exchange/byok-export.ts';
 import { importKey, type NewImport } from '../../../src/transit/key-exchange/import-key.ts';
 import { importVersion } from '../../../src/transit/key-exchange/import-version.ts';
-import { wrappingPublicKey } from '../../../src/transit/key-exchange/wrapping-key.ts';
+import { wrappingPublicKey } from '../../../src/transit/key-exchange/wrapping.ts';
 import { ecdsa } from '../../../src/transit/key-types/ecdsa.ts';
 import { keyTypeNames } from '../../../src/transit/key-types/index.ts';
 import { listKeys } from '../../../src/transit/lifecycle.ts';

@@ -1,7 +1,22 @@
+import { X509Certificate } from 'node:crypto';
+import { encodeBase64 } from '../../ground/base64.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
 import { CALLER_NONCE_BYTES } from '../convergent.ts';
-import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType } from '../key-types/key-type.ts';
+import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType, type StoredMaterial } from '../key-types/key-type.ts';
 import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
-import { inconsistentBackup } from './refusal.ts';
+import { GO_ZERO_TIME } from './go-fields.ts';
+
+/** What the parts of a backup must satisfy together before the key is believed (docs/decisions/0023). */
+
+const HINT = 'the backup is damaged or was altered';
+
+/** Settings or versions that do not fit each other. What follows the colon is in the words of peers where they have any. */
+const inconsistentBackup = (name: string, text: string): CofferError =>
+  invalid(`failed to restore the policy "${name}": ${text}`, { field: 'backup', hint: HINT });
+
+/** Something about one version. */
+export const damagedVersion = (number: number, text: string): CofferError =>
+  invalid(`backup cannot be restored: version ${number}: ${text}`, { field: 'backup', hint: HINT });
 
 /** Convergent versions of a key: 1 to 3, -1 for "the versions say", 0 for none. */
 const CONVERGENT_VERSIONS = [-1, 0, 1, 2, 3];
@@ -93,5 +108,83 @@ function checkConvergentVersions(policy: BackupPolicy, entries: readonly BackupE
   const givesNonces = policy.convergentEncryption && versions.includes(1);
   if (givesNonces && type.aead?.nonceBytes !== CALLER_NONCE_BYTES) {
     throw inconsistentBackup(policy.name, `convergent version 1 not supported for keys of type ${type.name}`);
+  }
+}
+
+/**
+ * From the oldest version that a key may have to its latest. A number alone costs the author of a document nothing, but
+ * whoever takes the key over counts up to it, now and in every backup; so many empty places fill the longest one.
+ */
+const MOST_VERSIONS = 100_000;
+
+/**
+ * The versions that a backup holds, oldest first. A version may be in the ring (`keys`) and in the archive; the ring is newer.
+ * Without an archive, versions below the minimum for decryption are gone, as they were for the server that wrote it.
+ * @throws `invalid` when a version that should be there is not, or one is there that should not be.
+ */
+export function* availableVersions(
+  { policy, archivedKeys }: BackupDocument,
+  name: string,
+): Generator<[number, BackupEntry]> {
+  const { latestVersion, minDecryptionVersion } = policy;
+  const oldest = Math.max(1, policy.minAvailableVersion);
+  const stray = [...policy.keys.keys()].find((key) => !isBetween(key, oldest, latestVersion));
+  if (stray !== undefined) {
+    throw inconsistentBackup(
+      name,
+      `${JSON.stringify(stray.slice(0, 20))} is not a version from ${oldest} to ${latestVersion}`,
+    );
+  }
+  const archived = archivedKeys?.filter((entry) => !isEmpty(entry)).length ?? 0;
+  const expectsAll = archived > 0;
+  // Said before anything is counted up to: the numbers may be absurd.
+  const first = expectsAll ? oldest : minDecryptionVersion;
+  if (latestVersion - first >= policy.keys.size + archived) {
+    throw inconsistentBackup(name, `not every version from ${first} to ${latestVersion} is there`);
+  }
+  if (latestVersion - oldest >= MOST_VERSIONS) {
+    throw inconsistentBackup(name, `more than ${MOST_VERSIONS} versions from ${oldest} to ${latestVersion}`);
+  }
+  for (let number = oldest; number <= latestVersion; number++) {
+    const entry = policy.keys.get(String(number)) ?? archivedKeys?.[number - policy.archiveMinVersion];
+    if (entry !== undefined && !isEmpty(entry)) yield [number, entry];
+    else if (number >= first) throw inconsistentBackup(name, `version ${number} is missing`);
+  }
+}
+
+const isBetween = (key: string, oldest: number, latest: number): boolean =>
+  /^[1-9]\d{0,14}$/.test(key) && Number(key) >= oldest && Number(key) <= latest;
+
+/** As Go writes a version that is not there. */
+const isEmpty = (entry: BackupEntry): boolean =>
+  entry.time === GO_ZERO_TIME &&
+  entry.creationTime === 0 &&
+  entry.key === undefined &&
+  entry.ec === undefined &&
+  entry.rsa === undefined &&
+  entry.rsaPublic === undefined &&
+  entry.publicKey === undefined;
+
+/**
+ * Checks the certificates that came with a version, the leaf first.
+ * @throws `invalid` when one cannot be read, or the leaf is for another key.
+ */
+export function checkCertificateChain(
+  chain: readonly Uint8Array[],
+  material: StoredMaterial,
+  version: number,
+): void {
+  const certificates = chain.map((der) => certificateOf(der, version));
+  const leaf = certificates[0]?.publicKey.export({ format: 'der', type: 'spki' });
+  if (leaf !== undefined && encodeBase64(leaf) !== material.publicKey) {
+    throw damagedVersion(version, 'leaf certificate public key does not match the selected key version');
+  }
+}
+
+function certificateOf(der: Uint8Array, version: number): X509Certificate {
+  try {
+    return new X509Certificate(der);
+  } catch {
+    throw damagedVersion(version, 'could not parse a certificate in the certificate chain');
   }
 }
