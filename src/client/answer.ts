@@ -1,7 +1,7 @@
 import { CofferError, type ErrorKind, unavailable } from '../ground/errors.ts';
+import { isObject } from '../ground/objects.ts';
 import { type Operation, type Outcome, resultOf } from '../operations/declaration/operation.ts';
 import { routesOf } from '../operations/declaration/route.ts';
-import { isObject } from '../operations/declaration/weak-values.ts';
 import type { WireAnswer } from './http-transport.ts';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,13 +1,14 @@
 import type { Access, TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
+import type { Capability } from '../access/capability.ts';
 import type { RequestParameters } from '../access/parameter-rule.ts';
 import { asCofferError } from '../ground/errors.ts';
+import { isObject } from '../ground/objects.ts';
 import type { Mount } from '../mounts/mounts.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import {
   type Call,
   type Caller,
-  type Capability,
   type Core,
   type Operation,
   type Outcome,
@@ -15,7 +16,6 @@ import {
 } from './declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from './declaration/params.ts';
 import { type Method, printPath } from './declaration/route.ts';
-import { isObject } from './declaration/weak-values.ts';
 import type { Match } from './routes.ts';
 
 /**

@@ -1,14 +1,8 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import { KEY_NAME } from '../../transit/key-name.ts';
 import type { ResourceKind } from '../resource-kinds.ts';
-import {
-  isObject,
-  parseBoolean,
-  parseDurationSeconds,
-  parseInteger,
-  parseText,
-  wrongType,
-} from './weak-values.ts';
+import { parseBoolean, parseDurationSeconds, parseInteger, parseText, wrongType } from './weak-values.ts';
 
 /** The part of JSON Schema that parameters need; goes into the OpenAPI document as it is. */
 export interface Schema {

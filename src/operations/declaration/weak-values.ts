@@ -5,10 +5,6 @@ import { type CofferError, invalid } from '../../ground/errors.ts';
  * value of its kind.
  */
 
-/** An object of JSON: neither null nor an array. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The refusal of a value that can't be understood. @param wanted in words, e.g. `a whole number`. */
 export const wrongType = (field: string, wanted: string): CofferError =>
   invalid(`Field validation failed: error converting input for field "${field}": expected ${wanted}`, {

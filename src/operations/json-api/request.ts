@@ -1,8 +1,10 @@
+/** How operations of the JSON:API are written in its documents: requests here, lists of identifiers and pages beside it. */
+
 import { invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import type { Operation } from '../declaration/operation.ts';
 import { type Param, type Params, parseValues } from '../declaration/params.ts';
 import { pathParams, routesOf } from '../declaration/route.ts';
-import { isObject } from '../declaration/weak-values.ts';
 
 type Declared = Pick<Operation, 'params' | 'resource'>;
 type Raw = Readonly<Record<string, unknown>>;

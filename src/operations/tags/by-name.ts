@@ -1,7 +1,7 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
 import type { Runner } from '../declaration/operation.ts';
-import { isObject } from '../declaration/weak-values.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
 type Raw = Readonly<Record<string, unknown>>;

@@ -2,10 +2,10 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
 import type { Runner } from '../declaration/operation.ts';
-import { isObject } from '../declaration/weak-values.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,5 @@
 import { corrupt } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import type { Blob, BlobRef } from '../backends/backend.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { FORMAT } from '../header.ts';
@@ -87,8 +88,6 @@ export function parseSlot(name: string, bytes: Uint8Array, file: string): Slot {
 const damaged = (file: string) =>
   corrupt(`${file} is damaged`, { hint: 'unlock with another slot, then remove this one and add it again' });
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
 const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 const isKind = (value: unknown): value is SlotKind => kinds.some((kind) => kind === value);
 const isBase64 = (value: unknown): value is string => typeof value === 'string' && value.length > 0;

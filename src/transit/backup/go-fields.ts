@@ -1,10 +1,8 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import type { GoObject, GoValue } from './go-json.ts';
 import { canonicalGoTime, GO_ZERO_TIME } from './go-time.ts';
-
-const isObject = (value: GoValue | undefined): value is GoObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * The members of a JSON object as a Go structure takes them: names in any case, the last of several wins, missing and
