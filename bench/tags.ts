@@ -8,8 +8,7 @@ import { systemRandom } from '../src/ground/random.ts';
 import { type Coffer, openStore as openCoffer } from '../src/library.ts';
 import { initStore } from '../src/store/administration/init.ts';
 import { openStore } from '../src/store/open.ts';
-import type { LoadEntry } from '../src/tags/bulk-load.ts';
-import { Tags } from '../src/tags/tags.ts';
+import { type LoadEntry, Tags } from '../src/tags/tags.ts';
 import { compareLoops, comparePrograms, type Measured, median, type Program, type Row } from './measure.ts';
 
 const ORGANIZATION = 'acme';

@@ -1,14 +1,16 @@
+/** Who may do what: tokens, policies, and the audit trail. */
+
 import { hash } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
 import { asCofferError } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { Store, View } from '../store/store.ts';
+import { ensureAccessKeys } from './access-keys.ts';
 import type { Acl } from './acl.ts';
 import { AuditRecorder } from './audit-record.ts';
 import type { Capability } from './capability.ts';
 import type { RequestParameters } from './parameter-rule.ts';
 import { Policies } from './policies.ts';
-import { ensureRoomKeys } from './room-keys.ts';
 import { couldBeToken } from './token.ts';
 import { type LiveToken, Tokens } from './tokens.ts';
 
@@ -141,7 +143,7 @@ export class Access {
 
   /** Builds audit records with the audit key of this store, which is made on first use. */
   async auditRecorder(): Promise<AuditRecorder> {
-    const keys = await ensureRoomKeys(this.#store, this.#random);
+    const keys = await ensureAccessKeys(this.#store, this.#random);
     return new AuditRecorder(keys.audit, this.#clock);
   }
 

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
-import { keyedHash } from './room-keys.ts';
+import { keyedHash } from './access-keys.ts';
 
 /** What a server knows of one request when its record is written. Values are those of the wire. */
 export interface AuditedRequest {

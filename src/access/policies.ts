@@ -3,8 +3,31 @@ import type { Clock } from '../ground/clock.ts';
 import { type CofferError, invalid } from '../ground/errors.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import { Acl } from './acl.ts';
-import { DEFAULT_POLICY } from './default-policy.ts';
 import { type Policy, parsePolicy } from './policy.ts';
+
+/**
+ * The text of the policy `default` until someone writes another: what a token may do with itself. Tokens get the
+ * policy unless they are created without it.
+ */
+export const DEFAULT_POLICY = `# What every token may do with itself.
+
+path "auth/token/lookup-self" {
+  capabilities = ["read", "update"]
+}
+
+path "auth/token/renew-self" {
+  capabilities = ["update"]
+}
+
+path "auth/token/revoke-self" {
+  capabilities = ["update"]
+}
+
+# Asking what one may do.
+path "sys/capabilities-self" {
+  capabilities = ["update"]
+}
+`;
 
 /** A policy as stored: the text as its author wrote it. */
 interface PolicyDocument {

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
 import type { Random } from '../ground/random.ts';
-import { keyedHash } from './room-keys.ts';
+import { keyedHash } from './access-keys.ts';
 
 /** A token as stored, under its accessor. Its text is nowhere in it. */
 export interface Token {

@@ -2,8 +2,8 @@ import type { Clock } from '../ground/clock.ts';
 import { denied, invalid } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, Transaction, View } from '../store/store.ts';
+import { putAccessKeys, readAccessKeys } from './access-keys.ts';
 import type { Policies } from './policies.ts';
-import { putRoomKeys, readRoomKeys } from './room-keys.ts';
 import {
   accessorOf,
   couldBeToken,
@@ -73,7 +73,7 @@ export class Tokens {
     return this.#store.transact(async (tx) => {
       const creator = await this.#creator(tx, issuer, now);
       const { token, warnings } = buildToken(request, creator, now);
-      const accessor = accessorOf((await putRoomKeys(tx, this.#random)).tokens, text);
+      const accessor = accessorOf((await putAccessKeys(tx, this.#random)).tokens, text);
       if (request.id !== '') await makeRoom(tx, accessor, now);
       tx.put(refOf(accessor), token);
       const missing = await this.#policies.missing(tx, token.policies);
@@ -103,7 +103,7 @@ export class Tokens {
   /** The accessor of a token's text, whether there is such a token or not; undefined when there can't be one. */
   async accessor(view: View, text: string): Promise<string | undefined> {
     if (!couldBeToken(text)) return undefined;
-    const keys = await readRoomKeys(view);
+    const keys = await readAccessKeys(view);
     return keys === undefined ? undefined : accessorOf(keys.tokens, text);
   }
 

@@ -1,3 +1,5 @@
+/** Every operation there is, declared once each in the folders beside this file, and found here by its name. */
+
 import type { Operation } from './declaration/operation.ts';
 
 /** One operation of the catalogue: enough to print help and find it; the declaration itself is loaded on demand. */

@@ -1,5 +1,6 @@
 import type { Access, TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
+import type { Capability } from '../access/capability.ts';
 import type { RequestParameters } from '../access/parameter-rule.ts';
 import { asCofferError } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
@@ -8,7 +9,6 @@ import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import {
   type Call,
   type Caller,
-  type Capability,
   type Core,
   NOBODY,
   type Operation,

@@ -11,8 +11,8 @@ import {
   leafOf,
   leafRef,
   namesOf,
-  type RosterShape,
-} from './roster-format.ts';
+  type TableShape,
+} from './record-table-format.ts';
 
 /** Letters of names and keys in one leaf: large enough that a search opens few, small enough to rewrite at once. */
 const MAX_LEAF_SIZE = 16_384;
@@ -31,14 +31,14 @@ interface OpenLeaf {
   changed: boolean;
 }
 
-/** The names of a roster within one transaction. Nothing is written before `save`. */
+/** The names of a table within one transaction. Nothing is written before `save`. */
 export class EditNames {
   readonly #tx: Transaction;
-  readonly #shape: RosterShape;
+  readonly #shape: TableShape;
   readonly #random: Random;
   #leaves: OpenLeaf[];
 
-  constructor(tx: Transaction, shape: RosterShape, random: Random, leaves: readonly LeafEntry[]) {
+  constructor(tx: Transaction, shape: TableShape, random: Random, leaves: readonly LeafEntry[]) {
     this.#tx = tx;
     this.#shape = shape;
     this.#random = random;

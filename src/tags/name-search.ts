@@ -1,6 +1,6 @@
 import { foldCase, MAX_NAME_LENGTH } from './names.ts';
-import type { Named, Roster } from './roster.ts';
-import { firstNotBefore, keyAt, type Leaf, namesOf, type RosterRecord } from './roster-format.ts';
+import type { Named, RecordTable } from './record-table.ts';
+import { firstNotBefore, keyAt, type Leaf, namesOf, type TableRecord } from './record-table-format.ts';
 import { Trigrams } from './trigrams.ts';
 
 /** So many searches over the same names pay for an index; a command makes one, and a pool may change before the next. */
@@ -12,7 +12,7 @@ const MAX_REMEMBERED_SIZE = 1 << 20;
 
 const HAS_CAPITALS = /[A-Z]/;
 
-/** The names of a roster in memory, in order, for finding those that contain a text. */
+/** The names of a table in memory, in order, for finding those that contain a text. */
 export class NameSearch {
   readonly #leaves: readonly Leaf[];
   /** Where the names of each leaf begin among all. */
@@ -87,18 +87,18 @@ export class NameSearch {
   }
 }
 
-/** How many rosters a process keeps ready to be searched. */
+/** How many tables a process keeps ready to be searched. */
 const MAX_SEARCHES = 16;
 
-/** The searches of a process: a roster is read again only when its names changed. */
+/** The searches of a process: a table is read again only when its names changed. */
 export class NameSearches {
   readonly #known = new Map<string, { readonly stamp: string; readonly search: NameSearch }>();
 
-  async of(roster: Roster<RosterRecord>): Promise<NameSearch> {
-    const { collection, stamp } = roster;
+  async of(table: RecordTable<TableRecord>): Promise<NameSearch> {
+    const { collection, stamp } = table;
     const known = this.#known.get(collection);
     this.#known.delete(collection);
-    const current = known?.stamp === stamp ? known : { stamp, search: new NameSearch(await roster.leaves()) };
+    const current = known?.stamp === stamp ? known : { stamp, search: new NameSearch(await table.leaves()) };
     this.#known.set(collection, current);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MAX_SEARCHES) break;

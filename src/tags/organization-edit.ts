@@ -1,6 +1,7 @@
 import type { Transaction } from '../store/store.ts';
 import { parseIdentifier } from './identifiers.ts';
 import { foldCase, nameTaken, tagName } from './names.ts';
+import type { TagReference } from './organization.ts';
 import {
   type Organization,
   type Ports,
@@ -11,8 +12,7 @@ import {
   workspaceNotFound,
   workspacesOf,
 } from './organization.ts';
-import { RosterEdit } from './roster-edit.ts';
-import type { TagReference } from './tag-reference.ts';
+import { RecordTableEdit } from './record-table-edit.ts';
 
 /** Keys of deleted tags are not looked for among fewer. */
 const NOT_WORTH_CLEARING = 32;
@@ -20,14 +20,14 @@ const NOT_WORTH_CLEARING = 32;
 /** The tags and workspaces of one organization within one transaction; `save` comes last. */
 export class OrganizationEdit {
   readonly organization: Organization;
-  readonly tags: RosterEdit<TagRecord>;
-  readonly workspaces: RosterEdit<WorkspaceRecord>;
+  readonly tags: RecordTableEdit<TagRecord>;
+  readonly workspaces: RecordTableEdit<WorkspaceRecord>;
   readonly #now: number;
 
   private constructor(
     organization: Organization,
-    tags: RosterEdit<TagRecord>,
-    workspaces: RosterEdit<WorkspaceRecord>,
+    tags: RecordTableEdit<TagRecord>,
+    workspaces: RecordTableEdit<WorkspaceRecord>,
     now: number,
   ) {
     this.organization = organization;
@@ -41,8 +41,8 @@ export class OrganizationEdit {
     organization: Organization,
     { clock, random }: Ports,
   ): Promise<OrganizationEdit> {
-    const tags = await RosterEdit.open<TagRecord>(tx, tagsOf(organization), random);
-    const workspaces = await RosterEdit.open<WorkspaceRecord>(tx, workspacesOf(organization), random);
+    const tags = await RecordTableEdit.open<TagRecord>(tx, tagsOf(organization), random);
+    const workspaces = await RecordTableEdit.open<WorkspaceRecord>(tx, workspacesOf(organization), random);
     return new OrganizationEdit(organization, tags, workspaces, clock.now());
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../ground/clock.ts';
 import { type CofferError, notFound } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
-import type { RosterRecord, RosterShape } from './roster-format.ts';
+import type { TableRecord, TableShape } from './record-table-format.ts';
 
 /** What the rooms below give to every part of this one. */
 export interface Ports {
@@ -15,7 +15,7 @@ export interface Organization {
   /** Also its identifier in the API. */
   readonly name: string;
   readonly email: string | null;
-  /** `org-` and 16 letters and digits: names the organization's rosters, so that a later one of this name shares nothing. */
+  /** `org-` and 16 letters and digits: names the organization's tables, so that a later one of this name shares nothing. */
   readonly externalId: string;
   /** What the identifiers of its tags and workspaces begin with. */
   readonly home: string;
@@ -23,13 +23,13 @@ export interface Organization {
   readonly createdAt: number;
 }
 
-export interface TagRecord extends RosterRecord {
+export interface TagRecord extends TableRecord {
   readonly createdAt: number;
   /** How many workspaces carry it. */
   readonly instances: number;
 }
 
-export interface WorkspaceRecord extends RosterRecord {
+export interface WorkspaceRecord extends TableRecord {
   readonly description: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -41,6 +41,16 @@ export interface WorkspaceRecord extends RosterRecord {
   /** How many tags were left when keys of deleted ones were last cleared away. */
   readonly tagsWhenCleared: number;
 }
+
+/** A tag by its name, as a request gives it: not folded, not checked. */
+export interface NamedTag {
+  readonly name: string;
+  /** Where the name stands in the request, for errors. */
+  readonly field?: string;
+}
+
+/** A tag as a request names it: by identifier, or by a name that the pool need not have yet. */
+export type TagReference = { readonly id: string } | NamedTag;
 
 export const ORGANIZATIONS = 'tags/organizations';
 
@@ -54,12 +64,12 @@ const TAGS_PER_SLICE = 96;
 /** Workspaces are larger: some fifty tags each make 16 kB. */
 const WORKSPACES_PER_SLICE = 16;
 
-export const tagsOf = ({ externalId }: Organization): RosterShape => ({
+export const tagsOf = ({ externalId }: Organization): TableShape => ({
   collection: `tags/${externalId}/tags`,
   perSlice: TAGS_PER_SLICE,
 });
 
-export const workspacesOf = ({ externalId }: Organization): RosterShape => ({
+export const workspacesOf = ({ externalId }: Organization): TableShape => ({
   collection: `tags/${externalId}/workspaces`,
   perSlice: WORKSPACES_PER_SLICE,
 });

@@ -12,7 +12,7 @@ import {
   tagsOf,
   workspacesOf,
 } from './organization.ts';
-import { RosterEdit } from './roster-edit.ts';
+import { RecordTableEdit } from './record-table-edit.ts';
 
 const DELETED = 'tags/deleted-organizations';
 /** How many documents of a deleted organization go in one transaction, so that nobody waits long for the next. */
@@ -49,8 +49,8 @@ export class Organizations {
       };
       tx.put(organizationRef(name), organization);
       tx.put(homeRef(organization.home), organization);
-      RosterEdit.create(tx, tagsOf(organization), random);
-      RosterEdit.create(tx, workspacesOf(organization), random);
+      RecordTableEdit.create(tx, tagsOf(organization), random);
+      RecordTableEdit.create(tx, workspacesOf(organization), random);
       return organization;
     });
   }

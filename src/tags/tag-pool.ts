@@ -3,6 +3,7 @@ import type { Transaction, View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { foldCase, nameTaken, tagName } from './names.ts';
+import type { NamedTag } from './organization.ts';
 import {
   type Organization,
   organizationAt,
@@ -16,8 +17,7 @@ import {
 } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
-import { Roster } from './roster.ts';
-import type { NamedTag } from './tag-reference.ts';
+import { RecordTable } from './record-table.ts';
 
 export interface Tag {
   /** `tag-` and 16 letters and digits. */
@@ -67,18 +67,18 @@ export class TagPool {
   list(organizationName: string, query: TagQuery): Promise<Page<Tag>> {
     return this.#ports.store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
-      const roster = await Roster.open<TagRecord>(view, tagsOf(organization));
-      const except = await namesOnWorkspace(view, organization, roster, query.notOnWorkspace);
+      const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+      const except = await namesOnWorkspace(view, organization, table, query.notOnWorkspace);
       const { keys, total } = query.search
-        ? await this.#found(roster, query.search, except, query.page)
-        : await inOrder(roster, except, query.page);
-      const records = await roster.getAll(keys);
+        ? await this.#found(table, query.search, except, query.page)
+        : await inOrder(table, except, query.page);
+      const records = await table.getAll(keys);
       return { ...query.page, items: records.map((tag) => printTag(organization, tag)), total };
     });
   }
 
-  async #found(roster: Roster<TagRecord>, text: string, except: ReadonlySet<string>, page: PageRequest) {
-    const search = await this.#searches.of(roster);
+  async #found(table: RecordTable<TagRecord>, text: string, except: ReadonlySet<string>, page: PageRequest) {
+    const search = await this.#searches.of(table);
     const all = search.find(text);
     const places = except.size === 0 ? all : all.filter((place) => !except.has(search.at(place).name));
     const offset = offsetOf(page);
@@ -89,9 +89,9 @@ export class TagPool {
   /** @throws `not-found` */
   get(which: WhichTag): Promise<Tag> {
     return this.#ports.store.read(async (view) => {
-      const { organization, roster, key } =
+      const { organization, table, key } =
         'id' in which ? await locate(view, which.id) : await locateByName(view, which);
-      const tag = key === undefined ? undefined : await roster.get(key);
+      const tag = key === undefined ? undefined : await table.get(key);
       if (tag === undefined) throw tagNotFound('id' in which ? which.id : which.name);
       return printTag(organization, tag);
     });
@@ -189,7 +189,7 @@ export class TagPool {
 
 interface Location {
   readonly organization: Organization;
-  readonly roster: Roster<TagRecord>;
+  readonly table: RecordTable<TagRecord>;
   readonly key: string | undefined;
 }
 
@@ -197,8 +197,8 @@ async function locate(view: View, id: string): Promise<Location> {
   const address = parseIdentifier('tag', id);
   const organization = address && (await organizationAt(view, address.home));
   if (organization === undefined) throw tagNotFound(id);
-  const roster = await Roster.open<TagRecord>(view, tagsOf(organization));
-  return { organization, roster, key: address?.key };
+  const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+  return { organization, table, key: address?.key };
 }
 
 async function locateByName(
@@ -206,25 +206,25 @@ async function locateByName(
   which: { readonly organization: string; readonly name: string },
 ): Promise<Location> {
   const organization = await organizationCalled(view, which.organization);
-  const roster = await Roster.open<TagRecord>(view, tagsOf(organization));
-  return { organization, roster, key: await roster.keyOf(foldCase(which.name)) };
+  const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+  return { organization, table, key: await table.keyOf(foldCase(which.name)) };
 }
 
-async function inOrder(roster: Roster<TagRecord>, except: ReadonlySet<string>, page: PageRequest) {
-  const named = await roster.names(offsetOf(page), page.size, except);
-  return { keys: named.map(({ key }) => key), total: roster.total - except.size };
+async function inOrder(table: RecordTable<TagRecord>, except: ReadonlySet<string>, page: PageRequest) {
+  const named = await table.names(offsetOf(page), page.size, except);
+  return { keys: named.map(({ key }) => key), total: table.total - except.size };
 }
 
 /** A workspace of another organization, or nothing that is a workspace, has no names here: what it carries is not told. */
 async function namesOnWorkspace(
   view: View,
   organization: Organization,
-  tags: Roster<TagRecord>,
+  tags: RecordTable<TagRecord>,
   id: string | undefined,
 ): Promise<ReadonlySet<string>> {
   const address = id === undefined ? undefined : parseIdentifier('ws', id);
   if (address?.home !== organization.home) return new Set();
-  const workspaces = await Roster.open<WorkspaceRecord>(view, workspacesOf(organization));
+  const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
   const workspace = await workspaces.get(address.key);
   const carried = await tags.getAll(workspace?.tags ?? []);
   return new Set(carried.map(({ name }) => name));

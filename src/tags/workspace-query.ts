@@ -2,7 +2,7 @@ import type { NameSearches } from './name-search.ts';
 import { foldCase } from './names.ts';
 import type { TagRecord, WorkspaceRecord } from './organization.ts';
 import { offsetOf, type PageRequest, pageFrom } from './page.ts';
-import type { Named, Roster } from './roster.ts';
+import type { Named, RecordTable } from './record-table.ts';
 
 export interface WorkspaceQuery {
   /** Only workspaces whose name contains this, whatever its case. */
@@ -18,9 +18,9 @@ export interface WorkspaceQuery {
   readonly page: PageRequest;
 }
 
-interface Rosters {
-  readonly workspaces: Roster<WorkspaceRecord>;
-  readonly tags: Roster<TagRecord>;
+interface Tables {
+  readonly workspaces: RecordTable<WorkspaceRecord>;
+  readonly tags: RecordTable<TagRecord>;
 }
 
 interface Found {
@@ -30,15 +30,15 @@ interface Found {
 
 /** The keys of the page of workspaces that a query asks for. Only a query about tags looks into every workspace. */
 export async function findWorkspaces(
-  rosters: Rosters,
+  tables: Tables,
   searches: NameSearches,
   query: WorkspaceQuery,
 ): Promise<Found> {
   const aboutTags = (query.tags?.length ?? 0) > 0 || (query.excludeTags?.length ?? 0) > 0;
-  if (!aboutTags && !query.search && !query.wildcard) return inOrder(rosters.workspaces, query);
+  if (!aboutTags && !query.search && !query.wildcard) return inOrder(tables.workspaces, query);
   const candidates = aboutTags
-    ? await carrying(rosters, query)
-    : await containing(rosters.workspaces, searches, query.search ?? '');
+    ? await carrying(tables, query)
+    : await containing(tables.workspaces, searches, query.search ?? '');
   const matches = nameTest(query);
   const found = candidates.filter(({ name }) => matches(name));
   if (query.descending) found.reverse();
@@ -46,7 +46,7 @@ export async function findWorkspaces(
   return { keys: items.map(({ key }) => key), total };
 }
 
-async function inOrder(workspaces: Roster<WorkspaceRecord>, query: WorkspaceQuery): Promise<Found> {
+async function inOrder(workspaces: RecordTable<WorkspaceRecord>, query: WorkspaceQuery): Promise<Found> {
   const { total } = workspaces;
   const offset = offsetOf(query.page);
   if (!query.descending) {
@@ -60,7 +60,7 @@ async function inOrder(workspaces: Roster<WorkspaceRecord>, query: WorkspaceQuer
 }
 
 async function containing(
-  workspaces: Roster<WorkspaceRecord>,
+  workspaces: RecordTable<WorkspaceRecord>,
   searches: NameSearches,
   text: string,
 ): Promise<Named[]> {
@@ -68,7 +68,7 @@ async function containing(
   return [...search.find(text)].map((place) => search.at(place));
 }
 
-async function carrying({ workspaces, tags }: Rosters, query: WorkspaceQuery): Promise<Named[]> {
+async function carrying({ workspaces, tags }: Tables, query: WorkspaceQuery): Promise<Named[]> {
   const wanted = await keysOf(tags, query.tags ?? []);
   const unwanted = await keysOf(tags, query.excludeTags ?? []);
   if (wanted.includes(undefined)) return [];
@@ -83,7 +83,7 @@ async function carrying({ workspaces, tags }: Rosters, query: WorkspaceQuery): P
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const keysOf = (tags: Roster<TagRecord>, names: readonly string[]): Promise<(string | undefined)[]> =>
+const keysOf = (tags: RecordTable<TagRecord>, names: readonly string[]): Promise<(string | undefined)[]> =>
   Promise.all(names.map((name) => tags.keyOf(foldCase(name))));
 
 function nameTest({ search, wildcard }: WorkspaceQuery): (name: string) => boolean {

@@ -2,6 +2,7 @@ import type { Transaction, View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { foldCase, plainName } from './names.ts';
+import type { TagReference } from './organization.ts';
 import {
   type Organization,
   organizationAt,
@@ -15,9 +16,8 @@ import {
 } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
 import { type Page, type PageRequest, pageFrom } from './page.ts';
-import { Roster } from './roster.ts';
+import { RecordTable } from './record-table.ts';
 import { printTag, type Tag } from './tag-pool.ts';
-import type { TagReference } from './tag-reference.ts';
 import { findWorkspaces, type WorkspaceQuery } from './workspace-query.ts';
 
 export interface Workspace {
@@ -66,8 +66,8 @@ export class Workspaces {
   list(organizationName: string, query: WorkspaceQuery): Promise<Page<Workspace>> {
     return this.#ports.store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
-      const tags = await Roster.open<TagRecord>(view, tagsOf(organization));
-      const workspaces = await Roster.open<WorkspaceRecord>(view, workspacesOf(organization));
+      const tags = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+      const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
       const { keys, total } = await findWorkspaces({ workspaces, tags }, this.#searches, query);
       const records = await workspaces.getAll(keys);
       const items = await Promise.all(records.map((record) => printWorkspace(organization, record, tags)));
@@ -132,7 +132,7 @@ export class Workspaces {
   tags(reference: WorkspaceReference, search: string, page: PageRequest): Promise<Page<Tag>> {
     return this.#ports.store.read(async (view) => {
       const { organization, workspace } = await find(view, reference);
-      const tags = await Roster.open<TagRecord>(view, tagsOf(organization));
+      const tags = await RecordTable.open<TagRecord>(view, tagsOf(organization));
       const wanted = foldCase(search);
       const carried = await tagsOn(workspace, tags);
       const found = carried.filter(({ name }) => name.includes(wanted));
@@ -183,8 +183,8 @@ async function find(
     'id' in reference
       ? await locate(view, reference.id)
       : await locateByName(view, reference.organization, reference.name);
-  const roster = organization && (await Roster.open<WorkspaceRecord>(view, workspacesOf(organization)));
-  const workspace = key === undefined ? undefined : await roster?.get(key);
+  const table = organization && (await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization)));
+  const workspace = key === undefined ? undefined : await table?.get(key);
   if (organization === undefined || workspace === undefined) {
     throw workspaceNotFound('id' in reference ? reference.id : reference.name);
   }
@@ -192,8 +192,8 @@ async function find(
 }
 
 async function getAt(view: View, organization: Organization, key: string): Promise<Workspace> {
-  const tags = await Roster.open<TagRecord>(view, tagsOf(organization));
-  const workspaces = await Roster.open<WorkspaceRecord>(view, workspacesOf(organization));
+  const tags = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+  const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
   const workspace = await workspaces.get(key);
   if (workspace === undefined) throw workspaceNotFound(key);
   return printWorkspace(organization, workspace, tags);
@@ -212,19 +212,19 @@ async function locate(view: View, id: string): Promise<Location> {
 
 async function locateByName(view: View, organizationName: string, name: string): Promise<Location> {
   const organization = await organizationCalled(view, organizationName);
-  const roster = await Roster.open<WorkspaceRecord>(view, workspacesOf(organization));
-  return { organization, key: await roster.keyOf(name) };
+  const table = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
+  return { organization, key: await table.keyOf(name) };
 }
 
 const byName = (a: TagRecord, b: TagRecord): number => (a.name < b.name ? -1 : 1);
 
-const tagsOn = async (workspace: WorkspaceRecord, tags: Roster<TagRecord>): Promise<TagRecord[]> =>
+const tagsOn = async (workspace: WorkspaceRecord, tags: RecordTable<TagRecord>): Promise<TagRecord[]> =>
   (await tags.getAll(workspace.tags)).sort(byName);
 
 async function printWorkspace(
   { home, name }: Organization,
   workspace: WorkspaceRecord,
-  tags: Roster<TagRecord>,
+  tags: RecordTable<TagRecord>,
 ): Promise<Workspace> {
   const carried = await tagsOn(workspace, tags);
   return {

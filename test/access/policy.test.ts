@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Acl } from '../../src/access/acl.ts';
-import { DEFAULT_POLICY } from '../../src/access/default-policy.ts';
+import { DEFAULT_POLICY } from '../../src/access/policies.ts';
 import { parsePolicy } from '../../src/access/policy.ts';
 import { type Body, parseBody, type Value } from '../../src/access/policy-hcl.ts';
 import { CofferError } from '../../src/ground/errors.ts';

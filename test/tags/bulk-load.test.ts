@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/ground/clock.ts';
 import { systemRandom } from '../../src/ground/random.ts';
-import type { LoadEntry } from '../../src/tags/bulk-load.ts';
-import { Tags } from '../../src/tags/tags.ts';
+import { type LoadEntry, Tags } from '../../src/tags/tags.ts';
 import { refused } from '../refusal.ts';
 import { FakeStore } from './fake-store.ts';
 

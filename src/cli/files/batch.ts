@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { DONE, FAILED, NOT_VALID } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
@@ -138,10 +139,7 @@ function elementOf(item: Item): Element {
   } catch {
     return { error: 'the item is not JSON' };
   }
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject
-    ? { value: value as object, bytes: item.bytes.length }
-    : { error: 'the item is not a JSON object' };
+  return isObject(value) ? { value, bytes: item.bytes.length } : { error: 'the item is not a JSON object' };
 }
 
 async function runSlice(

@@ -1,3 +1,5 @@
+/** The operations on tokens, below `auth/token`. */
+
 import { invalid } from '../../ground/errors.ts';
 import { type Call, type Outcome, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, textMap, texts, type ValuesOf } from '../declaration/params.ts';

@@ -1,4 +1,7 @@
+/** What an operation is: the types and parsers that declarations are written with. */
+
 import type { Access } from '../../access/access.ts';
+import type { Capability } from '../../access/capability.ts';
 import type { Clock } from '../../ground/clock.ts';
 import type { Random } from '../../ground/random.ts';
 import type { Mounts } from '../../mounts/mounts.ts';
@@ -6,9 +9,6 @@ import type { Store } from '../../store/store.ts';
 import type { Tags } from '../../tags/tags.ts';
 import type { Engine } from '../../transit/engine.ts';
 import type { Params, ValuesOf } from './params.ts';
-
-/** What a path rule of a policy can grant; `sudo` stands beside another one. */
-export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
 
 /** Which of the two APIs, hence which paths, envelope and errors. */
 export type Api = 'vault' | 'json-api';

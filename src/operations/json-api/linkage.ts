@@ -1,7 +1,7 @@
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { parseIdentifier } from '../../tags/identifiers.ts';
-import type { NamedTag, TagReference } from '../../tags/tag-reference.ts';
+import type { NamedTag, TagReference } from '../../tags/organization.ts';
 import type { CliParam, Param, Schema } from '../declaration/params.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
@@ -56,7 +56,7 @@ export function identifiers(kind: IdentifiedKind, spec: DocumentSpec): Required<
 }
 
 /** The workspaces that a tag is put on or taken off. */
-export const carriers = identifiers('workspace', {
+export const workspaceIdentifiers = identifiers('workspace', {
   help: 'The workspaces: their identifiers, on the command line also their names.',
   cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace' },
 });

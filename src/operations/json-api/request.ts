@@ -1,3 +1,5 @@
+/** How operations of the JSON:API are written in its documents: requests here, lists of identifiers and pages beside it. */
+
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Operation } from '../declaration/operation.ts';

@@ -1,3 +1,5 @@
+/** The operations below `sys`: the server itself here, its seal, mounts, policies and capabilities beside it. */
+
 import { invalid } from '../../ground/errors.ts';
 import { operation } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';

@@ -1,3 +1,5 @@
+/** The operations on organizations, workspaces and tags; here the documents that they answer. */
+
 import type { Organization } from '../../tags/organization.ts';
 import type { Page } from '../../tags/page.ts';
 import type { Tag } from '../../tags/tag-pool.ts';

@@ -1,18 +1,18 @@
 import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
-import { carriers, tagReferences } from '../json-api/linkage.ts';
+import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor } from './by-name.ts';
 import { countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './documents.ts';
 
 /** Changes of the workspaces that a tag is on. */
-const carriersOfTag = {
+const workspacesOfTag = {
   api: 'json-api',
   capability: 'update',
-  params: { tag_id: tagId, data: carriers },
+  params: { tag_id: tagId, data: workspaceIdentifiers },
 } as const;
 
-const carriersByName = idsFor({ tag_id: 'tag', data: 'workspace' });
+const tagAndWorkspacesByName = idsFor({ tag_id: 'tag', data: 'workspace' });
 
 /** Changes of the tags that a workspace has. @param help for the list of tags. */
 const tagsOfWorkspace = (help: string) =>
@@ -28,10 +28,10 @@ const tagsOfWorkspace = (help: string) =>
 const workspaceByName = idsFor({ workspace_id: 'workspace' });
 
 export const attach = operation({
-  ...carriersOfTag,
+  ...workspacesOfTag,
   route: 'POST /tags/:tag_id/relationships/workspaces',
   cli: {
-    resolve: carriersByName,
+    resolve: tagAndWorkspacesByName,
     done: ({ data }) => `Put the tag on ${countedIn(data, 'workspace')}.`,
     examples: [
       [
@@ -48,10 +48,10 @@ export const attach = operation({
 });
 
 export const detach = operation({
-  ...carriersOfTag,
+  ...workspacesOfTag,
   route: 'DELETE /tags/:tag_id/relationships/workspaces',
   cli: {
-    resolve: carriersByName,
+    resolve: tagAndWorkspacesByName,
     done: ({ data }) => `Took the tag off ${countedIn(data, 'workspace')}.`,
     examples: [['coffer tags detach env:prod --workspace web --org acme', 'the tag stays in the pool']],
   },

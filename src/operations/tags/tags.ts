@@ -152,12 +152,12 @@ async function question(ids: readonly string[], runner: Runner): Promise<string>
     const instances = tags.reduce((sum, tag) => sum + tag['instance-count'], 0);
     return `Delete ${tags.length} tags, which workspaces carry ${counted(instances, 'time')} in all?`;
   }
-  const losses = tags.map(({ name, 'instance-count': carriers }) => `${loss(carriers)} ${name}`);
+  const losses = tags.map(({ name, 'instance-count': count }) => `${loss(count)} ${name}`);
   return `Delete ${counted(tags.length, 'tag')}? ${losses.join(', ')}.`;
 }
 
-const loss = (carriers: number): string =>
-  `${counted(carriers, 'workspace')} ${carriers === 1 ? 'loses' : 'lose'}`;
+const loss = (workspaces: number): string =>
+  `${counted(workspaces, 'workspace')} ${workspaces === 1 ? 'loses' : 'lose'}`;
 
 /** The first request of clients of this family; they look at the headers of the answer only. */
 export const ping = operation({

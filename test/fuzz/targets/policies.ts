@@ -1,6 +1,6 @@
 import { Acl } from '../../../src/access/acl.ts';
+import type { Capability } from '../../../src/access/capability.ts';
 import { parsePolicy } from '../../../src/access/policy.ts';
-import type { Capability } from '../../../src/operations/declaration/operation.ts';
 import type { Chance } from '../../chance.ts';
 import { anyText, shorterTexts, spoiledText, swollenText } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';

@@ -10,13 +10,13 @@ import {
   leafRef,
   namesOf,
   placeOf,
-  type RosterRecord,
-  type RosterShape,
   recordIn,
   type Slice,
   sliceOf,
   sliceRef,
-} from './roster-format.ts';
+  type TableRecord,
+  type TableShape,
+} from './record-table-format.ts';
 
 /** A name and the key of the record that has it. */
 export interface Named {
@@ -29,22 +29,22 @@ const READ_AHEAD = 32;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /** All tags, or all workspaces, of one organization, as one view of the store has them. */
-export class Roster<R extends RosterRecord> {
+export class RecordTable<R extends TableRecord> {
   readonly #view: View;
-  readonly #shape: RosterShape;
+  readonly #shape: TableShape;
   readonly #directory: Directory;
   readonly #slices = new Map<number, Promise<Slice<R> | undefined>>();
 
-  private constructor(view: View, shape: RosterShape, directory: Directory) {
+  private constructor(view: View, shape: TableShape, directory: Directory) {
     this.#view = view;
     this.#shape = shape;
     this.#directory = directory;
   }
 
-  static async open<R extends RosterRecord>(view: View, shape: RosterShape): Promise<Roster<R>> {
+  static async open<R extends TableRecord>(view: View, shape: TableShape): Promise<RecordTable<R>> {
     const directory = await view.get<Directory>(directoryRef(shape));
     if (directory === undefined) throw missing(`the directory of ${shape.collection}`);
-    return new Roster<R>(view, shape, directory);
+    return new RecordTable<R>(view, shape, directory);
   }
 
   get collection(): string {
@@ -82,7 +82,7 @@ export class Roster<R extends RosterRecord> {
 
   /**
    * `count` names from the `offset`th on, in order; opens only the leaves that have them.
-   * @param except Names of this roster that are passed over, as if they were not there.
+   * @param except Names of this table that are passed over, as if they were not there.
    */
   async names(offset: number, count: number, except: ReadonlySet<string> = NO_NAMES): Promise<Named[]> {
     const found: Named[] = [];

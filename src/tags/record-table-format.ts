@@ -2,8 +2,8 @@ import type { DocumentRef } from '../store/store.ts';
 import { spread } from './identifiers.ts';
 
 /**
- * How a roster (all tags, or all workspaces, of one organization) lies in the store, so that using one record costs
- * the same in a roster of a hundred and of a million:
+ * How a table (all tags, or all workspaces, of one organization) lies in the store, so that using one record costs
+ * the same in a table of a hundred and of a million:
  *
  * - `slice-N`  the records, found by key. Linear hashing: slices split one at a time as records are added, so that
  *              a slice holds `perSlice` records on average and no change ever rewrites more than two of them to grow.
@@ -14,7 +14,7 @@ import { spread } from './identifiers.ts';
  */
 
 /** What every record has. */
-export interface RosterRecord {
+export interface TableRecord {
   /** Twelve letters of base 58: an identifier without its kind and its organization. */
   readonly key: string;
   readonly name: string;
@@ -42,25 +42,25 @@ export interface Leaf {
   readonly keys: string;
 }
 
-export interface Slice<R extends RosterRecord> {
+export interface Slice<R extends TableRecord> {
   /** In the order of their keys. */
   readonly records: readonly R[];
 }
 
-/** Which roster, and how many records a slice should hold. */
-export interface RosterShape {
+/** Which table, and how many records a slice should hold. */
+export interface TableShape {
   readonly collection: string;
   readonly perSlice: number;
 }
 
-export const directoryRef = ({ collection }: RosterShape): DocumentRef => ({ collection, id: 'directory' });
+export const directoryRef = ({ collection }: TableShape): DocumentRef => ({ collection, id: 'directory' });
 
-export const leafRef = ({ collection }: RosterShape, id: string): DocumentRef => ({
+export const leafRef = ({ collection }: TableShape, id: string): DocumentRef => ({
   collection,
   id: `names-${id}`,
 });
 
-export const sliceRef = ({ collection }: RosterShape, index: number): DocumentRef => ({
+export const sliceRef = ({ collection }: TableShape, index: number): DocumentRef => ({
   collection,
   id: `slice-${index}`,
 });
@@ -87,7 +87,7 @@ export const placeOf = (names: readonly string[], name: string): number =>
   firstNotBefore(names.length, (place) => (names[place] ?? '') < name);
 
 /** The record with a key. */
-export function recordIn<R extends RosterRecord>({ records }: Slice<R>, key: string): R | undefined {
+export function recordIn<R extends TableRecord>({ records }: Slice<R>, key: string): R | undefined {
   const record = records[firstNotBefore(records.length, (place) => (records[place]?.key ?? '') < key)];
   return record?.key === key ? record : undefined;
 }

@@ -10,7 +10,7 @@ interface KeysDocument {
 }
 
 /** Two HMAC-SHA-256 keys: one names tokens, the other hides values in the audit trail. */
-export interface RoomKeys {
+export interface AccessKeys {
   readonly tokens: KeyObject;
   readonly audit: KeyObject;
 }
@@ -18,29 +18,29 @@ export interface RoomKeys {
 const KEYS = { collection: 'access/keys', id: 'hmac-sha256' } as const;
 const KEY_BYTES = 32;
 
-const parsed = new WeakMap<KeysDocument, RoomKeys>();
+const parsed = new WeakMap<KeysDocument, AccessKeys>();
 
 /** The keys, or undefined as long as no token was made and no audit record written. */
-export async function readRoomKeys(view: View): Promise<RoomKeys | undefined> {
+export async function readAccessKeys(view: View): Promise<AccessKeys | undefined> {
   const document = await view.get<KeysDocument>(KEYS);
   return document === undefined ? undefined : parse(document);
 }
 
 /** The keys; makes and stores them on first use. */
-export async function ensureRoomKeys(store: Store, random: Random): Promise<RoomKeys> {
-  return (await store.read(readRoomKeys)) ?? store.transact((tx) => putRoomKeys(tx, random));
+export async function ensureAccessKeys(store: Store, random: Random): Promise<AccessKeys> {
+  return (await store.read(readAccessKeys)) ?? store.transact((tx) => putAccessKeys(tx, random));
 }
 
-/** As `ensureRoomKeys`, as a part of a larger change. */
-export async function putRoomKeys(tx: Transaction, random: Random): Promise<RoomKeys> {
-  const known = await readRoomKeys(tx);
+/** As `ensureAccessKeys`, as a part of a larger change. */
+export async function putAccessKeys(tx: Transaction, random: Random): Promise<AccessKeys> {
+  const known = await readAccessKeys(tx);
   if (known !== undefined) return known;
   const document = { tokens: freshKey(random), audit: freshKey(random) };
   tx.put(KEYS, document);
   return parse(document);
 }
 
-function parse(document: KeysDocument): RoomKeys {
+function parse(document: KeysDocument): AccessKeys {
   const known = parsed.get(document);
   if (known !== undefined) return known;
   const keys = { tokens: secretKey(document.tokens), audit: secretKey(document.audit) };
