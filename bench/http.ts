@@ -1,5 +1,5 @@
 /** Served encryption, with token, policy and audit trail, against a route that does nothing but the encryption. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { systemRandom } from '../src/ground/random.ts';
 import { openStore } from '../src/library.ts';
 import { initStore } from '../src/store/administration/init.ts';
 import { generateMasterKey, parseMasterKey } from '../src/store/master-key.ts';
+import { startServerProcess } from '../test/server-process.ts';
 import type { Load, Measured } from './load.ts';
 import { median, type Row } from './measure.ts';
 
@@ -269,30 +270,18 @@ function requestWith(header: string): string {
 
 export async function startCoffer(store: TestStore, workers: number): Promise<Server> {
   const options = ['--listen', '127.0.0.1:0', '--workers', String(workers), '--audit-log', store.auditFile];
-  const child = spawn(process.execPath, [bundle, 'serve', '--store', store.location, ...options], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, COFFER_MASTER_KEY: store.masterKey },
-  });
-  const port = Number(new URL(await firstLine(child)).port);
+  const { address, child, stop } = await startServerProcess(
+    [bundle, 'serve', '--store', store.location, ...options],
+    { environment: { ...process.env, COFFER_MASTER_KEY: store.masterKey } },
+  );
+  const port = Number(new URL(address).port);
   const request = requestWith(`X-Service-Token: ${store.token}`);
-  return { port, pid: child.pid ?? 0, request, close: () => end(child) };
+  return { port, pid: child.pid ?? 0, request, close: () => stop() };
 }
 
 async function startFloor(): Promise<Server> {
-  const child = spawn(process.execPath, [here('http-floor.ts')], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const port = Number(await firstLine(child));
-  return { port, pid: child.pid ?? 0, request: requestWith(''), close: () => end(child) };
-}
-
-async function firstLine({ stdout }: ChildProcess): Promise<string> {
-  if (stdout === null) throw new Error('the server has no output');
-  const [line] = (await once(stdout, 'data')) as [Buffer];
-  return line.toString().trim();
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  child.kill('SIGTERM');
-  await once(child, 'exit');
+  const { address, child, stop } = await startServerProcess([here('http-floor.ts')]);
+  return { port: Number(address), pid: child.pid ?? 0, request: requestWith(''), close: () => stop() };
 }
 
 async function post({ port }: Server, agent: Agent, token: string, body: string): Promise<void> {

@@ -1,12 +1,15 @@
 import { constants, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { elapsedMs } from '../ground/clock.ts';
 import { type CofferError, placed, unavailable } from '../ground/errors.ts';
 import { pause } from '../ground/pause.ts';
 import { diskReason } from '../store/backends/files/disk-errors.ts';
 
 export interface AuditLogOptions {
-  /** When a record counts as written: once the operating system has it, or once the disk has it. */
-  readonly durability: 'system' | 'disk';
+  /** When a record counts as written: once the operating system has it (the default), or once the disk has it. */
+  readonly durability?: 'system' | 'disk';
+  /** Milliseconds since any moment, never going back; tests hand in their own. */
+  readonly elapsedMs?: () => number;
 }
 
 interface Batch {
@@ -29,12 +32,13 @@ const GROWING_MS = 20;
  */
 export class AuditLog {
   readonly #path: string;
-  readonly #options: AuditLogOptions;
+  readonly #isDurable: boolean;
+  readonly #elapsedMs: () => number;
   #file: FileHandle;
   #identity: Stats;
   /** The file ends within a line: a write was cut short. */
   #torn: boolean;
-  #checkedAt = performance.now();
+  #checkedAt: number;
   #reopenWanted = false;
   #next: Batch | undefined;
   #writer: Promise<void> | undefined;
@@ -42,14 +46,16 @@ export class AuditLog {
 
   private constructor(path: string, options: AuditLogOptions, opened: OpenedLog) {
     this.#path = path;
-    this.#options = options;
+    this.#isDurable = options.durability === 'disk';
+    this.#elapsedMs = options.elapsedMs ?? elapsedMs;
+    this.#checkedAt = this.#elapsedMs();
     this.#file = opened.file;
     this.#identity = opened.identity;
     this.#torn = opened.torn;
   }
 
   /** Opens (0600, made when missing) the file. @throws `unavailable` naming the file. */
-  static async open(path: string, options: AuditLogOptions = { durability: 'system' }): Promise<AuditLog> {
+  static async open(path: string, options: AuditLogOptions = {}): Promise<AuditLog> {
     return new AuditLog(path, options, await openLog(path));
   }
 
@@ -110,12 +116,12 @@ export class AuditLog {
       if (done > 0) this.#torn = true;
       throw error;
     }
-    if (this.#options.durability === 'disk') await this.#file.datasync();
+    if (this.#isDurable) await this.#file.datasync();
   }
 
   /** Goes on in a new file when the old one was moved away or removed. */
   async #followName(): Promise<void> {
-    const now = performance.now();
+    const now = this.#elapsedMs();
     if (!this.#reopenWanted && now - this.#checkedAt < CHECK_EVERY_MS) return;
     if (!this.#reopenWanted && !(await this.#wasMoved())) {
       this.#checkedAt = now;

@@ -78,25 +78,31 @@ describe('the audit log', () => {
   });
 
   it('notices by itself, within a second, that the old file was moved', async () => {
-    const log = await AuditLog.open(path);
+    let now = 5;
+    const log = await AuditLog.open(path, { elapsedMs: () => now });
     await log.append('old');
     await rename(path, `${path}.1`);
-    await new Promise((resolve) => setTimeout(resolve, 1050));
+    now += 999;
+    await log.append('late');
+    now += 1;
     await log.append('new');
     await log.append('newer');
-    expect([await linesOf(`${path}.1`), await linesOf(path)]).toEqual([['old'], ['new', 'newer']]);
+    expect([await linesOf(`${path}.1`), await linesOf(path)]).toEqual([
+      ['old', 'late'],
+      ['new', 'newer'],
+    ]);
     await log.close();
   });
 
   it('does not take a line that another process is writing for one that was cut short', async () => {
     let isWhole = false;
     appendFileSync(path, 'a');
-    const growing = setInterval(() => appendFileSync(path, 'a'), 1);
-    setTimeout(() => {
-      clearInterval(growing);
-      appendFileSync(path, '\n');
-      isWhole = true;
-    }, 60);
+    let written = 1;
+    const growing = setInterval(() => {
+      isWhole = ++written > 40;
+      appendFileSync(path, isWhole ? '\n' : 'a');
+      if (isWhole) clearInterval(growing);
+    }, 1);
     const log = await AuditLog.open(path);
     expect(isWhole).toBe(true);
     await log.append('second');

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { server } from './server.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
@@ -140,7 +140,8 @@ describe('a process', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('that %s ends leaves nothing behind', async (signal) => {
     const child = start(here, 'encrypt', 'backups', '--out', 'unfinished');
     child.stdin.write(randomBytes(3 * MEBI));
-    await untilTrue(() => readdirSync(here.directory).some((name) => name.startsWith('.unfinished')));
+    const hasBegun = () => readdirSync(here.directory).some((name) => name.startsWith('.unfinished'));
+    await vi.waitUntil(hasBegun, { timeout: 20_000, interval: 10 });
     child.kill(signal);
     const [, killedBy] = await once(child, 'exit');
     expect(killedBy).toBe(signal);
@@ -216,14 +217,6 @@ it('an output file that cannot be made is refused before anything is asked of th
   );
   expect(existsSync(here.file('missing'))).toBe(false);
 });
-
-async function untilTrue(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('it never came true');
-    await new Promise((resume) => setTimeout(resume, 10));
-  }
-}
 
 async function collected(stream: NodeJS.ReadableStream): Promise<Buffer> {
   const pieces: Buffer[] = [];

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
 let place: Place;
@@ -16,12 +15,11 @@ afterAll(() => removePlace(place));
 
 /** Resolves once the unfinished output file holds something: the command is in the midst of its work. */
 async function begun(name: string): Promise<void> {
-  for (let tries = 0; tries < 4000; tries++) {
+  const hasBegun = (): boolean => {
     const unfinished = readdirSync(place.directory).find((entry) => entry.startsWith(`.${name}.`));
-    if (unfinished !== undefined && statSync(place.file(unfinished)).size > 0) return;
-    await sleep(10);
-  }
-  throw new Error('the command never began to write');
+    return unfinished !== undefined && statSync(place.file(unfinished)).size > 0;
+  };
+  await vi.waitUntil(hasBegun, { timeout: 40_000, interval: 10 });
 }
 
 describe('a signal that comes together with the end of the input', () => {

@@ -4,13 +4,9 @@ import { join } from 'node:path';
 import { Apis } from '../../src/doors/http/apis.ts';
 import { systemClock } from '../../src/ground/clock.ts';
 import { systemRandom } from '../../src/ground/random.ts';
-import { create as createToken } from '../../src/operations/access/token-create.ts';
 import { catalogue } from '../../src/operations/catalogue.ts';
-import { openCore } from '../../src/operations/core.ts';
-import { type Call, owner, type ServerState } from '../../src/operations/declaration/operation.ts';
-import { parseValues } from '../../src/operations/declaration/params.ts';
+import type { Call, ServerState } from '../../src/operations/declaration/operation.ts';
 import { loadRoutes, type ServedRoute } from '../../src/operations/routes.ts';
-import { write as writePolicy } from '../../src/operations/sys/policies.ts';
 import { Log } from '../../src/service/log.ts';
 import { Service } from '../../src/service/service.ts';
 import { examineBackend } from '../../src/store/administration/doctor.ts';
@@ -24,6 +20,7 @@ import { onlyValue } from '../../src/transit/batch.ts';
 import { encrypt } from '../../src/transit/encrypt.ts';
 import type { StoredMaterial } from '../../src/transit/key-types/key-type.ts';
 import { createKey, type NewKey } from '../../src/transit/lifecycle.ts';
+import { issueToken, ownersCall, setPolicy } from '../owner.ts';
 import { goKeys, secretPart } from './go-keys.ts';
 import type { Secrets } from './secrets.ts';
 import { Defect } from './target.ts';
@@ -88,7 +85,7 @@ export async function openServedWorld(secrets: Secrets): Promise<ServedWorld> {
     async keepRoot() {
       const { tokens } = content;
       if ((await service.served?.access.identify({ token: tokens.root })) === undefined) {
-        tokens.root = (await issueToken(ownersCall(store), {}, secrets)).token;
+        tokens.root = (await secretToken(ownersCall(store), {}, secrets)).token;
       }
     },
     async close() {
@@ -188,28 +185,19 @@ async function tagged({ core }: Call): Promise<Pick<Content, 'workspaces' | 'tag
 }
 
 async function tokens(call: Call, secrets: Secrets): Promise<Content['tokens']> {
-  await writePolicy.run(
-    call,
-    parseValues(writePolicy.params, { name: 'reader', policy: READER_POLICY }).values,
-  );
-  const reader = await issueToken(call, { policies: ['reader'], no_default_policy: true }, secrets);
-  const root = await issueToken(call, {}, secrets);
+  await setPolicy(call, 'reader', READER_POLICY);
+  const reader = await secretToken(call, { policies: ['reader'], no_default_policy: true }, secrets);
+  const root = await secretToken(call, {}, secrets);
   return { root: root.token, reader: reader.token, accessor: reader.accessor };
 }
 
-async function issueToken(
+/** A token that nothing may print. */
+async function secretToken(
   call: Call,
   raw: Readonly<Record<string, unknown>>,
   secrets: Secrets,
 ): Promise<{ readonly token: string; readonly accessor: string }> {
-  const { auth } = await createToken.run(call, parseValues(createToken.params, raw).values);
-  const { client_token: token, accessor } = auth as { client_token: string; accessor: string };
-  secrets.add('a token', token);
-  return { token, accessor };
+  const issued = await issueToken(call, raw);
+  secrets.add('a token', issued.token);
+  return issued;
 }
-
-const ownersCall = (store: SealedStore): Call => ({
-  core: openCore(store),
-  caller: owner,
-  mount: 'transit',
-});

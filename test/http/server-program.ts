@@ -1,6 +1,6 @@
 /**
  * A server in a process of its own, for tests that watch it from outside: `server-program.ts OPTIONS`, where OPTIONS are
- * those of `serve` as JSON. The master key comes in the environment. Prints its addresses, a line of JSON.
+ * those of `serve` as JSON. The master key comes in the environment. Prints its addresses, one a line.
  */
 import { serve } from '../../src/doors/http/serve.ts';
 import { MASTER_KEY_VARIABLE, WORKER_COMMAND } from './worker-command.ts';
@@ -12,5 +12,5 @@ const serving = await serve({
   log: (line) => process.stderr.write(`${line}\n`),
   ...JSON.parse(process.argv[2] ?? '{}'),
 });
-process.stdout.write(`${JSON.stringify(serving.addresses)}\n`);
+process.stdout.write(`${serving.addresses.join('\n')}\n`);
 process.once('SIGTERM', () => void serving.close());

@@ -1,5 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type Agent, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
@@ -8,15 +7,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, onTestFinished } from 'vitest';
 import { type ServeOptions, type Serving, serve } from '../../src/doors/http/serve.ts';
-import { create as createToken } from '../../src/operations/access/token-create.ts';
-import { openCore } from '../../src/operations/core.ts';
-import { owner } from '../../src/operations/declaration/operation.ts';
-import { parseValues } from '../../src/operations/declaration/params.ts';
-import { write as writePolicy } from '../../src/operations/sys/policies.ts';
+import type { Call } from '../../src/operations/declaration/operation.ts';
 import { initStore } from '../../src/store/administration/init.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
+import { issueToken as issue, ownersCall, setPolicy as set } from '../owner.ts';
+import { type ServerProcess, startServerProcess } from '../server-process.ts';
 import { MASTER_KEY_VARIABLE, WORKER_COMMAND } from './worker-command.ts';
 
 /** The master key of the stores that these tests make. */
@@ -69,7 +66,7 @@ export async function startServer(
   const isNew = options.location === undefined;
   if (isNew) await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
   const log: string[] = [];
-  const token = isNew ? await rootToken(directory) : '';
+  const token = isNew ? await issueToken(directory, {}) : '';
   const serving = await serve({
     location: directory,
     credentials: [credential()],
@@ -82,72 +79,43 @@ export async function startServer(
   return { ...serving, directory, token, log, address: serving.addresses[0] ?? '' };
 }
 
-export interface ServerProcess {
-  readonly child: ChildProcess;
-  readonly directory: string;
-  readonly token: string;
-  readonly address: string;
-  readonly addresses: readonly string[];
-}
-
 /** As `startServer`, in a process of its own, which is ended after the test. */
 export async function spawnServer(
   options: Partial<Omit<ServeOptions, 'credentials' | 'log'>> = {},
   finished: CleanLater = onTestFinished,
-): Promise<ServerProcess> {
+): Promise<ServerProcess & Pick<TestServer, 'directory' | 'token'>> {
   const directory = join(temporaryDirectory(finished), 'store');
   await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
-  const token = await rootToken(directory);
+  const token = await issueToken(directory, {});
   const program = fileURLToPath(new URL('server-program.ts', import.meta.url));
   const settings = JSON.stringify({ location: directory, listen: ['127.0.0.1:0'], ...options });
-  const child = spawn(process.execPath, [program, settings], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, [MASTER_KEY_VARIABLE]: MASTER_KEY },
-  });
-  finished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const addresses = JSON.parse(String(line)) as string[];
-  return { child, directory, token, addresses, address: addresses[0] ?? '' };
+  const environment = { ...process.env, [MASTER_KEY_VARIABLE]: MASTER_KEY };
+  const server = await startServerProcess([program, settings], { environment });
+  finished(() => server.stop());
+  return { ...server, directory, token };
 }
 
 export const openTestStore = (directory: string): Promise<SealedStore> =>
   openStore({ location: directory, credentials: [credential()] });
 
 /** What a command run beside the server does. */
-export async function locally<T>(
-  directory: string,
-  run: (call: { core: ReturnType<typeof openCore>; caller: typeof owner; mount: string }) => Promise<T>,
-): Promise<T> {
+export async function locally<T>(directory: string, run: (call: Call) => Promise<T>): Promise<T> {
   const store = await openTestStore(directory);
   try {
-    return await run({ core: openCore(store), caller: owner, mount: 'transit' });
+    return await run(ownersCall(store));
   } finally {
     store.close();
   }
 }
 
-async function rootToken(directory: string): Promise<string> {
-  return issueToken(directory, {});
-}
-
 /** A token made by the owner; without policies it may do everything. */
 export async function issueToken(directory: string, raw: Readonly<Record<string, unknown>>): Promise<string> {
-  return locally(directory, async (call) => {
-    const outcome = await createToken.run(call, parseValues(createToken.params, raw).values);
-    return (outcome.auth as { client_token: string }).client_token;
-  });
+  return (await locally(directory, (call) => issue(call, raw))).token;
 }
 
 /** Writes a policy in Vault's form, as the owner. */
-export async function setPolicy(directory: string, name: string, policy: string): Promise<void> {
-  await locally(directory, (call) =>
-    writePolicy.run(call, parseValues(writePolicy.params, { name, policy }).values),
-  );
-}
+export const setPolicy = (directory: string, name: string, policy: string): Promise<void> =>
+  locally(directory, (call) => set(call, name, policy));
 
 export interface Reply {
   readonly status: number;

@@ -67,8 +67,8 @@ describe('closing a server', () => {
     await close();
     const answered = (await results).filter((result) => result.status === 'fulfilled');
     for (const { value } of answered) expect(value.status).toBe(200);
-    const { document } = await locally(directory, async ({ core, mount }) => {
-      const engine = await core.engine(mount);
+    const { document } = await locally(directory, async ({ core }) => {
+      const engine = await core.engine('transit');
       return requireKey(engine, 'k', 'key not found');
     });
     expect(document.latestVersion).toBeGreaterThan(answered.length);

@@ -5,15 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { catalogue } from '../../src/operations/catalogue.ts';
 import { loadRoutes } from '../../src/operations/routes.ts';
 import { childrenOf } from '../hygiene/processes.ts';
+import type { ServerProcess } from '../server-process.ts';
 import { chat } from './raw-http.ts';
-import {
-  cleanUpAfterAll,
-  issueToken,
-  type ServerProcess,
-  setPolicy,
-  spawnServer,
-  startServer,
-} from './serving.ts';
+import { cleanUpAfterAll, issueToken, setPolicy, spawnServer, startServer } from './serving.ts';
 
 const MIB = 1024 * 1024;
 const BODY_BYTES = 32 * MIB;
@@ -106,14 +100,14 @@ describe('a large body of somebody without a token', () => {
   });
 });
 
-const residentMiB = ({ child }: ServerProcess): number => {
+const residentMiB = ({ child }: Pick<ServerProcess, 'child'>): number => {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 };
 
 /** Sends a body until the answer comes, as most clients do, or all of it whatever comes. @returns the answer. */
 async function sendLarge(
-  server: ServerProcess,
+  server: Pick<ServerProcess, 'address'>,
   path: string,
   { token, insists = false }: { readonly token?: string; readonly insists?: boolean } = {},
 ): Promise<string> {

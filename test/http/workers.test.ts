@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { asCofferError } from '../../src/ground/errors.ts';
 import { catalogue } from '../../src/operations/catalogue.ts';
 import { openCore } from '../../src/operations/core.ts';
@@ -9,7 +9,7 @@ import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { owner } from '../../src/operations/declaration/operation.ts';
 import { parseValues } from '../../src/operations/declaration/params.ts';
 import { seeded } from '../seeded.ts';
-import { cleanUpAfterAll, openTestStore, type ServerProcess, send, spawnServer } from './serving.ts';
+import { cleanUpAfterAll, openTestStore, send, spawnServer } from './serving.ts';
 
 const childrenOf = (pid: number): readonly number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
@@ -17,6 +17,8 @@ const childrenOf = (pid: number): readonly number[] =>
 const PLAINTEXT = 'aGVsbG8=';
 /** How often each change is made by and prepared by the same two: who is late is a matter of microseconds. */
 const TURNS = 8;
+
+const WAITING = { timeout: 20_000, interval: 20 };
 
 /** Somebody who changes and uses the store: a connection to one of the workers, or a command beside them. */
 interface Actor {
@@ -32,7 +34,7 @@ interface Actor {
 
 describe('two workers and a command over one store', () => {
   const closeAfterwards = cleanUpAfterAll();
-  let server: ServerProcess;
+  let server: Awaited<ReturnType<typeof spawnServer>>;
   let remote: readonly Actor[];
   let actors: readonly Actor[];
   beforeAll(async () => {
@@ -217,13 +219,12 @@ describe('several workers', () => {
     const before = childrenOf(child.pid ?? 0);
     expect(before).toHaveLength(2);
     process.kill(before[0] ?? 0, 'SIGKILL');
-    for (let tries = 0; tries < 100; tries += 1) {
+    const isReplaced = () => {
       const now = childrenOf(child.pid ?? 0);
-      if (now.length === 2 && !now.includes(before[0] ?? 0)) break;
-      await sleep(50);
-    }
+      return now.length === 2 && !now.includes(before[0] ?? 0);
+    };
+    await vi.waitUntil(isReplaced, WAITING);
     const after = childrenOf(child.pid ?? 0);
-    expect(after).toHaveLength(2);
     for (let count = 0; count < 4; count += 1) {
       expect((await send(address, 'GET', '/v1/sys/mounts', { token })).status).toBe(200);
     }
@@ -238,7 +239,6 @@ describe('several workers', () => {
         return false;
       }
     };
-    for (let tries = 0; tries < 100 && after.some(isRunning); tries += 1) await sleep(50);
-    expect(after.filter(isRunning)).toEqual([]);
+    await vi.waitUntil(() => !after.some(isRunning), WAITING);
   });
 });

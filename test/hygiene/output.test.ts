@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyPlace, type Place, type Result, removePlace } from '../e2e/harness.ts';
+import { binary, emptyPlace, type Place, type Result, removePlace } from '../e2e/harness.ts';
 import { type Reply, type SendOptions, send } from '../http/serving.ts';
+import { type ServerProcess, startServerProcess } from '../server-process.ts';
 import { Canaries } from './canaries.ts';
-import { type Server, startServer } from './server.ts';
 
 /** A word that occurs nowhere else. */
 const word = (what: string): string => `${what}-${randomBytes(9).toString('hex')}`;
@@ -103,7 +103,7 @@ describe('what commands say', () => {
 });
 
 describe('what a server says', () => {
-  let server: Server;
+  let server: ServerProcess;
   let token: string;
   const replies: Reply[] = [];
   const call = async (method: string, path: string, options: SendOptions = {}): Promise<Reply> => {
@@ -114,10 +114,13 @@ describe('what a server says', () => {
 
   beforeAll(async () => {
     token = place.ok('token create --policy root');
-    const line = `serve --listen 127.0.0.1:0 --workers 2 --audit-log ${place.file('audit')}`;
-    server = await startServer(place, line, environment());
+    const words = ['serve', '--listen', '127.0.0.1:0', '--workers', '2', '--audit-log', place.file('audit')];
+    server = await startServerProcess([binary, ...words], {
+      directory: place.directory,
+      environment: place.environment(environment()),
+    });
   });
-  afterAll(async () => void (await server.stop()));
+  afterAll(() => server.stop());
 
   it('is no secret of the requests that it answers or refuses, nor of those that unseal it', async () => {
     const given = { context: base64(context), associated_data: base64(associatedData) };
@@ -171,7 +174,8 @@ describe('what a server says', () => {
   }
 
   it('goes into its log, its audit trail and its files without any of them', async () => {
-    const log = await server.stop();
+    await server.stop();
+    const log = server.log();
     expect(log).toContain('"message":"listening"');
     const audit = readFileSync(place.file('audit'), 'utf8');
     expect(audit.split('\n').length).toBeGreaterThan(20);

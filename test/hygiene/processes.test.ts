@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Command, isGroup, type Node } from '../../src/cli/command.ts';
 import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
@@ -50,8 +49,7 @@ describe.skipIf(!hasProcessFiles)('the signal by which Node opens a debugger', (
     for (const each of processes) {
       const before = listeningSocketsOf(each);
       process.kill(each, 'SIGUSR1');
-      // Node opens the port from a thread of its own.
-      await setTimeout(300);
+      await bareNodeOpensDebugger();
       expect(listeningSocketsOf(each)).toEqual(before);
     }
     await takeLargeRequest(address, token);
@@ -66,12 +64,29 @@ describe.skipIf(!hasProcessFiles)('the signal by which Node opens a debugger', (
     child.stdin.write('{"plaintext":"aGk="}\n');
     await once(child.stdout, 'data');
     child.kill('SIGUSR1');
-    await setTimeout(300);
+    await bareNodeOpensDebugger();
     expect(listeningSocketsOf(child.pid ?? 0)).toEqual([]);
     child.stdin.end();
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });
+
+/** Node opens the port from a thread of its own: once another process has done so, after its own signal, the time was enough. */
+async function bareNodeOpensDebugger(): Promise<void> {
+  const script = 'setInterval(() => {}, 1e9); process.stdout.write(".")';
+  const child = spawn(process.execPath, ['--inspect-port=127.0.0.1:0', '-e', script], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  try {
+    await once(child.stdout, 'data');
+    child.kill('SIGUSR1');
+    const [said] = await once(child.stderr, 'data');
+    expect(String(said)).toContain('Debugger listening');
+  } finally {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+}
 
 /** A server with every kind of process that it can have. */
 async function busyServer(place: Place) {

@@ -30,5 +30,11 @@ export async function newStoreDirectory(key: Uint8Array = KEY): Promise<string> 
   return directory;
 }
 
-export const openWithKey = async (directory: string, key: Uint8Array = KEY): Promise<SealedStore> =>
-  openStore({ location: directory, credentials: [rawCredential(key)], lockWaitMs: 20_000 });
+export const openWithKey = async (
+  directory: string,
+  key: Uint8Array = KEY,
+  lockWaitMs = 20_000,
+): Promise<SealedStore> => openStore({ location: directory, credentials: [rawCredential(key)], lockWaitMs });
+
+/** Whose writers fail when they have to wait for the lock at all. */
+export const openImpatiently = (directory: string): Promise<SealedStore> => openWithKey(directory, KEY, 0);

@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +7,7 @@ import { systemRandom } from '../../../src/ground/random.ts';
 
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import type { Chance } from '../../chance.ts';
-
+import { startServerProcess } from '../../server-process.ts';
 import { binary } from '../built-command.ts';
 import { runHere } from '../command-here.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';
@@ -44,29 +43,32 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Sending>> 
   secrets.add('the master key', key);
   secrets.add('the plaintext', SECRET);
   secrets.add('the token', token);
-  const server = await serve(place, environment);
+  const server = await startServerProcess(
+    [binary, 'serve', '--listen', '127.0.0.1:0', '--audit-log', join(place, 'audit')],
+    { environment },
+  );
+  const port = Number(new URL(server.address).port);
   const before = await contentOf(new FilesBackend(store));
   const samples = samplesFor(ciphertext);
   let checked = 0;
   return {
     generate: (chance) => generate(chance, samples, token),
     async check(sending) {
-      const answers = await exchange(server.port, sending);
+      const answers = await exchange(port, sending);
       for (const [, status = ''] of answers.matchAll(/^HTTP\/1\.1 (\d{3})/gm)) {
         if (Number(status) >= 500) throw new Defect(`answered ${answers.slice(0, 500)}`);
       }
-      if (checked++ % LOOK_EVERY === 0) await requireWell(server.port, token, ciphertext);
+      if (checked++ % LOOK_EVERY === 0) await requireWell(port, token, ciphertext);
     },
     print: ({ packets, end }) => `${end} ${packets.map((packet) => packet.toString('hex')).join(' ')}`,
     *simpler({ packets, end }) {
       for (const bytes of shorterBytes(Buffer.concat(packets))) yield { packets: [bytes], end };
     },
     async close() {
-      await requireWell(server.port, token, ciphertext);
+      await requireWell(port, token, ciphertext);
       const peak = peakMebibytes(server.child);
-      server.child.kill('SIGTERM');
-      await once(server.child, 'exit');
-      const logged = server.logged();
+      await server.stop();
+      const logged = server.log();
       const audit = readFileSync(join(place, 'audit'), 'utf8');
       const after = await contentOf(new FilesBackend(store));
       rmSync(place, { recursive: true, force: true });
@@ -77,22 +79,6 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Sending>> 
       if (peak > MAX_SERVER_MEBIBYTES) throw new Defect(`the server had ${peak} MiB of memory`);
     },
   };
-}
-
-async function serve(place: string, environment: Readonly<Record<string, string>>) {
-  const words = ['serve', '--listen', '127.0.0.1:0', '--audit-log', join(place, 'audit')];
-  const child = spawn(process.execPath, [binary, ...words], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let logged = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    logged += chunk.toString();
-  });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  // However this process ends, the server must not stay.
-  process.once('exit', () => child.kill('SIGKILL'));
-  return { child, port: Number(new URL(line.toString().trim()).port), logged: () => logged };
 }
 
 /** The most memory that a process ever had, where the system tells; else 0. */

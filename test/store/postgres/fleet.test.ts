@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { initStore } from '../../../src/store/administration/init.ts';
 import { issueToken, KEY, MASTER_KEY } from '../../http/serving.ts';
 import { seeded } from '../../seeded.ts';
@@ -222,17 +222,16 @@ describe.skipIf(missing !== undefined)(
       await cluster.kill();
       try {
         for (const _ of [1, 2, 3]) {
-          const begin = performance.now();
           const reply = await members[0].send('GET', 'transit/keys/mixed-one', undefined, token);
           expect(reply?.status).toBe(503);
           expect(reply?.text).toContain('connection refused');
-          expect(performance.now() - begin).toBeLessThan(20_000);
         }
       } finally {
         await cluster.start();
       }
       await must(members[0], 'GET', 'transit/keys/mixed-one');
-    });
+      // So long for all three.
+    }, 60_000);
 
     it('go on with a promoted standby', async () => {
       await Promise.all(members.map((member) => member.stop()));
@@ -247,7 +246,8 @@ describe.skipIf(missing !== undefined)(
         const turning = turned.map((key) => turn(key, until));
         // Bounded by the time that the test has.
         const turnedOn = async (from: readonly number[]): Promise<void> => {
-          while (turned.some(({ acknowledged }, i) => acknowledged <= (from[i] ?? 0) + 10)) await sleep(20);
+          const isTurned = () => turned.every(({ acknowledged }, i) => acknowledged > (from[i] ?? 0) + 10);
+          await vi.waitUntil(isTurned, { timeout: 100_000 });
         };
         await turnedOn([]);
         await cluster.kill();

@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { MASTER_KEY, type Reply, send } from '../../http/serving.ts';
+import { type ServerProcess, startServerProcess } from '../../server-process.ts';
 
 const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const READY_WITHIN_MS = 30_000;
 /** While a server or the database comes back, callers go on asking for so long. */
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 30;
@@ -15,46 +13,27 @@ const PAUSE_MS = 30;
 export class Member {
   readonly #location: string;
   readonly #agent = new Agent({ keepAlive: true });
-  #process: ChildProcess | undefined;
-  #address = '';
+  #running: ServerProcess | undefined;
 
   constructor(location: string) {
     this.#location = location;
   }
 
   async start(): Promise<void> {
-    const parameters = [program, 'serve', '--listen', '127.0.0.1:0', '--store', this.#location];
-    const started = spawn(process.execPath, parameters, {
-      stdio: ['ignore', 'pipe', 'ignore'],
-      env: { ...process.env, COFFER_MASTER_KEY: MASTER_KEY },
-    });
-    this.#process = started;
-    const late = AbortSignal.timeout(READY_WITHIN_MS);
-    const [line] = (await Promise.race([
-      once(started.stdout, 'data', { signal: late }),
-      once(started, 'exit', { signal: late }),
-    ])) as [unknown];
-    if (!Buffer.isBuffer(line)) throw new Error('the server ended at once');
-    this.#address = line.toString().trim();
+    this.#running = await startServerProcess(
+      [program, 'serve', '--listen', '127.0.0.1:0', '--store', this.#location],
+      { environment: { ...process.env, COFFER_MASTER_KEY: MASTER_KEY } },
+    );
   }
 
   /** Without a chance to finish anything. */
   async kill(): Promise<void> {
-    await this.#end('SIGKILL');
+    await this.#running?.stop('SIGKILL');
   }
 
   async stop(): Promise<void> {
-    await this.#end('SIGTERM');
+    await this.#running?.stop();
     this.#agent.destroy();
-  }
-
-  async #end(signal: NodeJS.Signals): Promise<void> {
-    const ending = this.#process;
-    this.#process = undefined;
-    if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
-    const ended = once(ending, 'exit');
-    ending.kill(signal);
-    await ended;
   }
 
   /** Undefined when the connection broke: then nobody knows whether it was done. */
@@ -65,7 +44,11 @@ export class Member {
     token: string,
   ): Promise<Reply | undefined> {
     try {
-      return await send(this.#address, method, `/v1/${path}`, { token, body, agent: this.#agent });
+      return await send(this.#running?.address ?? '', method, `/v1/${path}`, {
+        token,
+        body,
+        agent: this.#agent,
+      });
     } catch {
       return undefined;
     }

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
@@ -147,6 +146,5 @@ describe.skipIf(missing !== undefined)(
   },
 );
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(5);
-}
+const until = (isSo: () => Promise<boolean>): Promise<boolean> =>
+  vi.waitUntil(isSo, { timeout: 60_000, interval: 5 });

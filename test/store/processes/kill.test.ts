@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
 import type { Chance } from '../../chance.ts';
 import { seeded } from '../../seeded.ts';
-import { newStoreDirectory, openWithKey, rawCredential } from '../temporary-store.ts';
+import { newStoreDirectory, openImpatiently, openWithKey, rawCredential } from '../temporary-store.ts';
 import type { Counter } from './child.ts';
 import { type Child, childProcesses } from './child-process.ts';
 
@@ -45,15 +45,13 @@ it(`a store keeps every acknowledged change when its writer is killed, ${KILLS} 
   const directory = await newStoreDirectory();
   const acknowledged = new Acknowledged();
   const chance = seeded();
-  let slow = 0;
   for (let round = 0; round < KILLS; round++) {
     const child = start(directory, 'everything', `round${round}`);
     await killAtRandom(child, chance);
     acknowledged.add(child.lines);
-    const begin = performance.now();
-    const store = await openWithKey(directory);
+    // What a killed writer leaves behind holds up nobody.
+    const store = await openImpatiently(directory);
     await store.transact((tx) => tx.put({ collection: 'rounds', id: String(round) }, {}));
-    if (performance.now() - begin > 1000) slow++;
     await store.read(async (view) => {
       const count = async (id: string) => (await view.get<Counter>({ collection: 'counters', id }))?.n ?? 0;
       expect(await count('single')).toBeGreaterThanOrEqual(acknowledged.single);
@@ -69,8 +67,6 @@ it(`a store keeps every acknowledged change when its writer is killed, ${KILLS} 
     });
     store.close();
   }
-  // What a killed writer leaves behind would hold up many rounds; a busy machine may hold up a few.
-  expect(slow).toBeLessThanOrEqual(KILLS / 50);
   expect(acknowledged.single).toBeGreaterThan(KILLS);
   const { findings, unlocked } = await examineStore({ location: directory, credentials: [rawCredential()] });
   expect({ findings, unlocked }).toEqual({ findings: [], unlocked: true });

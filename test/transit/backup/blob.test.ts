@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { closeBackupBlob, MAX_BACKUP_CHARACTERS, openBackupBlob } from '../../../src/transit/backup/blob.ts';
+import { processorMs } from '../../processor-time.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
 const json = '{"policy":{}}\n';
@@ -48,17 +49,18 @@ describe('the outer form of a backup', () => {
   });
 
   it('is refused quickly when it is absurdly long, or would become so', () => {
-    const started = performance.now();
     const zeros = '\0'.repeat(400_000_000);
     const bomb = base64('G', gzipSync(Buffer.alloc(64 * 1024 * 1024)));
-    expect(thrownBy(() => openBackupBlob(zeros))).toMatchObject({
-      kind: 'too-large',
-      message: `backup is longer than ${MAX_BACKUP_CHARACTERS} characters`,
-    });
-    expect(thrownBy(() => openBackupBlob(bomb))).toMatchObject({
-      kind: 'too-large',
-      message: 'backup is longer than 33554432 bytes',
-    });
-    expect(performance.now() - started).toBeLessThan(5000);
+    for (const [backup, message] of [
+      [zeros, `backup is longer than ${MAX_BACKUP_CHARACTERS} characters`],
+      [bomb, 'backup is longer than 33554432 bytes'],
+    ] as const) {
+      let error: unknown;
+      const spent = processorMs(() => {
+        error = thrownBy(() => openBackupBlob(backup));
+      });
+      expect(error).toMatchObject({ kind: 'too-large', message });
+      expect(spent).toBeLessThan(1000);
+    }
   });
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
 import { decryptEnvelope } from '../../../src/transit/envelope/decrypt.ts';
 import { encryptEnvelope } from '../../../src/transit/envelope/encrypt.ts';
@@ -74,7 +75,7 @@ describe('a stream', () => {
     const sink = new Collected();
     const pending = decryptEnvelope({ keys, source, sink });
     await source.stalled;
-    await new Promise((resume) => setTimeout(resume, 5));
+    await vi.waitUntil(() => sink.bytes.length >= 2 * CHUNK);
     expect(sink.bytes.equals(plaintext.subarray(0, 2 * CHUNK))).toBe(true);
     source.resume(envelope.subarray(tail));
     await pending;
@@ -120,7 +121,7 @@ describe('a stream', () => {
   it('ends with the error of a source or sink that fails, while the other is still at work', async () => {
     const envelope = await encrypted(keys, randomBytes(5 * READ));
     const broken = new Error('the disk is full');
-    const sink: ByteSink = { write: () => new Promise((_, reject) => setTimeout(() => reject(broken), 2)) };
+    const sink: ByteSink = { write: () => setImmediate().then(() => Promise.reject(broken)) };
     expect(await rejectionOf(decryptEnvelope({ keys, source: sourceOf(envelope), sink }))).toBe(broken);
     const source: ByteSource = { read: () => Promise.reject(broken) };
     expect(await rejectionOf(decryptEnvelope({ keys, source, sink: new Collected() }))).toBe(broken);
