@@ -13,14 +13,19 @@ import {
   isThere,
   moveFile,
   readWhole,
+  refuseForeign,
   syncDirectory,
   writeDurably,
 } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
-import { completeGeneration } from './generation-copy.ts';
-import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
+import {
+  completeGeneration,
+  deleteGeneration,
+  listGenerations,
+  makeDirectory,
+  writeGeneration,
+} from './generation-files.ts';
 import { HEADER, Layout, STAGED } from './layout.ts';
-import { refuseForeign } from './ownership.ts';
 import { StateDirectory, settled } from './state-directory.ts';
 
 /**
