@@ -9,11 +9,12 @@ import {
   type Blob,
   type BlobRef,
   type Change,
+  LOCK_WAIT_MS,
   type State,
   type Version,
   type WriteSession,
 } from '../backend.ts';
-import { type BackendOptions, LOCK_WAIT_MS } from '../backend-kind.ts';
+import type { BackendOptions } from '../backend-kind.ts';
 import { commitChanges, recover, type StoreDirectory } from './commit.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { isThere, readBlobFile, readWhole, refuseForeign, syncDirectory } from './durable-files.ts';

@@ -8,8 +8,15 @@ import {
 } from '../../../ground/errors.ts';
 import { turn } from '../../../ground/pause.ts';
 import { noStore } from '../../refusals.ts';
-import type { Area, Backend, BlobRef, State, WriteSession } from '../backend.ts';
-import { type BackendOptions, LOCK_WAIT_MS } from '../backend-kind.ts';
+import {
+  type Area,
+  type Backend,
+  type BlobRef,
+  LOCK_WAIT_MS,
+  type State,
+  type WriteSession,
+} from '../backend.ts';
+import type { BackendOptions } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import { isBlobName, printRef } from './blob-rows.ts';
 import { type Client, Connections, type Lent } from './connections.ts';
