@@ -1,7 +1,8 @@
 import { transferKey } from '../../transit/key-exchange/byok-export.ts';
 import { wrappingHashNames } from '../../transit/key-exchange/wrapping.ts';
 import { operation } from '../declaration/operation.ts';
-import { keyName, text } from '../declaration/params.ts';
+import { text } from '../declaration/params.ts';
+import { keyName } from './parameters.ts';
 
 export interface TransferData {
   readonly name: string;

@@ -2,8 +2,9 @@ import { invalid } from '../../ground/errors.ts';
 import { importKey } from '../../transit/key-exchange/import-key.ts';
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
 import { operation } from '../declaration/operation.ts';
-import { duration, flag, keyName, text } from '../declaration/params.ts';
+import { duration, flag, text } from '../declaration/params.ts';
 import { incomingKey } from './import-parameters.ts';
+import { keyName } from './parameters.ts';
 import { wrapLocally } from './wrap-locally.ts';
 
 export const declaration = operation({
