@@ -4,8 +4,14 @@ import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
 import { base64, batch, flag, text } from '../declaration/params.ts';
-import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
-import { type EncryptedData, encrypted } from './encrypted.ts';
+import {
+  type EncryptedData,
+  encrypted,
+  engineItems,
+  failedItems,
+  resultLines,
+  type SingleOrBatch,
+} from './batch-results.ts';
 import {
   associatedData,
   context,
