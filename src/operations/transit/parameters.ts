@@ -1,3 +1,5 @@
+/** The operations below a transit mount. These are the parameters that several have, so that they read the same everywhere. */
+
 import { invalid } from '../../ground/errors.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
@@ -13,8 +15,6 @@ import {
   type ValuesOf,
 } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';
-
-/** Parameters that several transit operations have, so that they read the same everywhere. */
 
 /** The name of a named key: letters, digits, `_`; inside also `-` and `.`. */
 export function keyName<const S extends Spec<string>>(spec: S): Declared<string, S> {
