@@ -50,7 +50,6 @@ export type Step =
   | string
   | Buffer
   | { readonly untilAnswers: number }
-  | { readonly pauseMs: number }
   | { readonly run: () => void };
 
 export interface Chat {
@@ -89,8 +88,7 @@ export async function chat(steps: readonly Step[], options: ChatOptions): Promis
     if (typeof step === 'string' || Buffer.isBuffer(step)) {
       await new Promise((resolve) => socket.write(step, resolve));
       await sleep(gapMs);
-    } else if ('pauseMs' in step) await sleep(step.pauseMs);
-    else if ('run' in step) step.run();
+    } else if ('run' in step) step.run();
     else await until(() => reader.answers.length >= step.untilAnswers);
   }
   if (options.finish) socket.end();
