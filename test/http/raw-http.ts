@@ -46,11 +46,7 @@ export class AnswerReader {
   }
 }
 
-export type Step =
-  | string
-  | Buffer
-  | { readonly untilAnswers: number }
-  | { readonly run: () => void };
+export type Step = string | Buffer | { readonly untilAnswers: number } | { readonly run: () => void };
 
 export interface Chat {
   readonly answers: readonly RawAnswer[];
