@@ -9,6 +9,7 @@ import { openCore } from '../../src/operations/core.ts';
 import type { Operation, Outcome, Runner } from '../../src/operations/declaration/operation.ts';
 import { ownerRunner } from '../../src/operations/runner.ts';
 import { memoryStore } from '../../src/store/memory-store.ts';
+import { refused } from '../refusal.ts';
 import {
   cleanUpAfterAll,
   selfSigned,
@@ -16,8 +17,7 @@ import {
   startServer,
   type TestServer,
   temporaryDirectory,
-} from '../http/serving.ts';
-import { refused } from '../refusal.ts';
+} from '../servers/serving.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 type Run = (entry: Entry<Operation>, raw: Raw) => Promise<Outcome<unknown>>;
