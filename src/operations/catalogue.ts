@@ -33,6 +33,11 @@ const one =
   <M, Name extends keyof M>(load: () => Promise<M>, name: Name) =>
   async (): Promise<{ readonly declaration: M[Name] }> => ({ declaration: (await load())[name] });
 
+const deleteKey = () => import('./transit/delete-key.ts');
+const backupKey = () => import('./transit/backup-key.ts');
+const importKey = () => import('./transit/import-key.ts');
+const byokExport = () => import('./transit/byok-export.ts');
+const mountSettings = () => import('./transit/mount-settings.ts');
 const tokenCreate = () => import('./access/token-create.ts');
 const tokenLookup = () => import('./access/token-lookup.ts');
 const tokenRenew = () => import('./access/token-renew.ts');
@@ -60,16 +65,10 @@ export const catalogue = {
       config: entry('Change the settings of a key', () => import('./transit/configure-key.ts')),
       rotate: entry('Add a version to a key and use it from now on', () => import('./transit/rotate-key.ts')),
       trim: entry('Delete old versions of a key for good', () => import('./transit/trim-key.ts')),
-      delete: entry('Delete a key with all its versions', () => import('./transit/delete-key.ts')),
+      delete: entry('Delete a key with all its versions', one(deleteKey, 'remove')),
       export: entry('Take key material out of an exportable key', () => import('./transit/export-key.ts')),
-      'soft-delete': served(
-        'Stop every use of a key until it is restored',
-        () => import('./transit/soft-delete-key.ts'),
-      ),
-      'soft-delete-restore': served(
-        'Use a soft-deleted key again',
-        () => import('./transit/restore-soft-deleted-key.ts'),
-      ),
+      'soft-delete': served('Stop every use of a key until it is restored', one(deleteKey, 'softDelete')),
+      'soft-delete-restore': served('Use a soft-deleted key again', one(deleteKey, 'restore')),
     },
     encrypt: entry('Encrypt a value with a named key', () => import('./transit/encrypt.ts')),
     decrypt: entry('Decrypt what encrypt made', () => import('./transit/decrypt.ts')),
@@ -83,37 +82,25 @@ export const catalogue = {
     hmac: entry('Authenticate a value with a named key', () => import('./transit/hmac.ts')),
     sign: entry('Sign a value', () => import('./transit/sign.ts')),
     verify: entry('Check a signature or an HMAC', () => import('./transit/verify.ts')),
-    backup: entry('Print everything about a key as one text', () => import('./transit/backup-key.ts')),
-    restore: entry('Bring a key back from a backup', () => import('./transit/restore-key.ts')),
-    import: entry('Make a key of material from outside', () => import('./transit/import-key.ts')),
-    'import-version': entry(
-      'Add a version from outside to an imported key',
-      () => import('./transit/import-version.ts'),
-    ),
+    backup: entry('Print everything about a key as one text', one(backupKey, 'backup')),
+    restore: entry('Bring a key back from a backup', one(backupKey, 'restore')),
+    import: entry('Make a key of material from outside', one(importKey, 'create')),
+    'import-version': entry('Add a version from outside to an imported key', one(importKey, 'addVersion')),
     'wrapping-key': entry(
       'Print the public key that imported keys are wrapped under',
-      () => import('./transit/wrapping-key.ts'),
+      one(byokExport, 'wrappingKey'),
     ),
-    'byok-export': entry(
-      'Wrap a key for another server without showing it',
-      () => import('./transit/byok-export.ts'),
-    ),
+    'byok-export': entry('Wrap a key for another server without showing it', one(byokExport, 'byokExport')),
     'key-defaults': entry(
       'Show or set whether encrypt may create keys',
-      () => import('./transit/configure-key-defaults.ts'),
+      one(mountSettings, 'configureKeyDefaults'),
     ),
     'read-key-defaults': served(
       'Show whether encrypt may create keys',
-      () => import('./transit/read-key-defaults.ts'),
+      one(mountSettings, 'readKeyDefaults'),
     ),
-    'cache-config': entry(
-      'Show or set the size of the key cache',
-      () => import('./transit/configure-cache.ts'),
-    ),
-    'read-cache-config': served(
-      'Show the size of the key cache',
-      () => import('./transit/read-cache-config.ts'),
-    ),
+    'cache-config': entry('Show or set the size of the key cache', one(mountSettings, 'configureCache')),
+    'read-cache-config': served('Show the size of the key cache', one(mountSettings, 'readCache')),
   },
   token: {
     create: entry('Issue a token for callers of a server', one(tokenCreate, 'create')),

@@ -4,6 +4,7 @@ import type { Credential } from '../store/slots/credential.ts';
 import type { Store } from '../store/store.ts';
 import { Control } from './control.ts';
 import type { DoorKind } from './door.ts';
+import { boundHeap } from './heap-limits.ts';
 import type { Log } from './log.ts';
 import { Service, type ServiceSettings } from './service.ts';
 import { remembering, type UnsealKey } from './unseal-keys.ts';
@@ -73,6 +74,7 @@ async function runHere<S>(
   if (store !== undefined) control.unsealedWith(keys);
   try {
     const opened = await kind.open(service, door);
+    boundHeap();
     return {
       addresses: opened.addresses,
       renew: async (changed) => opened.renew(changed),

@@ -4,6 +4,7 @@ import { openStore } from '../store/open.ts';
 import { collectKeys } from './collect-keys.ts';
 import type { Door, DoorKind } from './door.ts';
 import { readFrames, writeFrame } from './frames.ts';
+import { boundHeap } from './heap-limits.ts';
 import { LANE_PIPE, type LaneStart, type NumberedHead } from './lane.ts';
 import { Log } from './log.ts';
 import { portOf, Rpc } from './rpc.ts';
@@ -53,6 +54,7 @@ export async function serveAsWorker<S>(
       };
       if (start.keys !== undefined) await made.unseal(parseKeys(start.keys));
       opened = await kind.open(made, start.door);
+      boundHeap();
       return opened.addresses;
     },
     unseal: async (keys) => service?.unseal(parseKeys(keys as readonly SentUnsealKey[])),

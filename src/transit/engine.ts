@@ -1,3 +1,5 @@
+/** Transit: named keys with versions, and what can be done with them. All of it works with what is here. */
+
 import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
 import { collectionOf, type Mount, type MountType } from '../mounts/mounts.ts';

@@ -2,8 +2,8 @@ import { Access } from '../../src/access/access.ts';
 import type { TokenRequest } from '../../src/access/token-request.ts';
 import { CofferError, type ErrorKind } from '../../src/ground/errors.ts';
 import { systemRandom } from '../../src/ground/random.ts';
-import { memoryStore } from '../../src/store/memory-store.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
+import { memoryStore } from '../store/memory-store.ts';
 
 /** A clock that only moves when told to. */
 export class FakeClock {

@@ -9,11 +9,11 @@ import {
   choice,
   flag,
   integer,
-  keyName,
   text,
   textMap,
   texts,
 } from '../../src/operations/declaration/params.ts';
+import { keyName } from '../../src/operations/transit/parameters.ts';
 import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.double.ts';
 
 /** Has one of everything that a declaration can say about its command line. */

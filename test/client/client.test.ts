@@ -8,7 +8,6 @@ import { catalogue, type Entry } from '../../src/operations/catalogue.ts';
 import { openCore } from '../../src/operations/core.ts';
 import type { Operation, Outcome, Runner } from '../../src/operations/declaration/operation.ts';
 import { ownerRunner } from '../../src/operations/runner.ts';
-import { memoryStore } from '../../src/store/memory-store.ts';
 import {
   cleanUpAfterAll,
   selfSigned,
@@ -18,6 +17,7 @@ import {
   temporaryDirectory,
 } from '../http/serving.ts';
 import { refused } from '../refusal.ts';
+import { memoryStore } from '../store/memory-store.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 type Run = (entry: Entry<Operation>, raw: Raw) => Promise<Outcome<unknown>>;

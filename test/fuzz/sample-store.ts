@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { printPlace } from '../../src/ground/errors.ts';
 import { systemRandom } from '../../src/ground/random.ts';
-import { newStore } from '../../src/store/administration/initial-content.ts';
+import { newStore } from '../../src/store/administration/init.ts';
 import type { Backend, InitialContent } from '../../src/store/backends/backend.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import { listSlots } from '../../src/store/slots/administration.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
+import { listSlots } from '../../src/store/slots/slots.ts';
 import type { DocumentRef } from '../../src/store/store.ts';
 import type { Secrets } from './secrets.ts';
 import { Defect } from './target.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { operation } from '../../src/operations/declaration/operation.ts';
-import { keyName, text } from '../../src/operations/declaration/params.ts';
+import { text } from '../../src/operations/declaration/params.ts';
 import { type Method, parseRoute, printPath } from '../../src/operations/declaration/route.ts';
 import { RouteTable, type ServedRoute } from '../../src/operations/routes.ts';
+import { keyName } from '../../src/operations/transit/parameters.ts';
 
 const served = (notation: string): ServedRoute => ({
   name: notation,

@@ -3,7 +3,7 @@ import type { Mount } from '../../src/mounts/mounts.ts';
 import { openCore } from '../../src/operations/core.ts';
 import type { Core } from '../../src/operations/declaration/operation.ts';
 import { mountEnd, ServedCore } from '../../src/service/served-core.ts';
-import { memoryStore } from '../../src/store/memory-store.ts';
+import { memoryStore } from '../store/memory-store.ts';
 
 /** A core whose store and mounts answer when they are told to. */
 async function heldCore() {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import { collectionOf, type Mount, Mounts, type MountType } from '../../src/mounts/mounts.ts';
 import { isMountPath, isSystemPath } from '../../src/mounts/paths.ts';
-import { memoryStore } from '../../src/store/memory-store.ts';
 import { rejectionOf } from '../reference/thrown.ts';
+import { memoryStore } from '../store/memory-store.ts';
 
 const TYPES: readonly MountType[] = [
   { name: 'transit', collections: ['keys', 'config'] },

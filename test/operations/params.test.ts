@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as params from '../../src/operations/declaration/params.ts';
+import { keyName } from '../../src/operations/transit/parameters.ts';
 
 const parse = (param: params.Param<unknown>, value: unknown): unknown =>
   (params.parseValues({ field: param }, { field: value }).values as { field: unknown }).field;
@@ -96,7 +97,7 @@ describe('a parameter', () => {
   });
 
   it('of key names takes letters, digits and underscores, inside also dots and hyphens', () => {
-    const name = params.keyName({ help: '' });
+    const name = keyName({ help: '' });
     for (const good of ['a', '_', 'a.b-c_d', '0']) expect(parse(name, good)).toBe(good);
     for (const bad of ['', '-a', 'a-', 'a/b', 'a b', '..', 'ü', 'a\n']) {
       expect(() => parse(name, bad), bad).toThrowError(expect.objectContaining({ kind: 'invalid' }));

@@ -7,7 +7,7 @@ import { storeStatus } from '../../src/store/administration/status.ts';
 import type { Identity } from '../../src/store/root-key.ts';
 import { headOf } from '../../src/store/sealed/collection-index.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import { addSlot, listSlots } from '../../src/store/slots/administration.ts';
+import { addSlot, listSlots } from '../../src/store/slots/slots.ts';
 import { KEY, newStoreDirectory, openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';
 
 const OTHER_KEY = Uint8Array.from(KEY, (byte) => byte + 100);

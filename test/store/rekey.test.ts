@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { rekey } from '../../src/store/administration/rekey.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import { addSlot, removeSlot } from '../../src/store/slots/administration.ts';
 import { parseSlot, slotBlob } from '../../src/store/slots/slot-file.ts';
 import { wrapRootKey } from '../../src/store/slots/slot-keys.ts';
 import { openSlotList } from '../../src/store/slots/slot-list.ts';
+import { addSlot, removeSlot } from '../../src/store/slots/slots.ts';
 import { KEY, newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
 
 const NEW_KEY = Uint8Array.from(KEY, (byte) => byte + 100);

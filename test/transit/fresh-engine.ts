@@ -1,6 +1,6 @@
 import { systemRandom } from '../../src/ground/random.ts';
-import { memoryStore } from '../../src/store/memory-store.ts';
 import { type Dialect, type Engine, engineOf } from '../../src/transit/engine.ts';
+import { memoryStore } from '../store/memory-store.ts';
 
 /** 2026-03-01T08:00:00.5Z */
 export const FIXED_TIME_MS = 1_772_352_000_500;

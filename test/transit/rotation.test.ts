@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
-import { memoryStore } from '../../src/store/memory-store.ts';
 import { onlyValue } from '../../src/transit/batch.ts';
 import { dataKey } from '../../src/transit/data-key.ts';
 import { decrypt } from '../../src/transit/decrypt.ts';
@@ -11,6 +10,7 @@ import { findKey } from '../../src/transit/key-collection.ts';
 import type { NamedKeyDocument } from '../../src/transit/key-document.ts';
 import { rotateDueKeys, rotateKey } from '../../src/transit/rotation.ts';
 import { rejectionOf } from '../reference/thrown.ts';
+import { memoryStore } from '../store/memory-store.ts';
 import { freshEngine } from './fresh-engine.ts';
 import { KEY_32, knownKey, knownVersion, storeKey } from './known-key.ts';
 

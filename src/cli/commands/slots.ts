@@ -1,7 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
-import { addSlot, listSlots, removeSlot } from '../../store/slots/administration.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
+import { addSlot, listSlots, removeSlot } from '../../store/slots/slots.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { plannedSlots, printNewSlots, slotOptions } from '../secrets/new-slots.ts';

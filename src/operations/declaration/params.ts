@@ -1,6 +1,5 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { KEY_NAME } from '../../transit/key-document.ts';
 import type { ResourceKind } from '../resource-kinds.ts';
 import { parseBoolean, parseDurationSeconds, parseInteger, parseText, wrongType } from './weak-values.ts';
 
@@ -87,7 +86,8 @@ export type InputOf<P extends Params> = {
   readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? K : never]: GivenOf<P[K]>;
 } & { readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? never : K]?: GivenOf<P[K]> };
 
-interface Spec<T> {
+/** How a parameter of any kind is declared. */
+export interface Spec<T> {
   readonly help: string;
   readonly required?: true;
   readonly default?: T;
@@ -100,9 +100,10 @@ type Presence<S> = S extends { readonly required: true }
     ? 'default'
     : 'optional';
 
-type Declared<T, S> = Param<T> & { readonly presence: Presence<S> };
+export type Declared<T, S> = Param<T> & { readonly presence: Presence<S> };
 
-function declare<T, S extends Spec<T>>(
+/** A parameter of a new kind; those of the functions below are there already. */
+export function declare<T, S extends Spec<T>>(
   spec: S,
   schema: Schema,
   parse: (value: unknown, field: string) => T,
@@ -149,20 +150,6 @@ export function choice<const W extends string, const S extends Spec<W>>(
       });
     }
     return word;
-  });
-}
-
-/** The name of a named key: letters, digits, `_`; inside also `-` and `.`. */
-export function keyName<const S extends Spec<string>>(spec: S): Declared<string, S> {
-  return declare<string, S>(spec, { type: 'string', pattern: KEY_NAME.source }, (value, field) => {
-    const name = parseText(value, field);
-    if (!KEY_NAME.test(name)) {
-      throw invalid(`key name ${JSON.stringify(name)} is not allowed`, {
-        field,
-        hint: 'use letters, digits and "_", inside the name also "-" and "."',
-      });
-    }
-    return name;
   });
 }
 

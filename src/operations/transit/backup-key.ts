@@ -1,7 +1,8 @@
 import { operation } from '../declaration/operation.ts';
+import { flag, text } from '../declaration/params.ts';
 import { existingKey } from './parameters.ts';
 
-export const declaration = operation({
+export const backup = operation({
   api: 'vault',
   mount: 'transit',
   route: 'GET backup/:name',
@@ -21,5 +22,44 @@ export const declaration = operation({
     // A codec of a thousand lines, which nothing else needs.
     const { backupKey } = await import('../../transit/backup/backup-key.ts');
     return { data: { backup: await backupKey(engine, values.name) } };
+  },
+});
+
+export const restore = operation({
+  api: 'vault',
+  mount: 'transit',
+  route: 'POST restore(/:name)',
+  capability: 'update',
+  unfolds: true,
+  params: {
+    // Whatever is wrong with a name is said in the same words for one given here and one inside a backup.
+    name: text({
+      help: 'What the restored key is called; without it, as it was called when it was backed up.',
+      cli: { positional: true, metavar: 'NAME' },
+    }),
+    backup: text({ help: 'The text that a backup printed, here, in Vault or in OpenBao.', default: '' }),
+    force: flag({ help: 'Replace a key of the same name, with all its versions.', default: false }),
+  },
+  cli: {
+    input: { param: 'backup', as: 'text' },
+    done: () => 'Restored the key.',
+    examples: [
+      ['coffer transit restore --in orders.backup', 'under the name that it had'],
+      [
+        'vault read -field=backup transit/backup/orders | coffer transit restore',
+        'a key of Vault, used offline',
+      ],
+    ],
+  },
+  async run({ core, mount }, values) {
+    const engine = await core.engine(mount);
+    // A codec of a thousand lines, which nothing else needs.
+    const { restoreKey } = await import('../../transit/backup/restore-key.ts');
+    await restoreKey(engine, {
+      backup: values.backup,
+      force: values.force,
+      ...(values.name ? { name: values.name } : {}),
+    });
+    return {};
   },
 });

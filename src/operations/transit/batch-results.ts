@@ -1,5 +1,6 @@
 import type { CofferError } from '../../ground/errors.ts';
 import type { BatchItem, ItemResult } from '../../transit/batch.ts';
+import type { Encrypted } from '../../transit/key-cipher.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import type { BatchItem as ParsedItem } from '../declaration/params.ts';
 
@@ -56,3 +57,14 @@ export function failedItems(
   }
   return { failedItems: { statusCode: requestedCode } };
 }
+
+/** What encrypt, rewrap and datakey answer of a ciphertext. */
+export interface EncryptedData {
+  readonly ciphertext: string;
+  readonly key_version: number;
+}
+
+export const encrypted = ({ ciphertext, keyVersion }: Encrypted): EncryptedData => ({
+  ciphertext,
+  key_version: keyVersion,
+});

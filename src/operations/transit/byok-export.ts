@@ -1,7 +1,8 @@
 import { transferKey } from '../../transit/key-exchange/byok-export.ts';
-import { wrappingHashNames } from '../../transit/key-exchange/wrapping.ts';
+import { wrappingHashNames, wrappingPublicKey } from '../../transit/key-exchange/wrapping.ts';
 import { operation } from '../declaration/operation.ts';
-import { keyName, text } from '../declaration/params.ts';
+import { text } from '../declaration/params.ts';
+import { keyName } from './parameters.ts';
 
 export interface TransferData {
   readonly name: string;
@@ -9,7 +10,7 @@ export interface TransferData {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-export const declaration = operation({
+export const byokExport = operation({
   api: 'vault',
   mount: 'transit',
   route: 'GET byok-export/:destination/:source(/:version)',
@@ -51,5 +52,23 @@ export const declaration = operation({
     const { key, wrapped } = await transferKey(engine, values);
     const data: TransferData = { name: key.document.name, type: key.type.name, keys: wrapped };
     return { data };
+  },
+});
+
+export const wrappingKey = operation({
+  api: 'vault',
+  mount: 'transit',
+  route: 'GET wrapping_key',
+  capability: 'read',
+  params: {},
+  cli: {
+    result: { member: 'public_key', as: 'text' },
+    examples: [
+      ['coffer transit wrapping-key > wrapping.pem', 'what others wrap keys under that they bring here'],
+    ],
+  },
+  async run({ core, mount }) {
+    const engine = await core.engine(mount);
+    return { data: { public_key: await wrappingPublicKey(engine) } };
   },
 });

@@ -1,8 +1,9 @@
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
 import { createKey } from '../../transit/lifecycle.ts';
 import { operation } from '../declaration/operation.ts';
-import { duration, flag, integer, keyName, text } from '../declaration/params.ts';
+import { duration, flag, integer, text } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
+import { keyName } from './parameters.ts';
 
 export const declaration = operation({
   api: 'vault',

@@ -1,7 +1,7 @@
 import { dataKey } from '../../transit/data-key.ts';
 import { operation } from '../declaration/operation.ts';
 import { choice, integer } from '../declaration/params.ts';
-import { type EncryptedData, encrypted } from './encrypted.ts';
+import { type EncryptedData, encrypted } from './batch-results.ts';
 import { associatedData, context, existingKey, keyVersion, nonce } from './parameters.ts';
 
 export interface DataKeyData extends EncryptedData {

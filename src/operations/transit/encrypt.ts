@@ -3,13 +3,20 @@ import { encrypt } from '../../transit/encrypt.ts';
 import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
-import { base64, batch, flag, keyName, text } from '../declaration/params.ts';
-import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
-import { type EncryptedData, encrypted } from './encrypted.ts';
+import { base64, batch, flag, text } from '../declaration/params.ts';
+import {
+  type EncryptedData,
+  encrypted,
+  engineItems,
+  failedItems,
+  resultLines,
+  type SingleOrBatch,
+} from './batch-results.ts';
 import {
   associatedData,
   context,
   itemKeyVersion,
+  keyName,
   keyVersion,
   nonce,
   partialFailureCode,

@@ -1,12 +1,36 @@
-import { invalid } from '../../ground/errors.ts';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { decodeBase64 } from '../../ground/base64.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { CofferError, invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { systemRandom } from '../../ground/random.ts';
 import { importKey } from '../../transit/key-exchange/import-key.ts';
+import { importVersion } from '../../transit/key-exchange/import-version.ts';
+import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
-import { operation } from '../declaration/operation.ts';
-import { duration, flag, keyName, text } from '../declaration/params.ts';
-import { incomingKey } from './import-parameters.ts';
-import { wrapLocally } from './wrap-locally.ts';
+import { operation, type Runner } from '../declaration/operation.ts';
+import { base64, duration, flag, integer, text } from '../declaration/params.ts';
+import { existingKey, keyName } from './parameters.ts';
 
-export const declaration = operation({
+/** Parameters of both calls that bring keys in. */
+const incomingKey = {
+  ciphertext: base64({
+    help: 'The key, wrapped under the wrapping key: an AES key under RSA-OAEP, then the key under AES-KWP. A command line also takes the key itself (PEM, or base64 of a symmetric key) and wraps it.',
+    default: '',
+  }),
+  public_key: text({
+    help: 'A public key alone, in PEM; for types that sign.',
+    default: '',
+    cli: { metavar: 'PEM' },
+  }),
+  hash_function: text({
+    help: 'Hash of RSA-OAEP.',
+    default: 'SHA256',
+    cli: { metavar: 'HASH', suggest: () => ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'] },
+  }),
+};
+
+export const create = operation({
   api: 'vault',
   mount: 'transit',
   route: 'POST keys/:name/import',
@@ -64,3 +88,86 @@ export const declaration = operation({
     return {};
   },
 });
+
+export const addVersion = operation({
+  api: 'vault',
+  mount: 'transit',
+  route: 'POST keys/:name/import_version',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    ...incomingKey,
+    version: integer({
+      help: 'Complete this version, of which only the public key is known, instead of adding one.',
+      cli: { metavar: 'N' },
+    }),
+  },
+  cli: {
+    input: { param: 'ciphertext', as: 'text', optional: true },
+    resolve: wrapLocally,
+    done: (values) => `Imported a version of key ${values['name']}.`,
+    examples: [
+      ['coffer transit import-version releases --in next.pem', 'the next version of an imported key'],
+    ],
+  },
+  async run({ core, mount }, values) {
+    const engine = await core.engine(mount);
+    await importVersion(engine, values.name, {
+      ciphertext: values.ciphertext,
+      publicKey: values.public_key,
+      hashFunction: values.hash_function,
+      ...(values.version === undefined ? {} : { version: values.version }),
+    });
+    return {};
+  },
+});
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Nothing that is wrapped is this short: the wrapped AES key alone has so many bytes. */
+const WRAPPED_AES_KEY_BYTES = 512;
+
+/**
+ * Lets people give the key itself where the API takes a wrapped one: it is wrapped on their machine, and never sent as it
+ * is. A public key in PEM goes into its own parameter.
+ */
+async function wrapLocally(raw: Raw, runner: Runner): Promise<Raw> {
+  const { ciphertext: given, ...others } = raw;
+  if (typeof given !== 'string' || given === '') return raw;
+  if (/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(given)) return { ...others, public_key: given };
+  const key = keyBytes(given);
+  if (key === undefined) return raw;
+  try {
+    const hash = String(raw['hash_function'] ?? 'SHA256');
+    const publicKey = createPublicKey(await wrappingKeyOf(runner));
+    return { ...raw, ciphertext: wrapForTransport(publicKey, hash, key, systemRandom).toString('base64') };
+  } finally {
+    wipe(key);
+  }
+}
+
+/** The bytes to wrap, or undefined when they seem to be wrapped already. */
+function keyBytes(given: string): Buffer | undefined {
+  if (given.includes('-----BEGIN ')) return pkcs8Of(given);
+  const bytes = decodeBase64(given.trim(), 'ciphertext');
+  return bytes.length > 0 && bytes.length <= WRAPPED_AES_KEY_BYTES ? bytes : undefined;
+}
+
+function pkcs8Of(pem: string): Buffer {
+  try {
+    return createPrivateKey(pem).export({ format: 'der', type: 'pkcs8' });
+  } catch {
+    throw invalid('the private key cannot be read', {
+      field: 'ciphertext',
+      hint: 'give it in PEM and not encrypted ("openssl pkey -in FILE" takes the passphrase off)',
+    });
+  }
+}
+
+async function wrappingKeyOf(runner: Runner): Promise<string> {
+  const { data } = await runner.run('transit wrapping-key', {});
+  const publicKey = isObject(data) ? data['public_key'] : undefined;
+  if (typeof publicKey !== 'string')
+    throw new CofferError('unavailable', 'the answer has no wrapping key in it');
+  return publicKey;
+}

@@ -1,8 +1,34 @@
-import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
-import type { SignatureRequest } from '../../transit/signing.ts';
-import { base64, flag, integer, keyName, text, type ValuesOf } from '../declaration/params.ts';
+/** The operations below a transit mount. These are the parameters that several have, so that they read the same everywhere. */
 
-/** Parameters that several transit operations have, so that they read the same everywhere. */
+import { invalid } from '../../ground/errors.ts';
+import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
+import { KEY_NAME } from '../../transit/key-document.ts';
+import type { SignatureRequest } from '../../transit/signing.ts';
+import {
+  base64,
+  type Declared,
+  declare,
+  flag,
+  integer,
+  type Spec,
+  text,
+  type ValuesOf,
+} from '../declaration/params.ts';
+import { parseText } from '../declaration/weak-values.ts';
+
+/** The name of a named key: letters, digits, `_`; inside also `-` and `.`. */
+export function keyName<const S extends Spec<string>>(spec: S): Declared<string, S> {
+  return declare<string, S>(spec, { type: 'string', pattern: KEY_NAME.source }, (value, field) => {
+    const name = parseText(value, field);
+    if (!KEY_NAME.test(name)) {
+      throw invalid(`key name ${JSON.stringify(name)} is not allowed`, {
+        field,
+        hint: 'use letters, digits and "_", inside the name also "-" and "."',
+      });
+    }
+    return name;
+  });
+}
 
 /** The named key in the path. */
 export const existingKey = keyName({

@@ -2,9 +2,14 @@ import { onlyValue } from '../../transit/batch.ts';
 import { rewrap } from '../../transit/rewrap.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
 import { batch } from '../declaration/params.ts';
-import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
+import {
+  type EncryptedData,
+  encrypted,
+  engineItems,
+  resultLines,
+  type SingleOrBatch,
+} from './batch-results.ts';
 import { decryptItem } from './decrypt.ts';
-import { type EncryptedData, encrypted } from './encrypted.ts';
 import { ciphertextParameters, existingKey, itemKeyVersion, keyVersion, reference } from './parameters.ts';
 
 const itemFields = { ...ciphertextParameters, key_version: itemKeyVersion, reference };

@@ -7,10 +7,9 @@ import type { Location } from '../backends/backend-kind.ts';
 import { diskError } from '../backends/files/disk-errors.ts';
 import { isThere, syncDirectory } from '../backends/files/durable-files.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
+import { everyRef, readConsistently, readEvery } from '../backends/whole-store.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { parseHeader, readHeader } from '../header.ts';
-import { readConsistently } from '../sealed/consistent-read.ts';
-import { everyRef, readEvery } from '../sealed/every-blob.ts';
 import { type BackupRecord, BackupWriter, damagedBackup, readBackupFile } from './backup-file.ts';
 
 export interface BackupSummary {

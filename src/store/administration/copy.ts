@@ -2,8 +2,8 @@ import { placed, unavailable } from '../../ground/errors.ts';
 import type { Backend, Blob, State, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
+import { everyRef, readEvery } from '../backends/whole-store.ts';
 import { parseHeader } from '../header.ts';
-import { everyRef, readEvery } from '../sealed/every-blob.ts';
 import type { Progress } from './survey.ts';
 
 export interface CopyOptions {

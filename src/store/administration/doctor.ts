@@ -2,16 +2,15 @@ import { asCofferError, type Place, printPlace } from '../../ground/errors.ts';
 import type { Backend, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
+import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
 import type { RootKey } from '../root-key.ts';
-import { readConsistently } from '../sealed/consistent-read.ts';
 import type { Keyring } from '../sealed/keyring.ts';
 import type { Credential } from '../slots/credential.ts';
 import { compareSlots, openSlotList, readSlotFiles, SLOT_LIST } from '../slots/slot-list.ts';
 import { unlock } from '../slots/unlock.ts';
-import { checkIndexes } from './index-check.ts';
 import { type Finding, findingOf } from './status.ts';
-import { type Progress, type Survey, surveyBlobs } from './survey.ts';
+import { checkIndexes, type Progress, type Survey, surveyBlobs } from './survey.ts';
 
 export interface ExamineOptions {
   readonly location: Location;

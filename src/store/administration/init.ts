@@ -1,12 +1,26 @@
+/** What is done to a whole store: made, examined, backed up, brought back, copied, and given a new root key. */
+import { wipe } from '../../ground/bytes.ts';
 import { type Clock, systemClock } from '../../ground/clock.ts';
+import { invalid } from '../../ground/errors.ts';
 import { type Random, systemRandom } from '../../ground/random.ts';
+import type { Blob, InitialContent } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
+import { MemoryBackend } from '../backends/memory.ts';
 import { createAt } from '../backends/registry.ts';
+import { everyRef, readEvery } from '../backends/whole-store.ts';
+import { type Header, newHeader, printHeader } from '../header.ts';
+import { ROOT_KEY_BYTES, RootKey } from '../root-key.ts';
+import { COLLECTIONS, headOf } from '../sealed/collection-index.ts';
+import { Keyring } from '../sealed/keyring.ts';
+import { SealedStore } from '../sealed/sealed-store.ts';
+import { prepareSlot } from '../slots/new-slot.ts';
+import { slotBlob } from '../slots/slot-file.ts';
 import type { CreatedSlot, SlotRequest } from '../slots/slot-kind.ts';
-import { type Furnish, newStore } from './initial-content.ts';
+import { sealSlotList } from '../slots/slot-list.ts';
+import type { Store } from '../store.ts';
 
 export interface InitOptions {
-  /** A directory is made when it is missing, and must be empty otherwise; so are the tables of a database. */
+  /** A directory is made when it is missing, and else must be empty; the tables of a database are made, too. */
   readonly location: Location;
   /** At least one. */
   readonly slots: readonly SlotRequest[];
@@ -33,4 +47,70 @@ export async function initStore(options: InitOptions): Promise<InitResult> {
   const store = await newStore(slots, clock, random, furnish);
   await createAt(location, store.content);
   return { id: store.header.id, slots: store.slots };
+}
+
+export interface NewStore {
+  readonly header: Header;
+  readonly slots: readonly CreatedSlot[];
+  readonly content: InitialContent;
+}
+
+/** Puts the first documents into a store. */
+export type Furnish = (store: Store) => Promise<void>;
+
+const FIRST_GENERATION = 1;
+
+/**
+ * Everything that a new store consists of, under a fresh root key: an empty one, or what `furnish` makes of that.
+ * @throws `invalid` for impossible slots.
+ */
+export async function newStore(
+  requests: readonly SlotRequest[],
+  clock: Clock,
+  random: Random,
+  furnish?: Furnish,
+): Promise<NewStore> {
+  if (requests.length === 0) throw invalid('a store needs at least one key slot');
+  const header = newHeader(clock);
+  const prepared = [];
+  for (const request of requests) {
+    prepared.push(await prepareSlot(request, { storeId: header.id, clock, random }));
+  }
+  const rootKey = random.bytes(ROOT_KEY_BYTES);
+  const root = new RootKey(rootKey, header.id, FIRST_GENERATION, random);
+  const blobs = [
+    ...prepared.map((slot) => slotBlob(slot.wrap(rootKey, FIRST_GENERATION))),
+    sealSlotList(
+      root,
+      prepared.map(({ listed }) => listed),
+    ),
+    root.seal(headOf(COLLECTIONS), JSON.stringify({ ids: [] })),
+  ];
+  wipe(rootKey);
+  const empty: InitialContent = {
+    header: printHeader(header),
+    version: { generation: FIRST_GENERATION, revision: 0 },
+    blobs: oneByOne(blobs),
+  };
+  return {
+    header,
+    slots: prepared.map(({ created }) => created),
+    content: furnish === undefined ? empty : await furnished(empty, Keyring.ofOne(root), furnish),
+  };
+}
+
+/** Done in memory, so that a store never exists without what it is to have from the start. */
+async function furnished(empty: InitialContent, keyring: Keyring, furnish: Furnish): Promise<InitialContent> {
+  const backend = await MemoryBackend.create(empty);
+  const store = new SealedStore(backend, keyring);
+  try {
+    await furnish(store);
+  } finally {
+    store.close();
+  }
+  return { ...empty, blobs: readEvery(backend, empty.version, await everyRef(backend, empty.version)) };
+}
+
+async function* oneByOne(blobs: readonly Blob[]): AsyncGenerator<Blob> {
+  yield* blobs;
 }

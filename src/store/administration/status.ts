@@ -2,9 +2,9 @@ import { asCofferError, type Place, printPlace } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
+import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
 import { BRING_BACK, EXAMINE_AND_BRING_BACK } from '../refusals.ts';
-import { readConsistently } from '../sealed/consistent-read.ts';
 import type { SlotSummary } from '../slots/slot-kind.ts';
 import { readSlotFiles } from '../slots/slot-list.ts';
 

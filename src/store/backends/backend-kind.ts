@@ -12,11 +12,6 @@ export interface Located {
 /** Where a store is: a directory, or `postgres://…`. Plain JSON. */
 export type Location = string | Located;
 
-/** Milliseconds that a writer waits for others. */
-export const LOCK_WAIT_MS = 30_000;
-/** And whoever makes a store, which others can only be doing as well. */
-export const CREATION_WAIT_MS = 10_000;
-
 export interface BackendOptions {
   /** Milliseconds to wait for other writers before giving up; 30,000 by default. */
   readonly lockWaitMs?: number;

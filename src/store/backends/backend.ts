@@ -87,6 +87,11 @@ export interface Backend {
   close(): void;
 }
 
+/** Milliseconds that a writer waits for the others, where nothing else is said. */
+export const LOCK_WAIT_MS = 30_000;
+/** The same for whoever makes a store, with whom only others can be in the way who do so, too. */
+export const CREATION_WAIT_MS = 10_000;
+
 /** What a new backend is filled with. */
 export interface InitialContent {
   readonly header: Uint8Array;

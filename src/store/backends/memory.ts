@@ -1,3 +1,4 @@
+/** Stores that live and die with the process, while a new one is furnished and in tests. */
 import type { Place } from '../../ground/errors.ts';
 import type {
   Area,

@@ -1,11 +1,11 @@
+/** The sealed store itself: documents, their index and their cache, over blobs that nobody reads without a key. */
 import { sealed } from '../../ground/errors.ts';
 import { pause } from '../../ground/pause.ts';
 import type { Backend, State, Version } from '../backends/backend.ts';
 import type { Store, Transaction, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
 import { DocumentCache } from './document-cache.ts';
-import { DocumentTransaction } from './document-transaction.ts';
-import { DocumentView } from './document-view.ts';
+import { DocumentTransaction, DocumentView } from './documents.ts';
 import type { Keyring } from './keyring.ts';
 
 /** How often a reader tries beside the writers before it makes them wait. */

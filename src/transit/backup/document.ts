@@ -1,3 +1,5 @@
+/** Backups: everything about a key in one text, as Vault and OpenBao write and read it. This is the document inside. */
+
 import { encodeBase64 } from '../../ground/base64.ts';
 import type { BackupMaterial, RsaNumbers } from '../key-types/key-type.ts';
 import { GO_ZERO_TIME, GoFields } from './go-fields.ts';

@@ -1,3 +1,5 @@
+/** Envelopes: files of any length, each under a data key that a named key wraps (docs/envelope-format.md). */
+
 import { type CofferError, denied } from '../../ground/errors.ts';
 import { type FileKeys, openFileKeys } from './file-keys.ts';
 import {

@@ -1,3 +1,5 @@
+/** How keys come in from other services and go out to them, wrapped, so that nobody sees them between. */
+
 import {
   constants,
   createCipheriv,

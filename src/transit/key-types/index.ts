@@ -1,3 +1,5 @@
+/** The key types: a file for each type or family of them, which has all that Coffer knows about it. */
+
 import { aesGcm } from './aes-gcm.ts';
 import { chacha20Poly1305 } from './chacha20-poly1305.ts';
 import { ecdsa } from './ecdsa.ts';

@@ -1,12 +1,11 @@
 import { systemRandom } from '../../../src/ground/random.ts';
-import { memoryStore } from '../../../src/store/memory-store.ts';
 import type { ItemResult } from '../../../src/transit/batch.ts';
-
 import { decrypt } from '../../../src/transit/decrypt.ts';
 import { engineOf } from '../../../src/transit/engine.ts';
 import { rewrap } from '../../../src/transit/rewrap.ts';
 import { verify } from '../../../src/transit/verification.ts';
 import type { Chance } from '../../chance.ts';
+import { memoryStore } from '../../store/memory-store.ts';
 
 import { goSamples, restoreGoKeys, type Sample } from '../go-keys.ts';
 import { anyText, shorterTexts, spoiledText } from '../mutation.ts';

@@ -1,5 +1,4 @@
 import { systemRandom } from '../../../src/ground/random.ts';
-import { memoryStore } from '../../../src/store/memory-store.ts';
 import { onlyValue } from '../../../src/transit/batch.ts';
 import { decrypt } from '../../../src/transit/decrypt.ts';
 import { encrypt } from '../../../src/transit/encrypt.ts';
@@ -11,6 +10,7 @@ import { rewrapEnvelope } from '../../../src/transit/envelope/rewrap.ts';
 import { halfOf, printWrappedKey } from '../../../src/transit/envelope/wrapped-keys.ts';
 import { rewrap } from '../../../src/transit/rewrap.ts';
 import type { Chance } from '../../chance.ts';
+import { memoryStore } from '../../store/memory-store.ts';
 
 import { Collected, MemoryFile, sourceOf } from '../../transit/envelope/in-memory.ts';
 import vectors from '../../vectors/envelopes/envelopes.json' with { type: 'json' };

@@ -1,6 +1,5 @@
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { systemRandom } from '../../../src/ground/random.ts';
-import { memoryStore } from '../../../src/store/memory-store.ts';
 import { backupKey } from '../../../src/transit/backup/backup-key.ts';
 import { restoreKey } from '../../../src/transit/backup/restore-key.ts';
 import { decrypt } from '../../../src/transit/decrypt.ts';
@@ -9,10 +8,10 @@ import { type Engine, engineOf } from '../../../src/transit/engine.ts';
 import { exportKey } from '../../../src/transit/export.ts';
 import { hmac } from '../../../src/transit/hmac.ts';
 import { keyRef } from '../../../src/transit/key-collection.ts';
-
 import { listKeys } from '../../../src/transit/lifecycle.ts';
 import { sign } from '../../../src/transit/signing.ts';
 import type { Chance } from '../../chance.ts';
+import { memoryStore } from '../../store/memory-store.ts';
 
 import { goKeys } from '../go-keys.ts';
 import { anyText, shorterTexts, spoiledBytes, spoiledText, swollenText } from '../mutation.ts';

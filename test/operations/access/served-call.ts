@@ -9,8 +9,8 @@ import {
   resultOf,
 } from '../../../src/operations/declaration/operation.ts';
 import { type Params, parseValues } from '../../../src/operations/declaration/params.ts';
-import { memoryStore } from '../../../src/store/memory-store.ts';
 import { FakeClock } from '../../access/room.ts';
+import { memoryStore } from '../../store/memory-store.ts';
 
 /** A core over a fresh store in memory, and operations run on it as by a server or the owner. */
 export class ServedCalls {

@@ -7,7 +7,7 @@ import {
 } from '../../../src/operations/declaration/operation.ts';
 import { readDocument } from '../../../src/operations/json-api/request.ts';
 import { loadOperation, ownerRunner, run } from '../../../src/operations/runner.ts';
-import { memoryStore } from '../../../src/store/memory-store.ts';
+import { memoryStore } from '../../store/memory-store.ts';
 
 export const BASE_URL = 'https://tags.example';
 

@@ -7,9 +7,9 @@ import {
   owner,
 } from '../../../src/operations/declaration/operation.ts';
 import { loadOperation, run } from '../../../src/operations/runner.ts';
-import { memoryStore } from '../../../src/store/memory-store.ts';
 import type { Dialect, Engine } from '../../../src/transit/engine.ts';
 import { goBackup, goDocument, type Members } from '../../reference/go-backup.ts';
+import { memoryStore } from '../../store/memory-store.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { SharedLook } from '../../../src/store/backends/postgres/shared-look.ts';
+import { SharedLook } from '../../../src/store/backends/postgres/postgres-backend.ts';
 
 /** Looks that are answered by hand, in the order in which they were sent. */
 function looks() {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
-import { tlsOptions } from '../../../src/store/backends/postgres/tls.ts';
+import { tlsOptions } from '../../../src/store/backends/postgres/authentication.ts';
 import { refusal } from '../../refusal.ts';
 
 let home = '';

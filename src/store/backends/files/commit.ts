@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { corrupt, placed } from '../../../ground/errors.ts';
 import { type Area, areas, type BlobRef, type Change, type Version } from '../backend.ts';
-import { stageBlobFile } from './blob-file.ts';
 import {
   deleteFile,
   deleteTree,
@@ -10,6 +9,7 @@ import {
   isThere,
   moveFile,
   readWhole,
+  stageBlobFile,
   syncDirectory,
   writeDurably,
 } from './durable-files.ts';

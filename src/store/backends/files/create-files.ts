@@ -1,26 +1,27 @@
-import { readdirSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeWithParents } from '../../../ground/directories.ts';
-import { conflict, placed } from '../../../ground/errors.ts';
-import type { InitialContent } from '../backend.ts';
-import { CREATION_WAIT_MS, type CreateOptions } from '../backend-kind.ts';
+import { conflict, corrupt, placed } from '../../../ground/errors.ts';
+import { areas, type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
+import type { CreateOptions } from '../backend-kind.ts';
 import { diskError } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
   deleteFile,
   deleteTree,
+  inParallel,
   isThere,
   moveFile,
   readWhole,
+  refuseForeign,
   syncDirectory,
   writeDurably,
 } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
-import { completeGeneration } from './generation-copy.ts';
 import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
 import { HEADER, Layout, STAGED } from './layout.ts';
-import { refuseForeign } from './ownership.ts';
 import { StateDirectory, settled } from './state-directory.ts';
 
 /**
@@ -112,4 +113,44 @@ async function clear(layout: Layout, madeDirectory: boolean): Promise<void> {
   deleteFile(layout.lock);
   await rmdir(layout.directory).catch(() => undefined);
   await syncDirectory(dirname(layout.directory)).catch(() => undefined);
+}
+
+/**
+ * Writes all blobs of a generation that nobody uses yet, as far as they are not there already from an earlier attempt, and
+ * leaves what it has done when it fails. Durable and compared with what was sent once resolved.
+ * @throws `corrupt` when the disk gives back something else.
+ */
+async function completeGeneration(
+  layout: Layout,
+  generation: number,
+  blobs: AsyncIterable<Blob>,
+): Promise<void> {
+  for (const path of [layout.generation(generation), ...areas.map((area) => layout.area(generation, area))]) {
+    if (!isThere(path)) makeDirectory(path);
+  }
+  const sent = new Map<string, string>();
+  await inParallel(blobs, async ({ ref, bytes }) => {
+    const path = layout.blob(generation, ref);
+    sent.set(path, digestOf(bytes));
+    if (digestAt(path) !== digestOf(bytes)) await writeDurably(path, bytes);
+  });
+  for (const area of areas) {
+    const directory = layout.area(generation, area);
+    const surplus = readdirSync(directory).filter((name) => !sent.has(join(directory, name)));
+    for (const name of surplus) rmSync(join(directory, name));
+    await syncDirectory(directory);
+  }
+  for (const [path, digest] of sent) {
+    if (digestAt(path) !== digest)
+      throw corrupt(placed`${{ file: path }} does not hold what was written to it`);
+  }
+  await syncDirectory(layout.generation(generation));
+  await syncDirectory(layout.directory);
+}
+
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+function digestAt(path: string): string | undefined {
+  const bytes = readWhole(path);
+  return bytes === undefined ? undefined : digestOf(bytes);
 }

@@ -7,12 +7,14 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { type Adapter, Low } from 'lowdb';
 import { isThere as isAnythingAt } from '../../../ground/directories.ts';
+import { placed, unavailable } from '../../../ground/errors.ts';
 import { diskError, errorCode } from './disk-errors.ts';
-import { refuseForeign } from './ownership.ts';
 
 export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;
@@ -156,4 +158,66 @@ export async function inParallel<T>(
   }
   await Promise.all(running);
   if (failures.length > 0) throw failures[0];
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Refuses what somebody else could have changed: not ours, or writable for group or others. On platforms without
+ * such owners (Windows) there is nothing to check.
+ * @throws `unavailable` with the remedy.
+ */
+export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>): void {
+  const uid = process.geteuid?.();
+  if (uid === undefined) return;
+  if (stats.uid !== uid) {
+    throw unavailable(placed`${{ file: path }} belongs to another user (uid ${stats.uid}, yours is ${uid})`, {
+      hint: `run as its owner, or take it over with "chown -R ${uid}"`,
+    });
+  }
+  if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {
+    const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
+    throw unavailable(placed`${{ file: path }} can be written by other users (mode ${mode})`, {
+      hint: placed`run "chmod go-w ${{ file: path }}"`,
+    });
+  }
+}
+
+/** Stands for "no such file": `Low` keeps its old data when a read finds nothing, so that must be told apart. */
+const ABSENT: Uint8Array = new Uint8Array(0);
+
+/**
+ * How lowdb reaches one sealed file. Reading takes it from its place; writing puts the new content, durably, beside
+ * the store's state, from where a commit moves it into place in one step. So what a `Low` has written is seen by no
+ * reader before it is committed.
+ */
+class StagedFile implements Adapter<Uint8Array> {
+  readonly #path: string;
+  readonly #stagedPath: string;
+
+  constructor(path: string, stagedPath: string) {
+    this.#path = path;
+    this.#stagedPath = stagedPath;
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    return readWhole(this.#path) ?? null;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await writeDurably(this.#stagedPath, bytes);
+  }
+}
+
+/** The content of a sealed file, or undefined when there is none. */
+export async function readBlobFile(path: string): Promise<Uint8Array | undefined> {
+  // A new Low for each read: one that was used before would go on showing a file that has vanished since.
+  const file = new Low(new StagedFile(path, ''), ABSENT);
+  await file.read();
+  return file.data === ABSENT ? undefined : file.data;
+}
+
+/** Writes the content that the file at `path` shall have to `stagedPath`, and waits until it is on disk. */
+export async function stageBlobFile(path: string, stagedPath: string, bytes: Uint8Array): Promise<void> {
+  await new Low(new StagedFile(path, stagedPath), bytes).write();
 }

@@ -1,4 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type CofferError, notFound, type Place, placed, unavailable } from '../../../ground/errors.ts';
 import { missing, noStore } from '../../refusals.ts';
 import {
@@ -8,21 +9,19 @@ import {
   type Blob,
   type BlobRef,
   type Change,
+  LOCK_WAIT_MS,
   type State,
   type Version,
   type WriteSession,
 } from '../backend.ts';
-import { type BackendOptions, LOCK_WAIT_MS } from '../backend-kind.ts';
-import { readBlobFile } from './blob-file.ts';
+import type { BackendOptions } from '../backend-kind.ts';
 import { commitChanges, recover, type StoreDirectory } from './commit.ts';
 import { diskError, errorCode } from './disk-errors.ts';
-import { isThere, readWhole, syncDirectory } from './durable-files.ts';
+import { isThere, readBlobFile, readWhole, refuseForeign, syncDirectory } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
 import { deleteGeneration, deleteNeighbours, listGenerations, writeGeneration } from './generation-files.ts';
-import { Layout, parseBlobFileName, STAGED } from './layout.ts';
-import { refuseForeign } from './ownership.ts';
-import { StateDirectory, settled, unsettled } from './state-directory.ts';
-import { findStrays } from './strays.ts';
+import { HEADER, Layout, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
+import { DECIDED, StateDirectory, settled, unsettled } from './state-directory.ts';
 
 /** A store in a directory of files, shared by any number of processes. Layout: docs/format.md. */
 export class FilesBackend implements Backend {
@@ -189,5 +188,44 @@ function refuseForeignDirectory(path: string, whenMissing: CofferError): void {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') throw whenMissing;
     throw diskError(error, 'read', path);
+  }
+}
+
+const OWN_NAMES = new Set([HEADER, 'lock', 'state']);
+
+/**
+ * Paths in a store directory that are no part of the store. What a writer is at, or has left when it was killed, is
+ * not reported: whoever writes next clears it away.
+ */
+function findStrays({ layout, state }: StoreDirectory): string[] {
+  const { state: present, others } = state.list();
+  const strays = others
+    .filter((name) => name !== DECIDED && !name.endsWith(STAGED))
+    .map((name) => join(state.path, name));
+  const known = (name: string): boolean => OWN_NAMES.has(name) || isNear(name, present?.generation);
+  strays.push(...unknownIn(layout.directory, known));
+  if (present === undefined) return strays;
+  const generation = layout.generation(present.generation);
+  strays.push(...unknownIn(generation, (name) => areas.some((area) => area === name)));
+  for (const area of areas) {
+    const directory = layout.area(present.generation, area);
+    strays.push(...unknownIn(directory, (name) => parseBlobFileName(area, name) !== undefined));
+  }
+  return strays;
+}
+
+/** The directory of the present generation, or of one that a rekey is making or deleting. */
+function isNear(name: string, present: number | undefined): boolean {
+  const generation = parseGeneration(name);
+  return generation !== undefined && present !== undefined && Math.abs(generation - present) <= 1;
+}
+
+function unknownIn(directory: string, isKnown: (name: string) => boolean): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => !isKnown(name))
+      .map((name) => join(directory, name));
+  } catch (error) {
+    throw diskError(error, 'read', directory);
   }
 }

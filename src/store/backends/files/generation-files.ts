@@ -1,5 +1,4 @@
 import { promises as files, mkdirSync, readdirSync } from 'node:fs';
-
 import { areas, type Blob } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
 import { DIRECTORY_MODE, inParallel, isThere, syncDirectory, writeDurably } from './durable-files.ts';

@@ -41,7 +41,7 @@ export class Layout {
 export const prefixOf = (directory: string): string => join(directory, '-').slice(0, -1);
 
 /** Slots are JSON for people to look at; documents are only bytes. */
-export const blobFileName = (ref: BlobRef): string => (ref.area === 'slots' ? `${ref.name}.json` : ref.name);
+const blobFileName = (ref: BlobRef): string => (ref.area === 'slots' ? `${ref.name}.json` : ref.name);
 
 /** The blob's name that a file name of an area stands for, or undefined for a file that isn't ours. */
 export function parseBlobFileName(area: Area, fileName: string): string | undefined {

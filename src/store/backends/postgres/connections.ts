@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import { placed, unavailable } from '../../../ground/errors.ts';
 import type { Host, PostgresAddress } from './address.ts';
+import { passwordFor, tlsOptions } from './authentication.ts';
 import { databaseError, isConnectionLoss, isRefusedTls, ReplicaError } from './database-errors.ts';
-import { passwordFor } from './password.ts';
-import { tlsOptions } from './tls.ts';
 
 /** The library's type leaves out how a connection lets the process end, and the socket. */
 export type Client = PoolClient & {

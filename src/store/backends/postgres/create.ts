@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { conflict, corrupt, placed } from '../../../ground/errors.ts';
-import type { Blob, InitialContent } from '../backend.ts';
-import { CREATION_WAIT_MS, type CreateOptions, type Migration } from '../backend-kind.ts';
+import { type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
+import type { CreateOptions, Migration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
 import { type Client, Connections } from './connections.ts';

@@ -6,16 +6,23 @@ import {
   placed,
   unavailable,
 } from '../../../ground/errors.ts';
+import { turn } from '../../../ground/pause.ts';
 import { noStore } from '../../refusals.ts';
-import type { Area, Backend, BlobRef, State, WriteSession } from '../backend.ts';
-import { type BackendOptions, LOCK_WAIT_MS } from '../backend-kind.ts';
+import {
+  type Area,
+  type Backend,
+  type BlobRef,
+  LOCK_WAIT_MS,
+  type State,
+  type WriteSession,
+} from '../backend.ts';
+import type { BackendOptions } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import { isBlobName, printRef } from './blob-rows.ts';
 import { type Client, Connections, type Lent } from './connections.ts';
 import { databaseError } from './database-errors.ts';
 import { checkSchema } from './schema.ts';
 import { PostgresSession } from './session.ts';
-import { SharedLook } from './shared-look.ts';
 import { COMMIT_COLUMNS, type Commit, commitOf, StoreLock } from './store-lock.ts';
 
 const READING_CONNECTIONS = 4;
@@ -206,4 +213,43 @@ export class PostgresBackend implements Backend {
       lent.giveBack(!(await session.release()));
     }
   }
+}
+
+/** So many turns of the event loop are given to others between two looks. Without others they take microseconds. */
+const GATHERING_TURNS = 8;
+
+/**
+ * One look at something far away for all who ask at about the same time. A look counts for those who asked before it was
+ * sent, and for nobody else: whoever asks later may know of changes that it misses. One look is under way at a time; all
+ * who come meanwhile share the next one. It is sent only after those who got the last answer have had their turn, and
+ * others have had time to come: so looks are few under load, and nobody waits without it.
+ */
+export class SharedLook<T> {
+  readonly #look: () => Promise<T>;
+  #underWay: Promise<unknown> = Promise.resolve();
+  /** Not sent yet. */
+  #next: Promise<T> | undefined;
+
+  constructor(look: () => Promise<T>) {
+    this.#look = look;
+  }
+
+  ask(): Promise<T> {
+    this.#next ??= this.#after(this.#underWay);
+    return this.#next;
+  }
+
+  #after(before: Promise<unknown>): Promise<T> {
+    const send = (): Promise<T> => {
+      this.#next = undefined;
+      return this.#look();
+    };
+    const sent = before.then(send);
+    this.#underWay = sent.catch(() => undefined).then(gather);
+    return sent;
+  }
+}
+
+async function gather(): Promise<void> {
+  for (let turns = 0; turns < GATHERING_TURNS; turns++) await turn();
 }

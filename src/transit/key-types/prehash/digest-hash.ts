@@ -1,3 +1,5 @@
+/** Signatures over digests that the caller made, which `node:crypto` does not offer. These are the hash functions. */
+
 import { createHash } from 'node:crypto';
 
 /** A hash function as the RSA paddings need it. */

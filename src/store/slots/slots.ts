@@ -1,9 +1,10 @@
+/** The key slots of a store: each holds its root key under one secret, so that any of them opens it. */
 import { wipe } from '../../ground/bytes.ts';
 import { type Clock, systemClock } from '../../ground/clock.ts';
 import { asCofferError, conflict, notFound } from '../../ground/errors.ts';
 import { type Random, systemRandom } from '../../ground/random.ts';
 import type { Change } from '../backends/backend.ts';
-import { readConsistently } from '../sealed/consistent-read.ts';
+import { readConsistently } from '../backends/whole-store.ts';
 import type { SealedStore } from '../sealed/sealed-store.ts';
 import { prepareSlot } from './new-slot.ts';
 import { slotBlob, slotRef } from './slot-file.ts';

@@ -1,11 +1,11 @@
-import { wipe } from '../ground/bytes.ts';
-import { type Clock, systemClock } from '../ground/clock.ts';
-import { type Random, systemRandom } from '../ground/random.ts';
-import { newStore } from './administration/initial-content.ts';
-import { MemoryBackend } from './backends/memory.ts';
-import { MASTER_KEY_BYTES } from './master-key.ts';
-import { openBackend } from './open.ts';
-import type { SealedStore } from './sealed/sealed-store.ts';
+import { wipe } from '../../src/ground/bytes.ts';
+import { type Clock, systemClock } from '../../src/ground/clock.ts';
+import { type Random, systemRandom } from '../../src/ground/random.ts';
+import { newStore } from '../../src/store/administration/init.ts';
+import { MemoryBackend } from '../../src/store/backends/memory.ts';
+import { MASTER_KEY_BYTES } from '../../src/store/master-key.ts';
+import { openBackend } from '../../src/store/open.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 
 /** A new unlocked store that lives in memory and is gone with the process; sealed all the same. */
 export async function memoryStore(options: { clock?: Clock; random?: Random } = {}): Promise<SealedStore> {

@@ -1,0 +1,82 @@
+import { changeSettings, readSettings } from '../../transit/mount-settings.ts';
+import { operation } from '../declaration/operation.ts';
+import { flag, integer } from '../declaration/params.ts';
+
+export const configureKeyDefaults = operation({
+  api: 'vault',
+  mount: 'transit',
+  route: 'POST config/keys',
+  capability: 'update',
+  params: {
+    // Absent means false, as with peers; a command line that does not mention it only reads.
+    disable_upsert: flag({
+      help: 'Encryption never creates a key that is not there.',
+      default: false,
+      cli: { negatable: true },
+    }),
+  },
+  cli: {
+    examples: [
+      ['coffer transit key-defaults', 'the present setting'],
+      ['coffer transit key-defaults --disable-upsert', 'a mistyped name is an error, not a new key'],
+    ],
+    withoutParam: { param: 'disable_upsert', run: 'read-key-defaults' },
+  },
+  async run({ core, mount }, values) {
+    const engine = await core.engine(mount);
+    const settings = await changeSettings(engine, { disableUpsert: values.disable_upsert });
+    return { data: { disable_upsert: settings.disableUpsert } };
+  },
+});
+
+export const readKeyDefaults = operation({
+  api: 'vault',
+  mount: 'transit',
+  route: 'GET config/keys',
+  capability: 'read',
+  params: {},
+  async run({ core, mount }) {
+    const engine = await core.engine(mount);
+    return { data: { disable_upsert: (await readSettings(engine)).disableUpsert } };
+  },
+});
+
+export const configureCache = operation({
+  api: 'vault',
+  mount: 'transit',
+  route: 'POST cache-config',
+  capability: 'update',
+  params: {
+    size: integer({
+      help: 'Entries to keep in memory, at least 10; 0 for no limit. Servers take it up at their next reload.',
+      default: 0,
+      cli: { metavar: 'N' },
+    }),
+  },
+  cli: {
+    examples: [
+      ['coffer transit cache-config', 'the present size'],
+      ['coffer transit cache-config --size 500', 'servers keep at most 500 keys opened'],
+    ],
+    result: { member: 'size', as: 'text' },
+    withoutParam: { param: 'size', run: 'read-cache-config' },
+  },
+  async run({ core, mount }, values) {
+    const engine = await core.engine(mount);
+    const { cacheSize } = await changeSettings(engine, { cacheSize: values.size });
+    return { data: { size: cacheSize } };
+  },
+});
+
+export const readCache = operation({
+  api: 'vault',
+  mount: 'transit',
+  route: 'GET cache-config',
+  capability: 'read',
+  params: {},
+  cli: { result: { member: 'size', as: 'text' } },
+  async run({ core, mount }) {
+    const engine = await core.engine(mount);
+    return { data: { size: (await readSettings(engine)).cacheSize } };
+  },
+});
