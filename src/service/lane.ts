@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { type CofferError, unavailable } from '../ground/errors.ts';
 import { type Job, readFrames, writeFrame } from './frames.ts';
+import type { Worker } from './lanes.ts';
 import { portOf, Rpc } from './rpc.ts';
-import { forget, printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
+import { printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
 
 /** What a process that works on large requests is told at its start. */
 export interface LaneStart {
@@ -13,116 +14,47 @@ export interface LaneStart {
   readonly keys: readonly SentUnsealKey[];
 }
 
-/** The head of a frame in either direction; bodies travel beside it. */
-export interface NumberedHead {
-  readonly number: number;
-  readonly head: object;
-}
-
 /** The fifth descriptor of the process, after the standard streams and Node's own channel. */
 export const LANE_PIPE = 4;
-const IDLE_MS = 60_000;
-
-interface Running {
-  readonly child: ChildProcess;
-  readonly pipe: Duplex;
-  readonly waiting: Map<number, PromiseWithResolvers<Job>>;
-}
 
 /**
- * Takes large requests to a process of their own, so that parsing and computing them never holds up the others.
- * The process starts with the first such request and ends when none has come for a minute.
+ * A process that works on one job at a time, so that what it takes, and what it may break, is nobody else's.
+ * @param command what follows Node itself on the command line of a process that calls `serveAsWorker`.
+ * @param settings of the service, as plain JSON.
+ * @see docs/decisions/0062
  */
-export class Lane {
-  readonly #command: readonly string[];
-  readonly #settings: object;
-  readonly #keys: readonly UnsealKey[];
-  #running: Promise<Running> | undefined;
-  #idle: NodeJS.Timeout | undefined;
-  #count = 0;
-
-  /** @param command what follows Node itself on the command line of a process that calls `serveAsWorker`. */
-  constructor(command: readonly string[], settings: object, keys: readonly UnsealKey[]) {
-    this.#command = command;
-    this.#settings = settings;
-    this.#keys = keys;
-  }
-
-  /** @throws `unavailable` when the process ends before it has answered. */
-  async work({ head, body }: Job): Promise<Job> {
-    clearTimeout(this.#idle);
-    this.#running ??= this.#start();
-    const { pipe, waiting } = await this.#running;
-    const number = ++this.#count;
-    const answered = Promise.withResolvers<Job>();
-    waiting.set(number, answered);
-    const numbered: NumberedHead = { number, head };
-    writeFrame(pipe, { head: numbered, body });
-    try {
-      return await answered.promise;
-    } finally {
-      if (waiting.size === 0) this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
-    }
-  }
-
-  /** Ends the process; requests that it has not answered fail. */
-  async close(): Promise<void> {
-    clearTimeout(this.#idle);
-    const running = await this.#running?.catch(() => undefined);
-    this.#running = undefined;
-    if (running !== undefined) await end(running.child);
-  }
-
-  /** Closes for good, and overwrites the keys that a further process would have been given. */
-  async seal(): Promise<void> {
-    await this.close();
-    forget(this.#keys);
-  }
-
-  async #start(): Promise<Running> {
-    const child = spawn(process.execPath, this.#command, {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
-    });
-    const pipe = child.stdio[LANE_PIPE] as Duplex;
-    const running: Running = { child, pipe, waiting: new Map() };
-    const rpc = new Rpc(portOf(child), {});
+export function startLane(command: readonly string[], settings: object, keys: readonly UnsealKey[]): Worker {
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'] });
+  const pipe = child.stdio[LANE_PIPE] as Duplex;
+  const rpc = new Rpc(portOf(child), {});
+  let waiting: PromiseWithResolvers<Job> | undefined;
+  const gone = new Promise<void>((resolve) => {
     child.once('close', () => {
       rpc.close();
-      this.#ended(running);
+      waiting?.reject(ended());
+      resolve();
     });
-    child.once('error', () => rpc.close());
-    pipe.on('error', () => undefined);
-    readFrames(pipe, (frame) => settle(running, frame));
-    const start: LaneStart = { role: 'lane', settings: this.#settings, keys: printKeys(this.#keys) };
-    try {
-      await rpc.call('start', start);
-    } catch (error) {
-      this.#running = undefined;
-      child.kill('SIGKILL');
-      throw error;
-    }
-    return running;
-  }
-
-  #ended({ waiting }: Running): void {
-    this.#running = undefined;
-    for (const answered of waiting.values()) answered.reject(ended());
-  }
-}
-
-/** When it resolves, nothing is left of the process and its memory. */
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  await exited;
-}
-
-function settle({ waiting }: Running, { head: numbered, body }: Job): void {
-  const { number, head } = numbered as NumberedHead;
-  const answered = waiting.get(number);
-  waiting.delete(number);
-  answered?.resolve({ head, body });
+  });
+  child.once('error', () => rpc.close());
+  pipe.on('error', () => undefined);
+  readFrames(pipe, (job) => waiting?.resolve(job));
+  const start: LaneStart = { role: 'lane', settings, keys: printKeys(keys) };
+  const started = rpc.call('start', start);
+  // Whoever brings the first job learns of it.
+  started.catch(() => undefined);
+  return {
+    async work(job) {
+      await started;
+      waiting = Promise.withResolvers<Job>();
+      writeFrame(pipe, job);
+      return waiting.promise;
+    },
+    async close() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      // When it resolves, nothing is left of the process and its memory.
+      await gone;
+    },
+  };
 }
 
 const ended = (): CofferError => unavailable('the process that works on large requests ended');

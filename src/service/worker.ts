@@ -5,7 +5,7 @@ import { collectKeys } from './collect-keys.ts';
 import type { Door, DoorKind } from './door.ts';
 import { readFrames, writeFrame } from './frames.ts';
 import { boundHeap } from './heap-limits.ts';
-import { LANE_PIPE, type LaneStart, type NumberedHead } from './lane.ts';
+import { LANE_PIPE, type LaneStart } from './lane.ts';
 import { Log } from './log.ts';
 import { portOf, Rpc } from './rpc.ts';
 import { Service, type ServiceSettings } from './service.ts';
@@ -84,13 +84,7 @@ async function workOnJobs<S>(kind: DoorKind<S>, start: LaneStart, log: Log): Pro
   );
   forget(unsealKeys);
   const pipe = new Socket({ fd: LANE_PIPE });
-  readFrames(pipe, ({ head: numbered, body }) => {
-    const { number, head } = numbered as NumberedHead;
-    void kind.work(service, { head, body }).then((done) => {
-      const answer: NumberedHead = { number, head: done.head };
-      writeFrame(pipe, { head: answer, body: done.body });
-    });
-  });
+  readFrames(pipe, (job) => void kind.work(service, job).then((done) => writeFrame(pipe, done)));
   return async () => {
     pipe.destroy();
     await service.close();

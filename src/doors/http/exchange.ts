@@ -10,6 +10,8 @@ export interface Exchange {
   readonly body: RequestBody;
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
+  /** Calls the listener when the caller has hung up, or has its answer. */
+  readonly onGone?: (listener: () => void) => void;
   /** Scheme, host and port of the listener, for links when the request names no believable host. */
   readonly origin: string;
 }
@@ -18,6 +20,8 @@ export interface Exchange {
 export interface RequestBody {
   /** It is 64 KiB or longer, or nobody knows how long. */
   readonly isLarge: boolean;
+  /** How long it may be, in bytes: what it is said to be, else what the listener takes. */
+  readonly mostBytes: number;
   /** It is said to be longer than `limit` bytes. */
   exceeds(limit: number): boolean;
   /**

@@ -2,6 +2,7 @@ import { catalogue } from '../../operations/catalogue.ts';
 import { loadRoutes } from '../../operations/routes.ts';
 import type { Door, DoorKind } from '../../service/door.ts';
 import type { Job } from '../../service/frames.ts';
+import type { Place } from '../../service/lanes.ts';
 import type { Service } from '../../service/service.ts';
 import { Apis, apiOf } from './apis.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -21,7 +22,7 @@ export interface HttpSettings {
 }
 
 /** A request on its way to another process, without its body. */
-type SentExchange = Omit<Exchange, 'body'>;
+type SentExchange = Omit<Exchange, 'body' | 'onGone'>;
 type SentAnswer = Omit<Answer, 'body'>;
 
 /** HTTP over every operation of the catalogue. */
@@ -83,16 +84,21 @@ async function answer(service: Service, apis: Apis, exchange: Exchange): Promise
  */
 async function answerBeside(service: Service, exchange: Exchange, pending: PendingRequest): Promise<Answer> {
   const caller = await pending.caller().catch(() => undefined);
-  const { lane } = service;
-  if (caller === undefined || lane === undefined) return pending.answer();
+  const { lanes } = service;
+  if (caller === undefined || lanes === undefined) return pending.answer();
+  const { body, onGone, ...head } = exchange;
+  let place: Place | undefined;
   try {
-    const { body, ...head } = exchange;
+    place = lanes.enter(caller.accessor, body.mostBytes);
+    onGone?.(() => place?.leave());
     const bytes = await body.read().catch(() => undefined);
     const isWorthIt = pending.weight === 'unfolds' || (bytes?.length ?? 0) >= LARGE_BODY_BYTES;
     if (!isWorthIt) return await pending.answer();
-    return answerFrom(await lane.work({ head, body: bytes === undefined ? [] : [bytes] }));
+    return answerFrom(await place.work({ head, body: bytes === undefined ? [] : [bytes] }));
   } catch (error) {
     return pending.failed(error);
+  } finally {
+    place?.leave();
   }
 }
 

@@ -61,6 +61,7 @@ export class HttpServer {
       target: request.url ?? '/',
       headers: request.headers,
       body,
+      onGone: (listener) => void response.once('close', listener),
       remoteAddress: request.socket.remoteAddress ?? '',
       origin: this.origin,
     });

@@ -36,6 +36,10 @@ export class IncomingBody implements RequestBody {
     return this.#length === undefined || this.#length >= LARGE_BODY_BYTES;
   }
 
+  get mostBytes(): number {
+    return Math.min(this.#length ?? this.#maxBytes, this.#maxBytes);
+  }
+
   /** More of it is to come than is worth taking in for the sake of the connection. */
   get isLeftBehind(): boolean {
     return this.isLarge && !this.#request.complete;
@@ -86,6 +90,7 @@ const tooLarge = (): CofferError => new CofferError('too-large', 'http: request 
 /** A body that is at hand. */
 export const heldBody = (bytes: Buffer | undefined): RequestBody => ({
   isLarge: (bytes?.length ?? 0) >= LARGE_BODY_BYTES,
+  mostBytes: bytes?.length ?? 0,
   exceeds: (limit) => (bytes?.length ?? 0) > limit,
   async read(limit = Number.POSITIVE_INFINITY) {
     if ((bytes?.length ?? 0) > limit) throw tooLarge();

@@ -1,0 +1,175 @@
+import { type CofferError, unavailable } from '../ground/errors.ts';
+import type { Job } from './frames.ts';
+
+/**
+ * Where requests are worked on that may take long: a few processes beside those that answer, shared fairly, so that one
+ * caller's large request makes another's wait for no more than its part.
+ */
+
+/** One process. It works on one job at a time. */
+export interface Worker {
+  /** @throws `unavailable` when it ends before it has answered. */
+  work(job: Job): Promise<Job>;
+  close(): Promise<void>;
+}
+
+/** So many work at a time, and one caller never holds all of them. */
+const LANES = 2;
+const LANES_OF_ONE = LANES - 1;
+/** The bodies that may be taken in at a time, of all callers and of one of them. */
+const MAX_BYTES = 512 * 1024 * 1024;
+const MAX_BYTES_OF_ONE = MAX_BYTES / 4;
+/** A process that had nothing to do for so long ends. */
+const IDLE_MS = 60_000;
+
+/** Room for one request, taken before its body is read. */
+export interface Place {
+  /** @throws `unavailable` when the process ends before it has answered, or the place was left while the job was waiting. */
+  work(job: Job): Promise<Job>;
+  /** Gives the room back; a job that is still waiting is dropped. To be called whatever happens; once is enough. */
+  leave(): void;
+}
+
+interface Waiting {
+  readonly job: Job;
+  readonly done: PromiseWithResolvers<Job>;
+}
+
+/** What one caller has under way. */
+interface Share {
+  bytes: number;
+  running: number;
+  waiting: readonly Waiting[];
+}
+
+export class Lanes {
+  readonly #start: () => Worker;
+  readonly #workers = new Set<Worker>();
+  readonly #idle = new Map<Worker, NodeJS.Timeout>();
+  readonly #busy = new Set<Worker>();
+  /** By caller; who was served last comes last. */
+  readonly #shares = new Map<string, Share>();
+  #bytes = 0;
+
+  constructor(start: () => Worker) {
+    this.#start = start;
+  }
+
+  /**
+   * @param caller whose share it is part of, e.g. the accessor of a token.
+   * @param bytes how long the body may be.
+   * @throws `unavailable` when the caller, or all of them, have taken all the room there is.
+   */
+  enter(caller: string, bytes: number): Place {
+    const share = this.#shares.get(caller) ?? { bytes: 0, running: 0, waiting: [] };
+    if (share.bytes + bytes > MAX_BYTES_OF_ONE || this.#bytes + bytes > MAX_BYTES) throw noRoom();
+    this.#shares.set(caller, share);
+    this.#take(share, bytes);
+    let mine: Waiting | undefined;
+    let left = false;
+    return {
+      work: (job) => {
+        mine = { job, done: Promise.withResolvers<Job>() };
+        share.waiting = [...share.waiting, mine];
+        this.#next();
+        return mine.done.promise;
+      },
+      leave: () => {
+        if (left) return;
+        left = true;
+        if (mine !== undefined && share.waiting.includes(mine)) {
+          share.waiting = share.waiting.filter((waiting) => waiting !== mine);
+          mine.done.reject(dropped());
+        }
+        this.#take(share, -bytes);
+        if (share.bytes === 0 && share.running === 0) this.#shares.delete(caller);
+      },
+    };
+  }
+
+  /** Later jobs get fresh processes; what is under way ends in those that are there. */
+  renew(): void {
+    for (const worker of this.#idle.keys()) this.#end(worker);
+    this.#workers.clear();
+  }
+
+  /** Ends the processes; what they have not answered fails, and so does what waits. */
+  async close(): Promise<void> {
+    for (const share of this.#shares.values()) {
+      for (const { done } of share.waiting) done.reject(ended());
+      share.waiting = [];
+    }
+    for (const timer of this.#idle.values()) clearTimeout(timer);
+    this.#idle.clear();
+    await Promise.all([...this.#busy, ...this.#workers].map((worker) => worker.close()));
+    this.#workers.clear();
+  }
+
+  #take(share: Share, bytes: number): void {
+    share.bytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  /** Gives free lanes to those who wait: to one caller after the other, each one's in the order in which they came. */
+  #next(): void {
+    for (const [caller, share] of [...this.#shares]) {
+      const [first, ...others] = share.waiting;
+      if (first === undefined || share.running >= LANES_OF_ONE) continue;
+      const worker = this.#free();
+      if (worker === undefined) return;
+      share.waiting = others;
+      share.running += 1;
+      this.#shares.delete(caller);
+      this.#shares.set(caller, share);
+      void this.#run(worker, first).then(() => {
+        share.running -= 1;
+        if (share.bytes === 0 && share.running === 0) this.#shares.delete(caller);
+        this.#next();
+      });
+    }
+  }
+
+  #free(): Worker | undefined {
+    const [idle] = this.#idle.keys();
+    if (idle !== undefined) {
+      clearTimeout(this.#idle.get(idle));
+      this.#idle.delete(idle);
+      return idle;
+    }
+    if (this.#workers.size >= LANES) return undefined;
+    const started = this.#start();
+    this.#workers.add(started);
+    return started;
+  }
+
+  /** Never throws: what goes wrong is the job's. */
+  async #run(worker: Worker, { job, done }: Waiting): Promise<void> {
+    this.#busy.add(worker);
+    try {
+      done.resolve(await worker.work(job));
+      if (this.#workers.has(worker)) {
+        this.#idle.set(worker, setTimeout(() => this.#end(worker), IDLE_MS).unref());
+      } else this.#end(worker);
+    } catch (error) {
+      // It has ended, or nobody knows in what state it is.
+      this.#end(worker);
+      done.reject(error);
+    } finally {
+      this.#busy.delete(worker);
+    }
+  }
+
+  #end(worker: Worker): void {
+    clearTimeout(this.#idle.get(worker));
+    this.#idle.delete(worker);
+    this.#workers.delete(worker);
+    void worker.close();
+  }
+}
+
+const noRoom = (): CofferError =>
+  unavailable('too many large requests are under way', { hint: 'try again when some of them have ended' });
+
+const ended = (): CofferError => unavailable('the processes that work on large requests end');
+
+const dropped = (): CofferError => unavailable('the caller has hung up');
