@@ -32,6 +32,7 @@ interface Running {
 /**
  * Takes large requests to a process of their own, so that parsing and computing them never holds up the others.
  * The process starts with the first such request and ends when none has come for a minute.
+ * @see docs/decisions/0062
  */
 export class Lane {
   readonly #command: readonly string[];
