@@ -14,7 +14,7 @@ import { systemRandom } from '../src/ground/random.ts';
 import { openStore } from '../src/library.ts';
 import { initStore } from '../src/store/administration/init.ts';
 import { generateMasterKey, parseMasterKey } from '../src/store/master-key.ts';
-import { startServerProcess } from '../test/server-process.ts';
+import { startServerProcess } from '../test/servers/server-process.ts';
 import type { Load, Measured } from './load.ts';
 import { median, type Row } from './measure.ts';
 

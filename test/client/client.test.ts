@@ -8,6 +8,7 @@ import { catalogue, type Entry } from '../../src/operations/catalogue.ts';
 import { openCore } from '../../src/operations/core.ts';
 import type { Operation, Outcome, Runner } from '../../src/operations/declaration/operation.ts';
 import { ownerRunner } from '../../src/operations/runner.ts';
+import { refused } from '../refusal.ts';
 import {
   cleanUpAfterAll,
   selfSigned,
@@ -15,8 +16,7 @@ import {
   startServer,
   type TestServer,
   temporaryDirectory,
-} from '../http/serving.ts';
-import { refused } from '../refusal.ts';
+} from '../servers/serving.ts';
 import { memoryStore } from '../store/memory-store.ts';
 
 type Raw = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { startServerProcess } from '../server-process.ts';
+import { startServerProcess } from '../servers/server-process.ts';
 import { binary, emptyPlace, MASTER_KEY, removePlace, type Target } from './harness.ts';
 
 /** Commands that know no store and no key, but the address of a server and a token that may do everything. */

@@ -20,7 +20,7 @@ import { onlyValue } from '../../src/transit/batch.ts';
 import { encrypt } from '../../src/transit/encrypt.ts';
 import type { StoredMaterial } from '../../src/transit/key-types/key-type.ts';
 import { createKey, type NewKey } from '../../src/transit/lifecycle.ts';
-import { issueToken, ownersCall, setPolicy } from '../owner.ts';
+import { issueToken, ownersCall, setPolicy } from '../servers/owner.ts';
 import { goKeys, secretPart } from './go-keys.ts';
 import type { Secrets } from './secrets.ts';
 import { Defect } from './target.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { emptyPlace, type Place, removePlace } from '../e2e/harness.ts';
-import { cleanUpAfterAll, send } from '../http/serving.ts';
+import { cleanUpAfterAll, send } from '../servers/serving.ts';
 import { canReadMemory, findInMemory } from './memory.ts';
 import { childrenOf } from './processes.ts';
 import { formsOf, type Needles, type StoreKeys, storeKeys, textFormsOf } from './secrets.ts';

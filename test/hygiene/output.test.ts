@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { binary, emptyPlace, type Place, type Result, removePlace } from '../e2e/harness.ts';
-import { type Reply, type SendOptions, send } from '../http/serving.ts';
-import { type ServerProcess, startServerProcess } from '../server-process.ts';
+import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
+import { type Reply, type SendOptions, send } from '../servers/serving.ts';
 import { Canaries } from './canaries.ts';
 
 /** A word that occurs nowhere else. */

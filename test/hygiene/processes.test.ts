@@ -6,7 +6,7 @@ import { type Command, isGroup, type Node } from '../../src/cli/command.ts';
 import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from '../e2e/harness.ts';
-import { send } from '../http/serving.ts';
+import { send } from '../servers/serving.ts';
 import { childrenOf, hasProcessFiles, listeningSocketsOf, shownOf } from './processes.ts';
 import { watchServer } from './watching.ts';
 

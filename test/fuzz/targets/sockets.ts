@@ -7,7 +7,7 @@ import { systemRandom } from '../../../src/ground/random.ts';
 
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import type { Chance } from '../../chance.ts';
-import { startServerProcess } from '../../server-process.ts';
+import { startServerProcess } from '../../servers/server-process.ts';
 import { binary } from '../built-command.ts';
 import { runHere } from '../command-here.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { MASTER_KEY, type Reply, send } from '../../http/serving.ts';
-import { type ServerProcess, startServerProcess } from '../../server-process.ts';
+import { type ServerProcess, startServerProcess } from '../../servers/server-process.ts';
+import { MASTER_KEY, type Reply, send } from '../../servers/serving.ts';
 
 const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 /** While a server or the database comes back, callers go on asking for so long. */

@@ -1,0 +1,158 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { refused } from '../../refusal.ts';
+import { issueToken, send, setPolicy, startServer, temporaryDirectory } from '../../servers/serving.ts';
+
+interface Recorded {
+  readonly type: string;
+  readonly auth: Readonly<Record<string, unknown>>;
+  readonly request: {
+    readonly id: string;
+    readonly operation: string;
+    readonly path: string;
+    readonly mount_point?: string;
+    readonly data?: Readonly<Record<string, unknown>>;
+  };
+  readonly response?: { readonly status: number; readonly data?: Readonly<Record<string, unknown>> };
+  readonly error?: string;
+}
+
+const recordsIn = (file: string): readonly Recorded[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Recorded)
+    : [];
+
+const brief = ({ type, request, response }: Recorded) => [
+  type,
+  request.operation,
+  request.path,
+  response?.status,
+];
+
+async function audited() {
+  const auditFile = join(temporaryDirectory(), 'audit.log');
+  return { auditFile, ...(await startServer({ auditFile })) };
+}
+
+describe('the audit trail of a server', () => {
+  it('has a record of every request by the time of its answer, refused ones included', async () => {
+    const { address, token, auditFile, directory } = await audited();
+    await setPolicy(directory, 'none', 'path "x" { capabilities = ["read"] }');
+    const poor = await issueToken(directory, { policies: ['none'] });
+    const requests: readonly (readonly [
+      string,
+      string,
+      string | undefined,
+      unknown,
+      readonly unknown[][],
+    ])[] = [
+      [
+        'POST',
+        '/v1/transit/keys/k',
+        token,
+        undefined,
+        [
+          ['request', 'update', 'transit/keys/k', undefined],
+          ['response', 'update', 'transit/keys/k', 200],
+        ],
+      ],
+      [
+        'POST',
+        '/v1/transit/encrypt/k',
+        token,
+        { plaintext: 'c2VjcmV0' },
+        [['response', 'update', 'transit/encrypt/k', 200]],
+      ],
+      ['GET', '/v1/transit/keys/none', token, undefined, [['response', 'read', 'transit/keys/none', 404]]],
+      ['LIST', '/v1/transit/keys', poor, undefined, [['response', 'list', 'transit/keys', 403]]],
+      ['GET', '/v1/transit/keys/k', 'cfr.bad', undefined, [['response', 'read', 'transit/keys/k', 403]]],
+      ['GET', '/v1/transit/keys/k', undefined, undefined, [['response', 'read', 'transit/keys/k', 403]]],
+      ['GET', '/v1/nothing/here', token, undefined, [['response', 'read', 'nothing/here', 404]]],
+      [
+        'GET',
+        '/api/v2/organizations/x',
+        token,
+        undefined,
+        [['response', 'read', 'api/v2/organizations/x', 404]],
+      ],
+      [
+        'GET',
+        '/api/v2/organizations/x',
+        undefined,
+        undefined,
+        [['response', 'read', 'api/v2/organizations/x', 401]],
+      ],
+    ];
+    for (const [method, path, as, body, expected] of requests) {
+      const before = recordsIn(auditFile).length;
+      await send(address, method, path, { body, ...(as === undefined ? {} : { token: as }) });
+      expect(recordsIn(auditFile).slice(before).map(brief)).toEqual(expected);
+    }
+  });
+
+  it('names the request as its answer does, and holds no secret of it', async () => {
+    const { address, token, auditFile } = await audited();
+    const plaintext = Buffer.from('4012 8888 8888 1881').toString('base64');
+    const { json } = await send(address, 'POST', '/v1/transit/encrypt/k', { token, body: { plaintext } });
+    const issued = await send(address, 'POST', '/v1/auth/token/create', { token, body: {} });
+    const text = readFileSync(auditFile, 'utf8');
+    for (const secret of [token, plaintext, json.data.ciphertext, issued.json.auth.client_token]) {
+      expect(text).not.toContain(secret);
+    }
+    const record = recordsIn(auditFile).find(({ request }) => request.id === json.request_id);
+    expect(record?.request.mount_point).toBe('transit/');
+    expect(record?.request.data?.['plaintext']).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
+    expect(statSync(auditFile).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not filled by probes', async () => {
+    const { address, auditFile } = await audited();
+    for (const path of ['/v1/sys/health', '/v1/sys/seal-status', '/api/v2/ping', '/docs']) {
+      await send(address, 'GET', path);
+    }
+    expect(recordsIn(auditFile)).toEqual([]);
+  });
+
+  it('goes on in a new file when the old one is moved away', async () => {
+    const { address, token, auditFile, reload } = await audited();
+    await send(address, 'GET', '/v1/sys/mounts', { token });
+    renameSync(auditFile, `${auditFile}.1`);
+    await reload();
+    await send(address, 'GET', '/v1/sys/mounts', { token });
+    expect([recordsIn(`${auditFile}.1`).length, recordsIn(auditFile).length]).toEqual([1, 1]);
+  });
+
+  it('when it can not be written, nothing is answered and nothing is changed', async () => {
+    const { address, token, auditFile, reload } = await audited();
+    expect((await send(address, 'POST', '/v1/transit/keys/before', { token })).status).toBe(200);
+    // A directory in its place: not even the owner of everything can write that.
+    rmSync(auditFile);
+    mkdirSync(auditFile);
+    await reload();
+    const refusal = await send(address, 'POST', '/v1/transit/keys/after', { token });
+    expect(refusal.status).toBe(503);
+    expect(refusal.json.errors[0]).toBe('the audit log can not be written');
+    const read = await send(address, 'GET', '/v1/transit/keys/before', { token });
+    expect([read.status, read.text.includes('before')]).toEqual([503, false]);
+    const document = await send(address, 'GET', '/api/v2/organizations', { token });
+    expect(document.status).toBe(503);
+    rmSync(auditFile, { recursive: true });
+    await reload();
+    expect((await send(address, 'GET', '/v1/transit/keys/before', { token })).status).toBe(200);
+    expect((await send(address, 'GET', '/v1/transit/keys/after', { token })).status).toBe(404);
+  });
+
+  it('must be there before a server starts', async () => {
+    const auditFile = temporaryDirectory();
+    chmodSync(auditFile, 0o700);
+    expect(await refused(startServer({ auditFile }))).toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining(`cannot open the audit log ${auditFile}`),
+    });
+  });
+});

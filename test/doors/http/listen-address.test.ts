@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { parseListenAddress, printAddress } from '../../../src/doors/http/listen-address.ts';
+
+const LIMIT = 1000;
+
+describe('an address to listen on', () => {
+  it.each([
+    ['127.0.0.1:8200', { host: '127.0.0.1', port: 8200, maxRequestBytes: LIMIT }],
+    ['localhost:0', { host: 'localhost', port: 0, maxRequestBytes: LIMIT }],
+    ['[::1]:8200', { host: '::1', port: 8200, maxRequestBytes: LIMIT }],
+    ['unix:/run/coffer.sock', { socket: '/run/coffer.sock', maxRequestBytes: LIMIT }],
+    ['127.0.0.1:1?max-request-size=5', { host: '127.0.0.1', port: 1, maxRequestBytes: 5 }],
+    ['unix:/s?max-request-size=7', { socket: '/s', maxRequestBytes: 7 }],
+  ])('is read from %s', (text, expected) => {
+    expect(parseListenAddress(text, LIMIT)).toEqual(expected);
+  });
+
+  it.each([
+    '',
+    '8200',
+    ':8200',
+    '127.0.0.1',
+    '127.0.0.1:',
+    '127.0.0.1:65536',
+    '::1:8200',
+    '[127.0.0.1]:8200',
+    'http://127.0.0.1:8200',
+    '127.0.0.1:8200?max-request-size=0',
+    '127.0.0.1:8200?max-request-size=1e3x',
+    '127.0.0.1:8200?limit=5',
+    '127.0.0.1:8200?max-request-size=5&x=1',
+  ])('is refused when it is %j', (text) => {
+    expect(() => parseListenAddress(text, LIMIT)).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        message: `cannot listen on ${JSON.stringify(text)}`,
+        field: 'listen',
+      }),
+    );
+  });
+
+  it('is printed as clients take it', () => {
+    expect(printAddress('::1', 8200, true)).toBe('https://[::1]:8200');
+    expect(printAddress('127.0.0.1', 80, false)).toBe('http://127.0.0.1:80');
+  });
+});

@@ -1,0 +1,189 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ApiDocument, ApiOperation } from '../../../src/doors/http/openapi.ts';
+import { catalogue } from '../../../src/operations/catalogue.ts';
+import type { Schema } from '../../../src/operations/declaration/params.ts';
+import { loadRoutes, type ServedRoute } from '../../../src/operations/routes.ts';
+import { cleanUpAfterAll, send, startServer, type TestServer } from '../../servers/serving.ts';
+
+interface Described {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: ApiOperation;
+}
+
+let server: TestServer;
+let document: ApiDocument;
+let routes: readonly ServedRoute[];
+let described: readonly Described[];
+const afterwards = cleanUpAfterAll();
+beforeAll(async () => {
+  server = await startServer({}, afterwards);
+  document = (await send(server.address, 'GET', '/v1/sys/internal/specs/openapi')).json;
+  routes = await loadRoutes(catalogue);
+  described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+});
+
+describe('the OpenAPI document', () => {
+  it('is what the standard asks for', async () => {
+    const result = await new Validator().validate(structuredClone(document));
+    expect(result.errors).toBeUndefined();
+    expect(result.valid).toBe(true);
+    expect(document.openapi).toBe('3.1.1');
+  });
+
+  it('has every operation of the catalogue, under its own name', () => {
+    const names = new Set(described.map(({ operation }) => operation.operationId.replace(/\.\d+$/, '')));
+    expect([...new Set(routes.map(({ name }) => name))].filter((name) => !names.has(name))).toEqual([]);
+    const ids = described.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('shows optional segments as paths of their own, and lists as GET', () => {
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining([
+        '/v1/transit/random',
+        '/v1/transit/random/{bytes}',
+        '/v1/transit/restore/{name}',
+      ]),
+    );
+    const list = document.paths['/v1/transit/keys']?.['get'];
+    expect(list?.parameters?.[0]).toMatchObject({ name: 'list', in: 'query', required: true });
+  });
+
+  it('tells the body of a JSON:API request down to the attributes', () => {
+    const body = document.paths['/api/v2/organizations']?.['post']?.requestBody;
+    expect(body).toMatchObject({
+      content: {
+        'application/vnd.api+json': {
+          schema: {
+            properties: {
+              data: { properties: { type: { enum: ['organizations'] }, attributes: { required: ['name'] } } },
+            },
+          },
+        },
+      },
+    });
+  });
+});
+
+describe('the page of documentation', () => {
+  it('has every path, and nothing that lies elsewhere or runs', async () => {
+    const { status, text, headers } = await send(server.address, 'GET', '/docs');
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+    for (const { path } of described) expect(text).toContain(path);
+    expect(text).not.toMatch(/<script|\bsrc=|@import|url\(|https?:\/\//i);
+  });
+});
+
+/** Values that fit a schema, mixed with some that do not. */
+function valuesFor(schema: Schema): fc.Arbitrary<unknown> {
+  const fitting = fittingValues(schema);
+  return fc.oneof({ weight: 4, arbitrary: fitting }, { weight: 1, arbitrary: fc.jsonValue() });
+}
+
+function fittingValues(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  switch (schema.type) {
+    case 'integer':
+      return fc.integer({ min: schema.minimum ?? -2, max: Math.min(schema.maximum ?? 300, 300) });
+    case 'boolean':
+      return fc.boolean();
+    case 'array':
+      return fc.array(valuesFor(schema.items ?? {}), { maxLength: 3 });
+    case 'object':
+      return membersFor(schema);
+    default:
+      return schema.format === 'byte'
+        ? fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString('base64'))
+        : fc.constantFrom('orders', 'acme', 'transit', 'sha2-256', 'latest', '1h', '');
+  }
+}
+
+function membersFor({ properties = {}, required = [] }: Schema): fc.Arbitrary<object> {
+  const arbitraries = Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, valuesFor(schema)]),
+  );
+  return fc.record(arbitraries, { requiredKeys: [...required] });
+}
+
+/** What would end the test's own server or token. */
+const LEFT_OUT = /^(?:sys\.seal|sys\.unseal|token\.revoke.*)$/;
+
+/** A request for a described operation: path, query and body from their schemas. */
+function requestFor({ path, method, operation }: Described) {
+  const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+  const inQuery = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
+  const names = fc.record(
+    Object.fromEntries(
+      inPath.map(({ name, schema }) => [
+        name,
+        schema.type === 'string' ? fc.oneof(fittingValues(schema), fc.webSegment()) : fittingValues(schema),
+      ]),
+    ),
+  );
+  const query = fc.record(
+    Object.fromEntries(inQuery.map(({ name, schema }) => [name, fittingValues(schema)])),
+    {
+      requiredKeys: inQuery.filter(({ required }) => required).map(({ name }) => name),
+    },
+  );
+  const [media, content] = Object.entries(
+    (operation.requestBody as { content?: Readonly<Record<string, { schema: Schema }>> })?.content ?? {},
+  )[0] ?? ['', undefined];
+  const body = content === undefined ? fc.constant(undefined) : membersFor(content.schema);
+  return fc.record({ names, query, body }).map((parts) => ({
+    method,
+    media,
+    body: parts.body,
+    target:
+      path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(parts.names[name]))) +
+      printQuery(parts.query),
+  }));
+}
+
+function printQuery(values: object): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) query.set(name, String(value));
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+describe('every described operation', () => {
+  it('answers what fits its description, and what does not, as it is described', async () => {
+    const slow = /^transit\.(?:keys\.create|wrapping-key)/;
+    for (const each of described.filter(({ operation }) => !LEFT_OUT.test(operation.operationId))) {
+      const { operation } = each;
+      await fc.assert(
+        fc.asyncProperty(requestFor(each), async ({ method, target, media, body }) => {
+          const reply = await send(server.address, method, target, {
+            token: server.token,
+            ...(body === undefined ? {} : { body }),
+            headers:
+              target.startsWith('/api/v2/') && method !== 'GET'
+                ? { 'content-type': 'application/vnd.api+json' }
+                : media === ''
+                  ? {}
+                  : { 'content-type': media },
+          });
+          expect([operation.operationId, target, reply.status < 500, reply.status]).toEqual([
+            operation.operationId,
+            target,
+            true,
+            reply.status,
+          ]);
+          // Such a path exists, whatever is wrong with the values.
+          if (reply.status === 405) expect.fail(`${method} ${target} is described but not served`);
+          if (reply.status >= 400 && reply.json?.data === undefined) {
+            expect(Array.isArray(reply.json?.errors)).toBe(true);
+          }
+        }),
+        { numRuns: slow.test(operation.operationId) ? 4 : 12 },
+      );
+    }
+    expect(server.log.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  }, 120_000);
+});

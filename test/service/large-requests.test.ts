@@ -1,0 +1,217 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { childrenOf } from '../hygiene/processes.ts';
+import { chat } from '../servers/raw-http.ts';
+import { send, spawnServer, startServer, temporaryDirectory } from '../servers/serving.ts';
+
+const MIB = 1024 * 1024;
+/** How long an answer is waited for that never comes when a test fails. */
+const PATIENCE_MS = 20_000;
+const LIMIT = 32 * MIB;
+
+interface Health {
+  /** How long each answer took while `work` was going on, in milliseconds. */
+  readonly answers: readonly number[];
+  /** How long `work` took. */
+  readonly work: number;
+}
+
+async function healthDuring(address: string, work: () => Promise<void>): Promise<Health> {
+  const program = fileURLToPath(new URL('health-prober.ts', import.meta.url));
+  const prober = spawn(process.execPath, [program, address], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(prober.stdout, 'data');
+  const start = performance.now();
+  await work();
+  const elapsed = performance.now() - start;
+  const output = text(prober.stdout);
+  prober.kill('SIGTERM');
+  return { answers: JSON.parse(await output) as number[], work: elapsed };
+}
+
+/**
+ * Held up, an answer would come when the work is done. Compared with the work and not with a clock: a busy machine slows both.
+ */
+function expectNotHeldUp({ answers, work }: Health): void {
+  expect(answers.length).toBeGreaterThan(10);
+  expect(Math.max(...answers)).toBeLessThan(work / 3);
+}
+
+describe('a large request', () => {
+  it('of 32 MiB and not one byte more is taken', async () => {
+    const { address, token } = await startServer();
+    await send(address, 'POST', '/v1/transit/keys/big', { token });
+    const frame = JSON.stringify({ plaintext: '' }).length;
+    const plaintext = 'A'.repeat(LIMIT - frame - ((LIMIT - frame) % 4));
+    const body = JSON.stringify({ plaintext }).padEnd(LIMIT);
+    const encrypted = await send(address, 'POST', '/v1/transit/encrypt/big', { token, body });
+    expect(encrypted.status).toBe(200);
+    const over = await send(address, 'POST', '/v1/transit/encrypt/big', { token, body: `${body} ` });
+    expect(over).toMatchObject({ status: 413, json: { errors: ['http: request body too large'] } });
+    expect(encrypted.json.data.ciphertext.length).toBeGreaterThan(LIMIT);
+  });
+
+  it('gets every answer that a small one gets, in the same bytes', async () => {
+    const auditFile = join(temporaryDirectory(), 'audit.log');
+    const { address, token } = await startServer({ auditFile });
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const items = Array.from({ length: 3_000 }, (_, index) => ({
+      plaintext: 'aGVsbG8=',
+      reference: `${index}`,
+    }));
+    const post = (path: string, body: unknown, headers = {}) =>
+      send(address, 'POST', path, { token, body, headers });
+    const encrypted = await post('/v1/transit/encrypt/k', { batch_input: items });
+    expect(encrypted.status).toBe(200);
+    expect(encrypted.json.data.batch_results).toHaveLength(items.length);
+    const failing = await post('/v1/transit/encrypt/k', { batch_input: [...items, { plaintext: '!' }] });
+    expect([failing.status, failing.text.endsWith('}')]).toEqual([400, true]);
+    const padding = 'x'.repeat(100_000);
+    expect(await post('/v1/transit/encrypt/none/x', { padding })).toMatchObject({ status: 404 });
+    expect(await post('/v1/transit/encrypt/k', `{"padding":"${padding}"`)).toMatchObject({ status: 400 });
+    const missing = await post('/v1/transit/encrypt/k', { padding });
+    expect(missing.json).toEqual({ errors: ['missing plaintext to encrypt'] });
+    const documents = { 'content-type': 'application/vnd.api+json' };
+    const organization = { type: 'organizations', attributes: { name: 'acme', padding } };
+    expect(await post('/api/v2/organizations', { data: organization }, documents)).toMatchObject({
+      status: 201,
+    });
+    const tags = Array.from({ length: 2_000 }, (_, index) => ({
+      type: 'tags',
+      attributes: { name: `t${index}` },
+    }));
+    const made = await post('/api/v2/organizations/acme/tags', { data: tags }, documents);
+    expect([made.status, made.json.data.length]).toEqual([201, 2_000]);
+    const records = readFileSync(auditFile, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const answered = records.filter(
+      ({ type, request }) => type === 'response' && request.path === 'transit/encrypt/k',
+    );
+    expect(answered.map(({ response }) => response.status)).toEqual([200, 400, 400, 400]);
+  });
+
+  it('without a good token is refused unread', async () => {
+    const { address } = await startServer();
+    const body = `{"plaintext":"${'A'.repeat(200_000)}`;
+    const reply = await send(address, 'POST', '/v1/transit/encrypt/k', { body, token: 'cfr.bad' });
+    expect(reply).toMatchObject({ status: 403, json: { errors: ['permission denied'] } });
+    const documents = { 'content-type': 'application/vnd.api+json' };
+    expect(await send(address, 'POST', '/api/v2/organizations', { body, headers: documents })).toMatchObject({
+      status: 401,
+    });
+  });
+
+  it.each([
+    ['with its length', 'Content-Length: 30000000'],
+    ['in pieces', 'Transfer-Encoding: chunked'],
+  ])('without a good token is refused before any of it has come, %s', async (_, framing) => {
+    const auditFile = join(temporaryDirectory(), 'audit.log');
+    const { address } = await startServer({ auditFile });
+    const port = Number(new URL(address).port);
+    const refusals = [
+      ['POST', '/v1/transit/encrypt/k', 403, '{"errors":["permission denied"]}\n'],
+      ['PUT', '/v1/nothing', 403, '{"errors":["permission denied"]}\n'],
+      ['POST', '/api/v2/organizations', 401, '{"errors":[{"status":"401","title":"unauthorized"}]}'],
+      ['POST', '/nothing', 404, '{"errors":[]}\n'],
+    ] as const;
+    for (const [method, path, status, body] of refusals) {
+      const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nX-Service-Token: cfr.bad\r\n${framing}\r\n\r\n`;
+      const { answers } = await chat([head], { port, answers: 1, patienceMs: PATIENCE_MS });
+      expect([path, answers[0]?.status, answers[0]?.body]).toEqual([path, status, body]);
+    }
+    const records = readFileSync(auditFile, 'utf8').trim().split('\n');
+    expect(records.map((line) => JSON.parse(line).request.path)).toEqual([
+      'transit/encrypt/k',
+      'nothing',
+      'api/v2/organizations',
+    ]);
+  });
+
+  it.each(['/v1/sys/unseal', '/v1/%73ys/unseal', '/v1/auth/token/create', '/v1/%61uth/token/create'])(
+    'is refused at %s before any of it has come, from 1 MiB on',
+    async (path) => {
+      const { address } = await startServer();
+      const port = Number(new URL(address).port);
+      const head = (bytes: number) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
+      const { answers } = await chat([head(MIB + 1)], { port, answers: 1, patienceMs: PATIENCE_MS });
+      expect([answers[0]?.status, answers[0]?.body]).toEqual([
+        413,
+        '{"errors":["http: request body too large"]}\n',
+      ]);
+    },
+  );
+
+  it('about the server itself is answered by the server, however its path is encoded', async () => {
+    const { address, token } = await startServer();
+    const body = { padding: 'x'.repeat(100_000) };
+    expect(await send(address, 'POST', '/v1/%73ys/seal', { token, body })).toMatchObject({ status: 204 });
+  });
+
+  it('has no business under sys/', async () => {
+    const { address, token } = await startServer();
+    const body = { key: 'A'.repeat(2 * MIB) };
+    expect(await send(address, 'POST', '/v1/sys/unseal', { token, body })).toMatchObject({ status: 413 });
+  });
+
+  it('is answered again after the process that worked on it was killed', async () => {
+    const { address, token, child } = await spawnServer();
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const body = { plaintext: 'A'.repeat(200_000) };
+    const encrypt = () => send(address, 'POST', '/v1/transit/encrypt/k', { token, body });
+    expect((await encrypt()).status).toBe(200);
+    for (const pid of childrenOf(child.pid ?? 0)) process.kill(pid, 'SIGKILL');
+    const statuses = [await encrypt(), await encrypt()].map(({ status }) => status);
+    expect(statuses.at(-1)).toBe(200);
+  });
+});
+
+// A machine that stands still for a moment looks the same from outside; a server that is held up is so every time.
+describe('the health of a server', { retry: 2 }, () => {
+  it('is told while it takes in batches of 32 MiB', async () => {
+    const { address, token } = await spawnServer();
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const item = { plaintext: Buffer.alloc(300, 7).toString('base64') };
+    const count = Math.floor((LIMIT - 100) / (JSON.stringify(item).length + 1));
+    const body = JSON.stringify({ batch_input: Array.from({ length: count }, () => item) });
+    const encrypt = () => send(address, 'POST', '/v1/transit/encrypt/k', { token, body });
+    const health = await healthDuring(address, async () => {
+      const replies = await Promise.all([encrypt(), encrypt()]);
+      for (const { status } of replies) expect(status).toBe(200);
+    });
+    expectNotHeldUp(health);
+  });
+
+  it('is told while it takes in a short backup that unfolds to a long document', async () => {
+    const { address, token, child } = await spawnServer();
+    const keys = Array.from({ length: 150_000 }, () => ({}));
+    const document = gzipSync(JSON.stringify({ policy: {}, archived_keys: { keys } }));
+    const backup = Buffer.concat([Buffer.from('G'), document]).toString('base64');
+    expect(backup.length).toBeLessThan(10_000);
+    const health = await healthDuring(address, async () => {
+      for (const path of ['/v1/transit/restore', '/v1/transit/%72estore/x']) {
+        const reply = await send(address, 'POST', path, { token, body: { backup } });
+        expect(reply).toMatchObject({ status: 400 });
+      }
+    });
+    expect(childrenOf(child.pid ?? 0)).toHaveLength(1);
+    expectNotHeldUp(health);
+  });
+
+  it('is told while it makes RSA keys', async () => {
+    const { address, token } = await spawnServer();
+    const health = await healthDuring(address, async () => {
+      const making = ['a', 'b', 'c'].map((name) =>
+        send(address, 'POST', `/v1/transit/keys/${name}`, { token, body: { type: 'rsa-4096' } }),
+      );
+      for (const { status } of await Promise.all(making)) expect(status).toBe(200);
+    });
+    expectNotHeldUp(health);
+  });
+});
