@@ -5,6 +5,7 @@
  * chunks are turned into CommonJS here and written as tables of functions: `coffer.cjs` with what the frequent commands
  * use; `coffer-more.cjs` with the other commands, and `coffer-serve.cjs` with what only the server uses, each read when first
  * asked for. All share one cache of modules, so that a class is the same class everywhere.
+ * @see docs/decisions/0070
  */
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

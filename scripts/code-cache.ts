@@ -4,6 +4,7 @@
  *
  * Usage: node scripts/code-cache.ts DIRECTORY PART COMMANDS. DIRECTORY has the parts of the bundle, wrapped for `Script`;
  * PART is the one whose cache is written beside it, as PART.cache; COMMANDS is a JSON array of argument lists.
+ * @see docs/decisions/0070
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -51,6 +51,7 @@ export class Acl {
    * as well: peers let a refusal be walked around with a slash.
    * @param parameters of the request; left out, rules about them are not applied.
    * @param meant what the operation understands them as, for the values that a rule denies.
+   * @see docs/decisions/0096
    */
   allows(
     path: string,

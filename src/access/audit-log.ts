@@ -29,6 +29,7 @@ const GROWING_MS = 20;
  * A file of audit records, one a line, appended to by any number of processes. Lines that arrive while a write is
  * under way share the next one, so that many requests wait for one write. A batch goes out in a single append, so
  * lines of several processes do not mix.
+ * @see docs/decisions/0053
  */
 export class AuditLog {
   readonly #path: string;

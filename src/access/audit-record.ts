@@ -51,6 +51,7 @@ const MAX_PATH_LENGTH = 2048;
  * store: whoever holds a value can look for it, nobody can read it; so do names in a request that are like no
  * parameter's. Numbers and truth values stand as they are.
  * A list or an object is hashed as a whole (its JSON), so that a batch costs one hash.
+ * @see docs/decisions/0053
  */
 export class AuditRecorder {
   readonly #key: KeyObject;

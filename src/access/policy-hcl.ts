@@ -29,6 +29,7 @@ const MAX_SHOWN = 40;
  * character. Time and memory are proportional to the text.
  *
  * @throws `invalid` with line and column of the first mistake.
+ * @see docs/decisions/0052
  */
 export function parseBody(text: string): Body {
   if (text.length > MAX_POLICY_LENGTH) {

@@ -55,6 +55,7 @@ export const couldBeToken = (text: string): boolean => text.length > 0 && text.l
 /**
  * The handle of a token: 160 bits of its keyed hash, in hex, which no shell and no command line misreads. It names the
  * token's document and may be shown and logged; only who has both the token and the store's key can compute it.
+ * @see docs/decisions/0050
  */
 export const accessorOf = (key: KeyObject, text: string): string =>
   keyedHash(key, text).slice(0, ACCESSOR_LENGTH);

@@ -48,6 +48,7 @@ export interface LiveToken extends TokenRecord {
 /**
  * The tokens of a store, one document each, under a keyed hash of the token's text. A token lives as long as it is
  * there, has not expired, and the token that issued it lives; so revoking one ends all below it in the same instant.
+ * @see docs/decisions/0051
  */
 export class Tokens {
   readonly #store: Store;

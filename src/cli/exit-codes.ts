@@ -5,7 +5,7 @@ export const FAILED = 1;
 export const USAGE = 2;
 /** The signature or HMAC is not valid: an answer, not an error. */
 export const NOT_VALID = 5;
-/** What shells report for a process that Ctrl-C ended. */
+/** What shells report for a process that Ctrl-C ended. @see docs/decisions/0032 */
 export const INTERRUPTED = 130;
 
 /** The exit code of each kind of error; a new kind does not compile until it has one. */

@@ -55,6 +55,7 @@ const capabilities = () => import('./sys/capabilities.ts');
 /**
  * Every operation, at its place in the command tree: `catalogue.transit.keys.trim` is `coffer transit keys trim`
  * and, in the library, `transit.keys.trim(…)`.
+ * @see docs/decisions/0071
  */
 export const catalogue = {
   transit: {

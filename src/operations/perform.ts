@@ -23,6 +23,7 @@ import type { Match } from './routes.ts';
  * The way of every request of a caller who brings a token, whatever door it came through: authenticate, authorize the
  * path, read and parse what was sent, authorize that, record, run, record, answer. A step that fails ends it: who may not
  * use a path is answered before anything of the body is looked at.
+ * @see docs/decisions/0068
  */
 
 /** The core of an unsealed store, with what stands between it and callers who bring a token. */
@@ -330,6 +331,7 @@ function meaningOf({ params }: Operation, parameters: RequestParameters): Reques
 /**
  * The path that was sent, and where a name in it has another spelling (policies are called by lower-case names) the one
  * that it means. Else a refusal of one spelling could be walked around with another.
+ * @see docs/decisions/0096
  */
 export function spellingsOf(path: string, match: Match): readonly string[] {
   if (typeof match === 'string') return [path];

@@ -1,4 +1,7 @@
-/** Numbers for Prometheus. Snapshots of several processes add up, so that any of them can answer for all. */
+/**
+ * Numbers for Prometheus. Snapshots of several processes add up, so that any of them can answer for all.
+ * @see docs/decisions/0067
+ */
 
 /** Upper bounds of the duration buckets, in seconds. */
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const;

@@ -38,6 +38,7 @@ export class ServedCore implements GuardedCore {
   /**
    * The store's revision as of now, with what depends on it taken up. All requests that came in by this turn of the
    * event loop share one look at the store; the look comes after the last of them, so it is fresh for each.
+   * @see docs/decisions/0063
    */
   revision(): Promise<string> {
     this.#looking ??= this.#look();

@@ -6,6 +6,7 @@ import type { Credential } from '../store/slots/credential.ts';
 /**
  * What may unlock the store. A server that is unsealed keeps what unsealed it, because a process that ends has to be
  * replaced; as bytes, so that `forget` can overwrite it.
+ * @see docs/decisions/0064
  */
 export type UnsealKey =
   | { readonly kind: 'raw' | 'key-file' | 'command' | 'passphrase'; readonly bytes: Uint8Array }

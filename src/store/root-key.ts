@@ -31,6 +31,7 @@ export interface OpenedBlob {
  * The key that seals a store, for one generation. Blobs are sealed under their own name, the name is a keyed hash of
  * their identity, and the identity is inside: a blob that was renamed, swapped or brought from another store or
  * generation doesn't open.
+ * @see docs/decisions/0003
  */
 export class RootKey {
   readonly generation: number;

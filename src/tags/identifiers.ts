@@ -36,6 +36,7 @@ export type IdentifierKind = (typeof KINDS)[number];
 /**
  * An identifier is its own address: `tag-` or `ws-`, four letters that name the organization, twelve that name the
  * record. Requests give the identifier alone, so it has to lead to the organization without an index of all of them.
+ * @see docs/decisions/0041
  */
 export interface Address {
   readonly home: string;

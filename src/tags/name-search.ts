@@ -12,7 +12,7 @@ const MAX_REMEMBERED_SIZE = 1 << 20;
 
 const HAS_CAPITALS = /[A-Z]/;
 
-/** The names of a table in memory, in order, for finding those that contain a text. */
+/** The names of a table in memory, in order, for finding those that contain a text. @see docs/decisions/0042 */
 export class NameSearch {
   readonly #leaves: readonly Leaf[];
   /** Where the names of each leaf begin among all. */

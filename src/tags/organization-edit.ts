@@ -132,7 +132,10 @@ export class OrganizationEdit {
     await this.workspaces.replace(workspace, { ...workspace, tags, tagsWhenCleared });
   }
 
-  /** The workspaces that carry the tag are not touched: its key in them leads nowhere from now on. */
+  /**
+   * The workspaces that carry the tag are not touched: its key in them leads nowhere from now on.
+   * @see docs/decisions/0043
+   */
   async removeTag(tag: TagRecord): Promise<void> {
     await this.tags.remove(tag);
   }

@@ -11,6 +11,7 @@ import { spread } from './identifiers.ts';
  * - `directory` the number of slices, and where each leaf begins.
  *
  * A change of a record alone writes one slice. A name that comes or goes also writes its leaf and the directory.
+ * @see docs/decisions/0040
  */
 
 /** What every record has. */

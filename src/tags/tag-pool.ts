@@ -101,6 +101,7 @@ export class TagPool {
    * Adds tags that no workspace carries yet. A name given twice, in whatever case, is one tag.
    * @throws `not-found` for an unknown organization, `invalid` for a name that breaks a rule or is taken; nothing is
    * added then.
+   * @see docs/decisions/0044
    */
   create(organizationName: string, tags: readonly NamedTag[]): Promise<Tag[]> {
     return this.#edit(organizationName, async (edit) => {
@@ -117,6 +118,7 @@ export class TagPool {
   /**
    * Deletes tags from the pool and from all workspaces that carry them: all of them, or none.
    * @throws `not-found` for the organization, or naming a tag that it does not have.
+   * @see docs/decisions/0045
    */
   delete(organizationName: string, ids: readonly string[]): Promise<void> {
     return this.#edit(organizationName, async (edit) => {

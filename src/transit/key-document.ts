@@ -31,6 +31,7 @@ export interface VersionDocument extends StoredMaterial {
 /**
  * One named key, as stored: a JSON document with the key's name as its id. Each version that exists is held once;
  * `minDecryptionVersion` only says which of them may be used.
+ * @see docs/decisions/0010
  */
 export interface NamedKeyDocument {
   readonly name: string;

@@ -7,6 +7,7 @@ import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts
  * Both read the same declarations.
  * @returns undefined for everything out of the ordinary (help, mistakes, odd notations): commander
  * decides about those, so that there is one set of rules and messages.
+ * @see docs/decisions/0030
  */
 export async function parseQuickly(argv: readonly string[], tree: Group): Promise<Invocation | undefined> {
   const before = new Reader(argv, everywhereOptions);

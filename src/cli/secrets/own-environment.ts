@@ -11,6 +11,7 @@ const ENVIRONMENT_END = 48;
  *
  * Removing a variable leaves its text where the kernel put it when the process began; only Linux lets a process find that
  * place. Elsewhere, or where it is forbidden, the text stays.
+ * @see docs/decisions/0095
  */
 export function forgetVariables(environment: NodeJS.ProcessEnv, names: Iterable<string>): void {
   const present = [...names].filter((name) => environment[name] !== undefined);

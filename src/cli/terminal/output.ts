@@ -40,7 +40,10 @@ export async function printResult(
 export const printDocument = async (session: Session, data: unknown): Promise<boolean> =>
   session.settings.format !== 'json' || printResult(session, data, {});
 
-/** What was asked for; else a table for a person, unless there is but one value to show, and lines for a program. */
+/**
+ * What was asked for; else a table for a person, unless there is but one value to show, and lines for a program.
+ * @see docs/decisions/0033
+ */
 export function formatFor(session: Session, shape: Shape, destination: Destination): Format {
   const isForPerson = isToTerminal(session, destination);
   const isTable = shape.table !== undefined || shape.result === undefined;

@@ -18,6 +18,7 @@ const TERMINAL_DEVICE = '/dev/tty';
 /**
  * Prompts on the terminal. When standard input carries data, the answers come from the terminal device itself;
  * standard output is never written to, because the result goes there.
+ * @see docs/decisions/0034
  */
 export function terminalPrompts(streams: Streams): Prompts {
   const available = (): boolean => streams.err.isTerminal && (streams.in.isTerminal || hasTerminalDevice());

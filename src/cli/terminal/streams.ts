@@ -41,7 +41,7 @@ export interface Streams {
   readonly err: Output;
 }
 
-/** The reader of our output has gone, as in `coffer … | head`. Not worth a message. */
+/** The reader of our output has gone, as in `coffer … | head`. Not worth a message. @see docs/decisions/0032 */
 export class ClosedPipe extends Error {}
 
 /** The person pressed Ctrl-C at a question. */
@@ -66,6 +66,7 @@ export const DEFAULT_COLUMNS = 80;
 
 /**
  * The streams of the process, by file descriptor: `process.stdout` and its like cost several milliseconds of start.
+ * @see docs/decisions/0031
  */
 export function standardStreams(): Streams {
   return { in: inputFrom(0), out: outputTo(1), err: messagesTo(2) };

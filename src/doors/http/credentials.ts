@@ -14,7 +14,10 @@ export function tokenOf({ headers }: Exchange): string | undefined {
   return token === '' ? undefined : token;
 }
 
-/** The command's own client asks for what a local error has beside its text; others get the plain body. */
+/**
+ * The command's own client asks for what a local error has beside its text; others get the plain body.
+ * @see docs/decisions/0065
+ */
 export const DETAILS_HEADER = 'x-coffer-details';
 
 export function errorDetails({ headers }: Exchange, error: unknown): object | undefined {

@@ -27,7 +27,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** How often a closing server looks for connections that have become idle. */
 const CLOSE_CHECK_MS = 20;
 
-/** The server of one listener. */
+/** The server of one listener. @see docs/decisions/0061 */
 export class HttpServer {
   readonly server: Server;
   /** Scheme, host and port for links; known once it listens. */

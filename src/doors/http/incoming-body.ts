@@ -8,6 +8,7 @@ export const LARGE_BODY_BYTES = 64 * 1024;
 /**
  * The body of a request that a server of Node.js took in. Not a byte of it is asked for before somebody reads it: what the
  * connection has brought along by then is all that a refused one costs.
+ * @see docs/decisions/0061
  */
 export class IncomingBody implements RequestBody {
   readonly #request: IncomingMessage;

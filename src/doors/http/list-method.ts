@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
  * because it was expecting LINK. Then the same parser is set to its start, is given the bytes again with LINK written
  * over LIST, and the next message it reports is called LIST. What follows in the same packet, a body or further
  * pipelined requests, goes through the parser as ever.
+ * @see docs/decisions/0060
  */
 
 /** What is used of the platform's own parser; not public, hence guarded by a suite of its own. */

@@ -45,6 +45,7 @@ const LINGER_MS = 1000;
  * Answers a request of whose body much is still to come, and takes in nothing more of it: the connection ends with this
  * answer. Closed at once it would be reset, because bytes are left unread, and the answer might be lost on its way; so our half
  * is closed first.
+ * @see docs/decisions/0068
  */
 export function answerAndHangUp(response: ServerResponse, answer: Answer): void {
   const socket: BusySocket | null = response.socket;

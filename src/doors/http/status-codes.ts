@@ -1,7 +1,10 @@
 import type { CofferError, ErrorKind } from '../../ground/errors.ts';
 import type { Method } from '../../operations/declaration/route.ts';
 
-/** Status codes of `/v1`. Callers' mistakes are never 5xx: clients of the family send those again. */
+/**
+ * Status codes of `/v1`. Callers' mistakes are never 5xx: clients of the family send those again.
+ * @see docs/decisions/0012
+ */
 const DATA_STATUS: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
   unsupported: 400,

@@ -194,6 +194,7 @@ export interface Table {
 /**
  * One operation, declared once. The command, the HTTP route, the remote request, the OpenAPI document and the completions
  * derive from it; its name and summary stand in the catalogue.
+ * @see docs/decisions/0071
  */
 export interface Operation<P extends Params = Params, D = unknown, Mount = string | undefined> {
   readonly api: Api;

@@ -51,7 +51,10 @@ export const nameInsteadOf = (kind: IdentifiedKind) =>
 export const workspaceId = text({ ...identifierOf('workspace'), required: true });
 export const tagId = text({ ...identifierOf('tag'), required: true });
 
-/** `page[number]` and `page[size]`. Numbers that make no sense count as not given, as real clients expect. */
+/**
+ * `page[number]` and `page[size]`. Numbers that make no sense count as not given, as real clients expect.
+ * @see docs/decisions/0046
+ */
 export const pageParams = {
   'page[number]': lenientCount({
     help: 'Page to show, from 1.',

@@ -7,6 +7,7 @@ import { IDENTIFIER_PARAMS } from '../resource-kinds.ts';
  * organization (`organizations/acme/tags/tag-…/relationships/workspaces`), so that one rule covers all that an
  * organization has. Nothing is looked up that depends on whether the identified thing exists, so that neither
  * the answer nor its time tells.
+ * @see docs/decisions/0066
  */
 export async function policyPathsOf(
   core: Core,

@@ -29,6 +29,7 @@ const STOP = 'stop the servers that use it, then run this again: it goes on from
  * Copies a whole store as it is at one moment, sealed as it is: no key is needed, and the same secrets open the copy. When
  * it is cut short, the next call goes on from there. The copy is compared with the original before it counts as a store.
  * @throws `conflict` when there is a store at `to`; `not-found` when there is none at `from`.
+ * @see docs/decisions/0093
  */
 export async function copyStore({ from, to, onProgress }: CopyOptions): Promise<CopySummary> {
   return withBackendAt(from, async (backend) => {

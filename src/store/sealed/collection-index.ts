@@ -36,7 +36,7 @@ export interface IndexWriter extends IndexReader {
   save(identity: Identity, value: object | undefined): void;
 }
 
-/** Chosen by measurement, docs/decisions/0004: rewriting a page must cost little, and so must reading all of them. */
+/** Chosen by measurement: rewriting a page must cost little, and so must reading all of them. @see docs/decisions/0004 */
 export const PAGE_IDS = 512;
 
 export const COLLECTIONS = '';

@@ -24,6 +24,7 @@ const ENTRY_BYTES = 200;
  * Opened documents of one version of the store. When another process commits, entries are kept but count as stale
  * until their sealed bytes are seen to be the same as before: so an unchanged document stays the same object.
  * The least recently used are dropped beyond a bound.
+ * @see docs/decisions/0009
  */
 export class DocumentCache {
   readonly #maxBytes: number;

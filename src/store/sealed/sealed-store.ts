@@ -8,7 +8,7 @@ import { DocumentCache } from './document-cache.ts';
 import { DocumentTransaction, DocumentView } from './documents.ts';
 import type { Keyring } from './keyring.ts';
 
-/** How often a reader tries beside the writers before it makes them wait. */
+/** How often a reader tries beside the writers before it makes them wait. @see docs/decisions/0009 */
 const OPTIMISTIC_ATTEMPTS = 4;
 const COMMIT_PAUSE_MS = 1;
 const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
@@ -117,6 +117,7 @@ export class SealedStore implements Store {
    * Spares the reads that follow a look at the revision at once (a server looks once for each request) their own look:
    * whoever asked for the revision began before it was seen, so what it saw is fresh enough for them. It is forgotten before
    * anything new can come in: a look that went over a network may be older than a request that comes now.
+   * @see docs/decisions/0063
    */
   #remember(state: State): void {
     if (this.#seen === undefined) {

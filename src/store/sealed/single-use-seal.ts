@@ -5,6 +5,7 @@ import { wipe } from '../../ground/bytes.ts';
  * The one way in which this store encrypts: AES-256-GCM under a key *and* nonce that HKDF-SHA256 (RFC 5869) derives
  * from a secret and a salt. The salt is fresh for every seal, so each key seals one message, and the limit of 2^32
  * random nonces under one key (NIST SP 800-38D §8.3) is never approached, however long a root key lives.
+ * @see docs/decisions/0002
  */
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;

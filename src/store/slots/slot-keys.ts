@@ -18,6 +18,7 @@ import type { SlotIdentity, WrappedRootKey } from './slot-file.ts';
  * secrets. The pairing key goes into that wrap too. It is known only under the slot's secret and in the store's
  * sealed list of slots, so somebody who can merely write to the disk can't wrap a root key of their own choice;
  * somebody who also had a root key of the slot's time can.
+ * @see docs/decisions/0001
  */
 export interface SlotKeys {
   readonly privateKey: KeyObject;

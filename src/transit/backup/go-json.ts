@@ -3,6 +3,7 @@ import { CofferError, invalid } from '../../ground/errors.ts';
 /**
  * JSON as Go's `encoding/json` reads and writes it, where that differs from `JSON`: whole numbers of any size stay
  * exact, member names match whatever their case, text after the document is ignored, and `<`, `>`, `&` are escaped.
+ * @see docs/decisions/0020
  */
 export type GoValue = null | boolean | number | bigint | string | readonly GoValue[] | GoObject;
 export interface GoObject {

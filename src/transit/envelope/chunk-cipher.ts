@@ -33,6 +33,7 @@ function nonceOf(index: number, final: boolean): Buffer {
 /**
  * Gives the memory of a piece that a cipher has allocated back at once. Left to the garbage collector, it costs more time
  * than the encryption: fresh pages for every chunk in place of a few that stay in the processor's cache, and 80 MiB more.
+ * @see docs/decisions/0082
  */
 function release(piece: Buffer<ArrayBuffer>): void {
   if (piece.length === piece.buffer.byteLength) piece.buffer.transfer(0);

@@ -5,6 +5,7 @@ import { damaged, notAnEnvelope, unknownFormat } from './refusals.ts';
 /**
  * The part of an envelope's header that never changes and that the header's MAC covers.
  * The format is defined in docs/envelope-format.md.
+ * @see docs/decisions/0080
  */
 export interface SealedHeader extends KeyReference {
   /** Plaintext bytes in every chunk but the last: a power of two. */

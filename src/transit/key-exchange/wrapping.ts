@@ -19,6 +19,7 @@ import type { StoredMaterial } from '../key-types/key-type.ts';
 /**
  * How keys travel between services (PKCS#11 `CKM_RSA_AES_KEY_WRAP`): a fresh AES-256 key under RSA-OAEP, then the key
  * itself under that AES key by AES-KWP (RFC 5649), joined without a separator.
+ * @see docs/decisions/0024
  */
 
 /** The initial value that RFC 5649, section 3, fixes. */

@@ -53,7 +53,10 @@ const publicKeyFromRaw = (raw: Uint8Array): KeyObject =>
 const rawPublic = (key: KeyObject): Buffer =>
   key.export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX.length);
 
-/** Seed and public key joined: what peers store, export, and derive from. The caller overwrites it. */
+/**
+ * Seed and public key joined: what peers store, export, and derive from. The caller overwrites it.
+ * @see docs/decisions/0016
+ */
 function seedAndPublic(pair: KeyPair): Buffer {
   const der = pair.privateKey.export({ format: 'der', type: 'pkcs8' });
   const joined = Buffer.concat([

@@ -190,6 +190,7 @@ const ABSENT: Uint8Array = new Uint8Array(0);
  * How lowdb reaches one sealed file. Reading takes it from its place; writing puts the new content, durably, beside
  * the store's state, from where a commit moves it into place in one step. So what a `Low` has written is seen by no
  * reader before it is committed.
+ * @see docs/decisions/0008
  */
 class StagedFile implements Adapter<Uint8Array> {
   readonly #path: string;

@@ -22,6 +22,7 @@ const LONGEST_PAUSE_MS = 50;
  * reaches the kernel's file locks, and it handles their traps (POSIX drops all locks of a process when *any*
  * descriptor of the file is closed). The kernel lets go when a process ends, however it ends, so no lock is ever stale.
  * Nothing is written: the file stays empty, and no other file appears. Never open the file by other means than this.
+ * @see docs/decisions/0006
  */
 export class FileLock {
   readonly #path: string;

@@ -23,6 +23,7 @@ interface Listing {
  * `dirty-…` while a commit is applied. So there is no content to be damaged, a change of state is one rename, and
  * asking whether anything changed is one look at a name. What is on its way into the store (`*.new`) and the
  * directory of a decided commit lie here too, so that one sync decides a commit.
+ * @see docs/decisions/0005
  */
 export class StateDirectory {
   readonly path: string;
@@ -77,6 +78,7 @@ export class StateDirectory {
    * Takes up the state of a directory that was put in place of another, under the lock. Revisions that caches know are not given
    * out a second time: it goes on from above all that were seen.
    * @param present settled.
+   * @see docs/decisions/0092
    */
   takeUp(present: State): State {
     if (present.revision > this.#highest) {

@@ -65,6 +65,7 @@ type Groups = Readonly<Record<string, string | undefined>>;
  * need be. Beyond libpq's parameters there are `schema` and `passwordfile`.
  * @param defaults parameters that the location doesn't have itself.
  * @throws `invalid`, never repeating the location, which may hold a password.
+ * @see docs/decisions/0094
  */
 export function parseAddress(location: string, defaults: Defaults = {}): PostgresAddress {
   const groups = location.isWellFormed() ? PARTS.exec(location)?.groups : undefined;

@@ -197,6 +197,7 @@ export class PostgresBackend implements Backend {
   /**
    * The database went back in time, to a backup or to a standby that had not received everything: revisions that caches
    * know are given out a second time. So this store goes on from above all that were seen.
+   * @see docs/decisions/0092
    */
   async #continueAfter(lost: Commit): Promise<Commit> {
     const { lent, session } = await this.#begin();
@@ -223,6 +224,7 @@ const GATHERING_TURNS = 8;
  * sent, and for nobody else: whoever asks later may know of changes that it misses. One look is under way at a time; all
  * who come meanwhile share the next one. It is sent only after those who got the last answer have had their turn, and
  * others have had time to come: so looks are few under load, and nobody waits without it.
+ * @see docs/decisions/0091
  */
 export class SharedLook<T> {
   readonly #look: () => Promise<T>;

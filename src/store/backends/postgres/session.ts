@@ -11,7 +11,7 @@ import type { Commit, StoreLock } from './store-lock.ts';
 const ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 50;
 
-/** The right to write: the lock, held by the one connection over which everything is written. */
+/** The right to write: the lock, held by the one connection over which everything is written. @see docs/decisions/0090 */
 export class PostgresSession implements WriteSession {
   readonly #client: Client;
   readonly #address: PostgresAddress;

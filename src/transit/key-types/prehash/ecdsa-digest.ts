@@ -23,6 +23,7 @@ const leftmost = (digest: Uint8Array, orderBytes: number): Uint8Array => digest.
  * ECDSA over a digest of any length that the caller made: a longer one than the order is cut to its leftmost
  * bits, a shorter one is used as it is. The nonce is hedged (RFC 6979 with added randomness), so
  * signatures of equal digests differ, as they do for messages.
+ * @see docs/decisions/0021
  */
 export async function signEcdsaDigest(
   privateKey: KeyObject,

@@ -47,6 +47,7 @@ const hasDigestLength = (hash: DigestHashName | 'none', digest: Uint8Array): boo
  * RSASSA-PKCS1-v1_5 (RFC 8017, 8.2.1) over a digest that the caller made. With `none`, any bytes that fit are padded
  * without naming a hash.
  * @throws `invalid` when the digest does not have the length of the hash, or is too long for the key.
+ * @see docs/decisions/0021
  */
 export function signPkcs1Digest(key: KeyObject, hash: DigestHashName | 'none', digest: Uint8Array): Buffer {
   if (!hasDigestLength(hash, digest))
