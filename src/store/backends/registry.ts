@@ -45,8 +45,8 @@ export function uselessSecrets(location: Location): readonly string[] {
 
 /** The backend of a store. @throws `invalid` for an impossible location. */
 export async function backendAt(location: Location, options: BackendOptions = {}): Promise<Backend> {
-  const place = located(location);
-  return kindOf(place.text).open(place, options);
+  const where = located(location);
+  return kindOf(where.text).open(where, options);
 }
 
 /** Runs `use` on the backend of a store, and lets go of it. */
@@ -71,18 +71,18 @@ export async function createAt(
   content: InitialContent,
   options: CreateOptions = {},
 ): Promise<void> {
-  const place = located(location);
-  await kindOf(place.text).create(place, content, options);
+  const where = located(location);
+  await kindOf(where.text).create(where, content, options);
 }
 
 /** Brings what holds a store up to date, or makes it. Undefined for a directory, where there is nothing of the kind. */
 export async function migrateAt(location: Location): Promise<Migration | undefined> {
-  const place = located(location);
-  return kindOf(place.text).migrate?.(place);
+  const where = located(location);
+  return kindOf(where.text).migrate?.(where);
 }
 
 /** A location for messages: without a password. */
 export async function printLocation(location: Location): Promise<string> {
-  const place = located(location);
-  return kindOf(place.text).print(place);
+  const where = located(location);
+  return kindOf(where.text).print(where);
 }
