@@ -30,6 +30,7 @@ export function hkdfExtract(inputKey: Uint8Array): KeyObject {
  * The second half (RFC 5869, 2.3). `node:crypto` has HKDF, but takes no `info` of more than 1024 bytes,
  * and contexts may be longer.
  * @param bytes at most 64.
+ * @see docs/decisions/0015
  */
 export function hkdfExpand(pseudorandomKey: KeyObject, info: Uint8Array, bytes: number): Buffer {
   const first = createHmac(HASH, pseudorandomKey)

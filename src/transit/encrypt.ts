@@ -80,6 +80,7 @@ function encryptAll(
  * Encrypts with a key that does not exist yet, and stores the key if that made a ciphertext. No lock is held
  * while there may be much to encrypt.
  * @returns undefined when somebody else created the key in the meantime.
+ * @see docs/decisions/0013
  */
 async function createAndEncrypt(
   engine: Engine,

@@ -139,7 +139,7 @@ function requirePublicKey({ type, document }: NamedKey): void {
   if (type.publicKey === undefined) {
     throw lacks(`unknown key type ${type.name} for export type public-key`, 'only asymmetric keys have one');
   }
-  // Peers give it out, though it is half of what the keys of contexts are derived from.
+  // Peers give it out, though it is half of what the keys of contexts are derived from. @see docs/decisions/0016
   if (document.derived) {
     throw lacks(
       'public key of a derived key cannot be exported',

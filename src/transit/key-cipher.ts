@@ -190,6 +190,7 @@ function decodeAssociatedData({ associatedData }: CipherInputs): Buffer | undefi
 /**
  * With a nonce made of the plaintext alone, two different associated data would give two tags under one nonce, from
  * which GCM's and Poly1305's authentication key can be computed. Reading such ciphertexts of peers does no harm.
+ * @see docs/decisions/0011
  */
 function associatedDataToSeal(convergent: ConvergentVersion, inputs: CipherInputs): Buffer | undefined {
   const bytes = decodeAssociatedData(inputs);

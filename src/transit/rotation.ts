@@ -53,6 +53,7 @@ export function rotateKey(engine: Engine, name: string, force: boolean): Promise
 /**
  * The latest version, replaced first when it is older than the key's period. Several processes that find it too old at
  * once add one version between them.
+ * @see docs/decisions/0014
  */
 export async function rotatedWhenDue(engine: Engine, key: NamedKey): Promise<NamedKey> {
   if (!isDue(engine, key)) return key;

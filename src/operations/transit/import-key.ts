@@ -130,6 +130,7 @@ const WRAPPED_AES_KEY_BYTES = 512;
 /**
  * Lets people give the key itself where the API takes a wrapped one: it is wrapped on their machine, and never sent as it
  * is. A public key in PEM goes into its own parameter.
+ * @see docs/decisions/0024
  */
 async function wrapLocally(raw: Raw, runner: Runner): Promise<Raw> {
   const { ciphertext: given, ...others } = raw;

@@ -6,7 +6,10 @@ import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType, type StoredMaterial } fr
 import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
 import { GO_ZERO_TIME } from './go-fields.ts';
 
-/** What the parts of a backup must satisfy together before the key is believed (docs/decisions/0023). */
+/**
+ * What the parts of a backup must satisfy together before the key is believed.
+ * @see docs/decisions/0023
+ */
 
 const HINT = 'the backup is damaged or was altered';
 

@@ -69,9 +69,10 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
 const HMAC_KEY_BYTES = 32;
 
 /**
- * The named key that a backup describes, checked to the last number (docs/decisions/0023). Nothing is stored.
+ * The named key that a backup describes, checked to the last number. Nothing is stored.
  * @param name what the key is to be called; undefined for its name in the backup.
  * @throws `invalid`, `unsupported` or `too-large`, with `field` `backup` or `name`.
+ * @see docs/decisions/0023
  */
 export async function readBackup(
   backup: string,

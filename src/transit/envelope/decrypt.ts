@@ -80,6 +80,7 @@ export function payloadOf(bytes: number, chunkBytes: number): Payload {
  * @returns the header and the bytes of plaintext in the whole file, both authentic now.
  * @throws `invalid` when the range begins behind the end; `corrupt` or `denied` when anything that was read is not
  * authentic.
+ * @see docs/decisions/0083
  */
 export async function decryptRange(
   request: RangeDecryption,

@@ -23,6 +23,7 @@ const MIN_READ_BYTES = 4096;
  * Takes a stream of unknown length through a stage, chunk by chunk, in constant memory: while one piece is worked on, the
  * next is read and the one before is written. An empty stream is one empty chunk; any other ends in a chunk that is not
  * empty. When a chunk is refused, everything before it has been written.
+ * @see docs/decisions/0082
  */
 export async function pump(
   source: ByteSource,

@@ -8,6 +8,7 @@ import { damaged } from './refusals.ts';
  * leaves the old one or the new one. A half carries a checksum and not a MAC: whoever rewraps does not see the data key.
  * What it holds is itself authenticated, by the named key that opens it and by the header's MAC that only the right
  * data key verifies.
+ * @see docs/decisions/0081
  */
 
 export interface WrappedKey {

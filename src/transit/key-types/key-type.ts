@@ -161,7 +161,8 @@ export interface Importing<M> {
 
 /**
  * How keys of the type look in a backup document of the Vault family. A type without a number in either register is
- * written by its name, which peers refuse instead of misreading it (docs/decisions/0022).
+ * written by its name, which peers refuse instead of misreading it.
+ * @see docs/decisions/0022
  */
 export interface BackupForm {
   /** The type's number in OpenBao's documents; absent when it does not have the type. */
