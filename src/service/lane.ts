@@ -18,14 +18,9 @@ export interface LaneStart {
 export const LANE_PIPE = 4;
 
 /**
-<<<<<<< HEAD
  * A process that works on one job at a time, so that what it takes, and what it may break, is nobody else's.
  * @param command what follows Node itself on the command line of a process that calls `serveAsWorker`.
  * @param settings of the service, as plain JSON.
-=======
- * Takes large requests to a process of their own, so that parsing and computing them never holds up the others.
- * The process starts with the first such request and ends when none has come for a minute.
->>>>>>> h-docs
  * @see docs/decisions/0062
  */
 export function startLane(command: readonly string[], settings: object, keys: readonly UnsealKey[]): Worker {

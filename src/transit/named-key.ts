@@ -9,6 +9,7 @@ import type { KeyType } from './key-types/key-type.ts';
 /**
  * A named key ready for use: its document, its type, and parsed key material, each piece made when first asked for.
  * Documents of the store are the same object for as long as they are unchanged, so the work is done once.
+ * @see docs/decisions/0010
  */
 export class NamedKey {
   static readonly #opened = new WeakMap<NamedKeyDocument, NamedKey>();

@@ -53,6 +53,7 @@ const HKDF_NAME = 'hkdf_sha256';
  * contexts are made from, so that only the public key of a context is shown, when one is given.
  * @param contextText base64.
  * @throws `invalid` for a context that is not base64.
+ * @see docs/decisions/0016
  */
 export function keyData(key: NamedKey, contextText?: string): KeyData {
   const { document, type } = key;

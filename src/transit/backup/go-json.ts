@@ -33,6 +33,7 @@ const { parse } = JSON as JsonWithSource;
  * Reads the first JSON value of `text`. Whole numbers become bigints; numbers with a fraction or an exponent stay
  * numbers, which no reader of a whole number accepts, as in Go.
  * @throws `invalid` or `too-large`; the message never quotes the text, which may hold keys.
+ * @see docs/decisions/0020
  */
 export function readGoJson(text: string, limits: GoJsonLimits): GoValue {
   const document = text.slice(0, endOfFirstValue(text, limits));

@@ -1,4 +1,7 @@
-/** Envelopes: files of any length, each under a data key that a named key wraps (docs/envelope-format.md). */
+/**
+ * Envelopes: files of any length, each under a data key that a named key wraps (docs/envelope-format.md).
+ * @see docs/decisions/0080
+ */
 
 import { type CofferError, denied } from '../../ground/errors.ts';
 import { type FileKeys, openFileKeys } from './file-keys.ts';

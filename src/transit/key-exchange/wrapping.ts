@@ -146,6 +146,7 @@ const refOf = (engine: Engine): DocumentRef => ({ collection: engine.settings, i
 /**
  * The mount's key under which others wrap the keys that they bring here. It is made on first use and stays the same; it is no
  * named key, so that lists of keys hold keys only.
+ * @see docs/decisions/0024
  */
 export async function wrappingKey(engine: Engine): Promise<KeyObject> {
   const ref = refOf(engine);

@@ -1,4 +1,7 @@
-/** Signatures over digests that the caller made, which `node:crypto` does not offer. These are the hash functions. */
+/**
+ * Signatures over digests that the caller made, which `node:crypto` does not offer. These are the hash functions.
+ * @see docs/decisions/0021
+ */
 
 import { createHash } from 'node:crypto';
 

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../src/service/frames.ts';
+import { Lanes, type Place, type Worker } from '../../src/service/lanes.ts';
+
+const MIB = 1024 * 1024;
+
+/** Processes that end a job when they are told to, and say what they are at. */
+class Workshop {
+  readonly running = new Map<string, PromiseWithResolvers<Job>>();
+  readonly order: string[] = [];
+  started = 0;
+  closed = 0;
+
+  readonly lanes = new Lanes((): Worker => {
+    this.started += 1;
+    let at: PromiseWithResolvers<Job> | undefined;
+    return {
+      work: ({ head }) => {
+        const { name } = head as { name: string };
+        at = Promise.withResolvers<Job>();
+        this.running.set(name, at);
+        this.order.push(name);
+        return at.promise;
+      },
+      close: async () => {
+        this.closed += 1;
+        at?.reject(new Error('ended'));
+      },
+    };
+  });
+
+  /** `alice-1` is the first job of alice. */
+  ask(name: string, bytes = 1): { readonly place: Place; readonly answer: Promise<string> } {
+    const place = this.lanes.enter(name.split('-')[0] ?? '', bytes);
+    const answer = place
+      .work({ head: { name }, body: [] })
+      .then(({ head }) => (head as { done: string }).done)
+      .catch((error: Error) => error.message)
+      .finally(() => place.leave());
+    return { place, answer };
+  }
+
+  async finish(name: string): Promise<void> {
+    this.running.get(name)?.resolve({ head: { done: name }, body: [] });
+    this.running.delete(name);
+    await turn();
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('the lanes for large requests', () => {
+  it('leave one free for others while a caller has any number of requests', async () => {
+    const shop = new Workshop();
+    for (const name of ['alice-1', 'alice-2', 'alice-3']) shop.ask(name);
+    expect([...shop.running.keys()]).toEqual(['alice-1']);
+    shop.ask('bob-1');
+    expect([...shop.running.keys()]).toEqual(['alice-1', 'bob-1']);
+    await shop.finish('alice-1');
+    expect([...shop.running.keys()]).toEqual(['bob-1', 'alice-2']);
+  });
+
+  it('are given to callers in turn, and to the requests of one in the order in which they came', async () => {
+    const shop = new Workshop();
+    for (const name of ['alice-1', 'alice-2', 'alice-3', 'bob-1', 'bob-2', 'carol-1']) shop.ask(name);
+    for (let left = 6; left > 0; left -= 1) await shop.finish([...shop.running.keys()][0] ?? '');
+    expect(shop.order).toEqual(['alice-1', 'bob-1', 'carol-1', 'alice-2', 'bob-2', 'alice-3']);
+  });
+
+  it('refuse what a caller has no room for, and give the room back', () => {
+    const { lanes } = new Workshop();
+    const places = Array.from({ length: 4 }, () => lanes.enter('alice', 32 * MIB));
+    expect(() => lanes.enter('alice', 1)).toThrow('too many large requests are under way');
+    lanes.enter('bob', 32 * MIB);
+    places[0]?.leave();
+    places[0]?.leave();
+    lanes.enter('alice', 32 * MIB);
+    expect(() => lanes.enter('alice', 1)).toThrow('too many large requests are under way');
+  });
+
+  it('refuse what all callers together have no room for', () => {
+    const { lanes } = new Workshop();
+    for (let caller = 0; caller < 16; caller += 1) lanes.enter(`caller ${caller}`, 32 * MIB);
+    expect(() => lanes.enter('one more', 1)).toThrow('too many large requests are under way');
+  });
+
+  it('drop what waits when its caller has hung up', async () => {
+    const shop = new Workshop();
+    shop.ask('alice-1');
+    const second = shop.ask('alice-2');
+    second.place.leave();
+    expect(await second.answer).toBe('the caller has hung up');
+    await shop.finish('alice-1');
+    expect(shop.order).toEqual(['alice-1']);
+  });
+
+  it('fail the request whose process ends, and no other, and start another process', async () => {
+    const shop = new Workshop();
+    const [first, second] = [shop.ask('alice-1'), shop.ask('bob-1')];
+    shop.running.get('alice-1')?.reject(new Error('out of memory'));
+    expect(await first.answer).toBe('out of memory');
+    shop.ask('alice-2');
+    await turn();
+    expect([shop.started, shop.closed]).toEqual([3, 1]);
+    await shop.finish('bob-1');
+    expect(await second.answer).toBe('bob-1');
+  });
+
+  it('finish what is under way before they are renewed, and nothing when they are closed', async () => {
+    const shop = new Workshop();
+    const old = shop.ask('alice-1');
+    shop.lanes.renew();
+    const fresh = shop.ask('bob-1');
+    expect(shop.started).toBe(2);
+    await shop.finish('alice-1');
+    expect([await old.answer, shop.closed]).toEqual(['alice-1', 1]);
+    const waiting = shop.ask('bob-2');
+    await shop.lanes.close();
+    expect(await waiting.answer).toBe('the processes that work on large requests end');
+    expect(await fresh.answer).toBe('ended');
+  });
+
+  it('answer or refuse every request, and never give both to one caller, whatever comes in which order', async () => {
+    const step = fc.record({
+      caller: fc.constantFrom('alice', 'bob', 'carol'),
+      finishes: fc.boolean(),
+      hangsUp: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const shop = new Workshop();
+        const asked: ReturnType<Workshop['ask']>[] = [];
+        for (const [index, { caller, finishes, hangsUp }] of steps.entries()) {
+          const request = shop.ask(`${caller}-${index}`);
+          asked.push(request);
+          if (hangsUp) request.place.leave();
+          if (finishes) await shop.finish([...shop.running.keys()][0] ?? '');
+          const callers = [...shop.running.keys()].map((name) => name.split('-')[0]);
+          expect(callers.length).toBeLessThanOrEqual(2);
+          expect(new Set(callers).size).toBe(callers.length);
+        }
+        while (shop.running.size > 0) await shop.finish([...shop.running.keys()][0] ?? '');
+        expect(await Promise.all(asked.map(({ answer }) => answer))).toHaveLength(steps.length);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
