@@ -37,9 +37,12 @@ interface Waiting {
 
 /** What one caller has under way. */
 interface Share {
+  readonly caller: string;
   bytes: number;
   running: number;
   waiting: readonly Waiting[];
+  /** When one of its jobs was begun last, counted in jobs; who was never served is next. */
+  servedAt: number;
 }
 
 export class Lanes {
@@ -47,9 +50,9 @@ export class Lanes {
   readonly #workers = new Set<Worker>();
   readonly #idle = new Map<Worker, NodeJS.Timeout>();
   readonly #busy = new Set<Worker>();
-  /** By caller; who was served last comes last. */
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
+  #served = 0;
 
   constructor(start: () => Worker) {
     this.#start = start;
@@ -61,7 +64,7 @@ export class Lanes {
    * @throws `unavailable` when the caller, or all of them, have taken all the room there is.
    */
   enter(caller: string, bytes: number): Place {
-    const share = this.#shares.get(caller) ?? { bytes: 0, running: 0, waiting: [] };
+    const share = this.#shares.get(caller) ?? { caller, bytes: 0, running: 0, waiting: [], servedAt: 0 };
     if (share.bytes + bytes > MAX_BYTES_OF_ONE || this.#bytes + bytes > MAX_BYTES) throw noRoom();
     this.#shares.set(caller, share);
     this.#take(share, bytes);
@@ -82,7 +85,7 @@ export class Lanes {
           mine.done.reject(dropped());
         }
         this.#take(share, -bytes);
-        if (share.bytes === 0 && share.running === 0) this.#shares.delete(caller);
+        this.#forget(share);
       },
     };
   }
@@ -112,21 +115,26 @@ export class Lanes {
 
   /** Gives free lanes to those who wait: to one caller after the other, each one's in the order in which they came. */
   #next(): void {
-    for (const [caller, share] of [...this.#shares]) {
-      const [first, ...others] = share.waiting;
-      if (first === undefined || share.running >= LANES_OF_ONE) continue;
-      const worker = this.#free();
-      if (worker === undefined) return;
+    for (;;) {
+      const [share] = [...this.#shares.values()]
+        .filter(({ running, waiting }) => waiting.length > 0 && running < LANES_OF_ONE)
+        .sort((a, b) => a.servedAt - b.servedAt);
+      const [first, ...others] = share?.waiting ?? [];
+      const worker = first && this.#free();
+      if (share === undefined || first === undefined || worker === undefined) return;
       share.waiting = others;
       share.running += 1;
-      this.#shares.delete(caller);
-      this.#shares.set(caller, share);
+      share.servedAt = ++this.#served;
       void this.#run(worker, first).then(() => {
         share.running -= 1;
-        if (share.bytes === 0 && share.running === 0) this.#shares.delete(caller);
+        this.#forget(share);
         this.#next();
       });
     }
+  }
+
+  #forget(share: Share): void {
+    if (share.bytes === 0 && share.running === 0) this.#shares.delete(share.caller);
   }
 
   #free(): Worker | undefined {
