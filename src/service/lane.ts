@@ -2,16 +2,23 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { type CofferError, unavailable } from '../ground/errors.ts';
 import { type Job, readFrames, writeFrame } from './frames.ts';
-import { portOf, Rpc } from './rpc.ts';
+import { type Calls, portOf, Rpc, remote } from './rpc.ts';
 import { forget, printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
 
 /** What a process that works on large requests is told at its start. */
 export interface LaneStart {
-  readonly role: 'lane';
   /** Of the service, as plain JSON. */
   readonly settings: object;
   readonly keys: readonly SentUnsealKey[];
 }
+
+/** What the server asks of it. */
+export interface LaneProcess {
+  /** Resolves once it takes jobs from its pipe. */
+  workOnJobs(start: LaneStart): Promise<void>;
+}
+
+export const LANE_CALLS: Calls<LaneProcess> = { workOnJobs: true };
 
 /** The head of a frame in either direction; bodies travel beside it. */
 export interface NumberedHead {
@@ -93,9 +100,9 @@ export class Lane {
     child.once('error', () => rpc.close());
     pipe.on('error', () => undefined);
     readFrames(pipe, (frame) => settle(running, frame));
-    const start: LaneStart = { role: 'lane', settings: this.#settings, keys: printKeys(this.#keys) };
+    const start: LaneStart = { settings: this.#settings, keys: printKeys(this.#keys) };
     try {
-      await rpc.call('start', start);
+      await remote<LaneProcess>(rpc, LANE_CALLS).workOnJobs(start);
     } catch (error) {
       this.#running = undefined;
       child.kill('SIGKILL');
