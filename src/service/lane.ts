@@ -3,16 +3,23 @@ import type { Duplex } from 'node:stream';
 import { type CofferError, unavailable } from '../ground/errors.ts';
 import { type Job, readFrames, writeFrame } from './frames.ts';
 import type { Worker } from './lanes.ts';
-import { portOf, Rpc } from './rpc.ts';
+import { type Calls, portOf, Rpc, remote } from './rpc.ts';
 import { printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
 
 /** What a process that works on large requests is told at its start. */
 export interface LaneStart {
-  readonly role: 'lane';
   /** Of the service, as plain JSON. */
   readonly settings: object;
   readonly keys: readonly SentUnsealKey[];
 }
+
+/** What the server asks of it. */
+export interface LaneProcess {
+  /** Resolves once it takes jobs from its pipe. */
+  workOnJobs(start: LaneStart): Promise<void>;
+}
+
+export const LANE_CALLS: Calls<LaneProcess> = { workOnJobs: true };
 
 /** The fifth descriptor of the process, after the standard streams and Node's own channel. */
 export const LANE_PIPE = 4;
@@ -29,17 +36,18 @@ export function startLane(command: readonly string[], settings: object, keys: re
   const rpc = new Rpc(portOf(child), {});
   let waiting: PromiseWithResolvers<Job> | undefined;
   const gone = new Promise<void>((resolve) => {
-    child.once('close', () => {
+    const end = (): void => {
       rpc.close();
       waiting?.reject(ended());
       resolve();
-    });
+    };
+    child.once('close', end);
+    // It could not even be started.
+    child.once('error', end);
   });
-  child.once('error', () => rpc.close());
   pipe.on('error', () => undefined);
   readFrames(pipe, (job) => waiting?.resolve(job));
-  const start: LaneStart = { role: 'lane', settings, keys: printKeys(keys) };
-  const started = rpc.call('start', start);
+  const started = remote<LaneProcess>(rpc, LANE_CALLS).workOnJobs({ settings, keys: printKeys(keys) });
   // Whoever brings the first job learns of it.
   started.catch(() => undefined);
   return {

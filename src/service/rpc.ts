@@ -22,6 +22,29 @@ export const portOf = (peer: MessagingProcess): Port => ({
 
 export type Handlers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
 
+/** The methods that another process may call: of one argument at most, and plain JSON both ways. */
+type Callable<T> = {
+  [Name in keyof T]: T[Name] extends (argument: never) => Promise<unknown> ? Name : never;
+}[keyof T];
+
+/** What of a `T` in another process can be called. */
+export type Remote<T> = Pick<T, Callable<T>>;
+
+/** The names of all of them, which types alone would not tell a program that runs. */
+export type Calls<T> = Readonly<Record<Callable<T>, true>>;
+
+/** @returns the calls of a `T` that the other side offers. They throw as `Rpc.call` does. */
+export const remote = <T>(rpc: Rpc, calls: Calls<T>): Remote<T> =>
+  Object.fromEntries(
+    Object.keys(calls).map((name) => [name, (argument?: unknown) => rpc.call(name, argument)]),
+  ) as Remote<T>;
+
+/** Lets the other side call a `T`. */
+export const offer = <T>(target: Remote<T>, calls: Calls<T>): Handlers =>
+  Object.fromEntries(
+    Object.keys(calls).map((name) => [name, (argument) => (target as Handlers)[name]?.(argument)]),
+  ) as Handlers;
+
 type Message =
   | { readonly call: number; readonly method: string; readonly argument: unknown }
   | { readonly answer: number; readonly value: unknown }

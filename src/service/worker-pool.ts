@@ -1,13 +1,13 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Control, Member } from './control.ts';
+import type { ServerState } from '../operations/declaration/operation.ts';
+import type { Control } from './control.ts';
 import type { Log } from './log.ts';
-import type { Snapshot } from './metrics.ts';
-import { portOf, Rpc } from './rpc.ts';
+import { offer, portOf, Rpc, remote } from './rpc.ts';
 import type { ServiceSettings } from './service.ts';
 import { letMakePrivately } from './socket-file.ts';
 import { printKeys, type UnsealKey } from './unseal-keys.ts';
-import type { WorkerStart } from './worker.ts';
+import { SERVER_CALLS, WORKER_CALLS, type WorkerProcess, type WorkerStart } from './worker.ts';
 
 const RESTART_PAUSE_MS = 200;
 /** Longer than any request may take. */
@@ -50,11 +50,10 @@ export class WorkerPool<S> {
 
   /** Listening on behalf of a worker, this process makes the sockets. */
   async #startMember(worker: Worker): Promise<WorkerMember<S>> {
-    const member = new WorkerMember<S>(worker, this.#control);
+    const member = memberOf<S>(worker, this.#control);
     const { keys } = this.#control;
     this.addresses = await letMakePrivately(() =>
       member.start({
-        role: 'answering',
         settings: this.#settings,
         door: this.#door,
         ...(keys === undefined ? {} : { keys: printKeys(keys) }),
@@ -87,65 +86,35 @@ export class WorkerPool<S> {
   }
 }
 
+type WorkerMember<S> = ReturnType<typeof memberOf<S>>;
+
 /** A worker as the control sees it. */
-class WorkerMember<S> implements Member {
-  readonly #worker: Worker;
-  readonly #rpc: Rpc;
-
-  constructor(worker: Worker, control: Control) {
-    this.#worker = worker;
-    this.#rpc = new Rpc(portOf(worker.process), {
-      sealStatus: () => control.sealStatus(),
-      unseal: (key) => control.unseal(String(key)),
-      resetUnseal: () => control.resetUnseal(),
-      seal: () => control.seal(),
-      reload: () => control.reload(),
-      metrics: () => control.metrics(),
-    });
-    worker.once('exit', () => this.#rpc.close());
-  }
-
-  onceEnded(listener: (code: number | null, signal: string | null) => void): void {
-    this.#worker.once('exit', listener);
-  }
-
-  /** @returns the addresses that it listens on. */
-  async start(start: WorkerStart<S>): Promise<readonly string[]> {
-    try {
-      return (await this.#rpc.call('start', start)) as readonly string[];
-    } catch (error) {
-      this.#worker.process.kill('SIGKILL');
-      throw error;
-    }
-  }
-
-  async unseal(keys: readonly UnsealKey[]): Promise<void> {
-    await this.#rpc.call('unseal', printKeys(keys));
-  }
-
-  async seal(): Promise<void> {
-    await this.#rpc.call('seal');
-  }
-
-  async reload(): Promise<void> {
-    await this.#rpc.call('reload');
-  }
-
-  async renew(door: S): Promise<void> {
-    await this.#rpc.call('renew', door);
-  }
-
-  async snapshot(): Promise<Snapshot> {
-    return (await this.#rpc.call('snapshot')) as Snapshot;
-  }
-
-  /** Lets it finish what is in flight, then ends it. */
-  async close(): Promise<void> {
-    const exited = new Promise((resolve) => this.#worker.once('exit', resolve));
-    const limit = setTimeout(() => this.#worker.process.kill('SIGKILL'), CLOSE_LIMIT_MS);
-    await this.#rpc.call('close').catch(() => undefined);
-    if (this.#worker.isConnected()) this.#worker.disconnect();
-    await exited;
-    clearTimeout(limit);
-  }
+function memberOf<S>(worker: Worker, control: Control) {
+  const rpc = new Rpc(portOf(worker.process), offer<ServerState>(control, SERVER_CALLS));
+  worker.once('exit', () => rpc.close());
+  const calls = remote<WorkerProcess<S>>(rpc, WORKER_CALLS);
+  return {
+    ...calls,
+    onceEnded(listener: (code: number | null, signal: string | null) => void): void {
+      worker.once('exit', listener);
+    },
+    async start(start: WorkerStart<S>): Promise<readonly string[]> {
+      try {
+        return await calls.start(start);
+      } catch (error) {
+        worker.process.kill('SIGKILL');
+        throw error;
+      }
+    },
+    unseal: (keys: readonly UnsealKey[]): Promise<void> => calls.unseal(printKeys(keys)),
+    /** Lets it finish what is in flight, then ends it. */
+    async close(): Promise<void> {
+      const exited = new Promise((resolve) => worker.once('exit', resolve));
+      const limit = setTimeout(() => worker.process.kill('SIGKILL'), CLOSE_LIMIT_MS);
+      await calls.close().catch(() => undefined);
+      if (worker.isConnected()) worker.disconnect();
+      await exited;
+      clearTimeout(limit);
+    },
+  };
 }

@@ -1,24 +1,57 @@
 import { Socket } from 'node:net';
-import type { SealStatus, ServerState } from '../operations/declaration/operation.ts';
+import type { ServerState } from '../operations/declaration/operation.ts';
 import { openStore } from '../store/open.ts';
 import { collectKeys } from './collect-keys.ts';
 import type { Door, DoorKind } from './door.ts';
 import { readFrames, writeFrame } from './frames.ts';
 import { boundHeap } from './heap-limits.ts';
-import { LANE_PIPE, type LaneStart } from './lane.ts';
+import { LANE_CALLS, LANE_PIPE, type LaneProcess, type LaneStart } from './lane.ts';
 import { Log } from './log.ts';
-import { portOf, Rpc } from './rpc.ts';
+import type { Snapshot } from './metrics.ts';
+import { type Calls, offer, portOf, Rpc, remote } from './rpc.ts';
 import { Service, type ServiceSettings } from './service.ts';
 import { credentialsOf, forget, parseKeys, type SentUnsealKey } from './unseal-keys.ts';
 
 /** What a further process behind the door is told at its start. */
 export interface WorkerStart<S> {
-  readonly role: 'answering';
   readonly settings: ServiceSettings;
   readonly door: S;
   /** Absent while the server is sealed. */
   readonly keys?: readonly SentUnsealKey[];
 }
+
+/** What the server asks of a further process behind the door. */
+export interface WorkerProcess<S> {
+  /** @returns the addresses that it listens on. */
+  start(start: WorkerStart<S>): Promise<readonly string[]>;
+  unseal(keys: readonly SentUnsealKey[]): Promise<void>;
+  seal(): Promise<void>;
+  reload(): Promise<void>;
+  renew(door: S): Promise<void>;
+  snapshot(): Promise<Snapshot>;
+  /** Finishes what has begun. */
+  close(): Promise<void>;
+}
+
+export const WORKER_CALLS: Calls<WorkerProcess<never>> = {
+  start: true,
+  unseal: true,
+  seal: true,
+  reload: true,
+  renew: true,
+  snapshot: true,
+  close: true,
+};
+
+/** What such a process asks of the server. */
+export const SERVER_CALLS: Calls<ServerState> = {
+  sealStatus: true,
+  unseal: true,
+  resetUnseal: true,
+  seal: true,
+  reload: true,
+  metrics: true,
+};
 
 /**
  * The life of a process that a server started: it is told over Node's channel what to be, and ends with the server.
@@ -32,41 +65,45 @@ export async function serveAsWorker<S>(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const kind = await door();
   const done = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<{ readonly service: Service; readonly opened: Door<S> }>();
   let close: () => Promise<void> = async () => undefined;
-  let service: Service | undefined;
-  let opened: Door<S> | undefined;
-  const rpc: Rpc = new Rpc(portOf(process), {
-    async start(argument) {
-      const start = argument as WorkerStart<S> | LaneStart;
-      if (start.role === 'lane') {
-        close = await workOnJobs(kind, start, new Log(log));
-        return undefined;
-      }
-      const made = await Service.create({
-        settings: start.settings,
-        server: remoteControl(rpc, kind),
-        log: new Log(log),
-      });
-      service = made;
+  const worker: WorkerProcess<S> = {
+    async start({ settings, door: doorSettings, keys }) {
+      const service = await Service.create({ settings, server, log: new Log(log) });
+      close = () => service.close();
+      if (keys !== undefined) await service.unseal(parseKeys(keys));
+      const opened = await kind.open(service, doorSettings);
       close = async () => {
-        await opened?.close();
-        await made.close();
+        await opened.close();
+        await service.close();
       };
-      if (start.keys !== undefined) await made.unseal(parseKeys(start.keys));
-      opened = await kind.open(made, start.door);
       boundHeap();
+      started.resolve({ service, opened });
       return opened.addresses;
     },
-    unseal: async (keys) => service?.unseal(parseKeys(keys as readonly SentUnsealKey[])),
+    unseal: async (keys) => (await started.promise).service.unseal(parseKeys(keys)),
     async seal() {
-      await service?.seal();
+      await (await started.promise).service.seal();
       collectKeys();
     },
-    reload: async () => service?.reload(),
-    renew: async (settings) => opened?.renew(settings as S),
-    snapshot: async () => service?.snapshot(),
+    reload: async () => (await started.promise).service.reload(),
+    renew: async (settings) => (await started.promise).opened.renew(settings),
+    snapshot: async () => (await started.promise).service.snapshot(),
     close: () => close(),
+  };
+  const lane: LaneProcess = {
+    async workOnJobs(start) {
+      close = await workOnJobs(kind, start, server, new Log(log));
+    },
+  };
+  const rpc = new Rpc(portOf(process), {
+    ...offer<WorkerProcess<S>>(worker, WORKER_CALLS),
+    ...offer<LaneProcess>(lane, LANE_CALLS),
   });
+  const server: ServerState = {
+    ...remote<ServerState>(rpc, SERVER_CALLS),
+    apiDocument: () => kind.describe(),
+  };
   process.once('disconnect', () => {
     rpc.close();
     done.resolve(close());
@@ -75,9 +112,15 @@ export async function serveAsWorker<S>(
 }
 
 /** Works on what comes through a pipe. */
-async function workOnJobs<S>(kind: DoorKind<S>, start: LaneStart, log: Log): Promise<() => Promise<void>> {
+async function workOnJobs<S>(
+  kind: DoorKind<S>,
+  start: LaneStart,
+  server: ServerState,
+  log: Log,
+): Promise<() => Promise<void>> {
   const settings = start.settings as ServiceSettings;
-  const service = await Service.create({ settings, server: NO_SERVER, log });
+  // Nobody answers what `server` asks: requests about the server itself never come here.
+  const service = await Service.create({ settings, server, log });
   const unsealKeys = parseKeys(start.keys);
   await service.adopt(
     await openStore({ location: settings.location, credentials: credentialsOf(unsealKeys) }),
@@ -90,29 +133,3 @@ async function workOnJobs<S>(kind: DoorKind<S>, start: LaneStart, log: Log): Pro
     await service.close();
   };
 }
-
-const notHere = (): never => {
-  throw new Error('only the process that answers requests can do this');
-};
-
-/** Requests about the server itself never come to a process for large requests. */
-const NO_SERVER: ServerState = {
-  sealStatus: notHere,
-  unseal: notHere,
-  resetUnseal: notHere,
-  seal: notHere,
-  reload: notHere,
-  metrics: notHere,
-  apiDocument: notHere,
-};
-
-/** The control of the server, which lies in another process. */
-const remoteControl = (rpc: Rpc, kind: DoorKind<never>): ServerState => ({
-  sealStatus: async () => (await rpc.call('sealStatus')) as SealStatus,
-  unseal: async (key) => (await rpc.call('unseal', key)) as SealStatus,
-  resetUnseal: async () => (await rpc.call('resetUnseal')) as SealStatus,
-  seal: async () => void (await rpc.call('seal')),
-  reload: async () => void (await rpc.call('reload')),
-  metrics: async () => (await rpc.call('metrics')) as string,
-  apiDocument: () => kind.describe(),
-});
