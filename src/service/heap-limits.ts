@@ -10,6 +10,7 @@ const MAX_YOUNG_BYTES = 16 * 1024 * 1024;
  * own work; neither makes answers faster.
  *
  * The largest size can't be set any more once a program runs, but the factor of growth is read at each growth.
+ * @see docs/decisions/0069
  */
 export function boundHeap(): void {
   setFlagsFromString('--no-maglev');
