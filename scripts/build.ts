@@ -7,6 +7,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
 import { bundle } from './bundle.ts';
+import { rootHelp } from './root-help.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
@@ -20,7 +21,7 @@ const common: BuildOptions = {
   keepNames: false,
   legalComments: 'none',
   logLevel: 'warning',
-  define: { COFFER_VERSION: JSON.stringify(version) },
+  define: { COFFER_VERSION: JSON.stringify(version), COFFER_HELP: JSON.stringify(await rootHelp()) },
 };
 
 rmSync(`${root}dist/types`, { recursive: true, force: true });

@@ -13,6 +13,8 @@ import { type BuildOptions, build, type Metafile, transform } from 'esbuild';
 
 /** What `encrypt`, `decrypt`, `sign`, `verify` and their like load on their way; a test runs them without the rest. */
 const FREQUENT = [
+  'src/cli/command-line.ts',
+  'src/cli/terminal/streams.ts',
   'src/cli/commands/envelope.ts',
   'src/cli/runner-local.ts',
   'src/operations/core.ts',

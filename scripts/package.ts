@@ -101,7 +101,7 @@ function everydayCommands(): string[][] {
     ['transit', 'keys', 'list'],
     ['transit', 'keys', 'read', 'aead'],
     ['status'],
-    ['--help'],
+    ['transit', '--help'],
   ];
 }
 

@@ -1,16 +1,21 @@
-import { runCommandLine } from './cli/command-line.ts';
+import { answerAtOnce } from './cli/answers.ts';
 import { FAILED } from './cli/exit-codes.ts';
-import { standardStreams } from './cli/terminal/streams.ts';
 
 /** The command: arguments and streams in, exit code out. */
-export const main = (argv: readonly string[]): Promise<number> =>
-  runCommandLine(argv, standardStreams(), process.env);
+export async function main(argv: readonly string[]): Promise<number> {
+  const { runCommandLine } = await import('./cli/command-line.ts');
+  const { standardStreams } = await import('./cli/terminal/streams.ts');
+  return runCommandLine(argv, standardStreams(), process.env);
+}
 
 // Should nothing be left to wait for before `main` has answered, Node ends the process: that must not pass for a success.
 process.exitCode = FAILED;
 
+const argv = process.argv.slice(2);
+if (answerAtOnce(argv)) process.exit(0);
+
 // Everything has been written when `main` answers; a prompt may have left the terminal open for reading.
-main(process.argv.slice(2)).then(
+main(argv).then(
   (exitCode) => process.exit(exitCode),
   () => process.exit(FAILED),
 );

@@ -35,8 +35,10 @@ export function startLane(command: readonly string[], settings: object, keys: re
   const pipe = child.stdio[LANE_PIPE] as Duplex;
   const rpc = new Rpc(portOf(child), {});
   let waiting: PromiseWithResolvers<Job> | undefined;
+  let isOver = false;
   const gone = new Promise<void>((resolve) => {
     const end = (): void => {
+      isOver = true;
       rpc.close();
       waiting?.reject(ended());
       resolve();
@@ -51,16 +53,17 @@ export function startLane(command: readonly string[], settings: object, keys: re
   // Whoever brings the first job learns of it.
   started.catch(() => undefined);
   return {
+    gone,
     async work(job) {
       await started;
+      if (isOver) throw ended();
       waiting = Promise.withResolvers<Job>();
       writeFrame(pipe, job);
       return waiting.promise;
     },
-    async close() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-      // When it resolves, nothing is left of the process and its memory.
-      await gone;
+    close() {
+      child.kill('SIGKILL');
+      return gone;
     },
   };
 }

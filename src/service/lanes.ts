@@ -8,8 +8,11 @@ import type { Job } from './frames.ts';
 
 /** One process. It works on one job at a time. */
 export interface Worker {
+  /** Resolves when nothing is left of it and its memory, whoever ended it. */
+  readonly gone: Promise<void>;
   /** @throws `unavailable` when it ends before it has answered. */
   work(job: Job): Promise<Job>;
+  /** Ends it at once. Resolves as `gone`. */
   close(): Promise<void>;
 }
 
@@ -147,6 +150,7 @@ export class Lanes {
     if (this.#workers.size >= LANES) return undefined;
     const started = this.#start();
     this.#workers.add(started);
+    void started.gone.then(() => this.#drop(started));
     return started;
   }
 
@@ -168,15 +172,21 @@ export class Lanes {
   }
 
   #end(worker: Worker): void {
+    this.#drop(worker);
+    void worker.close();
+  }
+
+  #drop(worker: Worker): void {
     clearTimeout(this.#idle.get(worker));
     this.#idle.delete(worker);
     this.#workers.delete(worker);
-    void worker.close();
   }
 }
 
 const noRoom = (): CofferError =>
-  unavailable('too many large requests are under way', { hint: 'try again when some of them have ended' });
+  unavailable('too many large requests are waiting', {
+    hint: 'send fewer at a time, or try again in a moment',
+  });
 
 const ended = (): CofferError => unavailable('the processes that work on large requests end');
 

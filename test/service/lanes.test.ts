@@ -9,13 +9,18 @@ const MIB = 1024 * 1024;
 class Workshop {
   readonly running = new Map<string, PromiseWithResolvers<Job>>();
   readonly order: string[] = [];
+  /** Ends each process as somebody else might. */
+  readonly ends: (() => void)[] = [];
   started = 0;
   closed = 0;
 
   readonly lanes = new Lanes((): Worker => {
     this.started += 1;
     let at: PromiseWithResolvers<Job> | undefined;
+    const gone = Promise.withResolvers<void>();
+    this.ends.push(() => gone.resolve());
     return {
+      gone: gone.promise,
       work: ({ head }) => {
         const { name } = head as { name: string };
         at = Promise.withResolvers<Job>();
@@ -26,6 +31,7 @@ class Workshop {
       close: async () => {
         this.closed += 1;
         at?.reject(new Error('ended'));
+        gone.resolve();
       },
     };
   });
@@ -71,18 +77,18 @@ describe('the lanes for large requests', () => {
   it('refuse what a caller has no room for, and give the room back', () => {
     const { lanes } = new Workshop();
     const places = Array.from({ length: 4 }, () => lanes.enter('alice', 32 * MIB));
-    expect(() => lanes.enter('alice', 1)).toThrow('too many large requests are under way');
+    expect(() => lanes.enter('alice', 1)).toThrow('too many large requests are waiting');
     lanes.enter('bob', 32 * MIB);
     places[0]?.leave();
     places[0]?.leave();
     lanes.enter('alice', 32 * MIB);
-    expect(() => lanes.enter('alice', 1)).toThrow('too many large requests are under way');
+    expect(() => lanes.enter('alice', 1)).toThrow('too many large requests are waiting');
   });
 
   it('refuse what all callers together have no room for', () => {
     const { lanes } = new Workshop();
     for (let caller = 0; caller < 16; caller += 1) lanes.enter(`caller ${caller}`, 32 * MIB);
-    expect(() => lanes.enter('one more', 1)).toThrow('too many large requests are under way');
+    expect(() => lanes.enter('one more', 1)).toThrow('too many large requests are waiting');
   });
 
   it('drop what waits when its caller has hung up', async () => {
@@ -105,6 +111,18 @@ describe('the lanes for large requests', () => {
     expect([shop.started, shop.closed]).toEqual([3, 1]);
     await shop.finish('bob-1');
     expect(await second.answer).toBe('bob-1');
+  });
+
+  it('give nothing to a process that was ended while it had nothing to do', async () => {
+    const shop = new Workshop();
+    const first = shop.ask('alice-1');
+    await shop.finish('alice-1');
+    await first.answer;
+    shop.ends[0]?.();
+    await turn();
+    const second = shop.ask('alice-2');
+    await shop.finish('alice-2');
+    expect([await second.answer, shop.started]).toEqual(['alice-2', 2]);
   });
 
   it('finish what is under way before they are renewed, and nothing when they are closed', async () => {

@@ -1,0 +1,37 @@
+import { fstatSync, writeSync } from 'node:fs';
+import { version } from '../ground/version.ts';
+
+/** Set by the bundler: what `coffer --help` prints where there is no terminal. Sources that run unbundled have none. */
+declare const COFFER_HELP: string | undefined;
+
+const STANDARD_OUTPUT = 1;
+
+/**
+ * Answers what needs nothing but a text, before anything else of the program is loaded: scripts ask for the version, and
+ * everybody's first command is `--help`.
+ * @returns false for everything else, and where the text could not be written: the usual way decides about those.
+ */
+export function answerAtOnce(argv: readonly string[]): boolean {
+  const text = argv.length === 1 ? textFor(argv[0] ?? '') : undefined;
+  if (text === undefined) return false;
+  try {
+    return writeSync(STANDARD_OUTPUT, text) > 0;
+  } catch {
+    return false;
+  }
+}
+
+function textFor(word: string): string | undefined {
+  if (word === '--version' || word === '-V' || word === 'version') return `coffer ${version}\n`;
+  if (word !== '--help' && word !== '-h') return undefined;
+  return typeof COFFER_HELP === 'string' && !mayBeTerminal() ? COFFER_HELP : undefined;
+}
+
+/** Where help is drawn to the width of the window, in colour. */
+function mayBeTerminal(): boolean {
+  try {
+    return fstatSync(STANDARD_OUTPUT).isCharacterDevice();
+  } catch {
+    return true;
+  }
+}
