@@ -10,13 +10,14 @@ import type { Dialect } from '../transit/engine.ts';
 import { applyCacheSize } from '../transit/mount-settings.ts';
 import { rotateDueKeys } from '../transit/rotation.ts';
 import type { Member } from './control.ts';
-import { Lane } from './lane.ts';
+import { openLane } from './lane.ts';
+import { Lanes } from './lanes.ts';
 import type { Log } from './log.ts';
 import { Metrics, type Snapshot } from './metrics.ts';
 import { isOfServer, type NoteFailure, outsideView } from './outside-view.ts';
 import { sealedStore } from './sealed-store.ts';
 import { ServedCore } from './served-core.ts';
-import { credentialsOf, type UnsealKey } from './unseal-keys.ts';
+import { credentialsOf, forget, type UnsealKey } from './unseal-keys.ts';
 
 /** What every process of a server needs to know of its store; plain JSON. */
 export interface ServiceSettings {
@@ -49,7 +50,9 @@ export class Service implements Member {
   #auditLog: AuditLog | undefined;
   #store: Store | undefined;
   #served: ServedCore | undefined;
-  #lane: Lane | undefined;
+  #lanes: Lanes | undefined;
+  /** What opens the store in further processes. */
+  #keys: readonly UnsealKey[] = [];
 
   /**
    * Notes for those who run the server why a request could not be answered.
@@ -87,8 +90,8 @@ export class Service implements Member {
   }
 
   /** Where large requests are worked on; undefined while the store is sealed, and where they already are. */
-  get lane(): Lane | undefined {
-    return this.#lane;
+  get lanes(): Lanes | undefined {
+    return this.#lanes;
   }
 
   /** @throws `denied` when no key fits; what was open stays open. */
@@ -104,8 +107,10 @@ export class Service implements Member {
     this.#served = await this.#serve(store);
     this.#store = store;
     before?.close();
-    void this.#lane?.close();
-    this.#lane = keys === undefined ? undefined : new Lane(settings.workerCommand, settings, keys);
+    void this.#lanes?.close();
+    this.#keys = keys ?? [];
+    this.#lanes =
+      keys === undefined ? undefined : new Lanes(() => openLane(settings.workerCommand, settings, keys));
   }
 
   /** Requests that are under way find the store closed. */
@@ -113,15 +118,17 @@ export class Service implements Member {
     this.#served = undefined;
     this.#store?.close();
     this.#store = undefined;
-    await this.#lane?.seal();
-    this.#lane = undefined;
+    await this.#lanes?.close();
+    this.#lanes = undefined;
+    forget(this.#keys);
+    this.#keys = [];
   }
 
   /** Starts afresh over the open store, with empty caches. */
   async reload(): Promise<void> {
     this.#auditLog?.reopen();
     if (this.#store !== undefined) this.#served = await this.#serve(this.#store);
-    await this.#lane?.close();
+    await this.#lanes?.renew();
   }
 
   async snapshot(): Promise<Snapshot> {
@@ -131,7 +138,7 @@ export class Service implements Member {
   async close(): Promise<void> {
     clearInterval(this.#sweeping);
     clearInterval(this.#rotating);
-    await this.#lane?.close();
+    await this.#lanes?.close();
     this.#served = undefined;
     this.#store?.close();
     this.#store = undefined;

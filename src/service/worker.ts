@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type { ServerState } from '../operations/declaration/operation.ts';
 import { openStore } from '../store/open.ts';
@@ -5,7 +6,7 @@ import { collectKeys } from './collect-keys.ts';
 import type { Door, DoorKind } from './door.ts';
 import { readFrames, writeFrame } from './frames.ts';
 import { boundHeap } from './heap-limits.ts';
-import { LANE_CALLS, LANE_PIPE, type LaneProcess, type LaneStart, type NumberedHead } from './lane.ts';
+import { LANE_CALLS, LANE_PIPE, type LaneProcess, type LaneStart } from './lane.ts';
 import { Log } from './log.ts';
 import type { Snapshot } from './metrics.ts';
 import { type Calls, offer, portOf, Rpc, remote } from './rpc.ts';
@@ -111,6 +112,10 @@ export async function serveAsWorker<S>(
   await done.promise;
 }
 
+/** Where the system is told how gladly it may end a process when the machine runs out of memory. */
+const OOM_SCORE = '/proc/self/oom_score_adj';
+const MOST_GLADLY = '1000';
+
 /** Works on what comes through a pipe. */
 async function workOnJobs<S>(
   kind: DoorKind<S>,
@@ -118,6 +123,8 @@ async function workOnJobs<S>(
   server: ServerState,
   log: Log,
 ): Promise<() => Promise<void>> {
+  // Else it might be the server. Other systems than Linux have no such file.
+  await writeFile(OOM_SCORE, MOST_GLADLY).catch(() => undefined);
   const settings = start.settings as ServiceSettings;
   // Nobody answers what `server` asks: requests about the server itself never come here.
   const service = await Service.create({ settings, server, log });
@@ -127,13 +134,7 @@ async function workOnJobs<S>(
   );
   forget(unsealKeys);
   const pipe = new Socket({ fd: LANE_PIPE });
-  readFrames(pipe, ({ head: numbered, body }) => {
-    const { number, head } = numbered as NumberedHead;
-    void kind.work(service, { head, body }).then((done) => {
-      const answer: NumberedHead = { number, head: done.head };
-      writeFrame(pipe, { head: answer, body: done.body });
-    });
-  });
+  readFrames(pipe, (job) => void kind.work(service, job).then((done) => writeFrame(pipe, done)));
   return async () => {
     pipe.destroy();
     await service.close();

@@ -8,7 +8,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { childrenOf } from '../hygiene/processes.ts';
 import { chat } from '../servers/raw-http.ts';
-import { send, spawnServer, startServer, temporaryDirectory } from '../servers/serving.ts';
+import { issueToken, send, spawnServer, startServer, temporaryDirectory } from '../servers/serving.ts';
+import { WORKER_COMMAND } from '../servers/worker-command.ts';
 
 const MIB = 1024 * 1024;
 /** How long an answer is waited for that never comes when a test fails. */
@@ -170,6 +171,75 @@ describe('a large request', () => {
     const statuses = [await encrypt(), await encrypt()].map(({ status }) => status);
     expect(statuses.at(-1)).toBe(200);
   });
+});
+
+const itemsOf = (count: number, plaintext: string) => ({
+  batch_input: Array.from({ length: count }, () => ({ plaintext })),
+});
+
+describe('the large requests of several callers', () => {
+  it('share the processes that work on them, so that nobody waits for all that another one sent before', async () => {
+    const { address, token, directory } = await startServer();
+    const other = await issueToken(directory, {});
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const order: string[] = [];
+    const encrypt = async (name: string, by: string, count: number): Promise<void> => {
+      const body = itemsOf(count, Buffer.alloc(60).toString('base64'));
+      expect(await send(address, 'POST', '/v1/transit/encrypt/k', { token: by, body })).toMatchObject({
+        status: 200,
+      });
+      order.push(name);
+    };
+    // Both lanes are open from then on.
+    await Promise.all([encrypt('first', token, 1_000), encrypt('first', other, 1_000)]);
+    const long = ['long', 'long', 'long'].map((name) => encrypt(name, token, 40_000));
+    await Promise.all([...long, encrypt('short', other, 1_000)]);
+    expect(order).toEqual(['first', 'first', 'short', 'long', 'long', 'long']);
+  });
+
+  it('that are too many at a time are refused unread, and only those', async () => {
+    const { address, token } = await startServer();
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const body = JSON.stringify({ plaintext: '' }).padEnd(LIMIT);
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => send(address, 'POST', '/v1/transit/encrypt/k', { token, body })),
+    );
+    const statuses = new Set(replies.map(({ status }) => status));
+    expect(statuses).toEqual(new Set([200, 503]));
+    const refused = replies.find(({ status }) => status === 503);
+    expect(refused?.json.errors[0]).toContain('too many large requests are waiting');
+    expect((await send(address, 'POST', '/v1/transit/encrypt/k', { token, body })).status).toBe(200);
+  });
+});
+
+describe('a process that works on large requests', () => {
+  it('ends alone when it runs out of memory', async () => {
+    const { address, token } = await startServer({
+      workerCommand: ['--max-old-space-size=96', ...WORKER_COMMAND],
+    });
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const encrypt = (body: unknown) => send(address, 'POST', '/v1/transit/encrypt/k', { token, body });
+    // An array of 16 million numbers is made in one step, in which nobody can stop V8 from ending its process.
+    const zeros = `{"batch_input":[${'0,'.repeat((LIMIT - 100) / 2)}0]}`;
+    expect(await encrypt(zeros)).toMatchObject({
+      status: 503,
+      json: { errors: ['the process that works on large requests ended'] },
+    });
+    expect((await encrypt(itemsOf(3_000, 'aGVsbG8='))).status).toBe(200);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is ended before the server when the machine runs out of memory',
+    async () => {
+      const { address, token, child } = await spawnServer();
+      await send(address, 'POST', '/v1/transit/keys/k', { token });
+      await send(address, 'POST', '/v1/transit/encrypt/k', { token, body: itemsOf(3_000, 'aGVsbG8=') });
+      const server = child.pid ?? 0;
+      const readiness = (pid: number): number => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
+      expect(childrenOf(server).map(readiness)).toEqual([1000]);
+      expect(readiness(server)).toBeLessThan(1000);
+    },
+  );
 });
 
 // A machine that stands still for a moment looks the same from outside; a server that is held up is so every time.

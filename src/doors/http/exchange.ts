@@ -18,6 +18,8 @@ export interface Exchange {
 export interface RequestBody {
   /** It is 64 KiB or longer, or nobody knows how long. */
   readonly isLarge: boolean;
+  /** Nobody gets more than so many bytes of it. */
+  readonly maxBytes: number;
   /** It is said to be longer than `limit` bytes. */
   exceeds(limit: number): boolean;
   /**
@@ -25,6 +27,8 @@ export interface RequestBody {
    * @throws `too-large` for more than `limit` bytes, and than the listener takes; `invalid` when it does not come whole.
    */
   read(limit?: number): Promise<Buffer | undefined>;
+  /** Aborted when nobody is there any more to be answered. Absent when there is nobody who could leave. */
+  hungUp?(): AbortSignal;
 }
 
 /** What is sent back. */

@@ -2,6 +2,7 @@ import { catalogue } from '../../operations/catalogue.ts';
 import { loadRoutes } from '../../operations/routes.ts';
 import type { Door, DoorKind } from '../../service/door.ts';
 import type { Job } from '../../service/frames.ts';
+import type { Ticket } from '../../service/lanes.ts';
 import type { Service } from '../../service/service.ts';
 import { Apis, apiOf } from './apis.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -83,16 +84,20 @@ async function answer(service: Service, apis: Apis, exchange: Exchange): Promise
  */
 async function answerBeside(service: Service, exchange: Exchange, pending: PendingRequest): Promise<Answer> {
   const caller = await pending.caller().catch(() => undefined);
-  const { lane } = service;
-  if (caller === undefined || lane === undefined) return pending.answer();
+  const { lanes } = service;
+  if (caller === undefined || lanes === undefined) return pending.answer();
+  const { body, ...head } = exchange;
+  let ticket: Ticket | undefined;
   try {
-    const { body, ...head } = exchange;
+    ticket = lanes.enter(caller.accessor, body.maxBytes);
     const bytes = await body.read().catch(() => undefined);
     const isWorthIt = pending.weight === 'unfolds' || (bytes?.length ?? 0) >= LARGE_BODY_BYTES;
     if (!isWorthIt) return await pending.answer();
-    return answerFrom(await lane.work({ head, body: bytes === undefined ? [] : [bytes] }));
+    return answerFrom(await ticket.work({ head, body: bytes === undefined ? [] : [bytes] }, body.hungUp?.()));
   } catch (error) {
     return pending.failed(error);
+  } finally {
+    ticket?.leave();
   }
 }
 

@@ -55,7 +55,7 @@ export class HttpServer {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
-    const body = new IncomingBody(request, this.#maxRequestBytes, invite);
+    const body = new IncomingBody(request, response, this.#maxRequestBytes, invite);
     const answer = await this.#answer({
       method: request.method ?? '',
       target: request.url ?? '/',

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import type { RequestBody } from './exchange.ts';
 
@@ -11,7 +11,9 @@ export const LARGE_BODY_BYTES = 64 * 1024;
  */
 export class IncomingBody implements RequestBody {
   readonly #request: IncomingMessage;
-  readonly #maxBytes: number;
+  readonly #response: ServerResponse;
+  /** What the listener takes. */
+  readonly #limit: number;
   readonly #invite: () => void;
   /** As `Content-Length` says; undefined when it comes in pieces. */
   readonly #length: number | undefined;
@@ -21,9 +23,10 @@ export class IncomingBody implements RequestBody {
    * @param maxBytes what the listener takes.
    * @param invite tells a client to go on that waits to be told (`Expect: 100-continue`).
    */
-  constructor(request: IncomingMessage, maxBytes: number, invite: () => void) {
+  constructor(request: IncomingMessage, response: ServerResponse, maxBytes: number, invite: () => void) {
     this.#request = request;
-    this.#maxBytes = maxBytes;
+    this.#response = response;
+    this.#limit = maxBytes;
     this.#invite = invite;
     const { headers } = request;
     this.#length =
@@ -36,6 +39,10 @@ export class IncomingBody implements RequestBody {
     return this.#length === undefined || this.#length >= LARGE_BODY_BYTES;
   }
 
+  get maxBytes(): number {
+    return Math.min(this.#length ?? this.#limit, this.#limit);
+  }
+
   /** More of it is to come than is worth taking in for the sake of the connection. */
   get isLeftBehind(): boolean {
     return this.isLarge && !this.#request.complete;
@@ -45,10 +52,16 @@ export class IncomingBody implements RequestBody {
     return (this.#length ?? 0) > limit;
   }
 
-  read(limit = this.#maxBytes): Promise<Buffer | undefined> {
+  read(limit = this.#limit): Promise<Buffer | undefined> {
     if (this.#length === 0) return NO_BODY;
-    this.#reading ??= this.#collect(Math.min(limit, this.#maxBytes));
+    this.#reading ??= this.#collect(Math.min(limit, this.#limit));
     return this.#reading;
+  }
+
+  hungUp(): AbortSignal {
+    const controller = new AbortController();
+    this.#response.once('close', () => controller.abort());
+    return controller.signal;
   }
 
   #collect(limit: number): Promise<Buffer | undefined> {
@@ -86,6 +99,7 @@ const tooLarge = (): CofferError => new CofferError('too-large', 'http: request 
 /** A body that is at hand. */
 export const heldBody = (bytes: Buffer | undefined): RequestBody => ({
   isLarge: (bytes?.length ?? 0) >= LARGE_BODY_BYTES,
+  maxBytes: bytes?.length ?? 0,
   exceeds: (limit) => (bytes?.length ?? 0) > limit,
   async read(limit = Number.POSITIVE_INFINITY) {
     if ((bytes?.length ?? 0) > limit) throw tooLarge();
