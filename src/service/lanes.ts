@@ -22,6 +22,9 @@ const LANES_OF_ONE = LANES - 1;
 /** The bodies that may be taken in at a time, of all callers and of one of them. */
 const MAX_BYTES = 512 * 1024 * 1024;
 const MAX_BYTES_OF_ONE = MAX_BYTES / 4;
+/** A short body counts as so much, so that there are not too many of those either; a longer one as no more than fits. */
+const LEAST_BYTES = 64 * 1024;
+const MOST_BYTES = MAX_BYTES_OF_ONE / 4;
 /** A process that had nothing to do for so long ends. */
 const IDLE_MS = 60_000;
 
@@ -56,6 +59,7 @@ export class Lanes {
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
   #served = 0;
+  #isClosed = false;
 
   constructor(start: () => Worker) {
     this.#start = start;
@@ -68,13 +72,15 @@ export class Lanes {
    */
   enter(caller: string, bytes: number): Place {
     const share = this.#shares.get(caller) ?? { caller, bytes: 0, running: 0, waiting: [], servedAt: 0 };
-    if (share.bytes + bytes > MAX_BYTES_OF_ONE || this.#bytes + bytes > MAX_BYTES) throw noRoom();
+    const room = Math.min(Math.max(bytes, LEAST_BYTES), MOST_BYTES);
+    if (share.bytes + room > MAX_BYTES_OF_ONE || this.#bytes + room > MAX_BYTES) throw noRoom();
     this.#shares.set(caller, share);
-    this.#take(share, bytes);
+    this.#take(share, room);
     let mine: Waiting | undefined;
     let left = false;
     return {
-      work: (job) => {
+      work: async (job) => {
+        if (this.#isClosed) throw ended();
         mine = { job, done: Promise.withResolvers<Job>() };
         share.waiting = [...share.waiting, mine];
         this.#next();
@@ -87,7 +93,7 @@ export class Lanes {
           share.waiting = share.waiting.filter((waiting) => waiting !== mine);
           mine.done.reject(dropped());
         }
-        this.#take(share, -bytes);
+        this.#take(share, -room);
         this.#forget(share);
       },
     };
@@ -99,8 +105,9 @@ export class Lanes {
     this.#workers.clear();
   }
 
-  /** Ends the processes; what they have not answered fails, and so does what waits. */
+  /** Ends the processes for good; what they have not answered fails, and so does what waits. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const share of this.#shares.values()) {
       for (const { done } of share.waiting) done.reject(ended());
       share.waiting = [];

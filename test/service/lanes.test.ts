@@ -91,6 +91,15 @@ describe('the lanes for large requests', () => {
     expect(() => lanes.enter('one more', 1)).toThrow('too many large requests are waiting');
   });
 
+  it('count short bodies as 64 KiB, and those that are longer than most may be as 32 MiB', () => {
+    const { lanes } = new Workshop();
+    for (let count = 0; count < 4; count += 1) lanes.enter('alice', 1024 * MIB);
+    for (let count = 0; count < 2048; count += 1) lanes.enter('bob', 0);
+    for (const caller of ['alice', 'bob']) {
+      expect(() => lanes.enter(caller, 0)).toThrow('too many large requests are waiting');
+    }
+  });
+
   it('drop what waits when its caller has hung up', async () => {
     const shop = new Workshop();
     shop.ask('alice-1');
@@ -135,6 +144,7 @@ describe('the lanes for large requests', () => {
     expect([await old.answer, shop.closed]).toEqual(['alice-1', 1]);
     const waiting = shop.ask('bob-2');
     await shop.lanes.close();
+    expect(await shop.ask('carol-1').answer).toBe('the processes that work on large requests end');
     expect(await waiting.answer).toBe('the processes that work on large requests end');
     expect(await fresh.answer).toBe('ended');
   });
