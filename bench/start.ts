@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeExecutable } from '../scripts/single-executable.ts';
 import { openStore } from '../src/library.ts';
 import { comparePrograms, type Program, type Row } from './measure.ts';
 import { hasPeer, type Peer } from './peers.ts';
@@ -19,7 +20,11 @@ export async function run(): Promise<readonly Row[]> {
   if (!existsSync(binary)) throw new Error('dist/coffer is missing: run "npm run package" first');
   const directory = mkdtempSync(join(tmpdir(), 'coffer-bench-'));
   try {
-    return [...(await againstNode(directory)), ...(await againstFewKeys(directory))];
+    return [
+      ...(await againstNode(directory)),
+      await againstOneCipher(directory),
+      ...(await againstFewKeys(directory)),
+    ];
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -53,11 +58,27 @@ async function againstNode(directory: string): Promise<Row[]> {
     ...(peer === undefined ? {} : { peer }),
   });
   return [
+    row('--version', coffer('--version')(env), 1.25, undefined),
+    row('--help', coffer('--help')(env), 1.25, undefined),
+    row('status', coffer('status')(env), 1.25, undefined),
     row('transit encrypt', encrypt(env), 1.3, gpg(directory, encrypt(env))),
     row('transit sign, ed25519', sign(env), 1.5, openssl(directory, sign(env))),
     row('transit envelope encrypt', envelope(env), 2, age(directory, envelope(env))),
     row('transit keys list', list(env), 1.6, undefined),
   ];
+}
+
+/** A single executable as ours is, so that what is left is what the command does. */
+async function againstOneCipher(directory: string): Promise<Row> {
+  const env = await storeWith(1, join(directory, 'cipher'));
+  const floor = join(directory, 'one-cipher');
+  await makeExecutable(fileURLToPath(new URL('start-floor.cjs', import.meta.url)), floor);
+  return {
+    operation: 'transit encrypt, as an executable',
+    floorName: 'one AES-256-GCM',
+    limit: 1.15,
+    ...comparePrograms(encrypt(env), { command: [floor], input: PLAINTEXT }),
+  };
 }
 
 async function againstFewKeys(directory: string): Promise<Row[]> {

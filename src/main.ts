@@ -1,5 +1,5 @@
 import { answerAtOnce } from './cli/answers.ts';
-import { FAILED } from './cli/exit-codes.ts';
+import { DONE, FAILED } from './cli/exit-codes.ts';
 
 /** The command: arguments and streams in, exit code out. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -12,10 +12,11 @@ export async function main(argv: readonly string[]): Promise<number> {
 process.exitCode = FAILED;
 
 const argv = process.argv.slice(2);
-if (answerAtOnce(argv)) process.exit(0);
-
 // Everything has been written when `main` answers; a prompt may have left the terminal open for reading.
-main(argv).then(
-  (exitCode) => process.exit(exitCode),
-  () => process.exit(FAILED),
-);
+if (answerAtOnce(argv)) process.exit(DONE);
+else {
+  main(argv).then(
+    (exitCode) => process.exit(exitCode),
+    () => process.exit(FAILED),
+  );
+}
