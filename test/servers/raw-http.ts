@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
 
 /** Talks to a server byte by byte, to send what no HTTP client would. */
@@ -84,6 +84,8 @@ export async function chat(steps: readonly Step[], options: ChatOptions): Promis
     if (typeof step === 'string' || Buffer.isBuffer(step)) {
       await new Promise((resolve) => socket.write(step, resolve));
       await sleep(gapMs);
+      // A server in this process has looked at its sockets since, however long the process stood still.
+      await setImmediate();
     } else if ('run' in step) step.run();
     else await until(() => reader.answers.length >= step.untilAnswers);
   }
