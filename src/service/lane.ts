@@ -27,7 +27,7 @@ export const LANE_PIPE = 4;
 /**
  * Starts a process that opens the same store and works on jobs. A thread would take the server along when it runs out of memory.
  * @param command what follows Node itself on the command line of a process that calls `serveAsWorker`.
- * @see docs/decisions/0062-large-requests-in-processes-of-their-own.md
+ * @see docs/decisions/0062
  */
 export function openLane(command: readonly string[], settings: object, keys: readonly UnsealKey[]): Lane {
   const child = spawn(process.execPath, command, {
