@@ -21,7 +21,7 @@ const common: BuildOptions = {
   keepNames: false,
   legalComments: 'none',
   logLevel: 'warning',
-  define: { COFFER_VERSION: JSON.stringify(version), COFFER_HELP: JSON.stringify(await rootHelp()) },
+  define: { COFFER_VERSION: JSON.stringify(version), DRAWN_HELP: JSON.stringify(await rootHelp()) },
 };
 
 rmSync(`${root}dist/types`, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { fstatSync, writeSync } from 'node:fs';
 import { version } from '../ground/version.ts';
 
 /** Set by the bundler: what `coffer --help` prints where there is no terminal. Sources that run unbundled have none. */
-declare const COFFER_HELP: string | undefined;
+declare const DRAWN_HELP: string | undefined;
 
 const STANDARD_OUTPUT = 1;
 
@@ -24,7 +24,7 @@ export function answerAtOnce(argv: readonly string[]): boolean {
 function textFor(word: string): string | undefined {
   if (word === '--version' || word === '-V' || word === 'version') return `coffer ${version}\n`;
   if (word !== '--help' && word !== '-h') return undefined;
-  return typeof COFFER_HELP === 'string' && !mayBeTerminal() ? COFFER_HELP : undefined;
+  return typeof DRAWN_HELP === 'string' && !mayBeTerminal() ? DRAWN_HELP : undefined;
 }
 
 /** Where help is drawn to the width of the window, in colour. */
