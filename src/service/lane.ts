@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { type CofferError, unavailable } from '../ground/errors.ts';
 import { type Job, readFrames, writeFrame } from './frames.ts';
@@ -31,31 +31,31 @@ export const LANE_PIPE = 4;
  * @see docs/decisions/0062
  */
 export function startLane(command: readonly string[], settings: object, keys: readonly UnsealKey[]): Worker {
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'] });
+  const child = started(command);
+  if (child === undefined) return stillborn();
   const pipe = child.stdio[LANE_PIPE] as Duplex;
   const rpc = new Rpc(portOf(child), {});
   let waiting: PromiseWithResolvers<Job> | undefined;
   let isOver = false;
   const gone = new Promise<void>((resolve) => {
-    const end = (): void => {
+    child.once('close', () => {
       isOver = true;
       rpc.close();
       waiting?.reject(ended());
       resolve();
-    };
-    child.once('close', end);
-    // It could not even be started.
-    child.once('error', end);
+    });
   });
+  // What keeps it from being told or ended is that it has ended.
+  child.on('error', () => undefined);
   pipe.on('error', () => undefined);
   readFrames(pipe, (job) => waiting?.resolve(job));
-  const started = remote<LaneProcess>(rpc, LANE_CALLS).workOnJobs({ settings, keys: printKeys(keys) });
+  const ready = remote<LaneProcess>(rpc, LANE_CALLS).workOnJobs({ settings, keys: printKeys(keys) });
   // Whoever brings the first job learns of it.
-  started.catch(() => undefined);
+  ready.catch(() => undefined);
   return {
     gone,
     async work(job) {
-      await started;
+      await ready;
       if (isOver) throw ended();
       waiting = Promise.withResolvers<Job>();
       writeFrame(pipe, job);
@@ -67,5 +67,26 @@ export function startLane(command: readonly string[], settings: object, keys: re
     },
   };
 }
+
+/** Undefined when the machine has no room for a further process: then the server must live on. */
+function started(command: readonly string[]): ChildProcess | undefined {
+  try {
+    const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'] });
+    if (child.pid !== undefined) return child;
+    // Some reasons are raised later, and by nothing but an event that nobody may leave alone.
+    child.once('error', () => undefined);
+  } catch {
+    // Others at once.
+  }
+  return undefined;
+}
+
+const stillborn = (): Worker => ({
+  gone: Promise.resolve(),
+  async work() {
+    throw unavailable('no process can be started to work on large requests');
+  },
+  close: async () => undefined,
+});
 
 const ended = (): CofferError => unavailable('the process that works on large requests ended');

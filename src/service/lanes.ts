@@ -47,8 +47,8 @@ interface Share {
   bytes: number;
   running: number;
   waiting: readonly Waiting[];
-  /** When one of its jobs was begun last, counted in jobs; who was never served is next. */
-  servedAt: number;
+  /** Since when it has been waiting for its turn: since one of its jobs was begun last, or its first one came. */
+  since: number;
 }
 
 export class Lanes {
@@ -58,9 +58,11 @@ export class Lanes {
   readonly #busy = new Set<Worker>();
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
-  #served = 0;
+  /** Counts what happens, for the order of turns. */
+  #now = 0;
   #isClosed = false;
 
+  /** @param start never throws: a process that can't be started is one that fails its first job. */
   constructor(start: () => Worker) {
     this.#start = start;
   }
@@ -71,7 +73,7 @@ export class Lanes {
    * @throws `unavailable` when the caller, or all of them, have taken all the room there is.
    */
   enter(caller: string, bytes: number): Place {
-    const share = this.#shares.get(caller) ?? { caller, bytes: 0, running: 0, waiting: [], servedAt: 0 };
+    const share = this.#shares.get(caller) ?? { caller, bytes: 0, running: 0, waiting: [], since: 0 };
     const room = Math.min(Math.max(bytes, LEAST_BYTES), MOST_BYTES);
     if (share.bytes + room > MAX_BYTES_OF_ONE || this.#bytes + room > MAX_BYTES) throw noRoom();
     this.#shares.set(caller, share);
@@ -81,6 +83,8 @@ export class Lanes {
     return {
       work: async (job) => {
         if (this.#isClosed) throw ended();
+        if (left) throw dropped();
+        if (share.waiting.length === 0) share.since = ++this.#now;
         mine = { job, done: Promise.withResolvers<Job>() };
         share.waiting = [...share.waiting, mine];
         this.#next();
@@ -128,13 +132,13 @@ export class Lanes {
     for (;;) {
       const [share] = [...this.#shares.values()]
         .filter(({ running, waiting }) => waiting.length > 0 && running < LANES_OF_ONE)
-        .sort((a, b) => a.servedAt - b.servedAt);
+        .sort((a, b) => a.since - b.since);
       const [first, ...others] = share?.waiting ?? [];
       const worker = first && this.#free();
       if (share === undefined || first === undefined || worker === undefined) return;
       share.waiting = others;
       share.running += 1;
-      share.servedAt = ++this.#served;
+      share.since = ++this.#now;
       void this.#run(worker, first).then(() => {
         share.running -= 1;
         this.#forget(share);

@@ -9,6 +9,7 @@ const MIB = 1024 * 1024;
 class Workshop {
   readonly running = new Map<string, PromiseWithResolvers<Job>>();
   readonly order: string[] = [];
+  readonly waiting = new Set<string>();
   /** Ends each process as somebody else might. */
   readonly ends: (() => void)[] = [];
   started = 0;
@@ -24,6 +25,7 @@ class Workshop {
       work: ({ head }) => {
         const { name } = head as { name: string };
         at = Promise.withResolvers<Job>();
+        this.waiting.delete(name);
         this.running.set(name, at);
         this.order.push(name);
         return at.promise;
@@ -38,12 +40,16 @@ class Workshop {
 
   /** `alice-1` is the first job of alice. */
   ask(name: string, bytes = 1): { readonly place: Place; readonly answer: Promise<string> } {
-    const place = this.lanes.enter(name.split('-')[0] ?? '', bytes);
+    const place = this.lanes.enter(callerOf(name), bytes);
+    this.waiting.add(name);
     const answer = place
       .work({ head: { name }, body: [] })
       .then(({ head }) => (head as { done: string }).done)
       .catch((error: Error) => error.message)
-      .finally(() => place.leave());
+      .finally(() => {
+        this.waiting.delete(name);
+        place.leave();
+      });
     return { place, answer };
   }
 
@@ -51,6 +57,35 @@ class Workshop {
     this.running.get(name)?.resolve({ head: { done: name }, body: [] });
     this.running.delete(name);
     await turn();
+  }
+}
+
+const callerOf = (name: string): string => name.split('-')[0] ?? '';
+
+/** Sees to it that nobody who waits for a turn is passed over twice by the same caller. */
+class Turns {
+  readonly #shop: Workshop;
+  readonly #passing = new Map<string, Set<string>>();
+  #seen = 0;
+
+  constructor(shop: Workshop) {
+    this.#shop = shop;
+  }
+
+  check(): void {
+    const { order, waiting, running } = this.#shop;
+    const held = new Set([...running.keys()].map(callerOf));
+    for (const begun of order.slice(this.#seen).map(callerOf)) {
+      this.#passing.delete(begun);
+      for (const [passed, by] of this.#passing) {
+        expect(by, `passing ${passed}`).not.toContain(begun);
+        by.add(begun);
+      }
+    }
+    this.#seen = order.length;
+    const inTurn = new Set([...waiting].map(callerOf).filter((caller) => !held.has(caller)));
+    for (const caller of this.#passing.keys()) if (!inTurn.has(caller)) this.#passing.delete(caller);
+    for (const caller of inTurn) if (!this.#passing.has(caller)) this.#passing.set(caller, new Set());
   }
 }
 
@@ -71,7 +106,21 @@ describe('the lanes for large requests', () => {
     const shop = new Workshop();
     for (const name of ['alice-1', 'alice-2', 'alice-3', 'bob-1', 'bob-2', 'carol-1']) shop.ask(name);
     for (let left = 6; left > 0; left -= 1) await shop.finish([...shop.running.keys()][0] ?? '');
-    expect(shop.order).toEqual(['alice-1', 'bob-1', 'carol-1', 'alice-2', 'bob-2', 'alice-3']);
+    expect(shop.order).toEqual(['alice-1', 'bob-1', 'alice-2', 'bob-2', 'carol-1', 'alice-3']);
+  });
+
+  it('are given to whoever waits in spite of callers who always come back, or are always new', async () => {
+    const shop = new Workshop();
+    for (const name of ['alice-1', 'bob-1', 'alice-2', 'carol-1', 'dave-1']) shop.ask(name);
+    const others = ['bob', 'carol', 'dave'];
+    for (let count = 2; count < 12; count += 1) {
+      const [name = ''] = [...shop.running.keys()].filter((running) => running !== 'alice-2');
+      await shop.finish(name);
+      shop.ask(`${others[count % 3]}-${count}`);
+      shop.ask(`newcomer${count}-1`);
+    }
+    expect(shop.order.indexOf('alice-2')).toBeLessThan(4);
+    expect(shop.order).toContain('alice-2');
   });
 
   it('refuse what a caller has no room for, and give the room back', () => {
@@ -108,6 +157,14 @@ describe('the lanes for large requests', () => {
     expect(await second.answer).toBe('the caller has hung up');
     await shop.finish('alice-1');
     expect(shop.order).toEqual(['alice-1']);
+  });
+
+  it('take nothing from a caller who hung up before the job was there', async () => {
+    const shop = new Workshop();
+    const place = shop.lanes.enter('alice', 1);
+    place.leave();
+    await expect(place.work({ head: {}, body: [] })).rejects.toThrow('the caller has hung up');
+    expect(shop.started).toBe(0);
   });
 
   it('fail the request whose process ends, and no other, and start another process', async () => {
@@ -151,27 +208,33 @@ describe('the lanes for large requests', () => {
 
   it('answer or refuse every request, and never give both to one caller, whatever comes in which order', async () => {
     const step = fc.record({
-      caller: fc.constantFrom('alice', 'bob', 'carol'),
+      caller: fc.constantFrom('alice', 'bob', 'carol', 'dave', 'erin'),
       finishes: fc.boolean(),
-      hangsUp: fc.boolean(),
+      hangsUp: fc.nat(9).map((chance) => chance === 0),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const shop = new Workshop();
         const asked: ReturnType<Workshop['ask']>[] = [];
+        const turns = new Turns(shop);
         for (const [index, { caller, finishes, hangsUp }] of steps.entries()) {
           const request = shop.ask(`${caller}-${index}`);
           asked.push(request);
+          turns.check();
           if (hangsUp) request.place.leave();
           if (finishes) await shop.finish([...shop.running.keys()][0] ?? '');
-          const callers = [...shop.running.keys()].map((name) => name.split('-')[0]);
+          const callers = [...shop.running.keys()].map(callerOf);
           expect(callers.length).toBeLessThanOrEqual(2);
           expect(new Set(callers).size).toBe(callers.length);
+          turns.check();
         }
-        while (shop.running.size > 0) await shop.finish([...shop.running.keys()][0] ?? '');
+        while (shop.running.size > 0) {
+          await shop.finish([...shop.running.keys()][0] ?? '');
+          turns.check();
+        }
         expect(await Promise.all(asked.map(({ answer }) => answer))).toHaveLength(steps.length);
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 });

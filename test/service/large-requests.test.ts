@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -213,6 +213,27 @@ describe('the large requests of several callers', () => {
 });
 
 describe('a process that works on large requests', () => {
+  const PRLIMIT = '/usr/bin/prlimit';
+
+  it.runIf(existsSync(PRLIMIT))('fails its request alone when it can not even be started', async () => {
+    const { address, token, child } = await spawnServer();
+    const pid = `${child.pid}`;
+    await send(address, 'POST', '/v1/transit/keys/k', { token });
+    const encrypt = (count: number) =>
+      send(address, 'POST', '/v1/transit/encrypt/k', { token, body: itemsOf(count, 'aGVsbG8=') });
+    expect((await encrypt(1)).status).toBe(200);
+    // Room for the connection, and not for the pipes to another process.
+    const files = readdirSync(`/proc/${pid}/fd`).length;
+    const allow = (count: number) => execFileSync(PRLIMIT, ['--pid', pid, `--nofile=${count}:4096`]);
+    allow(files + 3);
+    expect(await encrypt(3_000)).toMatchObject({
+      status: 503,
+      json: { errors: ['no process can be started to work on large requests'] },
+    });
+    allow(4096);
+    expect((await encrypt(3_000)).status).toBe(200);
+  });
+
   it('ends alone when it runs out of memory', async () => {
     const { address, token } = await startServer({
       workerCommand: ['--max-old-space-size=96', ...WORKER_COMMAND],
