@@ -75,7 +75,9 @@ export class Lanes {
   enter(caller: string, bytes: number): Place {
     const share = this.#shares.get(caller) ?? { caller, bytes: 0, running: 0, waiting: [], since: 0 };
     const room = Math.min(Math.max(bytes, LEAST_BYTES), MOST_BYTES);
-    if (share.bytes + room > MAX_BYTES_OF_ONE || this.#bytes + room > MAX_BYTES) throw noRoom();
+    // Half of what the others leave, so that there is always some for whoever comes next.
+    const most = Math.min(MAX_BYTES_OF_ONE, (MAX_BYTES - this.#bytes + share.bytes) / 2);
+    if (share.bytes + room > most) throw noRoom();
     this.#shares.set(caller, share);
     this.#take(share, room);
     let mine: Waiting | undefined;
