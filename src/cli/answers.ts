@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { version } from '../ground/version.ts';
 
 /** Set by the bundler: what `coffer --help` prints where there is no terminal. Sources that run unbundled have none. */
@@ -15,7 +15,7 @@ export function answerAtOnce(argv: readonly string[]): boolean {
   const text = argv.length === 1 ? textFor(argv[0] ?? '') : undefined;
   if (text === undefined) return false;
   try {
-    return writeSync(STANDARD_OUTPUT, text) > 0;
+    return writeSync(STANDARD_OUTPUT, Buffer.from(text)) > 0;
   } catch {
     return false;
   }
@@ -24,14 +24,7 @@ export function answerAtOnce(argv: readonly string[]): boolean {
 function textFor(word: string): string | undefined {
   if (word === '--version' || word === '-V' || word === 'version') return `coffer ${version}\n`;
   if (word !== '--help' && word !== '-h') return undefined;
-  return typeof DRAWN_HELP === 'string' && !mayBeTerminal() ? DRAWN_HELP : undefined;
-}
-
-/** Where help is drawn to the width of the window, in colour. */
-function mayBeTerminal(): boolean {
-  try {
-    return fstatSync(STANDARD_OUTPUT).isCharacterDevice();
-  } catch {
-    return true;
-  }
+  // On a terminal help is drawn to the width of the window, in colour.
+  const isTerminal = process.getBuiltinModule('node:tty').isatty(STANDARD_OUTPUT);
+  return typeof DRAWN_HELP === 'string' && !isTerminal ? DRAWN_HELP : undefined;
 }

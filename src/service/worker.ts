@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { ServerState } from '../operations/declaration/operation.ts';
 import { openStore } from '../store/open.ts';
@@ -114,7 +114,18 @@ export async function serveAsWorker<S>(
 
 /** Where the system is told how gladly it may end a process when the machine runs out of memory. */
 const OOM_SCORE = '/proc/self/oom_score_adj';
-const MOST_GLADLY = '1000';
+const MOST_GLADLY = Buffer.from('1000');
+
+/** Else it might be the server that is ended. Other systems than Linux have no such file. */
+function offerToGoFirst(): void {
+  try {
+    const file = openSync(OOM_SCORE, 'r+');
+    writeSync(file, MOST_GLADLY);
+    closeSync(file);
+  } catch {
+    // Then the system chooses by itself.
+  }
+}
 
 /** Works on what comes through a pipe. */
 async function workOnJobs<S>(
@@ -123,8 +134,7 @@ async function workOnJobs<S>(
   server: ServerState,
   log: Log,
 ): Promise<() => Promise<void>> {
-  // Else it might be the server. Other systems than Linux have no such file.
-  await writeFile(OOM_SCORE, MOST_GLADLY).catch(() => undefined);
+  offerToGoFirst();
   const settings = start.settings as ServiceSettings;
   // Nobody answers what `server` asks: requests about the server itself never come here.
   const service = await Service.create({ settings, server, log });
