@@ -27,14 +27,18 @@ export interface Mount {
   readonly accessor: string;
   /** Names the mount's collections for good, so that a path taken again starts empty. */
   readonly uuid: string;
-  /** What its type lets people set, e.g. the dialect of transit. */
-  readonly options: Readonly<Record<string, string>>;
+  /** What was set for it, e.g. the dialect of transit; also words that nothing here knows. */
+  readonly options: Options;
+  /** What was set for all mounts of its type, where `options` say nothing; absent when there is nothing. */
+  readonly defaults?: Options;
 }
+
+type Options = Readonly<Record<string, string>>;
 
 /** What can be chosen for a mount, and changed later. */
 export interface MountSettings {
   readonly description?: string;
-  readonly options?: Readonly<Record<string, string>>;
+  readonly options?: Options;
 }
 
 const TRANSIT = 'transit';
@@ -44,10 +48,28 @@ const TRANSIT_TABLE = { collection: 'sys', id: 'mounts' } as const;
 /** All others; earlier releases neither see nor lose them. */
 const TABLE = { collection: 'sys', id: 'typed-mounts' } as const;
 
-interface Table<M> {
-  readonly mounts: readonly M[];
+/** Where clients ask how far a move is. */
+const MIGRATIONS = { collection: 'sys', id: 'migrations' } as const;
+const MAX_MIGRATIONS = 100;
+
+/** A mount that was moved. Paths without slashes at their ends. */
+export interface Migration {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
 }
 
+interface Migrations {
+  readonly migrations: readonly Migration[];
+}
+
+interface Table<M> {
+  readonly mounts: readonly M[];
+  /** For every mount of it. */
+  readonly defaults?: Options;
+}
+
+/** Earlier releases know nothing but `dialect`, which they take for what was set. */
 type TransitRow = Omit<Mount, 'type' | 'options'> & { readonly dialect: string } & Partial<Mount>;
 
 /** The mounts of a store. A fresh store has `transit` and, as every store, `auth/token`. */
@@ -108,7 +130,7 @@ export class Mounts {
           hint: 'choose a path that is neither above nor below another mount',
         });
       }
-      write(tx, type, [...mounts, mount]);
+      await write(tx, type, [...mounts, mount]);
     });
     return mount;
   }
@@ -120,13 +142,60 @@ export class Mounts {
       const mounts = await this.#table(tx);
       const mount = mounts.find((candidate) => candidate.path === wanted);
       if (mount === undefined) throw noMount(wanted);
-      const changed = { ...mount, ...change, options: { ...mount.options, ...change.options } };
-      write(
+      const options = Object.entries({ ...mount.options, ...change.options }).filter(
+        ([, text]) => text !== '',
+      );
+      const changed = { ...mount, ...change, options: Object.fromEntries(options) };
+      await write(
         tx,
         mount.type,
         mounts.map((other) => (other === mount ? changed : other)),
       );
     });
+  }
+
+  /** Sets options of all mounts of transit that say nothing of their own, those to come included. */
+  async setDefaults(defaults: Options): Promise<void> {
+    await this.#store.transact(async (tx) => {
+      const rows = (await this.#table(tx)).filter(({ type }) => type === TRANSIT);
+      tx.put(TRANSIT_TABLE, transitTable(rows, defaults));
+    });
+  }
+
+  /**
+   * Moves a mount with all its data. Policies stay as they are: they name paths.
+   * @throws `invalid` for a mount that is not there or is built in, and for a path that is impossible or taken.
+   */
+  async move(from: string, to: string): Promise<Migration> {
+    const source = trimSlashes(from);
+    const target = trimSlashes(to);
+    return this.#store.transact(async (tx) => {
+      const mounts = await this.#table(tx);
+      const mount = mounts.find(({ path }) => path === source);
+      if (mount === undefined) throw invalid(`no matching mount at "${source}/"`, { field: 'from' });
+      if (mount.type === TOKEN) throw invalid(`cannot remount "${source}/"`, { field: 'from' });
+      const path = checkedPath(target, isLoginMount(mount));
+      if (mounts.some((other) => other !== mount && overlaps(other.path, path))) {
+        throw invalid(`path in use at "${path}/"`, { field: 'to' });
+      }
+      await write(
+        tx,
+        mount.type,
+        mounts.map((other) => (other === mount ? { ...mount, path } : other)),
+      );
+      const migration = { id: uuidFrom(this.#random.bytes(16)), from: source, to: path };
+      const before = await tx.get<Migrations>(MIGRATIONS);
+      tx.put(MIGRATIONS, { migrations: [...(before?.migrations ?? []), migration].slice(-MAX_MIGRATIONS) });
+      return migration;
+    });
+  }
+
+  /** One of the latest moves. @throws `not-found`. */
+  async migration(id: string): Promise<Migration> {
+    const known = await this.#store.read((view) => view.get<Migrations>(MIGRATIONS));
+    const found = known?.migrations.find((migration) => migration.id === id);
+    if (found === undefined) throw notFound(`no migration ${id}`, { field: 'migration_id' });
+    return found;
   }
 
   /**
@@ -142,7 +211,7 @@ export class Mounts {
       if (mount === undefined || mount.type === TOKEN) return false;
       const type = this.#types.find(({ name }) => name === mount.type);
       if (type === undefined) throw unsupported(`mounts of type ${mount.type} are not known here`);
-      write(
+      await write(
         tx,
         mount.type,
         mounts.filter((candidate) => candidate !== mount),
@@ -161,7 +230,7 @@ export class Mounts {
     const { id } = this.#store;
     return [
       tokenMount(id),
-      ...(transit?.mounts.map(fromRow) ?? [firstMount(id)]),
+      ...(transit === undefined ? [firstMount(id)] : transitMounts(transit)),
       ...(others?.mounts ?? []),
     ].sort(byPath);
   }
@@ -183,20 +252,41 @@ export const collectionOf = ({ type, uuid }: Mount, name: string): string => `${
 
 export const isLoginMount = ({ path }: Mount): boolean => path.startsWith(LOGIN_PREFIX);
 
-const fromRow = ({ dialect, ...row }: TransitRow): Mount => ({
-  ...row,
-  type: TRANSIT,
-  options: { ...row.options, dialect },
+/** A dialect that differs from the usual one was set, if need be by an earlier release. */
+function transitMounts({ mounts, defaults }: Table<TransitRow>): readonly Mount[] {
+  const usual = usualDialect(defaults);
+  return mounts.map(({ dialect, options = {}, ...row }): Mount => {
+    const isSet = options['dialect'] !== undefined || dialect !== usual;
+    return {
+      ...row,
+      type: TRANSIT,
+      options: isSet ? { ...options, dialect } : options,
+      ...(defaults === undefined ? {} : { defaults }),
+    };
+  });
+}
+
+const transitTable = (mounts: readonly Mount[], defaults: Options | undefined): Table<TransitRow> => ({
+  mounts: mounts.map(({ defaults: _defaults, ...mount }) => {
+    return { ...mount, dialect: mount.options['dialect'] ?? usualDialect(defaults) };
+  }),
+  ...(defaults === undefined ? {} : { defaults }),
 });
 
+const usualDialect = (defaults: Options | undefined): string => defaults?.['dialect'] ?? 'service';
+
 /** Writes what changed: the mounts of transit, or all others. */
-function write(tx: Transaction, changed: string, mounts: readonly Mount[]): void {
+async function write(tx: Transaction, changed: string, mounts: readonly Mount[]): Promise<void> {
   const sorted = mounts.toSorted(byPath);
   if (changed === TRANSIT) {
-    const rows = sorted.filter(({ type }) => type === TRANSIT);
-    tx.put(TRANSIT_TABLE, {
-      mounts: rows.map((mount): TransitRow => ({ ...mount, dialect: mount.options['dialect'] ?? 'service' })),
-    });
+    const { defaults } = (await tx.get<Table<TransitRow>>(TRANSIT_TABLE)) ?? {};
+    tx.put(
+      TRANSIT_TABLE,
+      transitTable(
+        sorted.filter(({ type }) => type === TRANSIT),
+        defaults,
+      ),
+    );
   } else tx.put(TABLE, { mounts: sorted.filter(({ type }) => type !== TRANSIT && type !== TOKEN) });
 }
 
@@ -205,7 +295,7 @@ const firstMount = (storeId: string): Mount => ({
   type: TRANSIT,
   path: DEFAULT_MOUNT,
   description: '',
-  options: { dialect: 'service' },
+  options: {},
   ...handles(TRANSIT, createHash('sha256').update(`default mount of ${storeId}`).digest()),
 });
 

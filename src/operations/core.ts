@@ -1,11 +1,10 @@
 import type { Access } from '../access/access.ts';
 import { type Clock, systemClock } from '../ground/clock.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
-import { type Mount, Mounts } from '../mounts/mounts.ts';
-import { DEFAULT_MOUNT } from '../mounts/paths.ts';
+import { Mounts } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
 import type { Tags } from '../tags/tags.ts';
-import { type Dialect, type Engine, engineOf } from '../transit/engine.ts';
+import { type Dialect, dialectOf, type Engine, engineOf } from '../transit/engine.ts';
 import type { Core, ServerState } from './declaration/operation.ts';
 import { MOUNT_TYPES } from './mount-types.ts';
 
@@ -13,7 +12,7 @@ export interface CoreOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly server?: ServerState;
-  /** Overrides the dialect of the default mount for as long as this core lives (`serve --dialect`). */
+  /** Spoken to all callers, on mounts of which nobody said otherwise, for as long as this core lives (`serve --dialect`). */
   readonly dialect?: Dialect;
 }
 
@@ -22,35 +21,38 @@ export function openCore(store: Store, options: CoreOptions = {}): Core {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
   const mounts = new Mounts(store, random, MOUNT_TYPES);
-  const engines = new Map<string, { mount: Mount; engine: Engine }>();
   let tags: Promise<Tags> | undefined;
   let access: Promise<Access> | undefined;
+  const cores = new Map<Dialect, Core>();
 
-  async function engine(path: string): Promise<Engine> {
-    const mount = withDialect(await mounts.get(path, 'transit'), options.dialect);
-    const known = engines.get(path);
-    if (known?.mount.uuid === mount.uuid && known.mount.options['dialect'] === mount.options['dialect']) {
-      return known.engine;
-    }
-    const made = engineOf({ store, clock, random, mount });
-    engines.set(path, { mount, engine: made });
-    return made;
+  /** What speaks one dialect where nobody set one. */
+  function speaking(caller: Dialect): Core {
+    const known = cores.get(caller);
+    if (known !== undefined) return known;
+    const engines = new Map<string, { readonly uuid: string; readonly dialect: Dialect; engine: Engine }>();
+    const core: Core = {
+      store,
+      clock,
+      random,
+      mounts,
+      async engine(path) {
+        const mount = await mounts.get(path, 'transit');
+        const dialect = dialectOf({ mount, server: options.dialect, caller });
+        const made = engines.get(path);
+        if (made?.uuid === mount.uuid && made.dialect === dialect) return made.engine;
+        const engine = engineOf({ store, clock, random, mount, dialect });
+        engines.set(path, { uuid: mount.uuid, dialect, engine });
+        return engine;
+      },
+      speaking,
+      tags: () => (tags ??= import('../tags/tags.ts').then(({ Tags }) => new Tags({ store, clock, random }))),
+      access: () =>
+        (access ??= import('../access/access.ts').then(({ Access }) => new Access({ store, clock, random }))),
+      ...(options.server === undefined ? {} : { server: options.server }),
+    };
+    cores.set(caller, core);
+    return core;
   }
 
-  return {
-    store,
-    clock,
-    random,
-    mounts,
-    engine,
-    tags: () => (tags ??= import('../tags/tags.ts').then(({ Tags }) => new Tags({ store, clock, random }))),
-    access: () =>
-      (access ??= import('../access/access.ts').then(({ Access }) => new Access({ store, clock, random }))),
-    ...(options.server === undefined ? {} : { server: options.server }),
-  };
+  return speaking('service');
 }
-
-const withDialect = (mount: Mount, dialect: Dialect | undefined): Mount =>
-  dialect === undefined || mount.path !== DEFAULT_MOUNT
-    ? mount
-    : { ...mount, options: { ...mount.options, dialect } };

@@ -6,6 +6,7 @@ import { asCofferError } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
 import type { Mount } from '../mounts/mounts.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
+import type { Dialect } from '../transit/engine.ts';
 import {
   type Call,
   type Caller,
@@ -50,6 +51,8 @@ export interface AskedRequest {
   /** The mount that the path lies under. */
   readonly mount?: Mount;
   readonly token: string | undefined;
+  /** What the caller speaks; absent where a door has but one way to speak. */
+  readonly dialect?: Dialect;
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
   /** Scheme, host and port for links. */
@@ -172,7 +175,7 @@ async function carryOut<A>(
   trail.sent(recorded);
   const raw = { ...sent, ...captures };
   const call: Call = {
-    core: guarded.core,
+    core: asked.dialect === undefined ? guarded.core : guarded.core.speaking(asked.dialect),
     caller: judge.caller,
     ...(operation.mount === undefined ? {} : { mount: asked.mount?.path ?? DEFAULT_MOUNT }),
     ...(asked.baseUrl === undefined ? {} : { baseUrl: asked.baseUrl }),

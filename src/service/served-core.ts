@@ -5,14 +5,14 @@ import type { Mount } from '../mounts/mounts.ts';
 import { MAX_MOUNT_PATH_LENGTH } from '../mounts/paths.ts';
 import type { Core } from '../operations/declaration/operation.ts';
 import type { GuardedCore } from '../operations/perform.ts';
-import type { Engine } from '../transit/engine.ts';
+import type { Dialect, Engine } from '../transit/engine.ts';
 
 /** The core of an unsealed server, with what every request needs of it at hand. */
 export class ServedCore implements GuardedCore {
   readonly core: Core;
   readonly access: Access;
-  /** By mount path, as of the revision. */
-  readonly #engines = new Map<string, Promise<Engine>>();
+  /** Of each dialect of callers, by mount path; as of the revision. */
+  readonly #engines: Map<string, Promise<Engine>>[] = [];
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditLog | undefined;
   #looking: Promise<string> | undefined;
@@ -23,7 +23,11 @@ export class ServedCore implements GuardedCore {
   #mounts: ReadonlyMap<string, Mount> = new Map();
 
   private constructor(core: Core, access: Access, recorder?: AuditRecorder, auditLog?: AuditLog) {
-    this.core = { ...core, engine: (mount) => this.#engine(core, mount) };
+    const speakers: Readonly<Record<Dialect, Core>> = {
+      service: { ...core, engine: this.#engineIn(core, 'service'), speaking: (dialect) => speakers[dialect] },
+      vault: { ...core, engine: this.#engineIn(core, 'vault'), speaking: (dialect) => speakers[dialect] },
+    };
+    this.core = speakers.service;
     this.access = access;
     this.#recorder = recorder;
     this.#auditLog = auditLog;
@@ -61,7 +65,7 @@ export class ServedCore implements GuardedCore {
     if (look < this.#takenUp) return;
     this.#takenUp = look;
     this.#mounts = new Map(mounts.map((mount) => [mount.path, mount]));
-    this.#engines.clear();
+    for (const engines of this.#engines) engines.clear();
     this.#revision = revision;
   }
 
@@ -75,14 +79,18 @@ export class ServedCore implements GuardedCore {
   }
 
   /** While the store does not change, a mount's engine stays the same; every request has asked for the revision. */
-  #engine(core: Core, mount: string): Promise<Engine> {
-    let engine = this.#engines.get(mount);
-    if (engine === undefined) {
-      engine = core.engine(mount);
-      this.#engines.set(mount, engine);
-      engine.catch(() => this.#engines.delete(mount));
-    }
-    return engine;
+  #engineIn(core: Core, dialect: Dialect): Core['engine'] {
+    const engines = new Map<string, Promise<Engine>>();
+    this.#engines.push(engines);
+    return (mount) => {
+      let engine = engines.get(mount);
+      if (engine === undefined) {
+        engine = core.speaking(dialect).engine(mount);
+        engines.set(mount, engine);
+        engine.catch(() => engines.delete(mount));
+      }
+      return engine;
+    };
   }
 
   async recordRequest(request: AuditedRequest): Promise<void> {

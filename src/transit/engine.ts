@@ -9,8 +9,27 @@ import type { Store } from '../store/store.ts';
 export const transitMounts: MountType = { name: 'transit', collections: ['keys', 'config'] };
 
 export const DIALECTS = ['service', 'vault'] as const;
-/** Which prefix a mount's ciphertexts get, and whether every key type rotates as in Vault. */
+/** Which prefix new ciphertexts get, and whether every key type rotates as in Vault. */
 export type Dialect = (typeof DIALECTS)[number];
+
+export const isDialect = (word: unknown): word is Dialect => DIALECTS.some((dialect) => dialect === word);
+
+/** Who may say which dialect is spoken, from the strongest to the weakest. */
+export interface DialectSources {
+  readonly mount: Mount;
+  /** For as long as a server runs. */
+  readonly server: Dialect | undefined;
+  /** What the caller speaks. */
+  readonly caller: Dialect;
+}
+
+/** @see docs/decisions/0125 */
+export function dialectOf({ mount, server, caller }: DialectSources): Dialect {
+  const own = mount.options['dialect'];
+  if (isDialect(own)) return own;
+  const ofStore = mount.defaults?.['dialect'];
+  return server ?? (isDialect(ofStore) ? ofStore : caller);
+}
 
 /** What every operation of one mount works with. */
 export interface Engine {
@@ -32,10 +51,10 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly mount: Mount;
+  readonly dialect: Dialect;
 }
 
-export function engineOf({ store, clock, random, mount }: EngineOptions): Engine {
-  const dialect = mount.options['dialect'] ?? 'service';
+export function engineOf({ store, clock, random, mount, dialect }: EngineOptions): Engine {
   return {
     store,
     clock,

@@ -14,7 +14,7 @@ export async function freshEngine(dialect: Dialect = 'service'): Promise<Engine>
     description: '',
     accessor: 'transit_00000000',
     uuid: 'test',
-    options: { dialect },
+    options: {},
   };
-  return engineOf({ store: await memoryStore({ clock }), clock, random: systemRandom, mount });
+  return engineOf({ store: await memoryStore({ clock }), clock, random: systemRandom, mount, dialect });
 }

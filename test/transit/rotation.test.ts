@@ -132,6 +132,7 @@ describe('a key with a period', () => {
       options: {},
     };
     const engine: Engine = engineOf({
+      dialect: 'service',
       store: await memoryStore({ clock }),
       clock,
       random: systemRandom,

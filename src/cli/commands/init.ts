@@ -1,4 +1,3 @@
-import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { openCore } from '../../operations/core.ts';
 import { type InitResult, initStore } from '../../store/administration/init.ts';
 import { printLocation } from '../../store/backends/registry.ts';
@@ -71,5 +70,5 @@ async function printMade(session: Session, planned: readonly PlannedSlot[], made
 }
 
 async function setDialect(store: Store, dialect: Dialect): Promise<void> {
-  await openCore(store).mounts.tune(DEFAULT_MOUNT, { options: { dialect } });
+  await openCore(store).mounts.setDefaults({ dialect });
 }

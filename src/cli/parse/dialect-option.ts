@@ -1,5 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
-import { DIALECTS, type Dialect } from '../../transit/engine.ts';
+import { DIALECTS, type Dialect, isDialect } from '../../transit/engine.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 
@@ -7,7 +7,7 @@ export const dialectOption: OptionSpec = {
   flag: 'dialect',
   takes: 'value',
   metavar: 'D',
-  help: 'Prefix of what the default transit mount writes; "vault" also rotates every key type.',
+  help: 'Set the prefix of what is written, for all callers; "vault" also rotates every key type.',
   choices: DIALECTS,
 };
 
@@ -15,8 +15,7 @@ export const dialectOption: OptionSpec = {
 export function dialectOf(options: Given['options']): Dialect | undefined {
   const text = textOption(options, dialectOption.flag);
   if (text === undefined) return undefined;
-  const dialect = DIALECTS.find((candidate) => candidate === text);
-  if (dialect !== undefined) return dialect;
+  if (isDialect(text)) return text;
   throw invalid(`"${text}" can't be right`, {
     field: '--dialect',
     hint: `use one of ${DIALECTS.join(', ')}`,

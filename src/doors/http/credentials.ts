@@ -1,4 +1,5 @@
 import { asCofferError } from '../../ground/errors.ts';
+import type { Dialect } from '../../transit/engine.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
@@ -13,6 +14,16 @@ export function tokenOf({ headers }: Exchange): string | undefined {
   const token = authorization.slice('Bearer '.length).trim();
   return token === '' ? undefined : token;
 }
+
+/**
+ * Programs of the Vault family expect its prefixes. Our own client, which can talk to Vault as well, brings both headers.
+ * @see docs/decisions/0125
+ */
+export const dialectOf = ({ headers }: Exchange): Dialect =>
+  headers['x-service-token'] === undefined &&
+  (headers['x-vault-token'] !== undefined || headers['x-vault-request'] !== undefined)
+    ? 'vault'
+    : 'service';
 
 /**
  * The command's own client asks for what a local error has beside its text; others get the plain body.

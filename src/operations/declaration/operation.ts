@@ -7,7 +7,7 @@ import type { Random } from '../../ground/random.ts';
 import type { Mounts } from '../../mounts/mounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tags } from '../../tags/tags.ts';
-import type { Engine } from '../../transit/engine.ts';
+import type { Dialect, Engine } from '../../transit/engine.ts';
 import type { Params, ValuesOf } from './params.ts';
 
 /** Which of the two APIs, hence which paths, envelope and errors. */
@@ -24,6 +24,8 @@ export interface Core {
    * @throws `not-found` when nothing is mounted there.
    */
   engine(mount: string): Promise<Engine>;
+  /** The same for callers who speak that dialect, on mounts for which nobody set one. */
+  speaking(caller: Dialect): Core;
   tags(): Promise<Tags>;
   access(): Promise<Access>;
   /** What a served process knows and a command does not; undefined outside `serve`. */

@@ -1,5 +1,5 @@
 import { invalid, unsupported } from '../../ground/errors.ts';
-import { version } from '../../ground/version.ts';
+import { familyVersion } from '../../ground/version.ts';
 import { type Core, operation, type SealStatus, type ServerState } from '../declaration/operation.ts';
 import { flag, integer, text } from '../declaration/params.ts';
 
@@ -31,7 +31,7 @@ export function serverOf(core: Core): ServerState {
   return core.server;
 }
 
-/** The seal status in the words of the API. `version` must stay a semantic one: clients parse it. */
+/** The seal status in the words of the API.  */
 const printSealStatus = (status: SealStatus) => ({
   type: 'shamir',
   initialized: true,
@@ -40,7 +40,7 @@ const printSealStatus = (status: SealStatus) => ({
   n: status.shares,
   progress: status.progress,
   nonce: '',
-  version,
+  version: familyVersion,
   build_date: '',
   migration: false,
   cluster_name: 'coffer',
@@ -133,7 +133,7 @@ export const health = operation({
         replication_performance_mode: 'disabled',
         replication_dr_mode: 'disabled',
         server_time_utc: Math.floor(core.clock.now() / 1000),
-        version,
+        version: familyVersion,
         cluster_name: 'coffer',
         cluster_id: storeId,
       },

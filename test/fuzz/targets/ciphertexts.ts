@@ -49,7 +49,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Call>> {
   const clock = { now: () => 1_772_352_000_500 };
   const store = await memoryStore({ clock });
   const mount = { type: 'transit', path: 'transit', description: '', accessor: 'a', uuid: 'u', options: {} };
-  const engine = engineOf({ store, clock, random: systemRandom, mount });
+  const engine = engineOf({ store, clock, random: systemRandom, mount, dialect: 'service' });
   secrets.add('a plaintext', secretMessage.toString());
   await restoreGoKeys(engine, secrets);
   const requireUnchanged = await unchanged(store);

@@ -90,7 +90,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Reading>> 
   const clock = { now: () => 1_772_352_000_500 };
   const store = await memoryStore({ clock });
   const mount = { type: 'transit', path: 'transit', description: '', accessor: 'a', uuid: 'u', options: {} };
-  const engine = engineOf({ store, clock, random: systemRandom, mount });
+  const engine = engineOf({ store, clock, random: systemRandom, mount, dialect: 'service' });
   await restoreGoKeys(engine, secrets);
   for (const { dataKey } of vectors) secrets.add('a data key', Buffer.from(dataKey, 'hex'));
   const { keys, envelopes } = await sealedVectors(engine);

@@ -63,7 +63,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Restoring>
   const clock = { now: () => 1_772_352_000_500 };
   const store = await memoryStore({ clock });
   const mount = { type: 'transit', path: 'transit', description: '', accessor: 'a', uuid: 'u', options: {} };
-  const engine = engineOf({ store, clock, random: systemRandom, mount });
+  const engine = engineOf({ store, clock, random: systemRandom, mount, dialect: 'service' });
   for (const key of keysIn(documents.map(({ value }) => value))) secrets.add('a key', key);
   await restoreKey(engine, { backup: encoded(jsons[0] ?? ''), name: 'other', force: false });
   const requireUnchanged = await unchanged(store);

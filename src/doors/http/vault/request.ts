@@ -1,7 +1,7 @@
 import type { Method } from '../../../operations/declaration/route.ts';
 import type { Answer, Exchange } from '../exchange.ts';
 import { parseForm, parseObject, parseQuery } from '../request-body.ts';
-import { errorBody } from './envelope.ts';
+import { errorBody, wrapped } from './envelope.ts';
 
 /** What a request to `/v1` asks for, before anybody looks who asks. */
 export interface VaultRequest {
@@ -52,7 +52,7 @@ function methodOf(method: string, path: string, query: string): Method | Answer 
   if (method === 'DELETE' || method === 'LIST') return method;
   // The one path that load balancers ask for without wanting a body.
   if (method === 'HEAD' && path === 'sys/health') return 'GET';
-  if (method !== 'GET') return errorBody(405, []);
+  if (method !== 'GET') return errorBody(405, [wrapped('unsupported operation')]);
   if (!query.includes('list=')) return 'GET';
   const list = new URLSearchParams(query).get('list');
   if (list === null || FALSE.test(list)) return 'GET';

@@ -22,7 +22,7 @@ import {
 import { run } from '../../../operations/runner.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import { mountEnd, type ServedCore } from '../../../service/served-core.ts';
-import { errorDetails, tokenOf } from '../credentials.ts';
+import { dialectOf, errorDetails, tokenOf } from '../credentials.ts';
 import type { Answer, Exchange } from '../exchange.ts';
 import { type PendingRequest, settled } from '../pending-request.ts';
 import { dataStatus } from '../status-codes.ts';
@@ -156,6 +156,7 @@ export class VaultApi {
       match,
       ...(mount === undefined ? {} : { mount }),
       token: tokenOf(exchange),
+      dialect: dialectOf(exchange),
       remoteAddress: exchange.remoteAddress,
       revision,
       policyPrefix: '',

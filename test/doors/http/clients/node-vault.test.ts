@@ -35,10 +35,10 @@ describe('node-vault with transit', () => {
 
   it('encrypts, decrypts and rewraps, in batches too', async () => {
     const { data } = await vault.encryptData({ name: 'orders', plaintext: base64('attack at dawn') });
-    expect(data.ciphertext).toMatch(/^service:v1:/);
+    expect(data.ciphertext).toMatch(/^vault:v1:/);
     await vault.write('transit/keys/orders/rotate', {});
     const rewrapped = await vault.rewrapData({ name: 'orders', ciphertext: data.ciphertext });
-    expect(rewrapped.data.ciphertext).toMatch(/^service:v2:/);
+    expect(rewrapped.data.ciphertext).toMatch(/^vault:v2:/);
     const decrypted = await vault.decryptData({ name: 'orders', ciphertext: rewrapped.data.ciphertext });
     expect(decrypted.data.plaintext).toBe(base64('attack at dawn'));
     const batch = await vault.encryptData({

@@ -114,9 +114,9 @@ describe('methods and paths of /v1', () => {
     ['GET', '/v1/transit/%2e%2e/sys/mounts', 400, ['relative paths not supported']],
     ['GET', '/v1/transit/keys/%zz', 400, ['the path is not percent-encoded UTF-8']],
     ['GET', '/v1/transit/keys/%ff', 400, ['the path is not percent-encoded UTF-8']],
-    ['PATCH', '/v1/transit/keys/orders', 405, []],
-    ['OPTIONS', '/v1/transit/keys/orders', 405, []],
-    ['PROPFIND', '/v1/transit/keys/orders', 405, []],
+    ['PATCH', '/v1/transit/keys/orders', 405, [wrapped('unsupported operation')]],
+    ['OPTIONS', '/v1/transit/keys/orders', 405, [wrapped('unsupported operation')]],
+    ['PROPFIND', '/v1/transit/keys/orders', 405, [wrapped('unsupported operation')]],
     ['GET', '/v2/transit/keys', 404, []],
     ['GET', '/', 404, []],
   ])('answer %s %s with the status %i', async (method, path, status, errors) => {
