@@ -1,12 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { isExposed } from '../client/address.ts';
 import { connect } from '../client/client.ts';
 import { CofferError, invalid } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
-import { variable } from './given.ts';
+import { type Environment, variable } from './given.ts';
 import { secretText } from './secrets/secret-sources.ts';
 import type { Session } from './session.ts';
-
-const CA_VARIABLE = 'COFFER_CACERT';
 
 /** Runs operations on a server. Says so when others on the network can read what is sent. */
 export async function openRemote(session: Session, address: string): Promise<Runner> {
@@ -15,25 +15,39 @@ export async function openRemote(session: Session, address: string): Promise<Run
   }
   const token = await tokenOf(session);
   const { mount, organization } = session.settings;
-  const authorities = variable(session.environment, CA_VARIABLE);
+  const authorities = firstSet(session.environment, ['COFFER_CACERT', 'VAULT_CACERT']);
+  const namespace = variable(session.environment, 'VAULT_NAMESPACE');
   const client = connect({
     address,
     mount,
     organization,
+    proxyEnv: session.environment,
     ...(token === undefined ? {} : { token }),
-    ...(authorities === undefined ? {} : { certificateAuthorities: secretText(authorities, CA_VARIABLE) }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(authorities === undefined
+      ? {}
+      : { certificateAuthorities: secretText(authorities.value, authorities.name) }),
   });
   if (token !== undefined) return client;
+  const refused = (error: unknown): never => {
+    throw withoutToken(error);
+  };
   return {
     ...client,
-    async run(...call) {
-      try {
-        return await client.run(...call);
-      } catch (error) {
-        throw withoutToken(error);
-      }
-    },
+    run: (...call) => client.run(...call).catch(refused),
+    at: (asked) => client.at(asked).catch(refused),
   };
+}
+
+function firstSet(
+  environment: Environment,
+  names: readonly string[],
+): { readonly name: string; readonly value: string } | undefined {
+  for (const name of names) {
+    const value = variable(environment, name);
+    if (value !== undefined) return { name, value };
+  }
+  return undefined;
 }
 
 /** A server tells those without a token no more than those with a wrong one. */
@@ -58,7 +72,7 @@ async function tokenOf(session: Session): Promise<string | undefined> {
 
 async function givenToken(session: Session): Promise<string | undefined> {
   const source = session.settings.token;
-  if (source.kind === 'none') return undefined;
+  if (source.kind === 'none') return familyToken(session);
   if (source.kind === 'text') return source.text;
   if (source.kind === 'file') return secretText(source.path, 'token-file');
   if (session.prompts.available()) return session.prompts.secret('Token');
@@ -66,4 +80,13 @@ async function givenToken(session: Session): Promise<string | undefined> {
     field: 'token',
     hint: 'use --token-file or COFFER_TOKEN',
   });
+}
+
+/** What the clients of the family go by: the variable, or what `vault login` left behind. */
+function familyToken({ environment }: Session): string | undefined {
+  const text = variable(environment, 'VAULT_TOKEN');
+  const home = variable(environment, 'HOME');
+  if (text !== undefined || home === undefined) return text;
+  const file = join(home, '.vault-token');
+  return existsSync(file) ? secretText(file, file) : undefined;
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { invalid } from '../ground/errors.ts';
 import { DEFAULT_MOUNT, trimSlashes } from '../mounts/paths.ts';
@@ -40,7 +41,8 @@ export function resolveSettings(
   const store = textOption(everywhere, 'store');
   // A store named on the command line is meant more than a server named in the environment.
   const address =
-    textOption(everywhere, 'address') ?? (store === undefined ? fromEnvironment('COFFER_ADDR') : undefined);
+    textOption(everywhere, 'address') ??
+    (store === undefined ? (fromEnvironment('COFFER_ADDR') ?? familyAddress(environment)) : undefined);
   const mount = textOption(everywhere, 'mount') ?? fromEnvironment('COFFER_MOUNT');
   return {
     storeLocation: locationFrom(
@@ -60,6 +62,13 @@ export function resolveSettings(
       environment['TERM'] !== 'dumb',
     yes: everywhere.has('yes'),
   };
+}
+
+/** Who has a store, or names one, means it: the variable of other programs counts only where there is none. */
+function familyAddress(environment: Environment): string | undefined {
+  const address = variable(environment, 'VAULT_ADDR');
+  if (address === undefined || variable(environment, 'COFFER_STORE') !== undefined) return undefined;
+  return existsSync(defaultDirectory(environment)) ? undefined : address;
 }
 
 function tokenSource(everywhere: ReadonlyMap<string, OptionValue>, environment: Environment): TokenSource {

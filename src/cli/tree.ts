@@ -74,6 +74,13 @@ const envelope = group('transit envelope', {
   ),
 });
 
+const pathCommands: Readonly<Record<string, Node>> = {
+  read: own('Read a path of the API', async () => (await import('./commands/paths.ts')).read),
+  write: own('Write to a path of the API', async () => (await import('./commands/paths.ts')).write),
+  list: own('List what is below a path of the API', async () => (await import('./commands/paths.ts')).list),
+  delete: own('Delete a path of the API', async () => (await import('./commands/paths.ts')).remove),
+};
+
 const servingCommands: Readonly<Record<string, Node>> = {
   serve: own('Offer the store over HTTP', async () => (await import('./commands/serve.ts')).command),
   'serve-worker': {
@@ -99,7 +106,12 @@ const servingCommands: Readonly<Record<string, Node>> = {
 /** Every command at its place, in the order in which help lists them. Nothing is loaded before it is used. */
 export const commandTree: Group = {
   summary: 'Transit encryption and an organization tag pool in one command, on a local sealed store.',
-  children: { ...storeCommands, ...withEnvelope(branchOf([], catalogue)), ...servingCommands },
+  children: {
+    ...storeCommands,
+    ...withEnvelope(branchOf([], catalogue)),
+    ...pathCommands,
+    ...servingCommands,
+  },
 };
 
 function group(path: string, children: Group['children']): Group {

@@ -1,6 +1,11 @@
 import { CofferError, type ErrorKind, unavailable } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
-import { type Operation, type Outcome, resultOf } from '../operations/declaration/operation.ts';
+import {
+  type Operation,
+  type Outcome,
+  type PathRequest,
+  resultOf,
+} from '../operations/declaration/operation.ts';
 import { routesOf } from '../operations/declaration/route.ts';
 import type { WireAnswer } from './http-transport.ts';
 
@@ -30,6 +35,25 @@ export function readAnswer(operation: Operation, answer: WireAnswer): Outcome<un
   if (isListOfNothing(operation, answer, members)) return { data: { keys: [] }, nothingListed: true };
   throw dataError(status, members);
 }
+
+/** What came of a path that nobody here need know. @throws the error that the answer stands for. */
+export function readAnyAnswer({ method }: PathRequest, answer: WireAnswer): Outcome<unknown> {
+  const { status, contentType, body } = answer;
+  const isSuccess = status >= 200 && status < 300;
+  if (isSuccess && !contentType.startsWith('application/json')) {
+    return body === '' ? {} : { text: { contentType, body } };
+  }
+  const members = readBody(answer);
+  if (isSuccess || isBatch(members)) {
+    // Answers about the server itself have no envelope.
+    return Object.hasOwn(members, 'data') ? dataOutcome(status, members) : bareOutcome(members);
+  }
+  if (method === 'LIST' && isNothing(status, members)) return { data: { keys: [] }, nothingListed: true };
+  throw dataError(status, members);
+}
+
+const bareOutcome = (members: Members): Outcome<unknown> =>
+  Object.keys(members).length === 0 ? {} : { data: members };
 
 /** @throws `unavailable` when what the operation is for is not in the answer. */
 function withResult(operation: Operation, outcome: Outcome<unknown>, answer: WireAnswer): Outcome<unknown> {
@@ -64,11 +88,11 @@ const isBatch = ({ data, errors }: Members): boolean =>
   errors === undefined && isObject(data) && Array.isArray(data['batch_results']);
 
 /** Peers answer a list of nothing with 404 and without a text, which a missing mount has. */
-const isListOfNothing = (operation: Operation, { status }: WireAnswer, { errors }: Members): boolean =>
-  status === 404 &&
-  routesOf(operation).some(({ method }) => method === 'LIST') &&
-  Array.isArray(errors) &&
-  errors.length === 0;
+const isListOfNothing = (operation: Operation, { status }: WireAnswer, members: Members): boolean =>
+  routesOf(operation).some(({ method }) => method === 'LIST') && isNothing(status, members);
+
+const isNothing = (status: number, { errors }: Members): boolean =>
+  status === 404 && Array.isArray(errors) && errors.length === 0;
 
 function dataOutcome(status: number, { data, warnings, auth }: Members): Outcome<unknown> {
   return {

@@ -2,6 +2,7 @@ import { Agent, type IncomingMessage, request as plainRequest, type RequestOptio
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { getCACertificates } from 'node:tls';
 import { CofferError, unavailable } from '../ground/errors.ts';
+import { isLoopback } from '../ground/loopback.ts';
 import { type Address, parseAddress } from './address.ts';
 
 export interface TransportOptions {
@@ -9,6 +10,8 @@ export interface TransportOptions {
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly certificateAuthorities?: string;
+  /** `HTTPS_PROXY`, `NO_PROXY` and the like. */
+  readonly proxyEnv?: NodeJS.ProcessEnv;
 }
 
 export interface WireRequest {
@@ -39,10 +42,13 @@ export class HttpTransport {
   readonly #send: typeof plainRequest;
   readonly #target: RequestOptions;
 
-  constructor({ address, timeoutMs, maxAnswerBytes, certificateAuthorities }: TransportOptions) {
+  constructor({ address, timeoutMs, maxAnswerBytes, certificateAuthorities, proxyEnv }: TransportOptions) {
     const parsed = parseAddress(address);
     const secure = parsed.kind === 'tcp' && parsed.secure;
-    const pool = { keepAlive: true, timeout: IDLE_MS };
+    // What other programs take for their way out; nothing of this machine goes there.
+    const proxy =
+      proxyEnv !== undefined && parsed.kind === 'tcp' && !isLoopback(parsed.host) ? { proxyEnv } : {};
+    const pool = { keepAlive: true, timeout: IDLE_MS, ...proxy };
     this.#address = address;
     this.#timeoutMs = timeoutMs;
     this.#maxAnswerBytes = maxAnswerBytes;
@@ -82,7 +88,7 @@ export class HttpTransport {
         body: await this.#bodyOf(answer),
       };
     } catch (error) {
-      throw error instanceof CofferError ? error : this.#failure(reasonOf(error), error);
+      throw error instanceof CofferError ? error : this.#failure(this.#reasonOf(error), error);
     } finally {
       signal.removeEventListener('abort', onTimeout);
     }
@@ -109,6 +115,12 @@ export class HttpTransport {
     return Buffer.concat(chunks).toString('utf8');
   }
 
+  #reasonOf(error: unknown): string {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const mixedUp = this.#agent instanceof SecureAgent ? NO_TLS : PERHAPS_TLS;
+    return mixedUp[code] ?? REASONS[code] ?? (code === '' ? message : code);
+  }
+
   #failure(reason: string, cause?: unknown): CofferError {
     return unavailable(`cannot reach ${this.#address}: ${reason}`, {
       hint: 'see that "coffer serve" runs there, and that COFFER_ADDR or --address is right',
@@ -128,9 +140,23 @@ const trust = (certificateAuthorities: string | undefined) =>
     ? {}
     : { ca: [...getCACertificates('default'), certificateAuthorities] };
 
+const CUT = 'the connection was cut';
+
+/** What becomes of `https:` where nobody speaks TLS. */
+const NO_TLS: Readonly<Record<string, string>> = {
+  ECONNRESET: CUT,
+  EPROTO: 'what listens there does not speak TLS; its address begins with http://',
+};
+
+/** What becomes of `http:` where only TLS is spoken: some answer nothing, some an alert, which is no HTTP. */
+const PERHAPS_TLS: Readonly<Record<string, string>> = {
+  ECONNRESET: `${CUT}; should TLS be spoken there, the address begins with https://`,
+  HPE_INVALID_CONSTANT:
+    'what listens there does not speak HTTP; should it be TLS, the address begins with https://',
+};
+
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nobody listens there',
-  ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'no such host',
   ENOENT: 'no such socket',
   EACCES: 'permission denied',
@@ -141,8 +167,3 @@ const REASONS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return REASONS[code ?? ''] ?? code ?? message;
-}

@@ -1,5 +1,5 @@
 import { invalid } from '../ground/errors.ts';
-import type { Operation } from '../operations/declaration/operation.ts';
+import type { Operation, PathRequest } from '../operations/declaration/operation.ts';
 import { pathParams, printPath, type Route, routesOf } from '../operations/declaration/route.ts';
 import { printDocument } from '../operations/json-api/request.ts';
 import type { WireRequest } from './http-transport.ts';
@@ -8,13 +8,29 @@ type Raw = Readonly<Record<string, unknown>>;
 
 const MEDIA_TYPE = 'application/vnd.api+json';
 
+/** On whose behalf requests are sent. */
+export interface Bearer {
+  readonly token: string | undefined;
+  /** Of a server of the Vault family that has such. */
+  readonly namespace: string | undefined;
+}
+
+/** The request for a path that nobody here need know. */
+export function printPathRequest({ method, path, parameters }: PathRequest, bearer: Bearer): WireRequest {
+  const query = new URLSearchParams(method === 'LIST' ? [['list', 'true']] : []);
+  const isWrite = method === 'POST';
+  for (const [name, value] of isWrite ? [] : Object.entries(parameters)) query.append(name, String(value));
+  const target = `/v1/${plain('path', path).split('/').map(encodeURIComponent).join('/')}`;
+  return {
+    method: method === 'LIST' ? 'GET' : method,
+    target: query.size === 0 ? target : `${target}?${query}`,
+    headers: headersOf(false, isWrite, bearer),
+    ...(isWrite ? { body: JSON.stringify(parameters) } : {}),
+  };
+}
+
 /** The request that carries raw values to an operation on a server. */
-export function printRequest(
-  operation: Operation,
-  raw: Raw,
-  mount: string,
-  token: string | undefined,
-): WireRequest {
+export function printRequest(operation: Operation, raw: Raw, mount: string, bearer: Bearer): WireRequest {
   const route = routeFor(operation, raw);
   const isDocument = operation.api === 'json-api';
   const inPath = new Set(pathParams(route));
@@ -29,7 +45,7 @@ export function printRequest(
     // Whatever lies between knows GET, but not always LIST.
     method: route.method === 'LIST' ? 'GET' : route.method,
     target: pathOf(operation, route, raw, mount) + queryOf(route, inQuery),
-    headers: headersOf(isDocument, isDocument ? route.method !== 'GET' : body !== undefined, token),
+    headers: headersOf(isDocument, isDocument ? route.method !== 'GET' : body !== undefined, bearer),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   };
 }
@@ -78,17 +94,24 @@ const dataBody = (route: Route, entries: readonly (readonly [string, unknown])[]
 function headersOf(
   isDocument: boolean,
   hasContent: boolean,
-  token: string | undefined,
+  { token, namespace }: Bearer,
 ): Readonly<Record<string, string>> {
+  const type = isDocument ? MEDIA_TYPE : 'application/json';
   return {
-    accept: isDocument ? MEDIA_TYPE : 'application/json',
+    accept: type,
     // Asks for what a local error has beside its text, so that both read the same.
     'x-coffer-details': '1',
-    ...(hasContent ? { 'content-type': isDocument ? MEDIA_TYPE : 'application/json' } : {}),
-    ...(token === undefined
-      ? {}
-      : isDocument
-        ? { authorization: `Bearer ${token}` }
-        : { 'x-service-token': token }),
+    ...(hasContent ? { 'content-type': type } : {}),
+    ...(isDocument ? documentHeaders(token) : familyHeaders(token, namespace)),
   };
 }
+
+const documentHeaders = (token: string | undefined) =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+/** The second token header is for servers that are not ours; ours take the first one, and answer in our own dialect. */
+const familyHeaders = (token: string | undefined, namespace: string | undefined) => ({
+  ...(token === undefined ? {} : { 'x-service-token': token, 'x-vault-token': token }),
+  'x-vault-request': 'true',
+  ...(namespace === undefined ? {} : { 'x-vault-namespace': namespace }),
+});

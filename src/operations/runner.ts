@@ -46,6 +46,12 @@ export function ownerRunner(
       const place = declaration.mount === undefined ? {} : { mount };
       return run({ core, caller: owner, ...place }, declaration, raw);
     },
+    async at(asked) {
+      const { findByPath } = await import('./by-path.ts');
+      const { match, mount } = await findByPath(core, asked);
+      const call = { core, caller: owner, ...(mount === undefined ? {} : { mount: mount.path }) };
+      return run(call, match.served.operation, { ...asked.parameters, ...match.captures });
+    },
     organization,
     close: () => core.store.close(),
   };

@@ -68,6 +68,7 @@ describe('many items at once', () => {
         sizes.push(items.length);
         return { data: results(items.length) };
       },
+      at: () => Promise.reject(new Error('not asked for')),
       close: () => {},
     };
     const session = new Session(streams, {}, new Map(), promptsDouble(), async () => runner);

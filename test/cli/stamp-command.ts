@@ -69,6 +69,7 @@ export async function run(argv: readonly string[], setup: Setup = {}) {
       if (setup.answersNothing) return {};
       return { data: setup.data ?? { stamped: Buffer.from('done').toString('base64') } };
     },
+    at: () => Promise.reject(new Error('not asked for')),
     close: () => {},
   };
   let invocation: Awaited<ReturnType<typeof parseQuickly>>;

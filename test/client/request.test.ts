@@ -6,11 +6,13 @@ import { show as showOrganization } from '../../src/operations/tags/organization
 import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts';
 import { refusal } from '../refusal.ts';
 
+const BEARER = { token: 't', namespace: undefined };
+
 describe('the path of a request', () => {
   it('has names encoded, so that each stays where it belongs', () => {
-    const { target } = printRequest(showOrganization, { organization_name: 'a/b?c#d' }, 'transit', 't');
+    const { target } = printRequest(showOrganization, { organization_name: 'a/b?c#d' }, 'transit', BEARER);
     expect(target).toBe('/api/v2/organizations/a%2Fb%3Fc%23d');
-    expect(printRequest(removeMount, { path: 'teams/a.b' }, 'transit', 't').target).toBe(
+    expect(printRequest(removeMount, { path: 'teams/a.b' }, 'transit', BEARER).target).toBe(
       '/v1/sys/mounts/teams/a.b',
     );
   });
@@ -27,7 +29,7 @@ describe('the path of a request', () => {
       'mount "../api/v2"',
     ],
   ] as const)('does not leave its place by the name of %s', (_, operation, raw, mount, named) => {
-    expect(refusal(() => printRequest(operation, raw, mount, 't'))).toMatchObject({
+    expect(refusal(() => printRequest(operation, raw, mount, BEARER))).toMatchObject({
       kind: 'invalid',
       message: `${named} is not allowed`,
     });

@@ -58,6 +58,8 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['COFFER_MOUNT', 'transit mount (--mount)'],
   ['COFFER_ORG', 'organization of tags and workspaces (--org)'],
   ['COFFER_NEW_PASSPHRASE', 'the new passphrase of "init --passphrase" and "slots add --passphrase"'],
+  ['VAULT_TOKEN, ~/.vault-token, VAULT_CACERT, VAULT_NAMESPACE', 'for a server, where ours are not set'],
+  ['VAULT_ADDR', 'server to work against where neither COFFER_ADDR nor a store is there'],
   ['COFFER_DEBUG', 'when set, an error also shows where it arose'],
   ['NO_COLOR', 'when set, no colour (--no-color)'],
 ];

@@ -9,6 +9,7 @@ import type { Store } from '../../store/store.ts';
 import type { Tags } from '../../tags/tags.ts';
 import type { Dialect, Engine } from '../../transit/engine.ts';
 import type { Params, ValuesOf } from './params.ts';
+import type { Method } from './route.ts';
 
 /** Which of the two APIs, hence which paths, envelope and errors. */
 export type Api = 'vault' | 'json-api';
@@ -167,6 +168,15 @@ export interface CliShape<D> {
   readonly examples?: readonly (readonly [command: string, comment: string])[];
 }
 
+/** A request in the words of the family's API. */
+export interface PathRequest {
+  readonly method: Method;
+  /** Without `/v1/`, e.g. `transit/keys/orders`. */
+  readonly path: string;
+  /** Body of a write, query of anything else. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
 /** Where operations run for a command or a program: an opened store, or a server. */
 export interface Runner {
   /**
@@ -180,6 +190,8 @@ export interface Runner {
     raw: Readonly<Record<string, unknown>>,
     mount?: string,
   ): Promise<Outcome<unknown>>;
+  /** Runs whatever a path of the family's API names, without `/v1/`; on a server also what only the server knows. */
+  at(asked: PathRequest): Promise<Outcome<unknown>>;
   /** What `--org` or its environment variable says, for operations whose path has no organization. */
   readonly organization?: string | undefined;
   /** Forgets keys, closes connections. */

@@ -14,6 +14,7 @@ async function dataKeys(asked: string[], everywhere: Record<string, OptionValue>
       asked.push(mount);
       return { data: { plaintext: 'AAAA', ciphertext: 'service:v1:AAAA' } };
     },
+    at: () => Promise.reject(new Error('not asked for')),
     close: () => undefined,
   }));
   return dataKeysOf(session, undefined, expected);

@@ -13,6 +13,35 @@ export const mountsAndAccessSuite: Suite = (here) => {
     expect(here().with({ COFFER_MOUNT: 'teams/payments' }).ok('transit keys list')).toBe('shared');
   });
 
+  it('moves a mount with its keys', () => {
+    here().ok('mounts add old/place');
+    const ciphertext = here().ok('transit encrypt kept hello --mount old/place');
+    here().ok('mounts move old/place new/place');
+    here().refused('transit keys list --mount old/place', 3);
+    expect(here().ok(`transit decrypt kept ${ciphertext} --mount new/place`)).toBe('hello');
+    here().ok('mounts remove new/place --yes');
+  });
+
+  it('reads, writes, lists and deletes what a path of the API names', () => {
+    here().ok('write transit/keys/by-path type=ed25519');
+    expect(here().ok('read transit/keys/by-path --field type')).toBe('ed25519');
+    expect(here().ok('list transit/keys').split('\n')).toContain('by-path');
+    here().refused('delete transit/keys/by-path', 1);
+    here().ok('write transit/keys/by-path/config -', { input: '{"deletion_allowed": true}' });
+    writeFileSync(here().file('input'), 'aGVsbG8=');
+    const signature = here().ok('write transit/sign/by-path input=@input --field signature');
+    const verdict = here().json([
+      'write',
+      'transit/verify/by-path',
+      'input=aGVsbG8=',
+      `signature=${signature}`,
+    ]);
+    expect(verdict).toEqual({ valid: true });
+    here().ok('delete transit/keys/by-path');
+    here().refused('read transit/keys/by-path', 3);
+    here().refused('read nowhere/at/all', 3);
+  });
+
   it('removes a mount with every key in it, after a yes', () => {
     expect(here().refused('mounts remove teams/payments', 2)).toContain('--yes');
     here().ok('mounts remove teams/payments --yes');

@@ -143,6 +143,7 @@ describe('import', () => {
 describe('import on a command line', () => {
   const runner: Runner = {
     run: async (words) => ({ data: await ask(String(words).replace('transit ', '')) }),
+    at: () => Promise.reject(new Error('not asked for')),
     close: () => undefined,
   };
   const resolved = async (raw: Raw): Promise<Raw> =>

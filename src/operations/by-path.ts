@@ -1,0 +1,33 @@
+import { notFound, unsupported } from '../ground/errors.ts';
+import type { Mount } from '../mounts/mounts.ts';
+import { catalogue } from './catalogue.ts';
+import type { Core, PathRequest } from './declaration/operation.ts';
+import { loadRoutes, type Match, mountedRoutes, RouteTable, routesUnder } from './routes.ts';
+
+interface Found {
+  readonly match: Exclude<Match, string>;
+  /** The mount that the path lies under. */
+  readonly mount: Mount | undefined;
+}
+
+/**
+ * What a path of the family's API names in an opened store.
+ * @throws `not-found` for a path that names nothing, `unsupported` for one that has other methods.
+ */
+export async function findByPath(core: Core, { method, path }: PathRequest): Promise<Found> {
+  const routes = await loadRoutes(catalogue);
+  const ofServer = new RouteTable(routesUnder(routes, 'vault')).match(method, path);
+  const mount =
+    ofServer === 'unsupported-path'
+      ? (await core.mounts.list()).find((candidate) => path.startsWith(`${candidate.path}/`))
+      : undefined;
+  const table = mount && mountedRoutes(routes, 'vault').get(mount.type);
+  const match = table?.match(method, path.slice((mount?.path.length ?? 0) + 1)) ?? ofServer;
+  if (match === 'unsupported-operation') {
+    throw unsupported(`${path} can't be used like this`, { hint: 'try read, write, list or delete' });
+  }
+  if (match === 'unsupported-path') {
+    throw notFound(`there is nothing at ${path}`, { hint: 'list the mounts with "coffer mounts list"' });
+  }
+  return { match, mount };
+}
