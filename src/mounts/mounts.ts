@@ -31,6 +31,22 @@ export interface Mount {
   readonly options: Options;
   /** What was set for all mounts of its type, where `options` say nothing; absent when there is nothing. */
   readonly defaults?: Options;
+  readonly config?: MountConfig;
+}
+
+/** What was set for a mount beside its options, in the words of the API; a member that was not set is absent. */
+export interface MountConfig {
+  /** Seconds. Nothing leases here; they bound the tokens of login methods. */
+  readonly default_lease_ttl?: number;
+  readonly max_lease_ttl?: number;
+  readonly force_no_cache?: boolean;
+  /** Parameters whose values stand in clear in the audit trail. */
+  readonly audit_non_hmac_request_keys?: readonly string[];
+  readonly audit_non_hmac_response_keys?: readonly string[];
+  /** `unauth`: shown to those without a token, too. */
+  readonly listing_visibility?: 'hidden' | 'unauth';
+  readonly passthrough_request_headers?: readonly string[];
+  readonly allowed_response_headers?: readonly string[];
 }
 
 type Options = Readonly<Record<string, string>>;
@@ -38,7 +54,10 @@ type Options = Readonly<Record<string, string>>;
 /** What can be chosen for a mount, and changed later. */
 export interface MountSettings {
   readonly description?: string;
+  /** An empty text takes an option back. */
   readonly options?: Options;
+  /** Taken as a whole. */
+  readonly config?: MountConfig;
 }
 
 const TRANSIT = 'transit';
@@ -111,14 +130,15 @@ export class Mounts {
   async add(
     type: string,
     path: string,
-    { description = '', options = {} }: MountSettings = {},
+    { description = '', options = {}, config }: MountSettings = {},
   ): Promise<Mount> {
     const { isLogin } = this.#typeFor(type, path);
     const mount: Mount = {
       type,
       path: checkedPath(path, isLogin === true),
       description,
-      options,
+      options: withoutEmpty(options),
+      ...(config === undefined ? {} : { config }),
       ...handles(isLogin ? `auth_${type}` : type, this.#random.bytes(SEED_BYTES)),
     };
     await this.#store.transact(async (tx) => {
@@ -142,10 +162,8 @@ export class Mounts {
       const mounts = await this.#table(tx);
       const mount = mounts.find((candidate) => candidate.path === wanted);
       if (mount === undefined) throw noMount(wanted);
-      const options = Object.entries({ ...mount.options, ...change.options }).filter(
-        ([, text]) => text !== '',
-      );
-      const changed = { ...mount, ...change, options: Object.fromEntries(options) };
+      const options = withoutEmpty({ ...mount.options, ...change.options });
+      const changed = { ...mount, ...change, options };
       await write(
         tx,
         mount.type,
@@ -272,6 +290,9 @@ const transitTable = (mounts: readonly Mount[], defaults: Options | undefined): 
   }),
   ...(defaults === undefined ? {} : { defaults }),
 });
+
+const withoutEmpty = (options: Options): Options =>
+  Object.fromEntries(Object.entries(options).filter(([, text]) => text !== ''));
 
 const usualDialect = (defaults: Options | undefined): string => defaults?.['dialect'] ?? 'service';
 

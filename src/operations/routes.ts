@@ -72,6 +72,15 @@ export class RouteTable {
     return other ? 'unsupported-operation' : 'unsupported-path';
   }
 
+  /** Everything that can be done at the path. */
+  at(path: string): readonly ServedRoute[] {
+    const found = this.#candidates(path).filter(({ pattern }) => pattern.test(path));
+    const [nearest] = found;
+    return found
+      .filter((other) => nearest !== undefined && literalLength(other) === literalLength(nearest))
+      .map(({ served }) => served);
+  }
+
   /** Whether anybody may know that there is something at the path, because some method needs no token. */
   isOpen(path: string): boolean {
     return this.#candidates(path).some(

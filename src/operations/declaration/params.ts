@@ -207,6 +207,19 @@ export function textMap<const S extends Spec<Readonly<Record<string, string>>>>(
   });
 }
 
+/** An object whose members are parameters of their own; others are ignored. */
+export function members<const F extends Params, const S extends Spec<never>>(
+  fields: F,
+  spec: S,
+): Declared<Partial<ValuesOf<F>>, S> {
+  const properties = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.schema]));
+  return declare<Partial<ValuesOf<F>>, S>(spec, { type: 'object', properties }, (value, field) => {
+    if (value === null || value === '') return {};
+    if (!isObject(value)) throw wrongType(field, 'an object');
+    return parseValues(fields, value).values;
+  });
+}
+
 /** One item of a batch. An item that does not parse carries its problem instead of ending the whole call. */
 export interface BatchItem<V> {
   readonly values: Partial<V>;

@@ -4,9 +4,10 @@ import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
 import { trimSlashes } from '../../mounts/paths.ts';
 import { DIALECTS, isDialect } from '../../transit/engine.ts';
 import { type Core, operation } from '../declaration/operation.ts';
-import { choice, text, textMap } from '../declaration/params.ts';
+import { choice, members, text, textMap } from '../declaration/params.ts';
+import { changedConfig, configParams, printConfig, printTuning } from './mount-config.ts';
 
-/** A mount in the words of the API. Leases, seal wrapping and plugins do not exist here, so their values never change. */
+/** A mount in the words of the API. Seal wrapping and plugins do not exist here, so their values never change. */
 const printMount = (mount: Mount) => ({
   type: mount.type,
   description: mount.description,
@@ -20,7 +21,7 @@ const printMount = (mount: Mount) => ({
   running_plugin_version: `v${familyVersion}`,
   running_sha256: '',
   deprecation_status: 'supported',
-  config: { default_lease_ttl: 0, max_lease_ttl: 0, force_no_cache: false },
+  config: printConfig(mount.config),
 });
 
 type MountsByPath = Readonly<Record<string, ReturnType<typeof printMount>>>;
@@ -97,14 +98,16 @@ export const add = operation({
     }),
     description: text({ help: 'A note for people.', default: '' }),
     options: textMap({ help: 'May hold "dialect", as mounts show it.', cli: { hidden: true } }),
+    config: members(configParams, { help: 'Times and the like, as "tune" has them.', cli: { hidden: true } }),
   },
   cli: {
     done: (values) => `Mounted transit at ${String(values['path'])}/.`,
     examples: [['coffer mounts add teams/payments --dialect vault', 'keys of their own, prefix "vault:"']],
   },
-  async run({ core }, { type, path, description, dialect, options }) {
+  async run({ core }, { type, path, description, dialect, options, config }) {
     await core.mounts.add(type, path, {
       description,
+      ...(config === undefined ? {} : { config: changedConfig(undefined, config) }),
       options: { ...(dialect === undefined ? {} : { dialect }), ...checkedOptions(options) },
     });
     return {};
@@ -135,12 +138,14 @@ export const tune = operation({
     path: mountPath,
     description: text({ help: 'A note for people.' }),
     options: textMap({ help: 'May hold "dialect".' }),
+    ...configParams,
   },
-  async run({ core }, { path, description, options }) {
-    await engineAt(core, path);
+  async run({ core }, { path, description, options, ...config }) {
+    const { config: before } = await engineAt(core, path);
     await core.mounts.tune(path, {
       ...(description === undefined ? {} : { description }),
       ...(options === undefined ? {} : { options: checkedOptions(options) }),
+      config: changedConfig(before, config),
     });
     return {};
   },
@@ -205,8 +210,9 @@ export const tuning = operation({
   capability: 'read',
   params: { path: mountPath },
   async run({ core }, values) {
-    const { config, description, options } = printMount(await engineAt(core, values.path));
-    return { data: { ...config, description, options } };
+    const { config, description, options } = await engineAt(core, values.path);
+    const set = Object.keys(options).length === 0 ? {} : { options };
+    return { data: { ...printTuning(config), description, ...set } };
   },
 });
 

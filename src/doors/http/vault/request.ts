@@ -9,6 +9,8 @@ export interface VaultRequest {
   /** Decoded, below `/v1/`, without the final slash of a list. */
   readonly path: string;
   readonly query: string;
+  /** What can be done at the path is asked for, and nothing is done. */
+  readonly isForHelp?: true;
 }
 
 /**
@@ -28,7 +30,7 @@ export function readVaultRequest(exchange: Exchange, prefix: string): VaultReque
   if (method === 'POST' && path.endsWith('/')) {
     return errorBody(400, ["cannot write to a path ending in '/'"]);
   }
-  return { method, path, query };
+  return { method, path, query, ...(method === 'GET' && asksForHelp(query) ? { isForHelp: true } : {}) };
 }
 
 export const isAnswer = (value: VaultRequest | Answer): value is Answer => 'status' in value;
@@ -57,6 +59,12 @@ function methodOf(method: string, path: string, query: string): Method | Answer 
   const list = new URLSearchParams(query).get('list');
   if (list === null || FALSE.test(list)) return 'GET';
   return TRUE.test(list) ? 'LIST' : errorBody(400, []);
+}
+
+function asksForHelp(query: string): boolean {
+  if (!query.includes('help=')) return false;
+  const help = new URLSearchParams(query).get('help');
+  return help !== null && TRUE.test(help);
 }
 
 /** Parameters of a write are in its body, all others' in the query. @throws `invalid`. */

@@ -3,7 +3,7 @@ import type { TokenIdentity } from '../../../access/access.ts';
 import type { Mount } from '../../../mounts/mounts.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
 import { type Core, NOBODY, resultOf } from '../../../operations/declaration/operation.ts';
-import type { Method } from '../../../operations/declaration/route.ts';
+import { type Method, routesOf } from '../../../operations/declaration/route.ts';
 import {
   type AskedRequest,
   type Door,
@@ -27,6 +27,7 @@ import type { Answer, Exchange } from '../exchange.ts';
 import { type PendingRequest, settled } from '../pending-request.ts';
 import { dataStatus } from '../status-codes.ts';
 import { errorBody, type Labels, parameterNotes, printOutcome, wrapped } from './envelope.ts';
+import { pathHelp } from './path-help.ts';
 import { isAnswer, readParameters, readVaultRequest, refusedHeader, type VaultRequest } from './request.ts';
 
 export const VAULT_PREFIX = '/v1/';
@@ -52,6 +53,7 @@ export class VaultApi {
   readonly #mounted: ReadonlyMap<string, RouteTable>;
   readonly #unfolding: RouteTable;
   readonly #options: VaultApiOptions;
+  readonly #help: ServedRoute;
 
   constructor(options: VaultApiOptions) {
     const { routes } = options;
@@ -61,6 +63,10 @@ export class VaultApi {
       routes.filter(({ operation, route }) => operation.unfolds && route.mount !== undefined),
     );
     this.#options = options;
+    const operation = pathHelp((path) => this.#routesAt(path));
+    const [route] = routesOf(operation);
+    if (route === undefined) throw new Error('help has no route');
+    this.#help = { name: 'help', summary: '', operation, route };
   }
 
   /** Reads what is asked for, and nothing of the body. */
@@ -78,8 +84,8 @@ export class VaultApi {
   }
 
   /** What is about the server itself is never large, and is answered by the server. */
-  #weightOf({ body }: Exchange, { method, path }: VaultRequest): PendingRequest['weight'] {
-    if (isSystemPath(path)) return 'light';
+  #weightOf({ body }: Exchange, { method, path, isForHelp }: VaultRequest): PendingRequest['weight'] {
+    if (isSystemPath(path) || isForHelp) return 'light';
     // To know which mounts there are takes a look at the store.
     for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
       if (typeof this.#unfolding.match(method, path.slice(end + 1)) === 'object') return 'unfolds';
@@ -96,7 +102,7 @@ export class VaultApi {
   }
 
   async #route(exchange: Exchange, request: VaultRequest): Promise<Answer> {
-    const own = this.#own.match(request.method, request.path);
+    const own = request.isForHelp ? 'unsupported-path' : this.#own.match(request.method, request.path);
     const served = this.#options.served();
     if (typeof own === 'object' && isOpen(own)) {
       return this.#answerAnybody(exchange, request, own, served?.core);
@@ -135,6 +141,13 @@ export class VaultApi {
     return printOutcome(labels, operation, await run(call, operation, raw), []);
   }
 
+  #routesAt(path: string): readonly ServedRoute[] {
+    const own = this.#own.at(path);
+    const mount = own.length > 0 ? undefined : this.#options.served()?.mountOf(path);
+    const table = mount && this.#mounted.get(mount.type);
+    return table?.at(path.slice((mount?.path.length ?? 0) + 1)) ?? own;
+  }
+
   async #ask(exchange: Exchange, request: VaultRequest, served: ServedCore): Promise<AskedRequest> {
     const { method, path } = request;
     // Asked for once: what the store held when the request had come in is what it is answered from.
@@ -143,7 +156,9 @@ export class VaultApi {
     const found = own === 'unsupported-path' ? served.mountOf(path) : undefined;
     const table = found && this.#mounted.get(found.type);
     const mount = table && found;
-    const match = table?.match(method, path.slice((mount?.path.length ?? 0) + 1)) ?? own;
+    const match = request.isForHelp
+      ? { served: this.#help, captures: { path } }
+      : (table?.match(method, path.slice((mount?.path.length ?? 0) + 1)) ?? own);
     const limit = isOpen(match)
       ? MAX_STRANGER_BODY_BYTES
       : isSystemPath(path)

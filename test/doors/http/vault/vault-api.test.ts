@@ -347,7 +347,7 @@ describe('mounts over /v1', () => {
     await call('POST', '/v1/sys/mounts/temporary', { body: { type: 'transit' } });
     await call('POST', '/v1/sys/mounts/temporary/tune', { body: { description: 'new' } });
     const tuned = await call('GET', '/v1/sys/mounts/temporary/tune');
-    expect(tuned.json.data).toMatchObject({ description: 'new', default_lease_ttl: 0 });
+    expect(tuned.json.data).toMatchObject({ description: 'new', default_lease_ttl: 2_764_800 });
     const shown = await call('GET', '/v1/sys/internal/ui/mounts/temporary/keys/x');
     expect(shown.json.data).toMatchObject({ path: 'temporary/', type: 'transit', description: 'new' });
     expect(await call('DELETE', '/v1/sys/mounts/temporary')).toMatchObject({ status: 204 });

@@ -1,0 +1,76 @@
+import { MAX_TTL_SECONDS } from '../../access/token-lifetime.ts';
+import { invalid } from '../../ground/errors.ts';
+import type { MountConfig } from '../../mounts/mounts.ts';
+import { choice, declare, flag, type Params, texts, type ValuesOf } from '../declaration/params.ts';
+import { parseDurationSeconds } from '../declaration/weak-values.ts';
+
+/** Seconds; `system` and 0 are the server's own, an empty text leaves it as it is. */
+const ttl = (help: string) =>
+  declare<number | undefined, { readonly help: string }>(
+    { help },
+    { type: 'string', format: 'duration' },
+    (value, field) => {
+      if (value === '' || value === null) return undefined;
+      return value === 'system' ? 0 : parseDurationSeconds(value, field);
+    },
+  );
+
+const names = (help: string) => texts({ help, cli: { hidden: true } });
+
+/** The settings of a mount: members of `config` where it is made, and by themselves where it is tuned. */
+export const configParams = {
+  default_lease_ttl: ttl('How long what a login method issues lasts, if nobody says.'),
+  max_lease_ttl: ttl('How long what a login method issues lasts at most.'),
+  force_no_cache: flag({ help: 'Kept for clients that compare; caches are never stale here.' }),
+  listing_visibility: choice(['', 'hidden', 'unauth'], {
+    help: '"unauth" shows the mount to callers without a token.',
+    unknown: (word) => `invalid listing_visibility ${word}`,
+  }),
+  audit_non_hmac_request_keys: names('Parameters that the audit trail shows in clear.'),
+  audit_non_hmac_response_keys: names('Members of answers that the audit trail shows in clear.'),
+  passthrough_request_headers: names('Kept for clients that compare.'),
+  allowed_response_headers: names('Kept for clients that compare.'),
+} as const satisfies Params;
+
+type ConfigValues = Partial<ValuesOf<typeof configParams>>;
+
+/**
+ * The settings after a change; what is the server's own again is not kept.
+ * @throws `invalid` when a usual time would be longer than the longest.
+ */
+export function changedConfig(before: MountConfig | undefined, change: ConfigValues): MountConfig {
+  const mentioned = Object.entries(change).filter(([, value]) => value !== undefined);
+  const kept: MountConfig = Object.fromEntries(
+    Object.entries({ ...before, ...Object.fromEntries(mentioned) }).filter(([, value]) =>
+      Array.isArray(value) ? value.length > 0 : Boolean(value),
+    ),
+  );
+  const { usual, longest } = effectiveTtls(kept);
+  if (usual <= longest) return kept;
+  throw invalid(
+    kept.max_lease_ttl === undefined
+      ? `given default lease TTL greater than system max lease TTL of ${longest}`
+      : `backend max lease TTL of ${longest} would be less than backend default lease TTL of ${usual}`,
+    { field: 'default_lease_ttl' },
+  );
+}
+
+/** In seconds, with what the server has where nothing was set. */
+function effectiveTtls(config: MountConfig): { readonly usual: number; readonly longest: number } {
+  const longest = config.max_lease_ttl ?? MAX_TTL_SECONDS;
+  return { usual: config.default_lease_ttl ?? Math.min(MAX_TTL_SECONDS, longest), longest };
+}
+
+/** As lists of mounts show it: a time of 0 is the server's own. */
+export const printConfig = (config: MountConfig = {}) => ({
+  default_lease_ttl: 0,
+  max_lease_ttl: 0,
+  force_no_cache: false,
+  ...config,
+});
+
+/** As the settings of one mount are shown: the times that hold. */
+export function printTuning(config: MountConfig = {}) {
+  const { usual, longest } = effectiveTtls(config);
+  return { ...printConfig(config), default_lease_ttl: usual, max_lease_ttl: longest };
+}

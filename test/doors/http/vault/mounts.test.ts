@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  cleanUpAfterAll,
+  type SendOptions,
+  send,
+  startServer,
+  type TestServer,
+} from '../../../servers/serving.ts';
+
+let server: TestServer;
+const afterwards = cleanUpAfterAll();
+beforeAll(async () => {
+  server = await startServer({}, afterwards);
+});
+
+const call = (method: string, path: string, options: SendOptions = {}) =>
+  send(server.address, method, path, { token: server.token, ...options });
+const dataOf = async (path: string) =>
+  ((await call('GET', path)).json as { data: Record<string, unknown> }).data;
+
+describe('the settings of a mount', () => {
+  it('are kept as they were told, so that what compares them finds no difference', async () => {
+    const config = {
+      default_lease_ttl: '1h0m0s',
+      max_lease_ttl: '36000',
+      listing_visibility: 'hidden',
+      audit_non_hmac_request_keys: ['context'],
+      audit_non_hmac_response_keys: 'key_version, other',
+      passthrough_request_headers: null,
+      options: null,
+    };
+    expect((await call('POST', '/v1/sys/mounts/told', { body: { type: 'transit', config } })).status).toBe(
+      204,
+    );
+    const kept = {
+      max_lease_ttl: 36_000,
+      force_no_cache: false,
+      listing_visibility: 'hidden',
+      audit_non_hmac_request_keys: ['context'],
+      audit_non_hmac_response_keys: ['key_version', 'other'],
+    };
+    expect((await dataOf('/v1/sys/mounts/told'))['config']).toEqual({ ...kept, default_lease_ttl: 3600 });
+    const change = { default_lease_ttl: '2h', description: 'new', max_lease_ttl: '' };
+    expect((await call('POST', '/v1/sys/mounts/told/tune', { body: change })).status).toBe(204);
+    expect(await dataOf('/v1/sys/mounts/told/tune')).toEqual({
+      ...kept,
+      default_lease_ttl: 7200,
+      description: 'new',
+    });
+  });
+
+  it('are the times of the server where nobody set any, and again once "system" was said', async () => {
+    await call('POST', '/v1/sys/mounts/untold', {
+      body: { type: 'transit', config: { default_lease_ttl: '5m' } },
+    });
+    await call('POST', '/v1/sys/mounts/untold/tune', { body: { default_lease_ttl: 'system' } });
+    expect(await dataOf('/v1/sys/mounts/untold/tune')).toEqual({
+      default_lease_ttl: 2_764_800,
+      max_lease_ttl: 2_764_800,
+      force_no_cache: false,
+      description: '',
+    });
+    expect(await dataOf('/v1/sys/mounts/untold')).toMatchObject({ config: { default_lease_ttl: 0 } });
+  });
+
+  it.each([
+    ['a usual time above the longest', { default_lease_ttl: 20, max_lease_ttl: 10 }, 'would be less than'],
+    [
+      'a usual time above the longest of the server',
+      { default_lease_ttl: '769h' },
+      'greater than system max',
+    ],
+    ['a visibility that there is not', { listing_visibility: 'seen' }, 'invalid listing_visibility seen'],
+  ])('refuse %s', async (_, config, text) => {
+    const { status, json } = await call('POST', '/v1/sys/mounts/refused', {
+      body: { type: 'transit', config },
+    });
+    expect(status).toBe(400);
+    expect((json as { errors: string[] }).errors[0]).toContain(text);
+    expect((await call('GET', '/v1/sys/mounts/refused')).status).toBe(400);
+  });
+});
+
+describe('help on a path', () => {
+  it('says what can be done there, and does nothing of it', async () => {
+    await call('POST', '/v1/transit/keys/k', { body: { exportable: true } });
+    const { status, json, text } = await call('GET', '/v1/transit/export/encryption-key/k?help=1');
+    expect(status).toBe(200);
+    expect((json as { help: string }).help).toContain('GET export/{key_type}/{name}');
+    const { json: exported } = await call('GET', '/v1/transit/export/encryption-key/k');
+    const [key] = Object.values((exported as { data: { keys: Record<string, string> } }).data.keys);
+    expect(text).not.toContain(String(key));
+  });
+
+  it('is there for paths of the server, and 404 for those that are none', async () => {
+    const { json } = await call('GET', '/v1/sys/mounts/transit/tune?help=true');
+    expect((json as { help: string }).help).toMatch(/^(?:GET|POST) sys\/mounts\/\{path\}\/tune\n/);
+    expect((await call('GET', '/v1/transit/nothing/here?help=1')).status).toBe(404);
+  });
+
+  it('is not for those without a token', async () => {
+    expect((await send(server.address, 'GET', '/v1/sys/health?help=1')).status).toBe(403);
+  });
+});
