@@ -52,7 +52,6 @@ async function engineAt(core: Core, path: string): Promise<Mount> {
 }
 
 export const list = operation({
-  api: 'vault',
   route: 'GET /sys/mounts',
   capability: 'read',
   params: {},
@@ -75,7 +74,6 @@ export const list = operation({
 });
 
 export const read = operation({
-  api: 'vault',
   route: 'GET /sys/mounts/:path+',
   capability: 'read',
   params: { path: mountPath },
@@ -85,7 +83,6 @@ export const read = operation({
 });
 
 export const add = operation({
-  api: 'vault',
   route: 'POST /sys/mounts/:path+',
   capability: 'update',
   params: {
@@ -112,7 +109,6 @@ export const add = operation({
 });
 
 export const remove = operation({
-  api: 'vault',
   route: 'DELETE /sys/mounts/:path+',
   capability: 'delete',
   params: { path: mountPath },
@@ -128,7 +124,6 @@ export const remove = operation({
 });
 
 export const tune = operation({
-  api: 'vault',
   route: 'POST /sys/mounts/:path+/tune',
   capability: 'update',
   params: {
@@ -156,7 +151,6 @@ function dialectIn(options: Readonly<Record<string, string>> = {}): Dialect | un
 }
 
 export const tuning = operation({
-  api: 'vault',
   route: 'GET /sys/mounts/:path+/tune',
   capability: 'read',
   params: { path: mountPath },
@@ -168,7 +162,6 @@ export const tuning = operation({
 
 /** What a user interface shows: the mounts that the caller has something to do with. */
 export const visible = operation({
-  api: 'vault',
   route: 'GET /sys/internal/ui/mounts',
   capability: 'read',
   anyToken: true,
@@ -181,7 +174,6 @@ export const visible = operation({
 
 /** How clients learn which mount a path belongs to, before their first call. */
 export const find = operation({
-  api: 'vault',
   route: 'GET /sys/internal/ui/mounts/:path+',
   capability: 'read',
   anyToken: true,
