@@ -3,24 +3,12 @@ import type { Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation, type RunnerOptions } from '../operations/runner.ts';
 import { readAnswer } from './answer.ts';
-import { HttpTransport } from './http-transport.ts';
+import { HttpTransport, type TransportOptions } from './http-transport.ts';
 import { printRequest } from './request.ts';
 
-export interface ClientOptions extends RunnerOptions {
-  /** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. */
-  readonly address: string;
+export interface ClientOptions extends RunnerOptions, TransportOptions {
   readonly token?: string;
-  /** Milliseconds to wait for the whole answer; default 90 seconds, as long as servers of the family take. */
-  readonly timeoutMs?: number;
-  /** Longer answers are refused; default 256 MiB. */
-  readonly maxAnswerBytes?: number;
-  /** PEM certificates to trust beside those of the platform. */
-  readonly certificateAuthorities?: string;
 }
-
-const DEFAULT_TIMEOUT_MS = 90_000;
-/** The largest signatures, for a batch of a thousand items, come to about 70 MiB. */
-const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 /**
  * Runs operations on a server: requests derive from the declarations, errors come back with their kinds. Nothing is sent
@@ -28,19 +16,8 @@ const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
  * @throws `invalid` for an impossible address.
  */
 export function connect(options: ClientOptions): Runner {
-  const {
-    token,
-    mount: ownMount = DEFAULT_MOUNT,
-    organization,
-    timeoutMs,
-    maxAnswerBytes,
-    ...others
-  } = options;
-  const transport = new HttpTransport({
-    ...others,
-    timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    maxAnswerBytes: maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
-  });
+  const { token, mount: ownMount = DEFAULT_MOUNT, organization } = options;
+  const transport = new HttpTransport(options);
   return {
     async run(operation, raw, mount = ownMount) {
       const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;

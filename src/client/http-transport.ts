@@ -5,11 +5,19 @@ import { CofferError, unavailable } from '../ground/errors.ts';
 import { type Address, parseAddress } from './address.ts';
 
 export interface TransportOptions {
+  /** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. */
   readonly address: string;
-  readonly timeoutMs: number;
-  readonly maxAnswerBytes: number;
+  /** Milliseconds to wait for the whole answer; default 90 seconds, as long as servers of the family take. */
+  readonly timeoutMs?: number;
+  /** Longer answers are refused; default 256 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** PEM certificates to trust beside those of the platform. */
   readonly certificateAuthorities?: string;
 }
+
+const DEFAULT_TIMEOUT_MS = 90_000;
+/** The largest signatures, for a batch of a thousand items, come to about 70 MiB. */
+const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 export interface WireRequest {
   readonly method: string;
@@ -28,7 +36,7 @@ export interface WireAnswer {
 /** Less than servers keep an idle connection, so that none is used in the moment in which it is closed. */
 const IDLE_MS = 30_000;
 
-const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
+export const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
 
 /** Sends requests to one server over connections that it keeps. */
 export class HttpTransport {
@@ -39,13 +47,14 @@ export class HttpTransport {
   readonly #send: typeof plainRequest;
   readonly #target: RequestOptions;
 
-  constructor({ address, timeoutMs, maxAnswerBytes, certificateAuthorities }: TransportOptions) {
+  constructor(options: TransportOptions) {
+    const { address, certificateAuthorities } = options;
     const parsed = parseAddress(address);
     const secure = parsed.kind === 'tcp' && parsed.secure;
     const pool = { keepAlive: true, timeout: IDLE_MS };
     this.#address = address;
-    this.#timeoutMs = timeoutMs;
-    this.#maxAnswerBytes = maxAnswerBytes;
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#maxAnswerBytes = options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
     this.#agent = secure ? new SecureAgent({ ...pool, ...trust(certificateAuthorities) }) : new Agent(pool);
     this.#send = secure ? secureRequest : plainRequest;
     this.#target = targetOf(parsed);
