@@ -27,19 +27,13 @@ export interface Engine {
   readonly rotatesEveryType: boolean;
 }
 
-export interface EngineOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly mount: Mount;
-}
-
-export function engineOf({ store, clock, random, mount }: EngineOptions): Engine {
+export function engineOf({
+  mount,
+  ...ports
+}: Pick<Engine, 'store' | 'clock' | 'random'> & { readonly mount: Mount }): Engine {
   const dialect = mount.options['dialect'] ?? 'service';
   return {
-    store,
-    clock,
-    random,
+    ...ports,
     keys: collectionOf(mount, 'keys'),
     settings: collectionOf(mount, 'config'),
     prefix: `${dialect}:v`,
