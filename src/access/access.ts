@@ -8,8 +8,6 @@ import type { Store, View } from '../store/store.ts';
 import { ensureAccessKeys } from './access-keys.ts';
 import type { Acl } from './acl.ts';
 import { AuditRecorder } from './audit-record.ts';
-import type { Capability } from './capability.ts';
-import type { RequestParameters } from './parameter-rule.ts';
 import { Policies } from './policies.ts';
 import { couldBeToken } from './token.ts';
 import { type LiveToken, Tokens } from './tokens.ts';
@@ -24,17 +22,6 @@ export interface TokenIdentity {
   readonly acl: Acl;
 }
 
-export interface AccessOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
-interface KnownIdentity {
-  readonly identity: TokenIdentity;
-  readonly untilMs: number;
-}
-
 /** Tokens remembered until the store changes; past it the memory starts afresh. */
 const KNOWN_IDENTITIES = 10_000;
 
@@ -45,10 +32,10 @@ export class Access {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #known = new Map<string, KnownIdentity>();
+  readonly #known = new Map<string, { readonly identity: TokenIdentity; readonly untilMs: number }>();
   #knownRevision = '';
 
-  constructor({ store, clock, random }: AccessOptions) {
+  constructor({ store, clock, random }: { store: Store; clock: Clock; random: Random }) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
@@ -87,7 +74,10 @@ export class Access {
     const { live, identity } = found;
     if (live.token.usesLeft !== undefined) return (await this.#consume(live.accessor)) ? identity : undefined;
     // What was read belongs to `revision` or a later state; a later one's memory must not get an older identity.
-    if (this.#knownRevision === revision) this.#remember(name, { identity, untilMs: live.untilMs });
+    if (this.#knownRevision === revision) {
+      if (this.#known.size >= KNOWN_IDENTITIES) this.#known.clear();
+      this.#known.set(name, { identity, untilMs: live.untilMs });
+    }
     return identity;
   }
 
@@ -99,11 +89,6 @@ export class Access {
       if (asCofferError(error)?.kind === 'denied') return false;
       throw error;
     }
-  }
-
-  #remember(name: string, known: KnownIdentity): void {
-    if (this.#known.size >= KNOWN_IDENTITIES) this.#known.clear();
-    this.#known.set(name, known);
   }
 
   async #identity(view: View, { accessor, token }: LiveToken): Promise<TokenIdentity> {
@@ -118,37 +103,9 @@ export class Access {
     return live === undefined ? undefined : this.#store.read((view) => this.#identity(view, live));
   }
 
-  /**
-   * Whether the identity's policies grant `capability` on `path`.
-   *
-   * @param path as in policies: without `/v1/` or a leading slash, e.g. `transit/encrypt/orders`.
-   * @param parameters body or query of the request as parsed JSON, for `allowed_parameters` and its kin; left out,
-   * rules about parameters are not applied (as when only the capabilities are asked for).
-   * @param meant those of them that the operation knows, parsed: `true` for `"t"`, the items of `"a, b"`.
-   */
-  authorize(
-    identity: TokenIdentity,
-    path: string,
-    capability: Capability,
-    parameters?: RequestParameters,
-    meant?: () => RequestParameters,
-  ): boolean {
-    return identity.acl.allows(path, capability, parameters, meant);
-  }
-
-  /** Whether any rule grants something on a mount or below it. @param mount with its final slash. */
-  reaches(identity: TokenIdentity, mount: string): boolean {
-    return identity.acl.reaches(mount);
-  }
-
   /** Builds audit records with the audit key of this store, which is made on first use. */
   async auditRecorder(): Promise<AuditRecorder> {
     const keys = await ensureAccessKeys(this.#store, this.#random);
     return new AuditRecorder(keys.audit, this.#clock);
-  }
-
-  /** Removes tokens that expired, were used up or lost their parent. Returns how many. A server calls it now and then. */
-  async sweep(): Promise<number> {
-    return this.tokens.sweep();
   }
 }

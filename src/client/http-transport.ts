@@ -6,13 +6,21 @@ import { isLoopback } from '../ground/loopback.ts';
 import { type Address, parseAddress } from './address.ts';
 
 export interface TransportOptions {
+  /** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. */
   readonly address: string;
-  readonly timeoutMs: number;
-  readonly maxAnswerBytes: number;
+  /** Milliseconds to wait for the whole answer; default 90 seconds, as long as servers of the family take. */
+  readonly timeoutMs?: number;
+  /** Longer answers are refused; default 256 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** PEM certificates to trust beside those of the platform. */
   readonly certificateAuthorities?: string;
   /** `HTTPS_PROXY`, `NO_PROXY` and the like. */
   readonly proxyEnv?: NodeJS.ProcessEnv;
 }
+
+const DEFAULT_TIMEOUT_MS = 90_000;
+/** The largest signatures, for a batch of a thousand items, come to about 70 MiB. */
+const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 export interface WireRequest {
   readonly method: string;
@@ -31,7 +39,7 @@ export interface WireAnswer {
 /** Less than servers keep an idle connection, so that none is used in the moment in which it is closed. */
 const IDLE_MS = 30_000;
 
-const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
+export const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
 
 /** Sends requests to one server over connections that it keeps. */
 export class HttpTransport {
@@ -42,7 +50,8 @@ export class HttpTransport {
   readonly #send: typeof plainRequest;
   readonly #target: RequestOptions;
 
-  constructor({ address, timeoutMs, maxAnswerBytes, certificateAuthorities, proxyEnv }: TransportOptions) {
+  constructor(options: TransportOptions) {
+    const { address, certificateAuthorities, proxyEnv } = options;
     const parsed = parseAddress(address);
     const secure = parsed.kind === 'tcp' && parsed.secure;
     // What other programs take for their way out; nothing of this machine goes there.
@@ -50,8 +59,8 @@ export class HttpTransport {
       proxyEnv !== undefined && parsed.kind === 'tcp' && !isLoopback(parsed.host) ? { proxyEnv } : {};
     const pool = { keepAlive: true, timeout: IDLE_MS, ...proxy };
     this.#address = address;
-    this.#timeoutMs = timeoutMs;
-    this.#maxAnswerBytes = maxAnswerBytes;
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#maxAnswerBytes = options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
     this.#agent = secure ? new SecureAgent({ ...pool, ...trust(certificateAuthorities) }) : new Agent(pool);
     this.#send = secure ? secureRequest : plainRequest;
     this.#target = targetOf(parsed);
@@ -88,7 +97,7 @@ export class HttpTransport {
         body: await this.#bodyOf(answer),
       };
     } catch (error) {
-      throw error instanceof CofferError ? error : this.#failure(this.#reasonOf(error), error);
+      throw error instanceof CofferError ? error : this.#failure(reasonOf(error), error);
     } finally {
       signal.removeEventListener('abort', onTimeout);
     }
@@ -115,17 +124,14 @@ export class HttpTransport {
     return Buffer.concat(chunks).toString('utf8');
   }
 
-  #reasonOf(error: unknown): string {
-    const { code = '', message } = error as NodeJS.ErrnoException;
-    const mixedUp = this.#agent instanceof SecureAgent ? NO_TLS : PERHAPS_TLS;
-    return mixedUp[code] ?? REASONS[code] ?? (code === '' ? message : code);
-  }
-
   #failure(reason: string, cause?: unknown): CofferError {
-    return unavailable(`cannot reach ${this.#address}: ${reason}`, {
-      hint: 'see that "coffer serve" runs there, and that COFFER_ADDR or --address is right',
-      cause,
-    });
+    const isPerhapsTls =
+      !(this.#agent instanceof SecureAgent) &&
+      MIXED_UP.has((cause as NodeJS.ErrnoException | undefined)?.code);
+    const hint = isPerhapsTls
+      ? 'should TLS be spoken there, the address begins with https://'
+      : 'see that "coffer serve" runs there, and that COFFER_ADDR or --address is right';
+    return unavailable(`cannot reach ${this.#address}: ${reason}`, { hint, cause });
   }
 }
 
@@ -140,23 +146,14 @@ const trust = (certificateAuthorities: string | undefined) =>
     ? {}
     : { ca: [...getCACertificates('default'), certificateAuthorities] };
 
-const CUT = 'the connection was cut';
-
-/** What becomes of `https:` where nobody speaks TLS. */
-const NO_TLS: Readonly<Record<string, string>> = {
-  ECONNRESET: CUT,
-  EPROTO: 'what listens there does not speak TLS; its address begins with http://',
-};
-
 /** What becomes of `http:` where only TLS is spoken: some answer nothing, some an alert, which is no HTTP. */
-const PERHAPS_TLS: Readonly<Record<string, string>> = {
-  ECONNRESET: `${CUT}; should TLS be spoken there, the address begins with https://`,
-  HPE_INVALID_CONSTANT:
-    'what listens there does not speak HTTP; should it be TLS, the address begins with https://',
-};
+const MIXED_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'HPE_INVALID_CONSTANT']);
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was cut',
+  EPROTO: 'what listens there does not speak TLS; its address begins with http://',
+  HPE_INVALID_CONSTANT: 'what listens there does not speak HTTP',
   ENOTFOUND: 'no such host',
   ENOENT: 'no such socket',
   EACCES: 'permission denied',
@@ -167,3 +164,8 @@ const REASONS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return REASONS[code ?? ''] ?? code ?? message;
+}

@@ -3,12 +3,14 @@ import type { Transaction, View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { foldCase, nameTaken, tagName } from './names.ts';
-import type { NamedTag } from './organization.ts';
 import {
+  findRecord,
+  type NamedTag,
   type Organization,
   organizationAt,
   organizationCalled,
   type Ports,
+  type Reference,
   type TagRecord,
   tagNotFound,
   tagsOf,
@@ -19,17 +21,7 @@ import { OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { RecordTable } from './record-table.ts';
 
-export interface Tag {
-  /** `tag-` and 16 letters and digits. */
-  readonly id: string;
-  readonly name: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly createdAt: number;
-  /** How many workspaces carry it. */
-  readonly instances: number;
-  /** The name of the organization. */
-  readonly organization: string;
-}
+export type Tag = ReturnType<typeof printTag>;
 
 export interface TagQuery {
   /** Only tags whose name contains this, whatever its case; nothing in it is a wildcard. */
@@ -39,14 +31,15 @@ export interface TagQuery {
   readonly page: PageRequest;
 }
 
-/** An existing tag as a request names it. */
-export type WhichTag = { readonly id: string } | { readonly organization: string; readonly name: string };
-
-export const printTag = ({ home, name }: Organization, tag: TagRecord): Tag => ({
+export const printTag = ({ home, name }: Organization, tag: TagRecord) => ({
+  /** `tag-` and 16 letters and digits. */
   id: printIdentifier('tag', { home, key: tag.key }),
   name: tag.name,
+  /** Milliseconds since the Unix epoch. */
   createdAt: tag.createdAt,
+  /** How many workspaces carry it. */
   instances: tag.instances,
+  /** The name of the organization. */
   organization: name,
 });
 
@@ -87,13 +80,12 @@ export class TagPool {
   }
 
   /** @throws `not-found` */
-  get(which: WhichTag): Promise<Tag> {
+  get(which: Reference): Promise<Tag> {
+    const folded = 'id' in which ? which : { ...which, name: foldCase(which.name) };
     return this.#ports.store.read(async (view) => {
-      const { organization, table, key } =
-        'id' in which ? await locate(view, which.id) : await locateByName(view, which);
-      const tag = key === undefined ? undefined : await table.get(key);
-      if (tag === undefined) throw tagNotFound('id' in which ? which.id : which.name);
-      return printTag(organization, tag);
+      const found = await findRecord<TagRecord>(view, 'tag', folded, tagsOf);
+      if (found === undefined) throw tagNotFound('id' in which ? which.id : which.name);
+      return printTag(found.organization, found.record);
     });
   }
 
@@ -187,29 +179,6 @@ export class TagPool {
       return result;
     });
   }
-}
-
-interface Location {
-  readonly organization: Organization;
-  readonly table: RecordTable<TagRecord>;
-  readonly key: string | undefined;
-}
-
-async function locate(view: View, id: string): Promise<Location> {
-  const address = parseIdentifier('tag', id);
-  const organization = address && (await organizationAt(view, address.home));
-  if (organization === undefined) throw tagNotFound(id);
-  const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
-  return { organization, table, key: address?.key };
-}
-
-async function locateByName(
-  view: View,
-  which: { readonly organization: string; readonly name: string },
-): Promise<Location> {
-  const organization = await organizationCalled(view, which.organization);
-  const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
-  return { organization, table, key: await table.keyOf(foldCase(which.name)) };
 }
 
 async function inOrder(table: RecordTable<TagRecord>, except: ReadonlySet<string>, page: PageRequest) {

@@ -6,20 +6,15 @@ import type { NamedKey } from './named-key.ts';
 
 /** What may be changed; what is absent stays as it is. */
 export interface KeyConfiguration {
-  readonly minDecryptionVersion?: number;
+  readonly minDecryptionVersion?: number | undefined;
   /** 0 for no limit of its own. */
-  readonly minEncryptionVersion?: number;
-  readonly deletionAllowed?: boolean;
+  readonly minEncryptionVersion?: number | undefined;
+  readonly deletionAllowed?: boolean | undefined;
   /** Only true does anything: what was once allowed stays allowed. */
-  readonly exportable?: boolean;
-  readonly allowPlaintextBackup?: boolean;
+  readonly exportable?: boolean | undefined;
+  readonly allowPlaintextBackup?: boolean | undefined;
   /** 0 for never, else at least an hour. */
-  readonly autoRotatePeriodSeconds?: number;
-}
-
-export interface Configured {
-  readonly key: NamedKey;
-  readonly warnings: readonly string[];
+  readonly autoRotatePeriodSeconds?: number | undefined;
 }
 
 const SHORTEST_PERIOD_SECONDS = 3600;
@@ -35,7 +30,7 @@ export async function configureKey(
   engine: Engine,
   name: string,
   change: KeyConfiguration,
-): Promise<Configured> {
+): Promise<{ readonly key: NamedKey; readonly warnings: readonly string[] }> {
   const warnings = change.minDecryptionVersion === 0 ? [STARTS_AT_1] : [];
   const refusal = `no existing key named ${name} could be found`;
   const key = await changeKey(engine, name, refusal, ({ document }) => configured(document, change));

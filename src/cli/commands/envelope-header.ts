@@ -16,6 +16,7 @@ import { DONE } from '../exit-codes.ts';
 import { openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
 import { textOption } from '../given.ts';
+import { switching } from '../parse/everywhere.ts';
 import { IN, OUT, outOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
@@ -27,7 +28,7 @@ export const command: Command = {
   options: [
     inOption,
     outOption,
-    { flag: VERIFY, takes: 'nothing', help: 'Authenticate what is shown; needs the key.' },
+    switching(VERIFY, 'Authenticate what is shown; needs the key.'),
     ...contextOptions,
   ],
   details:
@@ -55,21 +56,7 @@ export const command: Command = {
   },
 };
 
-interface Header {
-  readonly in: string;
-  readonly format: number;
-  readonly algorithm: string;
-  readonly mount: string;
-  readonly name: string;
-  /** Null for a wrapped data key of an unknown form. */
-  readonly key_version: number | null;
-  readonly ciphertext: string;
-  readonly chunk_size: number;
-  readonly metadata: Readonly<Record<string, string>>;
-  /** Bytes of plaintext; null when it comes through a pipe. */
-  readonly size: number | null;
-  readonly verified: boolean;
-}
+type Header = ReturnType<typeof headerJson>;
 
 async function headerOf(
   session: Session,
@@ -119,7 +106,8 @@ async function readFrom(
   return { ...describe(header), size };
 }
 
-const headerJson = (path: string, found: Found, verified: boolean): Header => ({
+/** The version is null for a wrapped data key of an unknown form, the size of what comes through a pipe. */
+const headerJson = (path: string, found: Found, verified: boolean) => ({
   in: path,
   format: found.format,
   algorithm: found.algorithm,

@@ -3,8 +3,9 @@ import { invalid } from '../../ground/errors.ts';
 import { uselessSecrets } from '../../store/backends/registry.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { type Given, textOption, textsOption } from '../given.ts';
+import { type Given, numberOption, textOption, textsOption } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
+import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
 import { secretVariables } from '../secrets/secret-sources.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
@@ -21,36 +22,14 @@ const options: readonly OptionSpec[] = [
     help: 'Address to listen on; port 0 takes a free one.',
     fallback: `${DEFAULT_LISTEN}, without --socket`,
   },
-  { flag: 'socket', takes: 'value', metavar: 'PATH', help: 'Unix socket to listen on.', offers: 'file' },
-  { flag: 'tls-cert', takes: 'value', metavar: 'FILE', help: 'Certificate chain, PEM.', offers: 'file' },
-  {
-    flag: 'tls-key',
-    takes: 'value',
-    metavar: 'FILE',
-    help: 'Private key of the certificate, PEM.',
-    offers: 'file',
-  },
-  {
-    flag: 'allow-insecure-listen',
-    takes: 'nothing',
-    help: 'Allow plain HTTP on an address that others on the network reach.',
-  },
-  { flag: 'workers', takes: 'value', metavar: 'N', help: 'Processes that answer requests.', fallback: '1' },
-  {
-    flag: 'max-request-size',
-    takes: 'value',
-    metavar: 'BYTES',
-    help: 'Largest request.',
-    fallback: '32 MiB',
-  },
+  taking('socket', 'PATH', 'Unix socket to listen on.', { offers: 'file' }),
+  takingFile('tls-cert', 'Certificate chain, PEM.'),
+  takingFile('tls-key', 'Private key of the certificate, PEM.'),
+  switching('allow-insecure-listen', 'Allow plain HTTP on an address that others on the network reach.'),
+  taking('workers', 'N', 'Processes that answer requests.', { fallback: '1' }),
+  taking('max-request-size', 'BYTES', 'Largest request.', { fallback: '32 MiB' }),
   dialectOption,
-  {
-    flag: 'audit-log',
-    takes: 'value',
-    metavar: 'FILE',
-    help: 'File that gets one JSON line for every request, before it is answered.',
-    offers: 'file',
-  },
+  takingFile('audit-log', 'File that gets one JSON line for every request, before it is answered.'),
 ];
 
 export const command: Command = {
@@ -99,42 +78,34 @@ const LABELS: Readonly<Record<string, string>> = {
 function serveOptions(session: Session, given: Given['options']): ServeOptions {
   const socket = textOption(given, 'socket');
   const listen = textsOption(given, 'listen');
-  const workers = wholeNumber(given, 'workers');
-  const maxRequestBytes = wholeNumber(given, 'max-request-size');
-  const dialect = dialectOf(given);
-  const auditFile = textOption(given, 'audit-log');
   return {
     location: session.settings.storeLocation,
     credentials: credentialsFor(session),
     listen: listen.length === 0 && socket === undefined ? [DEFAULT_LISTEN] : listen,
-    ...(socket === undefined ? {} : { socket }),
-    ...tlsFiles(given),
-    ...(given.has('allow-insecure-listen') ? { allowInsecureListen: true } : {}),
-    ...(workers === undefined ? {} : { workers }),
-    ...(maxRequestBytes === undefined ? {} : { maxRequestBytes }),
-    ...(dialect === undefined ? {} : { dialect }),
-    ...(auditFile === undefined ? {} : { auditFile }),
+    socket,
+    workers: wholeNumber(given, 'workers'),
+    maxRequestBytes: wholeNumber(given, 'max-request-size'),
+    dialect: dialectOf(given),
+    auditFile: textOption(given, 'audit-log'),
+    tls: tlsFiles(given),
+    allowInsecureListen: given.has('allow-insecure-listen'),
     workerCommand: [...programAfterNode(), SERVE_WORKER],
     log: (line) => session.streams.err.write(`${line}\n`),
   };
 }
 
-function tlsFiles(given: Given['options']): Pick<ServeOptions, 'tls'> {
+function tlsFiles(given: Given['options']): ServeOptions['tls'] {
   const certificateFile = textOption(given, 'tls-cert');
   const keyFile = textOption(given, 'tls-key');
-  if (certificateFile === undefined && keyFile === undefined) return {};
+  if (certificateFile === undefined && keyFile === undefined) return undefined;
   if (certificateFile === undefined || keyFile === undefined) {
     throw invalid('--tls-cert and --tls-key go together', { hint: 'give both' });
   }
-  return { tls: { certificateFile, keyFile } };
+  return { certificateFile, keyFile };
 }
 
-function wholeNumber(given: Given['options'], flag: string): number | undefined {
-  const text = textOption(given, flag);
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give a whole number from 1' });
-}
+const wholeNumber = (given: Given['options'], flag: string): number | undefined =>
+  numberOption(given, flag, /^[1-9]\d{0,14}$/, 'give a whole number from 1');
 
 /** How this program is started again: a single executable is the program, Node needs to be told the file. */
 function programAfterNode(): readonly string[] {

@@ -1,23 +1,16 @@
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { CofferError } from '../../ground/errors.ts';
+import { answered } from '../../ground/pause.ts';
+import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { type Input, inputFrom } from '../terminal/streams.ts';
 
-/** Why a file can't be opened, read or written, by the platform's code, where it is the same for input and output. */
-export const FILE_REASONS = {
-  ENOTDIR: 'part of the path is not a directory',
+/** Why a file can't be opened, read or written, where it is not as the store says it. */
+export const FILE_REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'the links lead in a circle',
   ENAMETOOLONG: 'the name is too long',
-  EACCES: 'permission denied',
   EPERM: 'permission denied',
-  EMFILE: 'too many open files',
-  EIO: 'the disk reports an error',
-} as const;
-
-const REASONS: Readonly<Record<string, string>> = {
-  ...FILE_REASONS,
-  ENOENT: 'no such file',
-  EISDIR: 'it is a directory',
 };
+const REASONS: typeof FILE_REASONS = { ...FILE_REASONS, ENOENT: 'no such file' };
 /** What Node makes of bytes in a name that are no UTF-8; no file is found by such a name. */
 const UNREADABLE = '\ufffd';
 /** What else fails is no fault of the name. */
@@ -35,7 +28,10 @@ export interface InFile extends Input {
 
 /** @throws `invalid` naming the field when there is no file that could be read. */
 export function openInFile(path: string, field: string): InFile {
-  const failure = (error: unknown): unknown => readFailure(path, field, error);
+  const plainly = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw readFailure(path, field, error);
+    });
   try {
     const descriptor = openSync(path, 'r');
     const stat = fstatSync(descriptor);
@@ -47,20 +43,14 @@ export function openInFile(path: string, field: string): InFile {
     return {
       isTerminal: false,
       readAll: (maxBytes) => input.readAll(maxBytes),
-      read: (into) =>
-        input.read(into).catch((error: unknown) => {
-          throw failure(error);
-        }),
+      read: (into) => plainly(input.read(into)),
       readNow: (into) => input.readNow(into),
-      readAt: (position, into) =>
-        readFully(descriptor, position, into).catch((error: unknown) => {
-          throw failure(error);
-        }),
+      readAt: (position, into) => plainly(readFully(descriptor, position, into)),
       bytes: stat.isFile() ? stat.size : undefined,
       close: () => closeSync(descriptor),
     };
   } catch (error) {
-    throw failure(error);
+    throw readFailure(path, field, error);
   }
 }
 
@@ -68,27 +58,24 @@ export function openInFile(path: string, field: string): InFile {
 function readFailure(path: string, field: string, error: unknown): CofferError {
   const code = String((error as { readonly code?: unknown } | null)?.code);
   const kind = WRONG_NAME.has(code) ? 'invalid' : 'unavailable';
-  const reason = code === 'ENOENT' && path.includes(UNREADABLE) ? 'its name is not UTF-8' : REASONS[code];
-  return new CofferError(kind, `can't read ${path}: ${reason ?? code}`, { field, cause: error });
+  const isUnreadable = code === 'ENOENT' && path.includes(UNREADABLE);
+  const reason = isUnreadable ? 'its name is not UTF-8' : (REASONS[code] ?? diskReason(error));
+  return new CofferError(kind, `can't read ${path}: ${reason}`, { field, cause: error });
 }
 
 /** Fills `into` from a position on. @returns fewer bytes only at the end of the file. */
 export async function readFully(descriptor: number, position: number, into: Uint8Array): Promise<number> {
   let filled = 0;
   while (filled < into.length) {
-    const bytes = await readFrom(descriptor, into.subarray(filled), position + filled);
+    const rest = into.length - filled;
+    const bytes = await answered<number>((done) =>
+      read(descriptor, into, filled, rest, position + filled, done),
+    );
     if (bytes === 0) break;
     filled += bytes;
   }
   return filled;
 }
-
-const readFrom = (descriptor: number, into: Uint8Array, position: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    read(descriptor, into, 0, into.length, position, (error, bytes) =>
-      error === null ? resolve(bytes) : reject(error),
-    );
-  });
 
 /** The whole content of a file, of at most `maxBytes`. */
 export function readFileWhole(path: string, field: string, maxBytes: number): Buffer {

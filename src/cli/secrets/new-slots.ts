@@ -2,7 +2,8 @@ import { invalid, sealed, unavailable } from '../../ground/errors.ts';
 import { generateMasterKey, parseMasterKey } from '../../store/master-key.ts';
 import type { CreatedSlot, SlotRequest } from '../../store/slots/slot-kind.ts';
 import type { OptionSpec } from '../command.ts';
-import { type Given, textOption, variable } from '../given.ts';
+import { type Given, numberOption, textOption, variable } from '../given.ts';
+import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
 import { isRead } from '../terminal/streams.ts';
@@ -10,40 +11,17 @@ import { outputOf, passphraseIn, readKeyFile } from './secret-sources.ts';
 
 /** Options that say what a new slot is made from. */
 export const slotOptions: readonly OptionSpec[] = [
-  {
-    flag: 'passphrase',
-    takes: 'nothing',
-    help: 'A passphrase: from COFFER_NEW_PASSPHRASE or --passphrase-file, else asked for twice.',
-  },
-  {
-    flag: 'passphrase-file',
-    takes: 'value',
-    metavar: 'FILE',
-    help: 'File that holds the new passphrase.',
-    offers: 'file',
-  },
-  {
-    flag: 'key-file',
-    takes: 'value',
-    metavar: 'FILE',
-    help: 'The content of a file, at least 32 bytes.',
-    offers: 'file',
-  },
-  { flag: 'raw', takes: 'nothing', help: 'A fresh master key, which is printed once and stored nowhere.' },
-  {
-    flag: 'command',
-    takes: 'value',
-    metavar: 'COMMAND',
-    help: 'What a command prints, e.g. of a password manager.',
-  },
-  {
-    flag: 'shares',
-    takes: 'value',
-    metavar: 'N',
-    help: 'N recovery shares, which are printed once and stored nowhere.',
-  },
-  { flag: 'threshold', takes: 'value', metavar: 'T', help: 'How many of the shares are needed.' },
-  { flag: 'label', takes: 'value', metavar: 'TEXT', help: 'A note for the list of slots.' },
+  switching(
+    'passphrase',
+    'A passphrase: from COFFER_NEW_PASSPHRASE or --passphrase-file, else asked for twice.',
+  ),
+  takingFile('passphrase-file', 'File that holds the new passphrase.'),
+  takingFile('key-file', 'The content of a file, at least 32 bytes.'),
+  switching('raw', 'A fresh master key, which is printed once and stored nowhere.'),
+  taking('command', 'COMMAND', 'What a command prints, e.g. of a password manager.'),
+  taking('shares', 'N', 'N recovery shares, which are printed once and stored nowhere.'),
+  taking('threshold', 'T', 'How many of the shares are needed.'),
+  taking('label', 'TEXT', 'A note for the list of slots.'),
 ];
 
 /** A slot to be made, and the secret that must be shown because it was made here. */
@@ -112,26 +90,16 @@ export async function newPassphrase(
 }
 
 function sharesRequest(options: Given['options']): SlotRequest | undefined {
-  const count = textOption(options, 'shares');
-  const threshold = textOption(options, 'threshold');
-  if (count === undefined && threshold === undefined) return undefined;
-  if (count === undefined || threshold === undefined) {
+  if (options.has('shares') !== options.has('threshold')) {
     throw invalid('--shares and --threshold go together', { hint: 'e.g. --shares 5 --threshold 3' });
   }
-  return {
-    kind: 'shares',
-    count: wholeNumber('shares', count),
-    threshold: wholeNumber('threshold', threshold),
-  };
+  const count = wholeNumber(options, 'shares');
+  const threshold = wholeNumber(options, 'threshold');
+  return count === undefined || threshold === undefined ? undefined : { kind: 'shares', count, threshold };
 }
 
-function wholeNumber(flag: string, text: string): number {
-  if (/^\d{1,3}$/.test(text)) return Number(text);
-  throw invalid(`"${text}" can't be right`, {
-    field: `--${flag}`,
-    hint: 'give a whole number from 2 to 255',
-  });
-}
+const wholeNumber = (options: Given['options'], flag: string): number | undefined =>
+  numberOption(options, flag, /^\d{1,3}$/, 'give a whole number from 2 to 255');
 
 /**
  * Prints slots just made: with `-o json` a document, else the fresh keys and shares, one a line, which exist nowhere else.

@@ -1,6 +1,7 @@
+import { when } from '../../ground/objects.ts';
 import { version } from '../../ground/version.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
-import type { Param, Schema } from '../../operations/declaration/params.ts';
+import type { Param, Params, Schema } from '../../operations/declaration/params.ts';
 import { type PathPart, pathParams } from '../../operations/declaration/route.ts';
 import { usualPath } from '../../operations/mount-types.ts';
 import type { ServedRoute } from '../../operations/routes.ts';
@@ -9,25 +10,8 @@ import { JSON_TYPE } from './vault/envelope.ts';
 
 /** The OpenAPI 3.1 document of everything that is served, made from the declarations alone. */
 
-type Params = Readonly<Record<string, Param<unknown>>>;
-
-export interface ApiOperation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly tags: readonly string[];
-  readonly parameters?: readonly ApiParameter[];
-  readonly requestBody?: object;
-  readonly responses: object;
-  readonly security?: readonly object[];
-}
-
-export interface ApiParameter {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: Schema;
-}
+export type ApiOperation = ReturnType<typeof describe>;
+export type ApiParameter = ReturnType<typeof describeParameter>;
 
 export interface ApiDocument {
   readonly openapi: string;
@@ -87,7 +71,7 @@ function printTemplate({ operation, route }: ServedRoute, parts: readonly PathPa
 
 const groupOf = ({ name }: ServedRoute): string => name.split('.')[0] ?? name;
 
-function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<string>): ApiOperation {
+function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<string>) {
   const { name, summary, operation, route } = served;
   const inPath = new Set(parts.flatMap((part) => ('param' in part ? [part.param] : [])));
   const elsewhere = new Set(pathParams(route));
@@ -108,10 +92,10 @@ function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<stri
     operationId: uniqueId(name, ids),
     summary,
     tags: [groupOf(served)],
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(hasBody ? { requestBody: describeBody(operation, others) } : {}),
+    ...when(parameters.length > 0, { parameters }),
+    ...when(hasBody, { requestBody: describeBody(operation, others) }),
     responses: describeResponses(operation),
-    ...(operation.unauthenticated ? { security: [] } : {}),
+    ...when(operation.unauthenticated === true, { security: [] }),
   };
 }
 
@@ -136,12 +120,8 @@ const LIST_PARAMETER: ApiParameter = {
   schema: { type: 'boolean', enum: ['true'] },
 };
 
-function describeParameter(
-  name: string,
-  place: 'path' | 'query',
-  param: Param<unknown> | undefined,
-): ApiParameter {
-  const { description = '', ...schema } = param?.schema ?? { type: 'string' };
+function describeParameter(name: string, place: 'path' | 'query', param: Param<unknown> | undefined) {
+  const { description = '', ...schema }: Schema = param?.schema ?? { type: 'string' };
   return {
     name,
     in: place,

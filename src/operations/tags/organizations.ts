@@ -1,7 +1,7 @@
 import { foldCase } from '../../tags/names.ts';
 import type { Organization } from '../../tags/organization.ts';
 import { pageFrom } from '../../tags/page.ts';
-import { operation, type Runner, type Table } from '../declaration/operation.ts';
+import { documentOperation, type Runner, type Table } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import { attribute, DEFAULT_PAGE_SIZE, namedOrganization, optionalPageParams } from '../json-api/params.ts';
@@ -10,15 +10,12 @@ import {
   type OrganizationResource,
   organizationResource,
   pageDocument,
+  type Resources,
   shortTime,
 } from './documents.ts';
 
-export interface Organizations {
-  readonly data: readonly OrganizationResource[];
-}
-
 /** Organizations as people read them. */
-const organizationTable = ({ data }: Organizations): Table => ({
+const organizationTable = ({ data }: Resources<OrganizationResource>): Table => ({
   head: ['Name', 'Email', 'Created', 'Id'],
   rows: data.map(({ attributes }) => [
     attributes.name,
@@ -28,10 +25,10 @@ const organizationTable = ({ data }: Organizations): Table => ({
   ]),
 });
 
-const organizationLines = ({ data }: Organizations): readonly string[] => data.map(({ id }) => id);
+const organizationLines = ({ data }: Resources<OrganizationResource>): readonly string[] =>
+  data.map(({ id }) => id);
 
-export const create = operation({
-  api: 'json-api',
+export const create = documentOperation({
   route: 'POST /organizations',
   capability: 'create',
   resource: 'organizations',
@@ -64,8 +61,7 @@ export const create = operation({
   },
 });
 
-export const list = operation({
-  api: 'json-api',
+export const list = documentOperation({
   route: 'GET /organizations',
   capability: 'list',
   params: {
@@ -102,8 +98,7 @@ export const list = operation({
 const contains = (value: string | null, part: string | undefined): boolean =>
   !part || foldCase(value ?? '').includes(foldCase(part));
 
-export const show = operation({
-  api: 'json-api',
+export const show = documentOperation({
   route: 'GET /organizations/:organization_name',
   capability: 'read',
   params: {
@@ -119,8 +114,7 @@ export const show = operation({
   },
 });
 
-export const remove = operation({
-  api: 'json-api',
+export const remove = documentOperation({
   route: 'DELETE /organizations/:organization_name',
   capability: 'delete',
   params: {

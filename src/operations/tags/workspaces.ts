@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
-import type { WorkspaceReference } from '../../tags/workspaces.ts';
-import { operation, type Table } from '../declaration/operation.ts';
+import type { Reference } from '../../tags/organization.ts';
+import { documentOperation, type Table } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 import { tagsRelationship } from '../json-api/linkage.ts';
 import type { ListDocument } from '../json-api/pages.ts';
@@ -18,17 +18,14 @@ import {
   pageDocument,
   pageSummary,
   type ResourceDocument,
+  type Resources,
   shortTime,
   type WorkspaceResource,
   workspaceResource,
 } from './documents.ts';
 
-export interface Workspaces {
-  readonly data: readonly WorkspaceResource[];
-}
-
 /** Workspaces as people read them. */
-const workspaceTable = ({ data }: Workspaces): Table => ({
+const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
   head: ['Name', 'Tags', 'Created', 'Id'],
   rows: data.map(({ id, attributes }) => [
     attributes.name,
@@ -44,7 +41,7 @@ const workspacePageTable = (document: ListDocument<WorkspaceResource>): Table =>
   summary: pageSummary(document, 'workspace'),
 });
 
-const workspaceLines = ({ data }: Workspaces): readonly string[] =>
+const workspaceLines = ({ data }: Resources<WorkspaceResource>): readonly string[] =>
   data.map(({ attributes }) => attributes.name);
 
 /** The parameters of operations that find a workspace by its identifier, or by its organization and name. */
@@ -62,7 +59,7 @@ const workspaceRoutes = (method: string, action = ''): readonly string[] => [
 
 const workspaceByName = nameBesideId('workspace');
 
-function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): WorkspaceReference {
+function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): Reference {
   const { workspace_id, organization_name, workspace_name } = values;
   if (workspace_id !== undefined) return { id: workspace_id };
   if (organization_name !== undefined && workspace_name !== undefined) {
@@ -74,8 +71,7 @@ function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): WorkspaceRefer
   });
 }
 
-export const create = operation({
-  api: 'json-api',
+export const create = documentOperation({
   route: 'POST /organizations/:organization_name/workspaces',
   capability: 'create',
   resource: 'workspaces',
@@ -111,8 +107,7 @@ export const create = operation({
   },
 });
 
-export const list = operation({
-  api: 'json-api',
+export const list = documentOperation({
   route: 'GET /organizations/:organization_name/workspaces',
   capability: 'list',
   params: {
@@ -177,8 +172,7 @@ export const list = operation({
 const named = (names: readonly string[] | undefined): readonly string[] =>
   (names ?? []).filter((name) => name !== '');
 
-export const show = operation({
-  api: 'json-api',
+export const show = documentOperation({
   route: workspaceRoutes('GET'),
   capability: 'read',
   params: whichWorkspace,
@@ -193,8 +187,7 @@ export const show = operation({
   },
 });
 
-export const update = operation({
-  api: 'json-api',
+export const update = documentOperation({
   route: workspaceRoutes('PATCH'),
   capability: 'update',
   resource: 'workspaces',
@@ -222,8 +215,7 @@ export const update = operation({
   },
 });
 
-export const remove = operation({
-  api: 'json-api',
+export const remove = documentOperation({
   // Nothing here can make the safe form of the call refuse: a workspace has no resources of its own.
   route: [...workspaceRoutes('DELETE'), ...workspaceRoutes('POST', '/actions/safe-delete')],
   capability: 'delete',

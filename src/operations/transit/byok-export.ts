@@ -1,18 +1,10 @@
 import { transferKey } from '../../transit/key-exchange/byok-export.ts';
 import { wrappingHashNames, wrappingPublicKey } from '../../transit/key-exchange/wrapping.ts';
-import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
-import { keyName } from './parameters.ts';
+import { type ExportedKeys, exportedKeysShape, exportedVersion } from './export-key.ts';
+import { keyName, transitOperation } from './parameters.ts';
 
-export interface TransferData {
-  readonly name: string;
-  readonly type: string;
-  readonly keys: Readonly<Record<string, string>>;
-}
-
-export const byokExport = operation({
-  api: 'vault',
-  mount: 'transit',
+export const byokExport = transitOperation({
   route: 'GET byok-export/:destination/:source(/:version)',
   capability: 'read',
   params: {
@@ -26,11 +18,7 @@ export const byokExport = operation({
       required: true,
       cli: { positional: true, refersTo: 'key' },
     }),
-    version: text({
-      help: 'A version number, or latest; without it every version that may be used.',
-      default: '',
-      cli: { metavar: 'N' },
-    }),
+    version: exportedVersion,
     hash: text({
       help: 'Hash of RSA-OAEP.',
       default: 'SHA256',
@@ -38,8 +26,7 @@ export const byokExport = operation({
     }),
   },
   cli: {
-    lines: (data: TransferData) => Object.values(data.keys),
-    table: (data: TransferData) => ({ head: ['version', data.type], rows: Object.entries(data.keys) }),
+    ...exportedKeysShape,
     examples: [
       [
         'coffer transit byok-export other-server orders --version latest',
@@ -47,17 +34,14 @@ export const byokExport = operation({
       ],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const { key, wrapped } = await transferKey(engine, values);
-    const data: TransferData = { name: key.document.name, type: key.type.name, keys: wrapped };
+    const data: ExportedKeys = { name: key.document.name, type: key.type.name, keys: wrapped };
     return { data };
   },
 });
 
-export const wrappingKey = operation({
-  api: 'vault',
-  mount: 'transit',
+export const wrappingKey = transitOperation({
   route: 'GET wrapping_key',
   capability: 'read',
   params: {},
@@ -67,8 +51,7 @@ export const wrappingKey = operation({
       ['coffer transit wrapping-key > wrapping.pem', 'what others wrap keys under that they bring here'],
     ],
   },
-  async run({ core, mount }) {
-    const engine = await core.engine(mount);
+  async run({ engine }) {
     return { data: { public_key: await wrappingPublicKey(engine) } };
   },
 });

@@ -1,17 +1,28 @@
 import { exportKey, exportKinds } from '../../transit/export.ts';
-import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
-import { existingKey } from './parameters.ts';
+import { existingKey, transitOperation } from './parameters.ts';
 
-export interface ExportData {
+/** Versions of a key, taken out. */
+export interface ExportedKeys {
   readonly name: string;
   readonly type: string;
   readonly keys: Readonly<Record<string, string>>;
 }
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+/** How they show on the command line. */
+export const exportedKeysShape = {
+  lines: (data: ExportedKeys) => Object.values(data.keys),
+  table: (data: ExportedKeys) => ({ head: ['version', data.type], rows: Object.entries(data.keys) }),
+};
+
+/** A version to take out. */
+export const exportedVersion = text({
+  help: 'A version number, or latest; without it every version that may be used.',
+  default: '',
+  cli: { metavar: 'N' },
+});
+
+export const declaration = transitOperation({
   route: 'GET export/:key_type/:name(/:version)',
   capability: 'read',
   params: {
@@ -21,11 +32,7 @@ export const declaration = operation({
       cli: { suggest: exportKinds },
     }),
     name: existingKey,
-    version: text({
-      help: 'A version number, or latest; without it every version that may be used.',
-      default: '',
-      cli: { metavar: 'N' },
-    }),
+    version: exportedVersion,
     format: text({
       help: 'How it is printed: raw, der or pem; without it the usual form of the key type.',
       default: '',
@@ -33,21 +40,19 @@ export const declaration = operation({
     }),
   },
   cli: {
-    lines: (data: ExportData) => Object.values(data.keys),
-    table: (data: ExportData) => ({ head: ['version', data.type], rows: Object.entries(data.keys) }),
+    ...exportedKeysShape,
     examples: [
       ['coffer transit keys export releases --key-type public-key --version latest', 'to give away'],
       ['coffer transit keys export orders --key-type encryption-key -o json', 'every version, as JSON'],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const { key, printed } = await exportKey(engine, values.name, {
       kind: values.key_type,
       version: values.version,
       format: values.format,
     });
-    const data: ExportData = { name: key.document.name, type: key.type.name, keys: printed };
+    const data: ExportedKeys = { name: key.document.name, type: key.type.name, keys: printed };
     return { data };
   },
 });

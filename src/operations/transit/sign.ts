@@ -1,6 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { type Signed, sign } from '../../transit/signing.ts';
-import { type Outcome, operation } from '../declaration/operation.ts';
+import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import {
@@ -10,13 +10,12 @@ import {
   reference,
   signatureParameters,
   signatureRequest,
+  transitOperation,
 } from './parameters.ts';
 
 const input = base64({ help: 'What to sign, base64; may be empty.' });
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST sign/:name(/:hash_algorithm)',
   capability: 'update',
   computes: true,
@@ -42,47 +41,34 @@ export const declaration = operation({
       ],
     ],
   },
-  async run(
-    { core, mount },
-    values,
-  ): Promise<
-    Outcome<
-      SingleOrBatch<
-        SignedData & { readonly public_key?: string },
-        SignedData & { readonly publickey?: string }
-      >
-    >
-  > {
-    const engine = await core.engine(mount);
+  async run({ engine }, values): Promise<Outcome<SingleOrBatch<SignedData, SignedLine>>> {
     const request = { ...signatureRequest(values), keyVersion: values.key_version };
     if (values.batch_input === undefined) {
       const signed = onlyValue(await sign(engine, values.name, [signItem(values)], request));
-      return { data: { ...answer(signed), ...publicKey('public_key', signed) } };
+      const { publicKey } = signed;
+      return { data: { ...answer(signed), ...(publicKey && { public_key: publicKey }) } };
     }
     const results = await sign(engine, values.name, engineItems(values.batch_input, signItem), request);
-    const line = (signed: Signed) => ({ ...answer(signed), ...publicKey('publickey', signed) });
+    const line = (signed: Signed): SignedLine => ({
+      ...answer(signed),
+      ...(signed.publicKey && { publickey: signed.publicKey }),
+    });
     return { data: { batch_results: resultLines(values.batch_input, results, line, { key_version: 0 }) } };
   },
 });
 
-const signItem = (values: { readonly input?: string; readonly context?: string }) => ({
-  input: values.input,
-  context: values.context,
+const signItem = ({ input, context }: { readonly input?: string; readonly context?: string }) => ({
+  input,
+  context,
 });
 
-export interface SignedData {
+export interface Signature {
   readonly signature: string;
   readonly key_version: number;
 }
 
-const answer = ({ signature, keyVersion: version }: Signed): SignedData => ({
-  signature,
-  key_version: version,
-});
+/** The two names of the public key are those of peers: one for a single signature, another in a batch. */
+export type SignedData = Signature & { readonly public_key?: string };
+export type SignedLine = Signature & { readonly publickey?: string };
 
-/** The two names are those of peers: one for a single signature, another in a batch. */
-const publicKey = <N extends string>(
-  name: N,
-  { publicKey: shown }: Signed,
-): { readonly [K in N]?: string } =>
-  shown === undefined ? {} : ({ [name]: shown } as { readonly [K in N]?: string });
+const answer = ({ signature, keyVersion }: Signed): Signature => ({ signature, key_version: keyVersion });

@@ -7,7 +7,6 @@ import type { ServedRoute } from '../../../operations/routes.ts';
 /** What `?help=1` on a path answers: what can be done there, from the declarations. It never does any of it. */
 export const pathHelp = (routesAt: (path: string) => readonly ServedRoute[]): Operation =>
   operation({
-    api: 'vault',
     route: 'GET /sys/help/:path+',
     capability: 'read',
     anyToken: true,
