@@ -18,7 +18,6 @@ import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.doubl
 
 /** Has one of everything that a declaration can say about its command line. */
 export const stamp = operation({
-  api: 'vault',
   route: 'POST stamp/:name',
   capability: 'update',
   params: {

@@ -10,7 +10,6 @@ const served = (notation: string): ServedRoute => ({
   summary: '',
   route: parseRoute(notation),
   operation: operation({
-    api: 'vault',
     route: notation,
     capability: 'read',
     params: { name: keyName({ help: '' }), other: text({ help: '' }) },

@@ -85,7 +85,6 @@ function refuseForeignKinds(values: ValuesOf<typeof tokenParams>): void {
 }
 
 export const create = operation({
-  api: 'vault',
   route: 'POST /auth/token/create',
   capability: 'update',
   params: tokenParams,
@@ -102,7 +101,6 @@ export const create = operation({
 
 /** As `create`, but the token does not end with its creator; who may use this path needs no `sudo` for that. */
 export const createOrphan = operation({
-  api: 'vault',
   route: 'POST /auth/token/create-orphan',
   capability: 'update',
   params: tokenParams,

@@ -20,7 +20,6 @@ function printList(records: readonly TokenRecord[], nowMs: number): TokenList {
 }
 
 export const list = operation({
-  api: 'vault',
   route: 'LIST /auth/token/accessors',
   capability: 'sudo',
   params: {},
@@ -47,7 +46,6 @@ export const list = operation({
 });
 
 export const lookup = operation({
-  api: 'vault',
   route: 'POST /auth/token/lookup',
   capability: 'update',
   computes: true,
@@ -74,7 +72,6 @@ export const lookup = operation({
 });
 
 export const lookupSelf = operation({
-  api: 'vault',
   route: ['GET /auth/token/lookup-self', 'POST /auth/token/lookup-self'],
   capability: 'read',
   params: {},
@@ -85,7 +82,6 @@ export const lookupSelf = operation({
 });
 
 export const lookupAccessor = operation({
-  api: 'vault',
   route: 'POST /auth/token/lookup-accessor',
   capability: 'update',
   computes: true,

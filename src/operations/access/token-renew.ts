@@ -20,7 +20,6 @@ async function renewToken(call: Call, target: Target, increment = 0): Promise<Ou
 }
 
 export const renew = operation({
-  api: 'vault',
   route: 'POST /auth/token/renew',
   capability: 'update',
   params: {
@@ -48,7 +47,6 @@ export const renew = operation({
 });
 
 export const renewSelf = operation({
-  api: 'vault',
   route: 'POST /auth/token/renew-self',
   capability: 'update',
   params: { increment: incrementParam },
@@ -56,7 +54,6 @@ export const renewSelf = operation({
 });
 
 export const renewAccessor = operation({
-  api: 'vault',
   route: 'POST /auth/token/renew-accessor',
   capability: 'update',
   params: { accessor: accessorParam, increment: incrementParam },

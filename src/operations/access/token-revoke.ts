@@ -3,7 +3,6 @@ import { operation } from '../declaration/operation.ts';
 import { accessorParam, callingToken, findToken, tokenId } from './token-target.ts';
 
 export const revoke = operation({
-  api: 'vault',
   route: 'POST /auth/token/revoke',
   capability: 'update',
   params: { token: tokenId('The token, or its accessor.') },
@@ -28,7 +27,6 @@ export const revoke = operation({
 });
 
 export const revokeSelf = operation({
-  api: 'vault',
   route: 'POST /auth/token/revoke-self',
   capability: 'update',
   params: {},
@@ -39,7 +37,6 @@ export const revokeSelf = operation({
 });
 
 export const revokeAccessor = operation({
-  api: 'vault',
   route: 'POST /auth/token/revoke-accessor',
   capability: 'update',
   params: { accessor: accessorParam },
@@ -54,7 +51,6 @@ const PATH = 'auth/token/revoke-orphan';
 
 /** Ends one token; those that it issued live on. */
 export const revokeOrphan = operation({
-  api: 'vault',
   route: `POST /${PATH}`,
   capability: 'update',
   params: { token: tokenId('The token, or its accessor.') },

@@ -210,8 +210,13 @@ export interface Table {
  * derive from it; its name and summary stand in the catalogue.
  * @see docs/decisions/0071
  */
-export interface Operation<P extends Params = Params, D = unknown, Mount = string | undefined> {
+export interface Operation<P extends Params = Params, D = unknown, Mount = string | undefined>
+  extends Declaration<P, D, Mount> {
   readonly api: Api;
+}
+
+/** All of an operation but its API. @typeParam C what its handlers are told. */
+export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
   /** The type of the mounts that it is an operation of, e.g. `transit`. */
   readonly mount?: Mount;
   /**
@@ -225,7 +230,7 @@ export interface Operation<P extends Params = Params, D = unknown, Mount = strin
   /**
    * For operations that may create: whether the target is there. When it is not, the capability demanded is `create`.
    */
-  exists?(call: CallTo<Mount>, values: ValuesOf<P>): Promise<boolean>;
+  exists?(call: C, values: ValuesOf<P>): Promise<boolean>;
   /** Answered without a token (health, seal status, ping). */
   readonly unauthenticated?: true;
   /** Changes nothing (a key made by the way aside), though its method is POST: it computes or looks up. */
@@ -244,10 +249,15 @@ export interface Operation<P extends Params = Params, D = unknown, Mount = strin
   /** JSON:API: the `type` of the one resource in the request body whose attributes and relationships are parameters. */
   readonly resource?: string;
   readonly cli?: CliShape<D>;
-  run(call: CallTo<Mount>, values: ValuesOf<P>): Promise<Outcome<D>>;
+  run(call: C, values: ValuesOf<P>): Promise<Outcome<D>>;
 }
 
-/** Declares an operation; only there so that parameters and results are inferred. */
+/** Declares an operation below `/v1`. */
 export const operation = <P extends Params, D, const Mount extends string | undefined = undefined>(
-  declaration: Operation<P, D, Mount>,
-): Operation<P, D, Mount> => declaration;
+  declaration: Declaration<P, D, Mount>,
+): Operation<P, D, Mount> => ({ api: 'vault', ...declaration });
+
+/** Declares an operation below `/api/v2`. */
+export const documentOperation = <P extends Params, D>(
+  declaration: Declaration<P, D, undefined>,
+): Operation<P, D, undefined> => ({ api: 'json-api', ...declaration });

@@ -37,7 +37,6 @@ export async function printCapabilities(
 }
 
 export const ofToken = operation({
-  api: 'vault',
   route: 'POST /sys/capabilities',
   capability: 'update',
   computes: true,
@@ -51,7 +50,6 @@ export const ofToken = operation({
 });
 
 export const ofAccessor = operation({
-  api: 'vault',
   route: 'POST /sys/capabilities-accessor',
   capability: 'update',
   computes: true,
@@ -65,7 +63,6 @@ export const ofAccessor = operation({
 });
 
 export const ofSelf = operation({
-  api: 'vault',
   route: 'POST /sys/capabilities-self',
   capability: 'update',
   computes: true,

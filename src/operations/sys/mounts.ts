@@ -53,7 +53,6 @@ async function engineAt(core: Core, path: string): Promise<Mount> {
 }
 
 export const list = operation({
-  api: 'vault',
   route: 'GET /sys/mounts',
   capability: 'read',
   params: {},
@@ -76,7 +75,6 @@ export const list = operation({
 });
 
 export const read = operation({
-  api: 'vault',
   route: 'GET /sys/mounts/:path+',
   capability: 'read',
   params: { path: mountPath },
@@ -86,7 +84,6 @@ export const read = operation({
 });
 
 export const add = operation({
-  api: 'vault',
   route: 'POST /sys/mounts/:path+',
   capability: 'update',
   params: {
@@ -115,7 +112,6 @@ export const add = operation({
 });
 
 export const remove = operation({
-  api: 'vault',
   route: 'DELETE /sys/mounts/:path+',
   capability: 'delete',
   params: { path: mountPath },
@@ -131,7 +127,6 @@ export const remove = operation({
 });
 
 export const tune = operation({
-  api: 'vault',
   route: 'POST /sys/mounts/:path+/tune',
   capability: 'update',
   params: {
@@ -205,7 +200,6 @@ export const migration = operation({
 });
 
 export const tuning = operation({
-  api: 'vault',
   route: 'GET /sys/mounts/:path+/tune',
   capability: 'read',
   params: { path: mountPath },
@@ -218,7 +212,6 @@ export const tuning = operation({
 
 /** What a user interface shows: the mounts that the caller has something to do with. */
 export const visible = operation({
-  api: 'vault',
   route: 'GET /sys/internal/ui/mounts',
   capability: 'read',
   anyToken: true,
@@ -231,7 +224,6 @@ export const visible = operation({
 
 /** How clients learn which mount a path belongs to, before their first call. */
 export const find = operation({
-  api: 'vault',
   route: 'GET /sys/internal/ui/mounts/:path+',
   capability: 'read',
   anyToken: true,

@@ -13,7 +13,6 @@ const policyNameParam = {
 };
 
 export const list = operation({
-  api: 'vault',
   route: 'LIST /sys/policies/acl',
   capability: 'list',
   params: {},
@@ -24,7 +23,6 @@ export const list = operation({
 });
 
 export const read = operation({
-  api: 'vault',
   route: 'GET /sys/policies/acl/:name',
   capability: 'read',
   params: { name: policyNameParam },
@@ -39,7 +37,6 @@ export const read = operation({
 });
 
 export const write = operation({
-  api: 'vault',
   route: 'POST /sys/policies/acl/:name',
   capability: 'update',
   params: {
@@ -58,7 +55,6 @@ export const write = operation({
 });
 
 export const remove = operation({
-  api: 'vault',
   route: ['DELETE /sys/policies/acl/:name', 'DELETE /sys/policy/:name'],
   capability: 'delete',
   params: { name: policyNameParam },
@@ -75,7 +71,6 @@ export const remove = operation({
 // The paths, answers and parameters from before there were kinds of policies.
 
 export const listLegacy = operation({
-  api: 'vault',
   route: ['GET /sys/policy', 'LIST /sys/policy'],
   capability: 'read',
   params: {},
@@ -87,7 +82,6 @@ export const listLegacy = operation({
 });
 
 export const readLegacy = operation({
-  api: 'vault',
   route: 'GET /sys/policy/:name',
   capability: 'read',
   params: { name: policyNameParam },
@@ -100,7 +94,6 @@ export const readLegacy = operation({
 });
 
 export const writeLegacy = operation({
-  api: 'vault',
   route: 'POST /sys/policy/:name',
   capability: 'update',
   params: {

@@ -5,7 +5,6 @@ import { flag, integer, text } from '../declaration/params.ts';
 
 /** What anybody may ask of a server, sealed or not; the answer has no envelope. */
 export const publicRead = {
-  api: 'vault',
   capability: 'read',
   unauthenticated: true,
   whileSealed: true,
@@ -58,7 +57,6 @@ export const sealStatus = operation({
 });
 
 export const seal = operation({
-  api: 'vault',
   route: 'POST /sys/seal',
   capability: 'sudo',
   params: {},
@@ -69,7 +67,6 @@ export const seal = operation({
 });
 
 export const unseal = operation({
-  api: 'vault',
   route: 'POST /sys/unseal',
   capability: 'update',
   unauthenticated: true,

@@ -7,7 +7,6 @@ import { publicRead, serverOf } from './seal.ts';
 
 /** Where a cache size set earlier takes effect. */
 export const reload = operation({
-  api: 'vault',
   route: 'POST /sys/plugins/reload/backend',
   capability: 'update',
   params: {
@@ -29,7 +28,6 @@ export const reload = operation({
 });
 
 export const metrics = operation({
-  api: 'vault',
   route: 'GET /sys/metrics',
   capability: 'read',
   answersText: true,
@@ -44,7 +42,6 @@ export const metrics = operation({
 
 /** How a value looks in the audit trail, for whoever searches it. */
 export const auditHash = operation({
-  api: 'vault',
   route: 'POST /sys/audit-hash/:path+',
   capability: 'update',
   computes: true,

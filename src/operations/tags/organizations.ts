@@ -1,7 +1,7 @@
 import { foldCase } from '../../tags/names.ts';
 import type { Organization } from '../../tags/organization.ts';
 import { pageFrom } from '../../tags/page.ts';
-import { operation, type Runner, type Table } from '../declaration/operation.ts';
+import { documentOperation, type Runner, type Table } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import { attribute, DEFAULT_PAGE_SIZE, namedOrganization, optionalPageParams } from '../json-api/params.ts';
@@ -30,8 +30,7 @@ const organizationTable = ({ data }: Organizations): Table => ({
 
 const organizationLines = ({ data }: Organizations): readonly string[] => data.map(({ id }) => id);
 
-export const create = operation({
-  api: 'json-api',
+export const create = documentOperation({
   route: 'POST /organizations',
   capability: 'create',
   resource: 'organizations',
@@ -64,8 +63,7 @@ export const create = operation({
   },
 });
 
-export const list = operation({
-  api: 'json-api',
+export const list = documentOperation({
   route: 'GET /organizations',
   capability: 'list',
   params: {
@@ -102,8 +100,7 @@ export const list = operation({
 const contains = (value: string | null, part: string | undefined): boolean =>
   !part || foldCase(value ?? '').includes(foldCase(part));
 
-export const show = operation({
-  api: 'json-api',
+export const show = documentOperation({
   route: 'GET /organizations/:organization_name',
   capability: 'read',
   params: {
@@ -119,8 +116,7 @@ export const show = operation({
   },
 });
 
-export const remove = operation({
-  api: 'json-api',
+export const remove = documentOperation({
   route: 'DELETE /organizations/:organization_name',
   capability: 'delete',
   params: {

@@ -1,4 +1,4 @@
-import { operation } from '../declaration/operation.ts';
+import { documentOperation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
@@ -7,7 +7,6 @@ import { countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './
 
 /** Changes of the workspaces that a tag is on. */
 const workspacesOfTag = {
-  api: 'json-api',
   capability: 'update',
   params: { tag_id: tagId, data: workspaceIdentifiers },
 } as const;
@@ -17,7 +16,6 @@ const tagAndWorkspacesByName = idsFor({ tag_id: 'tag', data: 'workspace' });
 /** Changes of the tags that a workspace has. @param help for the list of tags. */
 const tagsOfWorkspace = (help: string) =>
   ({
-    api: 'json-api',
     capability: 'update',
     params: {
       workspace_id: workspaceId,
@@ -27,7 +25,7 @@ const tagsOfWorkspace = (help: string) =>
 
 const workspaceByName = idsFor({ workspace_id: 'workspace' });
 
-export const attach = operation({
+export const attach = documentOperation({
   ...workspacesOfTag,
   route: 'POST /tags/:tag_id/relationships/workspaces',
   cli: {
@@ -47,7 +45,7 @@ export const attach = operation({
   },
 });
 
-export const detach = operation({
+export const detach = documentOperation({
   ...workspacesOfTag,
   route: 'DELETE /tags/:tag_id/relationships/workspaces',
   cli: {
@@ -62,7 +60,7 @@ export const detach = operation({
   },
 });
 
-export const tag = operation({
+export const tag = documentOperation({
   ...tagsOfWorkspace('The tags, by identifier or name; a name that the pool does not have is added to it.'),
   route: 'POST /workspaces/:workspace_id/relationships/tags',
   cli: {
@@ -79,7 +77,7 @@ export const tag = operation({
   },
 });
 
-export const untag = operation({
+export const untag = documentOperation({
   ...tagsOfWorkspace('The tags, by identifier or name; a name that nobody has is passed over.'),
   route: 'DELETE /workspaces/:workspace_id/relationships/tags',
   cli: {
@@ -94,8 +92,7 @@ export const untag = operation({
   },
 });
 
-export const tagsOf = operation({
-  api: 'json-api',
+export const tagsOf = documentOperation({
   route: 'GET /workspaces/:workspace_id/relationships/tags',
   capability: 'list',
   params: {

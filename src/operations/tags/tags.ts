@@ -1,4 +1,4 @@
-import { operation, type Runner } from '../declaration/operation.ts';
+import { documentOperation, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { identifiers, tagNames } from '../json-api/linkage.ts';
 import {
@@ -21,8 +21,7 @@ import {
   tagTable,
 } from './documents.ts';
 
-export const create = operation({
-  api: 'json-api',
+export const create = documentOperation({
   route: 'POST /organizations/:organization_name/tags',
   capability: 'create',
   params: {
@@ -46,8 +45,7 @@ export const create = operation({
 
 const EXCLUDE = 'filter[exclude][taggable][id]';
 
-export const list = operation({
-  api: 'json-api',
+export const list = documentOperation({
   route: 'GET /organizations/:organization_name/tags',
   capability: 'list',
   params: {
@@ -89,8 +87,7 @@ export const list = operation({
   },
 });
 
-export const show = operation({
-  api: 'json-api',
+export const show = documentOperation({
   route: ['GET /tags/:tag_id', 'GET /organizations/:organization_name/tags/:tag_name'],
   capability: 'read',
   params: {
@@ -112,8 +109,7 @@ export const show = operation({
   },
 });
 
-export const remove = operation({
-  api: 'json-api',
+export const remove = documentOperation({
   route: 'DELETE /organizations/:organization_name/tags',
   capability: 'delete',
   params: {
@@ -160,8 +156,7 @@ const loss = (workspaces: number): string =>
   `${counted(workspaces, 'workspace')} ${workspaces === 1 ? 'loses' : 'lose'}`;
 
 /** The first request of clients of this family; they look at the headers of the answer only. */
-export const ping = operation({
-  api: 'json-api',
+export const ping = documentOperation({
   route: 'GET /ping',
   capability: 'read',
   unauthenticated: true,

@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import type { WorkspaceReference } from '../../tags/workspaces.ts';
-import { operation, type Table } from '../declaration/operation.ts';
+import { documentOperation, type Table } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 import { tagsRelationship } from '../json-api/linkage.ts';
 import type { ListDocument } from '../json-api/pages.ts';
@@ -74,8 +74,7 @@ function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): WorkspaceRefer
   });
 }
 
-export const create = operation({
-  api: 'json-api',
+export const create = documentOperation({
   route: 'POST /organizations/:organization_name/workspaces',
   capability: 'create',
   resource: 'workspaces',
@@ -111,8 +110,7 @@ export const create = operation({
   },
 });
 
-export const list = operation({
-  api: 'json-api',
+export const list = documentOperation({
   route: 'GET /organizations/:organization_name/workspaces',
   capability: 'list',
   params: {
@@ -177,8 +175,7 @@ export const list = operation({
 const named = (names: readonly string[] | undefined): readonly string[] =>
   (names ?? []).filter((name) => name !== '');
 
-export const show = operation({
-  api: 'json-api',
+export const show = documentOperation({
   route: workspaceRoutes('GET'),
   capability: 'read',
   params: whichWorkspace,
@@ -193,8 +190,7 @@ export const show = operation({
   },
 });
 
-export const update = operation({
-  api: 'json-api',
+export const update = documentOperation({
   route: workspaceRoutes('PATCH'),
   capability: 'update',
   resource: 'workspaces',
@@ -222,8 +218,7 @@ export const update = operation({
   },
 });
 
-export const remove = operation({
-  api: 'json-api',
+export const remove = documentOperation({
   // Nothing here can make the safe form of the call refuse: a workspace has no resources of its own.
   route: [...workspaceRoutes('DELETE'), ...workspaceRoutes('POST', '/actions/safe-delete')],
   capability: 'delete',

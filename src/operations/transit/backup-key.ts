@@ -1,10 +1,7 @@
-import { operation } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';
-import { existingKey } from './parameters.ts';
+import { existingKey, transitOperation } from './parameters.ts';
 
-export const backup = operation({
-  api: 'vault',
-  mount: 'transit',
+export const backup = transitOperation({
   route: 'GET backup/:name',
   capability: 'read',
   params: { name: existingKey },
@@ -17,17 +14,14 @@ export const backup = operation({
       ],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     // A codec of a thousand lines, which nothing else needs.
     const { backupKey } = await import('../../transit/backup/backup-key.ts');
     return { data: { backup: await backupKey(engine, values.name) } };
   },
 });
 
-export const restore = operation({
-  api: 'vault',
-  mount: 'transit',
+export const restore = transitOperation({
   route: 'POST restore(/:name)',
   capability: 'update',
   unfolds: true,
@@ -51,8 +45,7 @@ export const restore = operation({
       ],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     // A codec of a thousand lines, which nothing else needs.
     const { restoreKey } = await import('../../transit/backup/restore-key.ts');
     await restoreKey(engine, {

@@ -1,8 +1,7 @@
 import { transferKey } from '../../transit/key-exchange/byok-export.ts';
 import { wrappingHashNames, wrappingPublicKey } from '../../transit/key-exchange/wrapping.ts';
-import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
-import { keyName } from './parameters.ts';
+import { keyName, transitOperation } from './parameters.ts';
 
 export interface TransferData {
   readonly name: string;
@@ -10,9 +9,7 @@ export interface TransferData {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-export const byokExport = operation({
-  api: 'vault',
-  mount: 'transit',
+export const byokExport = transitOperation({
   route: 'GET byok-export/:destination/:source(/:version)',
   capability: 'read',
   params: {
@@ -47,17 +44,14 @@ export const byokExport = operation({
       ],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const { key, wrapped } = await transferKey(engine, values);
     const data: TransferData = { name: key.document.name, type: key.type.name, keys: wrapped };
     return { data };
   },
 });
 
-export const wrappingKey = operation({
-  api: 'vault',
-  mount: 'transit',
+export const wrappingKey = transitOperation({
   route: 'GET wrapping_key',
   capability: 'read',
   params: {},
@@ -67,8 +61,7 @@ export const wrappingKey = operation({
       ['coffer transit wrapping-key > wrapping.pem', 'what others wrap keys under that they bring here'],
     ],
   },
-  async run({ core, mount }) {
-    const engine = await core.engine(mount);
+  async run({ engine }) {
     return { data: { public_key: await wrappingPublicKey(engine) } };
   },
 });

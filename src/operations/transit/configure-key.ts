@@ -1,12 +1,9 @@
 import { configureKey } from '../../transit/configuration.ts';
-import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
-import { existingKey } from './parameters.ts';
+import { existingKey, transitOperation } from './parameters.ts';
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST keys/:name/config',
   capability: 'update',
   params: {
@@ -36,8 +33,7 @@ export const declaration = operation({
       ['coffer transit keys config orders --deletion-allowed', 'needed before the key can be deleted'],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const { key, warnings } = await configureKey(engine, values.name, {
       ...present('minDecryptionVersion', values.min_decryption_version),
       ...present('minEncryptionVersion', values.min_encryption_version),

@@ -1,13 +1,10 @@
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
 import { createKey } from '../../transit/lifecycle.ts';
-import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
-import { keyName } from './parameters.ts';
+import { keyName, transitOperation } from './parameters.ts';
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST keys/:name',
   capability: 'update',
   params: {
@@ -49,8 +46,7 @@ export const declaration = operation({
       ['coffer transit keys create search --derived --convergent-encryption', 'equal values stay comparable'],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const key = await createKey(engine, values.name, {
       type: values.type,
       derived: values.derived,

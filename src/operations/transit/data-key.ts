@@ -1,16 +1,13 @@
 import { dataKey } from '../../transit/data-key.ts';
-import { operation } from '../declaration/operation.ts';
 import { choice, integer } from '../declaration/params.ts';
 import { type EncryptedData, encrypted } from './batch-results.ts';
-import { associatedData, context, existingKey, keyVersion, nonce } from './parameters.ts';
+import { associatedData, context, existingKey, keyVersion, nonce, transitOperation } from './parameters.ts';
 
 export interface DataKeyData extends EncryptedData {
   readonly plaintext?: string;
 }
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST datakey/:type/:name',
   capability: 'update',
   computes: true,
@@ -43,8 +40,7 @@ export const declaration = operation({
       ['coffer transit datakey wrapped orders', 'only the ciphertext'],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const made = await dataKey(engine, values.name, {
       withPlaintext: values.type === 'plaintext',
       bits: values.bits,

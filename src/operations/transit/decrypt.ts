@@ -2,16 +2,20 @@ import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import { decrypt } from '../../transit/decrypt.ts';
-import { type Outcome, operation } from '../declaration/operation.ts';
+import type { Outcome } from '../declaration/operation.ts';
 import { batch } from '../declaration/params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
-import { ciphertextParameters, existingKey, partialFailureCode, reference } from './parameters.ts';
+import {
+  ciphertextParameters,
+  existingKey,
+  partialFailureCode,
+  reference,
+  transitOperation,
+} from './parameters.ts';
 
 const itemFields = { ...ciphertextParameters, reference };
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST decrypt/:name',
   capability: 'update',
   computes: true,
@@ -29,8 +33,7 @@ export const declaration = operation({
       ['coffer transit decrypt orders --in card.enc --out card.txt', 'from a file to a file'],
     ],
   },
-  async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<PlaintextData, PlaintextData>>> {
-    const engine = await core.engine(mount);
+  async run({ engine }, values): Promise<Outcome<SingleOrBatch<PlaintextData, PlaintextData>>> {
     if (values.batch_input === undefined) {
       return { data: plaintext(onlyValue(await decrypt(engine, values.name, [decryptItem(values)]))) };
     }

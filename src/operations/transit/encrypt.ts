@@ -2,7 +2,7 @@ import { onlyValue } from '../../transit/batch.ts';
 import { encrypt } from '../../transit/encrypt.ts';
 import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
-import { type Outcome, operation } from '../declaration/operation.ts';
+import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch, flag, text } from '../declaration/params.ts';
 import {
   type EncryptedData,
@@ -21,6 +21,7 @@ import {
   nonce,
   partialFailureCode,
   reference,
+  transitOperation,
 } from './parameters.ts';
 
 const itemFields = {
@@ -32,9 +33,7 @@ const itemFields = {
   reference,
 };
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST encrypt/:name',
   capability: 'update',
   computes: true,
@@ -76,11 +75,13 @@ export const declaration = operation({
       ['coffer transit encrypt orders --batch items.ndjson', 'many values, a JSON object a line'],
     ],
   },
-  async exists({ core, mount }, values) {
-    return (await findKey(await core.engine(mount), values.name)) !== undefined;
+  async exists({ engine }, values) {
+    return (await findKey(engine, values.name)) !== undefined;
   },
-  async run({ core, caller, mount }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
-    const engine = await core.engine(mount);
+  async run(
+    { engine, caller, mount },
+    values,
+  ): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
     const path = `${mount}/encrypt/${values.name}`;
     const options = {
       type: values.type,

@@ -1,7 +1,6 @@
 import { exportKey, exportKinds } from '../../transit/export.ts';
-import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
-import { existingKey } from './parameters.ts';
+import { existingKey, transitOperation } from './parameters.ts';
 
 export interface ExportData {
   readonly name: string;
@@ -9,9 +8,7 @@ export interface ExportData {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'GET export/:key_type/:name(/:version)',
   capability: 'read',
   params: {
@@ -40,8 +37,7 @@ export const declaration = operation({
       ['coffer transit keys export orders --key-type encryption-key -o json', 'every version, as JSON'],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const { key, printed } = await exportKey(engine, values.name, {
       kind: values.key_type,
       version: values.version,

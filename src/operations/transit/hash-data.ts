@@ -1,10 +1,8 @@
 import { DEFAULT_HASH, hash, plainHashNames } from '../../transit/hashing.ts';
-import { operation } from '../declaration/operation.ts';
 import { base64, text } from '../declaration/params.ts';
+import { transitOperation } from './parameters.ts';
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: ['POST hash(/:algorithm)', 'POST /sys/tools/hash(/:algorithm)'],
   capability: 'update',
   computes: true,
@@ -26,9 +24,7 @@ export const declaration = operation({
     result: { member: 'sum', as: 'text' },
     examples: [['coffer transit hash --in backup.tar --algorithm sha3-256', 'the hash of a file']],
   },
-  async run({ core, mount }, values) {
-    // Nothing of the mount is needed, but below one that is not there nothing is answered.
-    await core.engine(mount);
+  async run(_, values) {
     return { data: { sum: hash(values.input, values.algorithm, values.format) } };
   },
 });

@@ -1,16 +1,14 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { hmac } from '../../transit/hmac.ts';
-import { type Outcome, operation } from '../declaration/operation.ts';
+import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch, text } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
-import { existingKey, keyVersion, reference } from './parameters.ts';
+import { existingKey, keyVersion, reference, transitOperation } from './parameters.ts';
 
 const input = base64({ help: 'What to authenticate, base64; may be empty.' });
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST hmac/:name(/:algorithm)',
   capability: 'update',
   computes: true,
@@ -30,8 +28,7 @@ export const declaration = operation({
     result: { member: 'hmac', as: 'text' },
     examples: [["printf 'order 17' | coffer transit hmac orders", 'any key type makes HMACs']],
   },
-  async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<HmacData, HmacData>>> {
-    const engine = await core.engine(mount);
+  async run({ engine }, values): Promise<Outcome<SingleOrBatch<HmacData, HmacData>>> {
     const options = { algorithm: values.algorithm, keyVersion: values.key_version };
     if (values.batch_input === undefined) {
       return { data: answer(onlyValue(await hmac(engine, values.name, [hmacItem(values)], options))) };

@@ -8,9 +8,9 @@ import { importKey } from '../../transit/key-exchange/import-key.ts';
 import { importVersion } from '../../transit/key-exchange/import-version.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
-import { operation, type Runner } from '../declaration/operation.ts';
+import type { Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
-import { existingKey, keyName } from './parameters.ts';
+import { existingKey, keyName, transitOperation } from './parameters.ts';
 
 /** Parameters of both calls that bring keys in. */
 const incomingKey = {
@@ -30,9 +30,7 @@ const incomingKey = {
   }),
 };
 
-export const create = operation({
-  api: 'vault',
-  mount: 'transit',
+export const create = transitOperation({
   route: 'POST keys/:name/import',
   capability: 'update',
   params: {
@@ -66,14 +64,13 @@ export const create = operation({
       ['openssl rand -base64 32 | coffer transit import orders', 'a symmetric key'],
     ],
   },
-  async run({ core, mount }, values) {
+  async run({ engine }, values) {
     if (values.convergent_encryption !== undefined) {
       throw invalid('import cannot be used on keys with convergent encryption enabled', {
         field: 'convergent_encryption',
         hint: 'leave it out',
       });
     }
-    const engine = await core.engine(mount);
     await importKey(engine, values.name, {
       type: values.type,
       ciphertext: values.ciphertext,
@@ -89,9 +86,7 @@ export const create = operation({
   },
 });
 
-export const addVersion = operation({
-  api: 'vault',
-  mount: 'transit',
+export const addVersion = transitOperation({
   route: 'POST keys/:name/import_version',
   capability: 'update',
   params: {
@@ -110,8 +105,7 @@ export const addVersion = operation({
       ['coffer transit import-version releases --in next.pem', 'the next version of an imported key'],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     await importVersion(engine, values.name, {
       ciphertext: values.ciphertext,
       publicKey: values.public_key,

@@ -1,10 +1,8 @@
 import { listKeys } from '../../transit/lifecycle.ts';
-import { operation } from '../declaration/operation.ts';
 import { integer, text } from '../declaration/params.ts';
+import { transitOperation } from './parameters.ts';
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'LIST keys',
   capability: 'list',
   params: {
@@ -12,8 +10,7 @@ export const declaration = operation({
     limit: integer({ help: 'At most so many names; 0 for all.', default: 0, cli: { metavar: 'N' } }),
   },
   cli: { result: { member: 'keys', as: 'lines' } },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const keys = await listKeys(engine, {
       ...(values.after === undefined ? {} : { after: values.after }),
       ...(values.limit > 0 ? { limit: values.limit } : {}),

@@ -1,10 +1,8 @@
 import { changeSettings, readSettings } from '../../transit/mount-settings.ts';
-import { operation } from '../declaration/operation.ts';
 import { flag, integer } from '../declaration/params.ts';
+import { transitOperation } from './parameters.ts';
 
-export const configureKeyDefaults = operation({
-  api: 'vault',
-  mount: 'transit',
+export const configureKeyDefaults = transitOperation({
   route: 'POST config/keys',
   capability: 'update',
   params: {
@@ -22,28 +20,22 @@ export const configureKeyDefaults = operation({
     ],
     withoutParam: { param: 'disable_upsert', run: 'read-key-defaults' },
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const settings = await changeSettings(engine, { disableUpsert: values.disable_upsert });
     return { data: { disable_upsert: settings.disableUpsert } };
   },
 });
 
-export const readKeyDefaults = operation({
-  api: 'vault',
-  mount: 'transit',
+export const readKeyDefaults = transitOperation({
   route: 'GET config/keys',
   capability: 'read',
   params: {},
-  async run({ core, mount }) {
-    const engine = await core.engine(mount);
+  async run({ engine }) {
     return { data: { disable_upsert: (await readSettings(engine)).disableUpsert } };
   },
 });
 
-export const configureCache = operation({
-  api: 'vault',
-  mount: 'transit',
+export const configureCache = transitOperation({
   route: 'POST cache-config',
   capability: 'update',
   params: {
@@ -61,22 +53,18 @@ export const configureCache = operation({
     result: { member: 'size', as: 'text' },
     withoutParam: { param: 'size', run: 'read-cache-config' },
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const { cacheSize } = await changeSettings(engine, { cacheSize: values.size });
     return { data: { size: cacheSize } };
   },
 });
 
-export const readCache = operation({
-  api: 'vault',
-  mount: 'transit',
+export const readCache = transitOperation({
   route: 'GET cache-config',
   capability: 'read',
   params: {},
   cli: { result: { member: 'size', as: 'text' } },
-  async run({ core, mount }) {
-    const engine = await core.engine(mount);
+  async run({ engine }) {
     return { data: { size: (await readSettings(engine)).cacheSize } };
   },
 });

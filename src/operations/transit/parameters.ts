@@ -1,20 +1,46 @@
-/** The operations below a transit mount. These are the parameters that several have, so that they read the same everywhere. */
+/** The operations below a transit mount: how they are declared, and parameters that several have. */
 
 import { invalid } from '../../ground/errors.ts';
+import type { Engine } from '../../transit/engine.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
+import { type Declaration, type MountCall, type Operation, operation } from '../declaration/operation.ts';
 import {
   base64,
   type Declared,
   declare,
   flag,
   integer,
+  type Params,
   type Spec,
   text,
   type ValuesOf,
 } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';
+
+/** What handlers of these operations are told. */
+interface TransitCall extends MountCall {
+  readonly engine: Engine;
+}
+
+const withEngine = async (call: MountCall): Promise<TransitCall> => ({
+  ...call,
+  engine: await call.core.engine(call.mount),
+});
+
+/** Declares an operation of transit mounts. Below a mount that is not there nothing is answered. */
+export const transitOperation = <P extends Params, D>({
+  exists,
+  run,
+  ...declaration
+}: Declaration<P, D, 'transit', TransitCall>): Operation<P, D, 'transit'> =>
+  operation({
+    ...declaration,
+    mount: 'transit',
+    ...(exists && { exists: async (call: MountCall, values) => exists(await withEngine(call), values) }),
+    run: async (call: MountCall, values) => run(await withEngine(call), values),
+  });
 
 /** The name of a named key: letters, digits, `_`; inside also `-` and `.`. */
 export function keyName<const S extends Spec<string>>(spec: S): Declared<string, S> {

@@ -1,10 +1,8 @@
 import { randomBytes } from '../../transit/random-bytes.ts';
-import { operation } from '../declaration/operation.ts';
 import { integer, text } from '../declaration/params.ts';
+import { transitOperation } from './parameters.ts';
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: [
     'POST random(/:bytes)',
     'POST random/:source<platform|seal|all>',
@@ -36,8 +34,7 @@ export const declaration = operation({
     result: { member: 'random_bytes', as: 'text' },
     examples: [['coffer transit random 16 --format hex', '128 random bits']],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const { text: printed, warnings } = randomBytes(engine, values);
     return { data: { random_bytes: printed }, warnings };
   },

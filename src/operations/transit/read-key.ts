@@ -1,12 +1,9 @@
 import { requireKey } from '../../transit/key-collection.ts';
-import { operation } from '../declaration/operation.ts';
 import { base64 } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
-import { existingKey } from './parameters.ts';
+import { existingKey, transitOperation } from './parameters.ts';
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'GET keys/:name',
   capability: 'read',
   params: {
@@ -17,8 +14,7 @@ export const declaration = operation({
     }),
   },
   cli: { table: keyTable },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     const key = await requireKey(engine, values.name, 'key not found');
     return { data: keyData(key, values.context) };
   },

@@ -1,6 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { rewrap } from '../../transit/rewrap.ts';
-import { type Outcome, operation } from '../declaration/operation.ts';
+import type { Outcome } from '../declaration/operation.ts';
 import { batch } from '../declaration/params.ts';
 import {
   type EncryptedData,
@@ -10,13 +10,18 @@ import {
   type SingleOrBatch,
 } from './batch-results.ts';
 import { decryptItem } from './decrypt.ts';
-import { ciphertextParameters, existingKey, itemKeyVersion, keyVersion, reference } from './parameters.ts';
+import {
+  ciphertextParameters,
+  existingKey,
+  itemKeyVersion,
+  keyVersion,
+  reference,
+  transitOperation,
+} from './parameters.ts';
 
 const itemFields = { ...ciphertextParameters, key_version: itemKeyVersion, reference };
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST rewrap/:name',
   capability: 'update',
   computes: true,
@@ -34,8 +39,7 @@ export const declaration = operation({
       ['coffer transit rewrap orders --batch old.ndjson --out new.ndjson', 'a whole column of a database'],
     ],
   },
-  async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
-    const engine = await core.engine(mount);
+  async run({ engine }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
     if (values.batch_input === undefined) {
       const item = rewrapItem(values, values.key_version);
       return { data: encrypted(onlyValue(await rewrap(engine, values.name, [item]))) };

@@ -1,12 +1,9 @@
 import { rotateKey } from '../../transit/rotation.ts';
-import { operation } from '../declaration/operation.ts';
 import { flag } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
-import { existingKey } from './parameters.ts';
+import { existingKey, transitOperation } from './parameters.ts';
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST keys/:name/rotate',
   capability: 'update',
   params: {
@@ -22,8 +19,7 @@ export const declaration = operation({
       ['coffer transit keys rotate releases --force', 'a key that only signs'],
     ],
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     return { data: keyData(await rotateKey(engine, values.name, values.force)) };
   },
 });

@@ -1,6 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { type Signed, sign } from '../../transit/signing.ts';
-import { type Outcome, operation } from '../declaration/operation.ts';
+import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import {
@@ -10,13 +10,12 @@ import {
   reference,
   signatureParameters,
   signatureRequest,
+  transitOperation,
 } from './parameters.ts';
 
 const input = base64({ help: 'What to sign, base64; may be empty.' });
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST sign/:name(/:hash_algorithm)',
   capability: 'update',
   computes: true,
@@ -43,7 +42,7 @@ export const declaration = operation({
     ],
   },
   async run(
-    { core, mount },
+    { engine },
     values,
   ): Promise<
     Outcome<
@@ -53,7 +52,6 @@ export const declaration = operation({
       >
     >
   > {
-    const engine = await core.engine(mount);
     const request = { ...signatureRequest(values), keyVersion: values.key_version };
     if (values.batch_input === undefined) {
       const signed = onlyValue(await sign(engine, values.name, [signItem(values)], request));

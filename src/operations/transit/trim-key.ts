@@ -1,12 +1,9 @@
 import { trimKey } from '../../transit/trim.ts';
-import { operation } from '../declaration/operation.ts';
 import { integer } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
-import { existingKey } from './parameters.ts';
+import { existingKey, transitOperation } from './parameters.ts';
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST keys/:name/trim',
   capability: 'update',
   params: {
@@ -30,8 +27,7 @@ export const declaration = operation({
     confirm: async (values) =>
       `Delete every version of key ${values['name']} below ${values['min_available_version']} for good?`,
   },
-  async run({ core, mount }, values) {
-    const engine = await core.engine(mount);
+  async run({ engine }, values) {
     return { data: keyData(await trimKey(engine, values.name, values.min_available_version)) };
   },
 });

@@ -1,9 +1,16 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { verify } from '../../transit/verification.ts';
-import { type Outcome, operation } from '../declaration/operation.ts';
+import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch, text } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
-import { context, existingKey, reference, signatureParameters, signatureRequest } from './parameters.ts';
+import {
+  context,
+  existingKey,
+  reference,
+  signatureParameters,
+  signatureRequest,
+  transitOperation,
+} from './parameters.ts';
 
 const input = base64({ help: 'What was signed or authenticated, base64; may be empty.' });
 const signature = text({ help: 'What sign answered.', cli: { excludes: ['hmac'] } });
@@ -13,9 +20,7 @@ export interface Verdict {
   readonly valid: boolean;
 }
 
-export const declaration = operation({
-  api: 'vault',
-  mount: 'transit',
+export const declaration = transitOperation({
   route: 'POST verify/:name(/:hash_algorithm)',
   capability: 'update',
   computes: true,
@@ -44,8 +49,7 @@ export const declaration = operation({
       ['printf \'order 17\' | coffer transit verify orders --hmac "$hmac"', 'an HMAC'],
     ],
   },
-  async run({ core, mount }, values): Promise<Outcome<SingleOrBatch<Verdict, Verdict>>> {
-    const engine = await core.engine(mount);
+  async run({ engine }, values): Promise<Outcome<SingleOrBatch<Verdict, Verdict>>> {
     const request = signatureRequest(values);
     if (values.batch_input === undefined) {
       const item = verifyItem(values);
