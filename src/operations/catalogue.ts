@@ -15,25 +15,20 @@ export interface Branch {
   readonly [word: string]: Entry<Operation> | Branch;
 }
 
-const entry = <O>(summary: string, load: () => Promise<{ readonly declaration: O }>): Entry<O> => ({
-  summary,
-  command: true,
-  load,
-});
+const entryThat =
+  (command: boolean) =>
+  <O>(summary: string, load: Entry<O>['load']): Entry<O> => ({ summary, command, load });
 
+const entry = entryThat(true);
 /** An operation of the HTTP API and the library alone. */
-const served = <O>(summary: string, load: () => Promise<{ readonly declaration: O }>): Entry<O> => ({
-  summary,
-  command: false,
-  load,
-});
+const served = entryThat(false);
 
 /** One operation of a file that declares several. */
 const one =
   <M, Name extends keyof M>(load: () => Promise<M>, name: Name) =>
   async (): Promise<{ readonly declaration: M[Name] }> => ({ declaration: (await load())[name] });
 
-const deleteKey = () => import('./transit/delete-key.ts');
+const keys = () => import('./transit/keys.ts');
 const backupKey = () => import('./transit/backup-key.ts');
 const importKey = () => import('./transit/import-key.ts');
 const byokExport = () => import('./transit/byok-export.ts');
@@ -60,16 +55,16 @@ const capabilities = () => import('./sys/capabilities.ts');
 export const catalogue = {
   transit: {
     keys: {
-      create: entry('Make a named key', () => import('./transit/create-key.ts')),
-      read: entry('Show a key, its versions and public keys', () => import('./transit/read-key.ts')),
-      list: entry('List the keys of the mount', () => import('./transit/list-keys.ts')),
-      config: entry('Change the settings of a key', () => import('./transit/configure-key.ts')),
-      rotate: entry('Add a version to a key and use it from now on', () => import('./transit/rotate-key.ts')),
-      trim: entry('Delete old versions of a key for good', () => import('./transit/trim-key.ts')),
-      delete: entry('Delete a key with all its versions', one(deleteKey, 'remove')),
+      create: entry('Make a named key', one(keys, 'create')),
+      read: entry('Show a key, its versions and public keys', one(keys, 'read')),
+      list: entry('List the keys of the mount', one(keys, 'list')),
+      config: entry('Change the settings of a key', one(keys, 'configure')),
+      rotate: entry('Add a version to a key and use it from now on', one(keys, 'rotate')),
+      trim: entry('Delete old versions of a key for good', one(keys, 'trim')),
+      delete: entry('Delete a key with all its versions', one(keys, 'remove')),
       export: entry('Take key material out of an exportable key', () => import('./transit/export-key.ts')),
-      'soft-delete': served('Stop every use of a key until it is restored', one(deleteKey, 'softDelete')),
-      'soft-delete-restore': served('Use a soft-deleted key again', one(deleteKey, 'restore')),
+      'soft-delete': served('Stop every use of a key until it is restored', one(keys, 'softDelete')),
+      'soft-delete-restore': served('Use a soft-deleted key again', one(keys, 'restore')),
     },
     encrypt: entry('Encrypt a value with a named key', () => import('./transit/encrypt.ts')),
     decrypt: entry('Decrypt what encrypt made', () => import('./transit/decrypt.ts')),

@@ -4,8 +4,8 @@ import type { WireAnswer } from '../../src/client/http-transport.ts';
 import { metrics as showMetrics } from '../../src/operations/sys/server.ts';
 import { list as listTags } from '../../src/operations/tags/tags.ts';
 import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts';
-import { remove as deleteKey } from '../../src/operations/transit/delete-key.ts';
 import { declaration as encrypt } from '../../src/operations/transit/encrypt.ts';
+import { remove as deleteKey } from '../../src/operations/transit/keys.ts';
 import { declaration as verify } from '../../src/operations/transit/verify.ts';
 import { refusal } from '../refusal.ts';
 

@@ -2,18 +2,10 @@ import { type CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { parseIdentifier } from '../../tags/identifiers.ts';
 import type { NamedTag, TagReference } from '../../tags/organization.ts';
-import type { CliParam, Param, Schema } from '../declaration/params.ts';
+import { declare, type Schema, type Spec } from '../declaration/params.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
 /** Parameters that are lists of resource identifiers: in documents objects with a type, on a command line bare texts. */
-
-type Required<T> = Param<T> & { readonly presence: 'required' };
-type Optional<T> = Param<T> & { readonly presence: 'optional' };
-
-interface DocumentSpec {
-  readonly help: string;
-  readonly cli: CliParam;
-}
 
 const nameSchema = {
   attributes: { type: 'object', properties: { name: { type: 'string' } } },
@@ -29,30 +21,29 @@ const identifierSchema = (
   required,
 });
 
+const listOf = <T, S extends Spec<readonly T[]>>(
+  spec: S,
+  items: Schema,
+  parse: (value: unknown) => readonly T[],
+) => declare<readonly T[], S>(spec, { type: 'array', items }, parse, true);
+
+type DocumentSpec = Pick<Spec<never>, 'help' | 'cli'>;
+
 /** `data` of a relationship document: the identifiers of existing resources, each once and in the order given. */
-export function identifiers(kind: IdentifiedKind, spec: DocumentSpec): Required<readonly string[]> {
+export function identifiers(kind: IdentifiedKind, spec: DocumentSpec) {
   const { type } = RESOURCE_KINDS[kind].identifier;
-  return {
-    help: spec.help,
-    schema: {
-      type: 'array',
-      items: identifierSchema(type, ['type', 'id'], {}),
-      description: spec.help,
-    },
-    presence: 'required',
-    cli: spec.cli,
-    document: 'data',
-    repeated: true,
-    parse: (value) => [
-      ...new Set(
-        itemsOf(value, '/data').map((item, index) => {
-          if (typeof item === 'string') return item;
-          return idOf(resourceOf(item, type, `/data/${index}`), `/data/${index}`);
-        }),
-      ),
-    ],
-    print: (ids) => ids.map((id) => ({ type, id })),
+  const parse = (value: unknown): readonly string[] => {
+    const ids = itemsOf(value, '/data').map((item, index) => {
+      if (typeof item === 'string') return item;
+      return idOf(resourceOf(item, type, `/data/${index}`), `/data/${index}`);
+    });
+    return [...new Set(ids)];
   };
+  return {
+    ...listOf({ ...spec, required: true }, identifierSchema(type, ['type', 'id'], {}), parse),
+    document: 'data',
+    print: (ids: readonly string[]) => ids.map((id) => ({ type, id })),
+  } as const;
 }
 
 /** The workspaces that a tag is put on or taken off. */
@@ -62,37 +53,26 @@ export const workspaceIdentifiers = identifiers('workspace', {
 });
 
 /** `data` of a relationship document whose tags are given by identifier or by name. */
-export const tagReferences = (spec: DocumentSpec): Required<readonly TagReference[]> => ({
-  ...references(spec, '/data'),
-  presence: 'required',
-  document: 'data',
-});
+export const tagReferences = (spec: DocumentSpec) =>
+  ({ ...references({ ...spec, required: true }, '/data'), document: 'data' }) as const;
 
 /** The tags in the relationships of a workspace's document. */
-export const tagsRelationship = (spec: DocumentSpec): Optional<readonly TagReference[]> => ({
-  ...references(spec, '/data/relationships/tags/data'),
-  presence: 'optional',
-  document: 'relationships',
-});
+export const tagsRelationship = (spec: DocumentSpec) =>
+  ({ ...references(spec, '/data/relationships/tags/data'), document: 'relationships' }) as const;
 
 /** `data` of a document that makes tags: names alone, of one resource or several. */
-export const tagNames = (spec: DocumentSpec): Required<readonly NamedTag[]> => ({
-  help: spec.help,
-  schema: {
-    type: 'array',
-    items: identifierSchema('tags', ['type', 'attributes'], nameSchema),
-    description: spec.help,
-  },
-  presence: 'required',
-  cli: spec.cli,
-  document: 'data',
-  repeated: true,
-  parse(value) {
+export function tagNames(spec: DocumentSpec) {
+  const items = identifierSchema('tags', ['type', 'attributes'], nameSchema);
+  const parse = (value: unknown): readonly NamedTag[] => {
     if (isObject(value)) return [namedTag(value, '/data')];
     return itemsOf(value, '/data').map((item, index) => namedTag(item, `/data/${index}`));
-  },
-  print: (tags) => tags.map(printNamed),
-});
+  };
+  return {
+    ...listOf({ ...spec, required: true }, items, parse),
+    document: 'data',
+    print: (tags: readonly NamedTag[]) => tags.map(printNamed),
+  } as const;
+}
 
 function namedTag(item: unknown, at: string): NamedTag {
   const field = `${at}/attributes/name`;
@@ -110,18 +90,13 @@ const isReference = (item: unknown): item is TagReference =>
 
 const printNamed = ({ name }: NamedTag) => ({ type: 'tags', attributes: { name } });
 
-function references(spec: DocumentSpec, pointer: string): Omit<Param<readonly TagReference[]>, 'presence'> {
+function references<S extends Spec<readonly TagReference[]>>(spec: S, pointer: string) {
+  const parse = (value: unknown): readonly TagReference[] =>
+    itemsOf(value, pointer).map((item, index) => referenceOf(item, `${pointer}/${index}`));
   return {
-    help: spec.help,
-    schema: {
-      type: 'array',
-      items: identifierSchema('tags', ['type'], nameSchema),
-      description: spec.help,
-    },
-    cli: spec.cli,
-    repeated: true,
-    parse: (value) => itemsOf(value, pointer).map((item, index) => referenceOf(item, `${pointer}/${index}`)),
-    print: (tags) => tags.map((tag) => ('id' in tag ? { type: 'tags', id: tag.id } : printNamed(tag))),
+    ...listOf(spec, identifierSchema('tags', ['type'], nameSchema), parse),
+    print: (tags: readonly TagReference[]) =>
+      tags.map((tag) => ('id' in tag ? { type: 'tags', id: tag.id } : printNamed(tag))),
   };
 }
 

@@ -1,16 +1,9 @@
 /** The documents that JSON:API lists answer with, their pagination and their links. */
 
-export interface Pagination {
-  readonly 'current-page': number;
-  readonly 'page-size': number;
-  readonly 'prev-page': number | null;
-  readonly 'next-page': number | null;
-  readonly 'total-pages': number;
-  readonly 'total-count': number;
-}
+import type { Page } from '../../tags/page.ts';
 
 /** `next` and `prev` are null at the ends. */
-export interface PageLinks {
+interface PageLinks {
   readonly self: string;
   readonly first: string;
   readonly prev: string | null;
@@ -21,15 +14,7 @@ export interface PageLinks {
 export interface ListDocument<R> {
   readonly data: readonly R[];
   readonly links: PageLinks;
-  readonly meta: { readonly pagination: Pagination };
-}
-
-/** One page of what the core found: `items` of `total`, where page numbers start at 1. */
-export interface PageOf<T> {
-  readonly items: readonly T[];
-  readonly total: number;
-  readonly number: number;
-  readonly size: number;
+  readonly meta: { readonly pagination: ReturnType<typeof paginationOf> };
 }
 
 /**
@@ -37,7 +22,7 @@ export interface PageOf<T> {
  * @param query What the links repeat beside the page, undefined values left out.
  */
 export function listDocument<R>(
-  page: PageOf<R>,
+  page: Page<R>,
   address: string,
   query: Readonly<Record<string, string | undefined>> = {},
 ): ListDocument<R> {
@@ -58,7 +43,7 @@ export function listDocument<R>(
 }
 
 /** An empty list is one empty page; a page past the end leads back to the last one. */
-function paginationOf({ total, number, size }: PageOf<unknown>): Pagination {
+function paginationOf({ total, number, size }: Page<unknown>) {
   const pages = Math.max(1, Math.ceil(total / size));
   return {
     'current-page': number,

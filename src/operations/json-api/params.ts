@@ -1,12 +1,8 @@
 import { invalid } from '../../ground/errors.ts';
-import { type CliParam, type Param, text } from '../declaration/params.ts';
+import { type CliParam, declare, type Spec, text } from '../declaration/params.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
 /** Parameters that operations of the tags API share: the organization, pages, attributes of the resource in a request. */
-
-type Required<T> = Param<T> & { readonly presence: 'required' };
-type Optional<T> = Param<T> & { readonly presence: 'optional' };
-type Defaulted<T> = Param<T> & { readonly presence: 'default' };
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
@@ -19,11 +15,7 @@ const organizationFlag = {
 } as const satisfies CliParam;
 
 /** The organization in a path, `--org` on the command line. */
-export const organizationName = text({
-  help: 'The organization.',
-  required: true,
-  cli: organizationFlag,
-});
+export const organizationName = text({ help: 'The organization.', required: true, cli: organizationFlag });
 
 /** The organization that an operation is about, as the command's own argument. */
 export const namedOrganization = text({
@@ -56,16 +48,14 @@ export const tagId = text({ ...identifierOf('tag'), required: true });
  * @see docs/decisions/0046
  */
 export const pageParams = {
-  'page[number]': lenientCount({
+  'page[number]': lenientCount(Number.MAX_SAFE_INTEGER, {
     help: 'Page to show, from 1.',
-    fallback: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
+    default: 1,
     cli: { flag: 'page', metavar: 'N' },
   }),
-  'page[size]': lenientCount({
+  'page[size]': lenientCount(MAX_PAGE_SIZE, {
     help: `Items on a page, at most ${MAX_PAGE_SIZE}.`,
-    fallback: DEFAULT_PAGE_SIZE,
-    maximum: MAX_PAGE_SIZE,
+    default: DEFAULT_PAGE_SIZE,
     cli: { flag: 'page-size', metavar: 'N' },
   }),
 };
@@ -76,65 +66,27 @@ export const optionalPageParams = {
   'page[size]': withoutDefault(pageParams['page[size]']),
 };
 
-function withoutDefault(param: Defaulted<number>): Optional<number> {
+function withoutDefault(param: PageParam) {
   const { defaultValue: _value, schema, ...rest } = param;
   const { default: _default, ...described } = schema;
-  return { ...rest, schema: described, presence: 'optional' };
+  return { ...rest, schema: described, presence: 'optional' } as const;
 }
 
-function lenientCount(spec: {
-  readonly help: string;
-  readonly fallback: number;
-  readonly maximum: number;
-  readonly cli: CliParam;
-}): Defaulted<number> {
-  return {
-    help: spec.help,
-    schema: {
-      type: 'integer',
-      minimum: 1,
-      maximum: spec.maximum,
-      description: spec.help,
-      default: spec.fallback,
-    },
-    presence: 'default',
-    defaultValue: spec.fallback,
-    cli: spec.cli,
-    repeated: false,
-    parse(value) {
-      const digits = typeof value === 'number' ? String(value) : value;
-      if (typeof digits !== 'string' || !/^\d+$/.test(digits)) return spec.fallback;
-      const count = Math.min(Number(digits), spec.maximum);
-      return count === 0 ? spec.fallback : count;
-    },
-  };
-}
+type PageParam = ReturnType<typeof lenientCount>;
 
-interface AttributeSpec {
-  readonly help: string;
-  readonly cli: CliParam;
+function lenientCount(maximum: number, spec: Spec<number> & { readonly default: number }) {
+  return declare<number, typeof spec>(spec, { type: 'integer', minimum: 1, maximum }, (value) => {
+    const digits = typeof value === 'number' ? String(value) : value;
+    if (typeof digits !== 'string' || !/^\d+$/.test(digits)) return spec.default;
+    return Math.min(Number(digits), maximum) || spec.default;
+  });
 }
 
 /** A text attribute of the one resource in the request; null and absent are not the same. */
-export function attribute(
-  name: string,
-  spec: AttributeSpec & { readonly required: true },
-): Required<string | null>;
-export function attribute(name: string, spec: AttributeSpec): Optional<string | null>;
-export function attribute(
-  name: string,
-  spec: AttributeSpec & { readonly required?: true },
-): Param<string | null> {
-  return {
-    help: spec.help,
-    schema: { type: 'string', description: spec.help },
-    presence: spec.required ? 'required' : 'optional',
-    cli: spec.cli,
-    document: 'attributes',
-    repeated: false,
-    parse(value) {
-      if (typeof value === 'string' || value === null) return value;
-      throw invalid(`${name} must be a string`, { field: `/data/attributes/${name}` });
-    },
-  };
+export function attribute<const S extends Spec<string | null>>(name: string, spec: S) {
+  const declared = declare<string | null, S>(spec, { type: 'string' }, (value) => {
+    if (typeof value === 'string' || value === null) return value;
+    throw invalid(`${name} must be a string`, { field: `/data/attributes/${name}` });
+  });
+  return { ...declared, document: 'attributes' } as const;
 }

@@ -9,53 +9,6 @@ import { type ListDocument, listDocument } from '../json-api/pages.ts';
 
 /** The resources of the tags API as clients of Terraform Enterprise read them; one form for create, show and list. */
 
-export interface TagResource {
-  readonly id: string;
-  readonly type: 'tags';
-  readonly attributes: {
-    readonly name: string;
-    readonly 'created-at': string;
-    readonly 'instance-count': number;
-  };
-  readonly relationships: { readonly organization: OrganizationLinkage };
-}
-
-export interface WorkspaceResource {
-  readonly id: string;
-  readonly type: 'workspaces';
-  readonly attributes: {
-    readonly name: string;
-    readonly 'created-at': string;
-    readonly 'updated-at': string;
-    readonly description: string | null;
-    readonly locked: boolean;
-    readonly 'resource-count': number;
-    readonly 'tag-names': readonly string[];
-    readonly permissions: Readonly<Record<string, boolean>>;
-  };
-  readonly relationships: { readonly organization: OrganizationLinkage };
-  readonly links: { readonly self: string };
-}
-
-export interface OrganizationResource {
-  /** The name: programs build paths from it. */
-  readonly id: string;
-  readonly type: 'organizations';
-  readonly attributes: {
-    readonly name: string;
-    readonly email: string | null;
-    readonly 'external-id': string;
-    readonly 'created-at': string;
-    readonly 'default-execution-mode': 'remote';
-    readonly permissions: Readonly<Record<string, boolean>>;
-  };
-  readonly links: { readonly self: string };
-}
-
-interface OrganizationLinkage {
-  readonly data: { readonly id: string; readonly type: 'organizations' };
-}
-
 /** A document with a single resource. */
 export interface ResourceDocument<R> {
   readonly data: R;
@@ -66,13 +19,15 @@ const PREFIX = '/api/v2';
 /** Milliseconds, and `Z` for UTC: clients refuse any other way of writing it. */
 const timestamp = (epochMs: number): string => new Date(epochMs).toISOString();
 
-const linkageTo = (organization: string): OrganizationLinkage => ({
-  data: { id: organization, type: 'organizations' },
+const linkageTo = (organization: string) => ({
+  data: { id: organization, type: 'organizations' as const },
 });
 
-export const tagResource = (tag: Tag): TagResource => ({
+export type TagResource = ReturnType<typeof tagResource>;
+
+export const tagResource = (tag: Tag) => ({
   id: tag.id,
-  type: 'tags',
+  type: 'tags' as const,
   attributes: {
     name: tag.name,
     'created-at': timestamp(tag.createdAt),
@@ -81,11 +36,13 @@ export const tagResource = (tag: Tag): TagResource => ({
   relationships: { organization: linkageTo(tag.organization) },
 });
 
-export function workspaceResource({ caller }: Call, workspace: Workspace): WorkspaceResource {
+export type WorkspaceResource = ReturnType<typeof workspaceResource>;
+
+export function workspaceResource({ caller }: Call, workspace: Workspace) {
   const path = `organizations/${workspace.organization}/workspaces/${workspace.name}`;
   return {
     id: workspace.id,
-    type: 'workspaces',
+    type: 'workspaces' as const,
     attributes: {
       name: workspace.name,
       'created-at': timestamp(workspace.createdAt),
@@ -109,17 +66,20 @@ export function workspaceResource({ caller }: Call, workspace: Workspace): Works
   };
 }
 
-export function organizationResource({ caller }: Call, organization: Organization): OrganizationResource {
+export type OrganizationResource = ReturnType<typeof organizationResource>;
+
+export function organizationResource({ caller }: Call, organization: Organization) {
   const path = `organizations/${organization.name}`;
   return {
+    // Programs build paths from it.
     id: organization.name,
-    type: 'organizations',
+    type: 'organizations' as const,
     attributes: {
       name: organization.name,
       email: organization.email,
       'external-id': organization.externalId,
       'created-at': timestamp(organization.createdAt),
-      'default-execution-mode': 'remote',
+      'default-execution-mode': 'remote' as const,
       permissions: {
         'can-update': caller.may(path, 'update'),
         'can-destroy': caller.may(path, 'delete'),

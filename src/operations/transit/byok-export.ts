@@ -1,13 +1,8 @@
 import { transferKey } from '../../transit/key-exchange/byok-export.ts';
 import { wrappingHashNames, wrappingPublicKey } from '../../transit/key-exchange/wrapping.ts';
 import { text } from '../declaration/params.ts';
+import { type ExportedKeys, exportedKeysShape, exportedVersion } from './export-key.ts';
 import { keyName, transitOperation } from './parameters.ts';
-
-export interface TransferData {
-  readonly name: string;
-  readonly type: string;
-  readonly keys: Readonly<Record<string, string>>;
-}
 
 export const byokExport = transitOperation({
   route: 'GET byok-export/:destination/:source(/:version)',
@@ -23,11 +18,7 @@ export const byokExport = transitOperation({
       required: true,
       cli: { positional: true, refersTo: 'key' },
     }),
-    version: text({
-      help: 'A version number, or latest; without it every version that may be used.',
-      default: '',
-      cli: { metavar: 'N' },
-    }),
+    version: exportedVersion,
     hash: text({
       help: 'Hash of RSA-OAEP.',
       default: 'SHA256',
@@ -35,8 +26,7 @@ export const byokExport = transitOperation({
     }),
   },
   cli: {
-    lines: (data: TransferData) => Object.values(data.keys),
-    table: (data: TransferData) => ({ head: ['version', data.type], rows: Object.entries(data.keys) }),
+    ...exportedKeysShape,
     examples: [
       [
         'coffer transit byok-export other-server orders --version latest',
@@ -46,7 +36,7 @@ export const byokExport = transitOperation({
   },
   async run({ engine }, values) {
     const { key, wrapped } = await transferKey(engine, values);
-    const data: TransferData = { name: key.document.name, type: key.type.name, keys: wrapped };
+    const data: ExportedKeys = { name: key.document.name, type: key.type.name, keys: wrapped };
     return { data };
   },
 });

@@ -3,7 +3,7 @@ import { wipe } from '../../ground/bytes.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import { decrypt } from '../../transit/decrypt.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { batch } from '../declaration/params.ts';
+import { batch, type ValuesOf } from '../declaration/params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import {
   ciphertextParameters,
@@ -49,15 +49,8 @@ export interface PlaintextData {
   readonly plaintext: string;
 }
 
-interface ItemValues {
-  readonly ciphertext?: string;
-  readonly context?: string;
-  readonly nonce?: string;
-  readonly associated_data?: string;
-}
-
 /** An item of decrypt or rewrap as the engine takes it. */
-export const decryptItem = (values: ItemValues) => ({
+export const decryptItem = (values: Partial<ValuesOf<typeof ciphertextParameters>>) => ({
   ciphertext: values.ciphertext,
   context: values.context,
   nonce: values.nonce,

@@ -3,7 +3,7 @@ import { encrypt } from '../../transit/encrypt.ts';
 import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { base64, batch, flag, text } from '../declaration/params.ts';
+import { base64, batch, flag, text, type ValuesOf } from '../declaration/params.ts';
 import {
   type EncryptedData,
   encrypted,
@@ -102,16 +102,8 @@ export const declaration = transitOperation({
   },
 });
 
-interface ItemValues {
-  readonly plaintext?: string;
-  readonly context?: string;
-  readonly key_version?: number;
-  readonly nonce?: string;
-  readonly associated_data?: string;
-}
-
 /** @param keyVersion for an item that does not say. */
-const encryptItem = (values: ItemValues, keyVersion: number) => ({
+const encryptItem = (values: Partial<ValuesOf<typeof itemFields>>, keyVersion: number) => ({
   plaintext: values.plaintext,
   context: values.context,
   keyVersion: values.key_version ?? keyVersion,

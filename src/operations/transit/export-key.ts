@@ -2,11 +2,25 @@ import { exportKey, exportKinds } from '../../transit/export.ts';
 import { text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
-export interface ExportData {
+/** Versions of a key, taken out. */
+export interface ExportedKeys {
   readonly name: string;
   readonly type: string;
   readonly keys: Readonly<Record<string, string>>;
 }
+
+/** How they show on the command line. */
+export const exportedKeysShape = {
+  lines: (data: ExportedKeys) => Object.values(data.keys),
+  table: (data: ExportedKeys) => ({ head: ['version', data.type], rows: Object.entries(data.keys) }),
+};
+
+/** A version to take out. */
+export const exportedVersion = text({
+  help: 'A version number, or latest; without it every version that may be used.',
+  default: '',
+  cli: { metavar: 'N' },
+});
 
 export const declaration = transitOperation({
   route: 'GET export/:key_type/:name(/:version)',
@@ -18,11 +32,7 @@ export const declaration = transitOperation({
       cli: { suggest: exportKinds },
     }),
     name: existingKey,
-    version: text({
-      help: 'A version number, or latest; without it every version that may be used.',
-      default: '',
-      cli: { metavar: 'N' },
-    }),
+    version: exportedVersion,
     format: text({
       help: 'How it is printed: raw, der or pem; without it the usual form of the key type.',
       default: '',
@@ -30,8 +40,7 @@ export const declaration = transitOperation({
     }),
   },
   cli: {
-    lines: (data: ExportData) => Object.values(data.keys),
-    table: (data: ExportData) => ({ head: ['version', data.type], rows: Object.entries(data.keys) }),
+    ...exportedKeysShape,
     examples: [
       ['coffer transit keys export releases --key-type public-key --version latest', 'to give away'],
       ['coffer transit keys export orders --key-type encryption-key -o json', 'every version, as JSON'],
@@ -43,7 +52,7 @@ export const declaration = transitOperation({
       version: values.version,
       format: values.format,
     });
-    const data: ExportData = { name: key.document.name, type: key.type.name, keys: printed };
+    const data: ExportedKeys = { name: key.document.name, type: key.type.name, keys: printed };
     return { data };
   },
 });

@@ -41,46 +41,39 @@ export const declaration = transitOperation({
       ],
     ],
   },
-  async run(
-    { engine },
-    values,
-  ): Promise<
-    Outcome<
-      SingleOrBatch<
-        SignedData & { readonly public_key?: string },
-        SignedData & { readonly publickey?: string }
-      >
-    >
-  > {
+  async run({ engine }, values): Promise<Outcome<SingleOrBatch<SignedData, SignedLine>>> {
     const request = { ...signatureRequest(values), keyVersion: values.key_version };
     if (values.batch_input === undefined) {
       const signed = onlyValue(await sign(engine, values.name, [signItem(values)], request));
-      return { data: { ...answer(signed), ...publicKey('public_key', signed) } };
+      const { publicKey } = signed;
+      return { data: { ...answer(signed), ...(publicKey && { public_key: publicKey }) } };
     }
     const results = await sign(engine, values.name, engineItems(values.batch_input, signItem), request);
-    const line = (signed: Signed) => ({ ...answer(signed), ...publicKey('publickey', signed) });
+    const line = (signed: Signed): SignedLine => ({
+      ...answer(signed),
+      ...(signed.publicKey && { publickey: signed.publicKey }),
+    });
     return { data: { batch_results: resultLines(values.batch_input, results, line, { key_version: 0 }) } };
   },
 });
 
-const signItem = (values: { readonly input?: string; readonly context?: string }) => ({
-  input: values.input,
-  context: values.context,
+const signItem = ({ input, context }: { readonly input?: string; readonly context?: string }) => ({
+  input,
+  context,
 });
 
-export interface SignedData {
+export interface Signature {
   readonly signature: string;
   readonly key_version: number;
 }
 
-const answer = ({ signature, keyVersion: version }: Signed): SignedData => ({
-  signature,
-  key_version: version,
-});
+/** The two names of the public key are those of peers: one for a single signature, another in a batch. */
+export interface SignedData extends Signature {
+  readonly public_key?: string;
+}
 
-/** The two names are those of peers: one for a single signature, another in a batch. */
-const publicKey = <N extends string>(
-  name: N,
-  { publicKey: shown }: Signed,
-): { readonly [K in N]?: string } =>
-  shown === undefined ? {} : ({ [name]: shown } as { readonly [K in N]?: string });
+export interface SignedLine extends Signature {
+  readonly publickey?: string;
+}
+
+const answer = ({ signature, keyVersion }: Signed): Signature => ({ signature, key_version: keyVersion });

@@ -1,7 +1,7 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { verify } from '../../transit/verification.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { base64, batch, text } from '../declaration/params.ts';
+import { base64, batch, text, type ValuesOf } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import {
   context,
@@ -15,6 +15,7 @@ import {
 const input = base64({ help: 'What was signed or authenticated, base64; may be empty.' });
 const signature = text({ help: 'What sign answered.', cli: { excludes: ['hmac'] } });
 const hmac = text({ help: 'What hmac answered.' });
+const itemFields = { input, context, signature, hmac, reference };
 
 export interface Verdict {
   readonly valid: boolean;
@@ -31,10 +32,9 @@ export const declaration = transitOperation({
     hmac,
     context,
     ...signatureParameters,
-    batch_input: batch(
-      { input, context, signature, hmac, reference },
-      { help: 'Many at once, all with signature or all with hmac; those above are then ignored.' },
-    ),
+    batch_input: batch(itemFields, {
+      help: 'Many at once, all with signature or all with hmac; those above are then ignored.',
+    }),
   },
   cli: {
     input: { param: 'input', as: 'bytes', help: 'What was signed or authenticated; may be empty.' },
@@ -64,18 +64,11 @@ export const declaration = transitOperation({
   },
 });
 
-interface ItemValues {
-  readonly input?: string;
-  readonly context?: string;
-  readonly signature?: string;
-  readonly hmac?: string;
-}
-
-const verifyItem = (values: ItemValues) => ({
-  input: values.input,
-  context: values.context,
-  signature: values.signature,
-  hmac: values.hmac,
+const verifyItem = ({ input, context, signature, hmac }: Partial<ValuesOf<typeof itemFields>>) => ({
+  input,
+  context,
+  signature,
+  hmac,
 });
 
 const verdict = (valid: boolean): Verdict => ({ valid });

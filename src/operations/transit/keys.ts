@@ -1,0 +1,244 @@
+/** The operations on named keys themselves. */
+
+import { configureKey } from '../../transit/configuration.ts';
+import type { Engine } from '../../transit/engine.ts';
+import { requireKey } from '../../transit/key-collection.ts';
+import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
+import { createKey, deleteKey, listKeys, setSoftDeleted } from '../../transit/lifecycle.ts';
+import { rotateKey } from '../../transit/rotation.ts';
+import { trimKey } from '../../transit/trim.ts';
+import type { Outcome } from '../declaration/operation.ts';
+import { base64, duration, flag, integer, text } from '../declaration/params.ts';
+import { type KeyData, keyData, keyTable } from './key-data.ts';
+import { existingKey, keyName, transitOperation } from './parameters.ts';
+
+export const create = transitOperation({
+  route: 'POST keys/:name',
+  capability: 'update',
+  params: {
+    name: keyName({ help: 'Name of the key to create.', required: true, cli: { positional: true } }),
+    type: text({
+      help: 'Key type.',
+      default: DEFAULT_KEY_TYPE,
+      cli: { suggest: keyTypeNames },
+    }),
+    derived: flag({ help: 'Each context has a key of its own, derived from this one.', default: false }),
+    convergent_encryption: flag({
+      help: 'Equal plaintext under equal context gives equal ciphertext; needs derived.',
+      default: false,
+    }),
+    exportable: flag({ help: 'Key material may be exported; cannot be undone.', default: false }),
+    allow_plaintext_backup: flag({
+      help: 'The key may be backed up in plaintext; cannot be undone.',
+      default: false,
+    }),
+    auto_rotate_period: duration({
+      help: 'Rotate by itself when the latest version is this old (at least 1h); 0 for never.',
+      default: 0,
+      cli: { metavar: 'DURATION' },
+    }),
+    key_size: integer({
+      help: 'Length of the key in bytes, for types whose length is chosen.',
+      default: 0,
+      cli: { metavar: 'BYTES' },
+    }),
+  },
+  cli: {
+    acts: true,
+    table: keyTable,
+    done: (values, data) =>
+      `Key ${values['name']} is there (${data?.type}, version ${data?.latest_version}).`,
+    examples: [
+      ['coffer transit keys create orders', 'a key that encrypts and decrypts (AES-256-GCM)'],
+      ['coffer transit keys create releases --type ed25519', 'a key that signs and verifies'],
+      ['coffer transit keys create search --derived --convergent-encryption', 'equal values stay comparable'],
+    ],
+  },
+  async run({ engine }, values) {
+    const key = await createKey(engine, values.name, {
+      type: values.type,
+      derived: values.derived,
+      convergentEncryption: values.convergent_encryption,
+      exportable: values.exportable,
+      allowPlaintextBackup: values.allow_plaintext_backup,
+      autoRotatePeriodSeconds: values.auto_rotate_period,
+      keyBytes: values.key_size,
+    });
+    return { data: keyData(key) };
+  },
+});
+
+export const read = transitOperation({
+  route: 'GET keys/:name',
+  capability: 'read',
+  params: {
+    name: existingKey,
+    context: base64({
+      help: 'Derivation context, base64: shows the public keys of this context, for a derived key that signs.',
+      cli: { textTwin: true, metavar: 'B64' },
+    }),
+  },
+  cli: { table: keyTable },
+  async run({ engine }, values) {
+    const key = await requireKey(engine, values.name, 'key not found');
+    return { data: keyData(key, values.context) };
+  },
+});
+
+export const list = transitOperation({
+  route: 'LIST keys',
+  capability: 'list',
+  params: {
+    after: text({ help: 'Start after this name, which need not exist.', cli: { metavar: 'NAME' } }),
+    limit: integer({ help: 'At most so many names; 0 for all.', default: 0, cli: { metavar: 'N' } }),
+  },
+  cli: { result: { member: 'keys', as: 'lines' } },
+  async run({ engine }, values) {
+    const keys = await listKeys(engine, {
+      ...(values.after === undefined ? {} : { after: values.after }),
+      ...(values.limit > 0 ? { limit: values.limit } : {}),
+    });
+    return keys.length === 0 ? { data: { keys }, nothingListed: true } : { data: { keys } };
+  },
+});
+
+export const configure = transitOperation({
+  route: 'POST keys/:name/config',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    min_decryption_version: integer({
+      help: 'Oldest version that may decrypt and verify.',
+      cli: { metavar: 'N' },
+    }),
+    min_encryption_version: integer({
+      help: 'Oldest version that may encrypt and sign; 0 for no limit of its own.',
+      cli: { metavar: 'N' },
+    }),
+    deletion_allowed: flag({ help: 'Whether the key may be deleted.', cli: { negatable: true } }),
+    exportable: flag({ help: 'Key material may be exported; cannot be undone.' }),
+    allow_plaintext_backup: flag({ help: 'The key may be backed up in plaintext; cannot be undone.' }),
+    auto_rotate_period: duration({
+      help: 'Rotate by itself when the latest version is this old (at least 1h); 0 for never.',
+      cli: { metavar: 'DURATION' },
+    }),
+  },
+  cli: {
+    acts: true,
+    table: keyTable,
+    done: (values) => `Configured key ${values['name']}.`,
+    examples: [
+      ['coffer transit keys config orders --min-decryption-version 2', 'old ciphertext no longer decrypts'],
+      ['coffer transit keys config orders --deletion-allowed', 'needed before the key can be deleted'],
+    ],
+  },
+  async run({ engine }, values) {
+    const { key, warnings } = await configureKey(engine, values.name, {
+      ...present('minDecryptionVersion', values.min_decryption_version),
+      ...present('minEncryptionVersion', values.min_encryption_version),
+      ...present('deletionAllowed', values.deletion_allowed),
+      ...present('exportable', values.exportable),
+      ...present('allowPlaintextBackup', values.allow_plaintext_backup),
+      ...present('autoRotatePeriodSeconds', values.auto_rotate_period),
+    });
+    return { data: keyData(key), warnings };
+  },
+});
+
+/** Only what the caller gave changes. */
+const present = <K extends string, V>(name: K, value: V | undefined): { readonly [N in K]?: V } =>
+  value === undefined ? {} : ({ [name]: value } as { readonly [N in K]?: V });
+
+export const rotate = transitOperation({
+  route: 'POST keys/:name/rotate',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    force: flag({ help: 'Rotate a key that only signs, too.', default: false }),
+  },
+  cli: {
+    acts: true,
+    table: keyTable,
+    done: (values, data) => `Key ${values['name']} is at version ${data?.latest_version}.`,
+    examples: [
+      ['coffer transit keys rotate orders', 'later values are encrypted with a new version'],
+      ['coffer transit keys rotate releases --force', 'a key that only signs'],
+    ],
+  },
+  async run({ engine }, values) {
+    return { data: keyData(await rotateKey(engine, values.name, values.force)) };
+  },
+});
+
+export const trim = transitOperation({
+  route: 'POST keys/:name/trim',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    min_available_version: integer({
+      help: 'Oldest version to keep; every earlier one is deleted for good.',
+      required: true,
+      cli: { metavar: 'N' },
+    }),
+  },
+  cli: {
+    examples: [
+      [
+        'coffer transit keys trim orders --min-available-version 2',
+        'version 1 is gone; both minimum versions of the key must be 2 or more',
+      ],
+    ],
+    acts: true,
+    table: keyTable,
+    done: (values) => `Trimmed key ${values['name']}.`,
+    confirm: async (values) =>
+      `Delete every version of key ${values['name']} below ${values['min_available_version']} for good?`,
+  },
+  async run({ engine }, values) {
+    return { data: keyData(await trimKey(engine, values.name, values.min_available_version)) };
+  },
+});
+
+export const remove = transitOperation({
+  route: 'DELETE keys/:name',
+  capability: 'delete',
+  params: { name: existingKey },
+  cli: {
+    confirm: async (values) =>
+      `Delete key ${values['name']} for good? What it encrypted can never be decrypted.`,
+    done: (values) => `Deleted key ${values['name']}.`,
+  },
+  async run({ engine }, values) {
+    await deleteKey(engine, values.name);
+    return {};
+  },
+});
+
+export const softDelete = transitOperation({
+  route: 'DELETE keys/:name/soft-delete',
+  capability: 'delete',
+  params: { name: existingKey },
+  run: ({ engine }, values) =>
+    markSoftDeleted(engine, values.name, true, 'key was already marked as soft deleted'),
+});
+
+export const restore = transitOperation({
+  route: 'POST keys/:name/soft-delete-restore',
+  capability: 'update',
+  params: { name: existingKey },
+  run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),
+});
+
+/**
+ * Marks a key as soft-deleted, or takes the mark away.
+ * @param unchanged the warning when it was so already.
+ */
+async function markSoftDeleted(
+  engine: Engine,
+  name: string,
+  softDeleted: boolean,
+  unchanged: string,
+): Promise<Outcome<KeyData>> {
+  const { key, changed } = await setSoftDeleted(engine, name, softDeleted);
+  return { data: keyData(key), warnings: changed ? [] : [unchanged] };
+}
