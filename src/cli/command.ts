@@ -72,6 +72,16 @@ export type Node = Leaf | Group;
 
 export const isGroup = (node: Node): node is Group => 'children' in node;
 
+/** What the words lead to, if anything. */
+export function nodeAt(tree: Group, words: readonly string[]): Node | undefined {
+  let node: Node | undefined = tree;
+  for (const word of words) {
+    if (node === undefined || !isGroup(node) || !Object.hasOwn(node.children, word)) return undefined;
+    node = node.children[word];
+  }
+  return node;
+}
+
 /** A command line, taken apart. */
 export interface Invocation {
   /** The words that name the command, e.g. `transit keys trim`. */

@@ -1,4 +1,4 @@
-import { CofferError, type ErrorKind, unavailable } from '../ground/errors.ts';
+import { CofferError, ERROR_KINDS, type ErrorKind, sealed, unavailable } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
 import {
   type Operation,
@@ -7,7 +7,7 @@ import {
   resultOf,
 } from '../operations/declaration/operation.ts';
 import { routesOf } from '../operations/declaration/route.ts';
-import type { WireAnswer } from './http-transport.ts';
+import { STRANGER_HINT, type WireAnswer } from './http-transport.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -79,9 +79,7 @@ function readBody(answer: WireAnswer): Members {
 }
 
 const strange = ({ status }: WireAnswer): CofferError =>
-  unavailable(`the answer is not one of Coffer's (status ${status})`, {
-    hint: 'see what listens at that address',
-  });
+  unavailable(`the answer is not one of Coffer's (status ${status})`, STRANGER_HINT);
 
 /** A batch in which items failed is answered with an error's status and the whole result. */
 const isBatch = ({ data, errors }: Members): boolean =>
@@ -157,7 +155,7 @@ const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
 };
 
 const sealedServer = (): CofferError =>
-  new CofferError('sealed', 'the server is sealed', { hint: 'unseal it: POST /v1/sys/unseal' });
+  sealed('the server is sealed', { hint: 'unseal it: POST /v1/sys/unseal' });
 
 /** Some texts come as a list of one, the way Go prints it. */
 const unwrapped = (text: string): string => /^1 error occurred:\n\t\* (.*)\n\n$/s.exec(text)?.[1] ?? text;
@@ -174,22 +172,10 @@ function documentError(status: number, { errors }: Members): CofferError {
   return new CofferError(kind, String(text), hint);
 }
 
-const KINDS: readonly ErrorKind[] = [
-  'invalid',
-  'unsupported',
-  'not-found',
-  'denied',
-  'sealed',
-  'conflict',
-  'corrupt',
-  'unavailable',
-  'too-large',
-];
-
 /** The error itself, when the server is one of ours. */
 function detailedError(details: unknown): CofferError | undefined {
   if (!isObject(details)) return undefined;
-  const kind = KINDS.find((candidate) => candidate === details['kind']);
+  const kind = ERROR_KINDS.find((candidate) => candidate === details['kind']);
   const { message, field, hint } = details;
   if (kind === undefined || typeof message !== 'string') return undefined;
   return new CofferError(kind, message, {

@@ -6,13 +6,21 @@ import { isLoopback } from '../ground/loopback.ts';
 import { type Address, parseAddress } from './address.ts';
 
 export interface TransportOptions {
+  /** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. */
   readonly address: string;
-  readonly timeoutMs: number;
-  readonly maxAnswerBytes: number;
+  /** Milliseconds to wait for the whole answer; default 90 seconds, as long as servers of the family take. */
+  readonly timeoutMs?: number;
+  /** Longer answers are refused; default 256 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** PEM certificates to trust beside those of the platform. */
   readonly certificateAuthorities?: string;
-  /** `HTTPS_PROXY`, `NO_PROXY` and the like. */
+  /** Variables that name a proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`. Nothing for this machine goes there. */
   readonly proxyEnv?: NodeJS.ProcessEnv;
 }
+
+const DEFAULT_TIMEOUT_MS = 90_000;
+/** The largest signatures, for a batch of a thousand items, come to about 70 MiB. */
+const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 export interface WireRequest {
   readonly method: string;
@@ -31,7 +39,7 @@ export interface WireAnswer {
 /** Less than servers keep an idle connection, so that none is used in the moment in which it is closed. */
 const IDLE_MS = 30_000;
 
-const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
+export const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
 
 /** Sends requests to one server over connections that it keeps. */
 export class HttpTransport {
@@ -42,7 +50,8 @@ export class HttpTransport {
   readonly #send: typeof plainRequest;
   readonly #target: RequestOptions;
 
-  constructor({ address, timeoutMs, maxAnswerBytes, certificateAuthorities, proxyEnv }: TransportOptions) {
+  constructor(options: TransportOptions) {
+    const { address, certificateAuthorities, proxyEnv } = options;
     const parsed = parseAddress(address);
     const secure = parsed.kind === 'tcp' && parsed.secure;
     // What other programs take for their way out; nothing of this machine goes there.
@@ -50,8 +59,8 @@ export class HttpTransport {
       proxyEnv !== undefined && parsed.kind === 'tcp' && !isLoopback(parsed.host) ? { proxyEnv } : {};
     const pool = { keepAlive: true, timeout: IDLE_MS, ...proxy };
     this.#address = address;
-    this.#timeoutMs = timeoutMs;
-    this.#maxAnswerBytes = maxAnswerBytes;
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#maxAnswerBytes = options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
     this.#agent = secure ? new SecureAgent({ ...pool, ...trust(certificateAuthorities) }) : new Agent(pool);
     this.#send = secure ? secureRequest : plainRequest;
     this.#target = targetOf(parsed);

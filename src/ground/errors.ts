@@ -12,16 +12,19 @@
  * - `unavailable`  the disk, the database or the server cannot answer now
  * - `too-large`    over a declared limit
  */
-export type ErrorKind =
-  | 'invalid'
-  | 'unsupported'
-  | 'not-found'
-  | 'denied'
-  | 'sealed'
-  | 'conflict'
-  | 'corrupt'
-  | 'unavailable'
-  | 'too-large';
+export type ErrorKind = (typeof ERROR_KINDS)[number];
+
+export const ERROR_KINDS = [
+  'invalid',
+  'unsupported',
+  'not-found',
+  'denied',
+  'sealed',
+  'conflict',
+  'corrupt',
+  'unavailable',
+  'too-large',
+] as const;
 
 /** Where something is kept on the machine or in the network that the program runs in. */
 export type Place = FilePlace | DatabasePlace;
@@ -113,26 +116,16 @@ export function asCofferError(error: unknown): CofferError | undefined {
   return error instanceof CofferError ? error : undefined;
 }
 
-export const invalid = (message: Text, details?: ErrorDetails): CofferError =>
-  new CofferError('invalid', message, details);
+const errorOf =
+  (kind: ErrorKind) =>
+  (message: Text, details?: ErrorDetails): CofferError =>
+    new CofferError(kind, message, details);
 
-export const notFound = (message: Text, details?: ErrorDetails): CofferError =>
-  new CofferError('not-found', message, details);
-
-export const unsupported = (message: Text, details?: ErrorDetails): CofferError =>
-  new CofferError('unsupported', message, details);
-
-export const conflict = (message: Text, details?: ErrorDetails): CofferError =>
-  new CofferError('conflict', message, details);
-
-export const denied = (message: Text, details?: ErrorDetails): CofferError =>
-  new CofferError('denied', message, details);
-
-export const sealed = (message: Text, details?: ErrorDetails): CofferError =>
-  new CofferError('sealed', message, details);
-
-export const corrupt = (message: Text, details?: ErrorDetails): CofferError =>
-  new CofferError('corrupt', message, details);
-
-export const unavailable = (message: Text, details?: ErrorDetails): CofferError =>
-  new CofferError('unavailable', message, details);
+export const invalid = errorOf('invalid');
+export const notFound = errorOf('not-found');
+export const unsupported = errorOf('unsupported');
+export const conflict = errorOf('conflict');
+export const denied = errorOf('denied');
+export const sealed = errorOf('sealed');
+export const corrupt = errorOf('corrupt');
+export const unavailable = errorOf('unavailable');

@@ -1,5 +1,6 @@
 /**
- * Waiting, without `node:timers/promises`: that module brings others along, and these lie on the way of every command.
+ * Waiting, without `node:timers/promises` and `util.promisify`: those modules bring others along, and these lie on the way of
+ * every command.
  */
 
 /** Resolves after `milliseconds`. */
@@ -12,4 +13,12 @@ export const pause = (milliseconds: number): Promise<void> =>
 export const turn = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(resolve);
+  });
+
+/** What a function of Node's answers to a callback. */
+export const answered = <T = void>(
+  call: (done: (error: Error | null, answer?: T) => void) => void,
+): Promise<T> =>
+  new Promise((resolve, reject) => {
+    call((error, answer) => (error ? reject(error) : resolve(answer as T)));
   });

@@ -23,12 +23,12 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('openOutFile', () => {
-  it('shows nothing under the name before commit, and everything after', () => {
+  it('shows nothing under the name before commit, and everything after', async () => {
     const out = openOutFile(file('x'));
     out.write('one ');
     expect(readdirSync(directory)).toEqual([expect.stringMatching(/^\.x\.[0-9a-f]+\.tmp$/)]);
     out.write(Buffer.from('two'));
-    out.commit();
+    await out.commit();
     out.abort();
     expect(readdirSync(directory)).toEqual(['x']);
     expect(readFileSync(file('x'), 'utf8')).toBe('one two');
@@ -44,20 +44,20 @@ describe('openOutFile', () => {
     expect(readFileSync(file('x'), 'utf8')).toBe('old');
   });
 
-  it('replaces what a link points to, not the link', () => {
+  it('replaces what a link points to, not the link', async () => {
     writeFileSync(file('real'), 'old');
     symlinkSync('real', file('link'));
     const out = openOutFile(file('link'));
     out.write('new');
-    out.commit();
+    await out.commit();
     expect(readFileSync(file('real'), 'utf8')).toBe('new');
     expect(readdirSync(directory).sort()).toEqual(['link', 'real']);
   });
 
-  it('writes to a device directly', () => {
+  it('writes to a device directly', async () => {
     const out = openOutFile('/dev/null');
     out.write('gone');
-    out.commit();
+    await out.commit();
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 

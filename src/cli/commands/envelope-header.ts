@@ -16,6 +16,7 @@ import { DONE } from '../exit-codes.ts';
 import { openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
 import { textOption } from '../given.ts';
+import { switching } from '../parse/everywhere.ts';
 import { IN, OUT, outOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
@@ -27,7 +28,7 @@ export const command: Command = {
   options: [
     inOption,
     outOption,
-    { flag: VERIFY, takes: 'nothing', help: 'Authenticate what is shown; needs the key.' },
+    switching(VERIFY, 'Authenticate what is shown; needs the key.'),
     ...contextOptions,
   ],
   details:

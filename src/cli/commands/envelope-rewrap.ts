@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, fsync, openSync, write } from 'node:fs';
+import { closeSync, fstatSync, openSync, write } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
+import { answered } from '../../ground/pause.ts';
 import type { DataKeys, RewritableFile } from '../../transit/envelope/ports.ts';
 import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
 import type { Command } from '../command.ts';
@@ -7,7 +8,7 @@ import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, forEachFile, inputsOf } from '../envelope/jobs.ts';
 import { contextOf, contextOptions, expectedKey, inOption, namedKey } from '../envelope/options.ts';
 import { readFully } from '../files/in-file.ts';
-import { writeFailure } from '../files/out-file.ts';
+import { flush, writeFailure } from '../files/out-file.ts';
 import { textsOption } from '../given.ts';
 import { IN } from '../parse/operation-spec.ts';
 import { jsonText } from '../terminal/output.ts';
@@ -100,18 +101,9 @@ function open(path: string): number {
 async function writeFully(descriptor: number, position: number, bytes: Uint8Array): Promise<void> {
   let written = 0;
   while (written < bytes.length) {
-    written += await writeTo(descriptor, bytes.subarray(written), position + written);
+    const rest = bytes.length - written;
+    written += await answered<number>((done) =>
+      write(descriptor, bytes, written, rest, position + written, done),
+    );
   }
 }
-
-const writeTo = (descriptor: number, bytes: Uint8Array, position: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    write(descriptor, bytes, 0, bytes.length, position, (error, written) =>
-      error === null ? resolve(written) : reject(error),
-    );
-  });
-
-const flush = (descriptor: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    fsync(descriptor, (error) => (error === null ? resolve() : reject(error)));
-  });

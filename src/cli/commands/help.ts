@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { backendEnvironments, locationForms } from '../../store/backends/registry.ts';
-import { type Command, type Group, isGroup, type Node } from '../command.ts';
+import { type Command, type Group, isGroup, nodeAt } from '../command.ts';
 import { DONE, exitCodeMeanings } from '../exit-codes.ts';
 import { parseWithCommander } from '../parse/program.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
@@ -31,23 +31,14 @@ export function helpOn(tree: Group): Command {
         streams.out.write(topic());
         return DONE;
       }
-      const argv = isPlace(tree, words) ? [...words, '--help'] : words;
+      // Where the words lead nowhere, commander knows what was probably meant.
+      const argv = nodeAt(tree, words) === undefined ? words : [...words, '--help'];
       const outcome = await parseWithCommander(argv, tree, streams);
       if (outcome.kind === 'run') throw invalid(`there is no help on "${words.join(' ')}"`);
       streams.out.write(outcome.text);
       return DONE;
     },
   };
-}
-
-/** Whether the words lead to a command or a group; if not, commander knows what was probably meant. */
-function isPlace(tree: Group, words: readonly string[]): boolean {
-  let node: Node | undefined = tree;
-  for (const word of words) {
-    if (node === undefined || !isGroup(node) || !Object.hasOwn(node.children, word)) return false;
-    node = node.children[word];
-  }
-  return true;
 }
 
 const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [

@@ -5,6 +5,7 @@ import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
+import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
 import { secretVariables } from '../secrets/secret-sources.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
@@ -21,36 +22,14 @@ const options: readonly OptionSpec[] = [
     help: 'Address to listen on; port 0 takes a free one.',
     fallback: `${DEFAULT_LISTEN}, without --socket`,
   },
-  { flag: 'socket', takes: 'value', metavar: 'PATH', help: 'Unix socket to listen on.', offers: 'file' },
-  { flag: 'tls-cert', takes: 'value', metavar: 'FILE', help: 'Certificate chain, PEM.', offers: 'file' },
-  {
-    flag: 'tls-key',
-    takes: 'value',
-    metavar: 'FILE',
-    help: 'Private key of the certificate, PEM.',
-    offers: 'file',
-  },
-  {
-    flag: 'allow-insecure-listen',
-    takes: 'nothing',
-    help: 'Allow plain HTTP on an address that others on the network reach.',
-  },
-  { flag: 'workers', takes: 'value', metavar: 'N', help: 'Processes that answer requests.', fallback: '1' },
-  {
-    flag: 'max-request-size',
-    takes: 'value',
-    metavar: 'BYTES',
-    help: 'Largest request.',
-    fallback: '32 MiB',
-  },
+  taking('socket', 'PATH', 'Unix socket to listen on.', { offers: 'file' }),
+  takingFile('tls-cert', 'Certificate chain, PEM.'),
+  takingFile('tls-key', 'Private key of the certificate, PEM.'),
+  switching('allow-insecure-listen', 'Allow plain HTTP on an address that others on the network reach.'),
+  taking('workers', 'N', 'Processes that answer requests.', { fallback: '1' }),
+  taking('max-request-size', 'BYTES', 'Largest request.', { fallback: '32 MiB' }),
   dialectOption,
-  {
-    flag: 'audit-log',
-    takes: 'value',
-    metavar: 'FILE',
-    help: 'File that gets one JSON line for every request, before it is answered.',
-    offers: 'file',
-  },
+  takingFile('audit-log', 'File that gets one JSON line for every request, before it is answered.'),
 ];
 
 export const command: Command = {

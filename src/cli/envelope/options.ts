@@ -5,6 +5,7 @@ import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
+import { switching, taking } from '../parse/everywhere.ts';
 import { IN, optionsOf } from '../parse/operation-spec.ts';
 
 /** Options that several envelope commands have. */
@@ -24,16 +25,12 @@ export const inOption: OptionSpec = {
 };
 
 export const severalOptions: readonly OptionSpec[] = [
-  {
-    flag: OUT_DIR,
-    takes: 'value',
-    metavar: 'DIR',
-    help: 'Put the results there, one file each.',
+  taking(OUT_DIR, 'DIR', 'Put the results there, one file each.', {
     fallback: 'for several files, beside each one',
     offers: 'directory',
     excludes: ['out'],
-  },
-  { flag: FORCE, takes: 'nothing', help: 'Replace results that exist already.' },
+  }),
+  switching(FORCE, 'Replace results that exist already.'),
 ];
 
 /** The named key where the header tells it, too. */
@@ -64,8 +61,8 @@ export function contextOf(options: Options): string | undefined {
 }
 
 export const rangeOptions: readonly OptionSpec[] = [
-  { flag: 'offset', takes: 'value', metavar: 'BYTES', help: 'Leave out so many bytes at the beginning.' },
-  { flag: 'length', takes: 'value', metavar: 'BYTES', help: 'Write so many bytes at most.' },
+  taking('offset', 'BYTES', 'Leave out so many bytes at the beginning.'),
+  taking('length', 'BYTES', 'Write so many bytes at most.'),
 ];
 
 /** The part that is wanted, or undefined for all. @throws `invalid` for what is no number of bytes. */

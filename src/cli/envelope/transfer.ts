@@ -149,7 +149,7 @@ async function writing<T>(
   const out = openOutFile(to);
   try {
     const result = await work(counted({ write: (bytes) => out.writeLater(bytes) }));
-    await out.commitLater();
+    await out.commit();
     return result;
   } finally {
     out.abort();

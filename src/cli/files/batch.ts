@@ -55,7 +55,7 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
   try {
     const write = (text: string): void => (out ?? session.streams.out).write(text);
     const tally = await runAll(session, runner, request, counted(session, file, progress), write, progress);
-    await out?.commitLater();
+    await out?.commit();
     progress.end();
     if (tally.failed > 0) session.fail(`${tally.failed} of ${tally.items} items failed`);
     if (tally.failed > 0) return FAILED;

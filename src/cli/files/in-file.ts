@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { CofferError } from '../../ground/errors.ts';
+import { answered } from '../../ground/pause.ts';
 import { type Input, inputFrom } from '../terminal/streams.ts';
 
 /** Why a file can't be opened, read or written, by the platform's code, where it is the same for input and output. */
@@ -76,19 +77,15 @@ function readFailure(path: string, field: string, error: unknown): CofferError {
 export async function readFully(descriptor: number, position: number, into: Uint8Array): Promise<number> {
   let filled = 0;
   while (filled < into.length) {
-    const bytes = await readFrom(descriptor, into.subarray(filled), position + filled);
+    const rest = into.length - filled;
+    const bytes = await answered<number>((done) =>
+      read(descriptor, into, filled, rest, position + filled, done),
+    );
     if (bytes === 0) break;
     filled += bytes;
   }
   return filled;
 }
-
-const readFrom = (descriptor: number, into: Uint8Array, position: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    read(descriptor, into, 0, into.length, position, (error, bytes) =>
-      error === null ? resolve(bytes) : reject(error),
-    );
-  });
 
 /** The whole content of a file, of at most `maxBytes`. */
 export function readFileWhole(path: string, field: string, maxBytes: number): Buffer {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fsync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CofferError, invalid } from '../../ground/errors.ts';
-import { turn } from '../../ground/pause.ts';
+import { answered, turn } from '../../ground/pause.ts';
 import { writeWhole, writeWholeLater } from '../terminal/streams.ts';
 import { FILE_REASONS } from './in-file.ts';
 
@@ -13,13 +13,11 @@ export interface OutFile {
   write(data: string | Uint8Array): void;
   /** As `write`, while other work goes on; `data` must not change meanwhile. */
   writeLater(data: Uint8Array): Promise<void>;
-  /** Makes it durable and gives it its name; from then on an old file of that name is gone. */
-  commit(): void;
   /**
-   * As `commit`, while other work goes on, and unless a signal has come: Ctrl-C ends the process that feeds a pipe, too, and
-   * its end must not pass for the end of the data.
+   * Makes it durable and gives it its name; from then on an old file of that name is gone. Not when a signal has come: Ctrl-C
+   * ends the process that feeds a pipe, too, and its end must not pass for the end of the data.
    */
-  commitLater(): Promise<void>;
+  commit(): Promise<void>;
   /** Drops what was written; the old file, if any, stays. Does nothing after `commit`. */
   abort(): void;
 }
@@ -49,25 +47,17 @@ function temporaryFile(path: string, target: string): OutFile {
     rmSync(temporary, { force: true });
   };
   const signals = removeOnSignal(drop);
-  const appear = (): void => {
-    withPlainErrors(path, () => renameSync(temporary, target));
-    open = false;
-    closeSync(descriptor);
-    signals.stop();
-  };
   return {
     ...writer(path, descriptor),
-    commit() {
-      withPlainErrors(path, () => fsyncSync(descriptor));
-      appear();
-      withPlainErrors(path, () => syncDirectory(dirname(target)));
-    },
-    async commitLater() {
-      await withPlainErrorsLater(path, () => fsyncLater(descriptor));
+    async commit() {
+      await withPlainErrorsLater(path, () => flush(descriptor));
       await turn();
       await turn();
-      appear();
-      await withPlainErrorsLater(path, () => syncDirectoryLater(dirname(target)));
+      withPlainErrors(path, () => renameSync(temporary, target));
+      open = false;
+      closeSync(descriptor);
+      signals.stop();
+      await withPlainErrorsLater(path, () => syncDirectory(dirname(target)));
     },
     abort() {
       drop();
@@ -83,7 +73,7 @@ function device(path: string): OutFile {
     if (open) closeSync(descriptor);
     open = false;
   };
-  return { ...writer(path, descriptor), commit: close, commitLater: async () => close(), abort: close };
+  return { ...writer(path, descriptor), commit: async () => close(), abort: close };
 }
 
 const writer = (path: string, descriptor: number): Pick<OutFile, 'write' | 'writeLater'> => ({
@@ -91,10 +81,8 @@ const writer = (path: string, descriptor: number): Pick<OutFile, 'write' | 'writ
   writeLater: (data) => withPlainErrorsLater(path, () => writeWholeLater(descriptor, data)),
 });
 
-const fsyncLater = (descriptor: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    fsync(descriptor, (error) => (error === null ? resolve() : reject(error)));
-  });
+/** Resolves when everything written is on disk. */
+export const flush = (descriptor: number): Promise<void> => answered((done) => fsync(descriptor, done));
 
 /** Ctrl-C and the like remove the unfinished file, and then end the process as they would have. */
 function removeOnSignal(drop: () => void): { stop(): void } {
@@ -112,21 +100,11 @@ function removeOnSignal(drop: () => void): { stop(): void } {
 }
 
 /** The name of a file is durable once its directory is. */
-function syncDirectory(path: string): void {
+async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const descriptor = openSync(path, 'r');
   try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-async function syncDirectoryLater(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const descriptor = openSync(path, 'r');
-  try {
-    await fsyncLater(descriptor);
+    await flush(descriptor);
   } finally {
     closeSync(descriptor);
   }

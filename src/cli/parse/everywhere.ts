@@ -3,24 +3,31 @@ import { locationForms } from '../../store/backends/registry.ts';
 import type { Command, Invocation, OptionSpec } from '../command.ts';
 import type { OptionValue } from '../given.ts';
 
+/** An option with a value. */
+export const taking = (
+  flag: string,
+  metavar: string,
+  help: string,
+  more: Partial<Omit<OptionSpec, 'flag' | 'metavar' | 'help'>> = {},
+): OptionSpec => ({ flag, takes: 'value', metavar, help, ...more });
+
+/** An option whose value is the name of a file. */
+export const takingFile = (flag: string, help: string): OptionSpec =>
+  taking(flag, 'FILE', help, { offers: 'file' });
+
+/** An option without a value. */
+export const switching = (flag: string, help: string): OptionSpec => ({ flag, takes: 'nothing', help });
+
 /** The options that every command has; they may stand before or after its name. */
 export const everywhereOptions: readonly OptionSpec[] = [
-  {
-    flag: 'store',
-    takes: 'value',
-    metavar: 'DIR|URL',
-    help: `Store ${locationForms}.`,
+  taking('store', 'DIR|URL', `Store ${locationForms}.`, {
     fallback: "COFFER_STORE, else in the platform's data directory",
     offers: 'directory',
     excludes: ['address'],
-  },
-  {
-    flag: 'address',
-    takes: 'value',
-    metavar: 'URL',
-    help: 'Work against a server: http://, https:// or unix:/path.sock.',
+  }),
+  taking('address', 'URL', 'Work against a server: http://, https:// or unix:/path.sock.', {
     fallback: 'COFFER_ADDR, else no server',
-  },
+  }),
   {
     flag: 'token',
     takes: 'maybe',
@@ -29,29 +36,12 @@ export const everywhereOptions: readonly OptionSpec[] = [
     fallback: 'COFFER_TOKEN',
     excludes: ['token-file'],
   },
-  {
-    flag: 'token-file',
-    takes: 'value',
-    metavar: 'FILE',
-    help: 'File that holds the token.',
-    offers: 'file',
-  },
-  {
-    flag: 'mount',
-    takes: 'value',
-    metavar: 'PATH',
-    help: 'Transit mount.',
-    fallback: 'COFFER_MOUNT, else transit',
-    offers: 'mount',
-  },
-  {
-    flag: 'org',
-    takes: 'value',
-    metavar: 'NAME',
-    help: 'Organization of tags and workspaces.',
+  takingFile('token-file', 'File that holds the token.'),
+  taking('mount', 'PATH', 'Transit mount.', { fallback: 'COFFER_MOUNT, else transit', offers: 'mount' }),
+  taking('org', 'NAME', 'Organization of tags and workspaces.', {
     fallback: 'COFFER_ORG',
     offers: 'organization',
-  },
+  }),
   {
     flag: 'output',
     short: 'o',

@@ -3,6 +3,7 @@ import { type CliParam, flagOf, type Param, type Params } from '../../operations
 import { routesOf } from '../../operations/declaration/route.ts';
 import { RESOURCE_KINDS } from '../../operations/resource-kinds.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
+import { switching, taking, takingFile } from './everywhere.ts';
 
 /** How a command line of an operation is read: derived from its declaration, nothing is added by hand. */
 export interface OperationSpec extends CommandSpec {
@@ -29,13 +30,10 @@ export const BASE64 = 'base64';
 export const BATCH = 'batch';
 export const ALL = 'all';
 
-export const outOption: OptionSpec = {
-  flag: OUT,
-  takes: 'value',
-  metavar: 'FILE',
-  help: 'Write the result to a file (mode 0600), whole or not at all.',
-  offers: 'file',
-};
+export const outOption: OptionSpec = takingFile(
+  OUT,
+  'Write the result to a file (mode 0600), whole or not at all.',
+);
 
 export const TWIN_SUFFIX = '-text';
 
@@ -159,7 +157,7 @@ export function optionsOf(name: string, param: Param<unknown>): readonly OptionS
   const twin = flag + TWIN_SUFFIX;
   return [
     { ...option, excludes: [twin] },
-    { flag: twin, takes: 'value', metavar: 'TEXT', help: `The same as --${flag}, given as plain text.` },
+    taking(twin, 'TEXT', `The same as --${flag}, given as plain text.`),
   ];
 }
 
@@ -167,10 +165,7 @@ function flagOptions(flag: string, param: Param<unknown>): readonly OptionSpec[]
   const option: OptionSpec = { flag, takes: 'nothing', help: param.help };
   if (!param.cli.negatable) return [option];
   const no = `no-${flag}`;
-  return [
-    { ...option, excludes: [no] },
-    { flag: no, takes: 'nothing', help: `The opposite of --${flag}.` },
-  ];
+  return [{ ...option, excludes: [no] }, switching(no, `The opposite of --${flag}.`)];
 }
 
 function fallbackOf(param: Param<unknown>): Pick<OptionSpec, 'fallback'> {
@@ -184,22 +179,12 @@ function shapeOptions(shape: Shape, batch: string | undefined): readonly OptionS
   const { input } = shape;
   const options: OptionSpec[] = [];
   if (input !== undefined && !input.fromFile) {
-    options.push({
-      flag: IN,
-      takes: 'value',
-      metavar: 'FILE',
-      help: 'Read the value from a file.',
-      offers: 'file',
-    });
+    options.push(takingFile(IN, 'Read the value from a file.'));
   }
   if (input?.as === 'bytes') {
-    options.push({ flag: BASE64, takes: 'nothing', help: 'The value given is base64.' });
+    options.push(switching(BASE64, 'The value given is base64.'));
   } else if (shape.result?.as === 'base64') {
-    options.push({
-      flag: BASE64,
-      takes: 'nothing',
-      help: 'Print the result as base64 instead of raw bytes.',
-    });
+    options.push(switching(BASE64, 'Print the result as base64 instead of raw bytes.'));
   }
   if (batch !== undefined) options.push(batchOption(input !== undefined));
   if (shape.paged) {

@@ -1,4 +1,4 @@
-import { type Group, isGroup } from '../command.ts';
+import { type Group, isGroup, nodeAt } from '../command.ts';
 
 /** Verbs that mean one thing in other programs; a group here knows at most one of a line. */
 const SAME_MEANING: readonly (readonly string[])[] = [
@@ -19,7 +19,8 @@ const MOST_PLACES = 3;
  * @returns a word of the group, or all words after `coffer`; undefined when there is nothing to suggest.
  */
 export function suggestionFor(tree: Group, path: readonly string[], word: string): string | undefined {
-  const known = groupAt(tree, path)?.children ?? {};
+  const group = nodeAt(tree, path);
+  const known = group !== undefined && isGroup(group) ? group.children : {};
   const meaning = SAME_MEANING.find((words) => words.includes(word));
   if (meaning !== undefined) return meaning.find((same) => Object.hasOwn(known, same));
   const places = placesOf(tree, word, []);
@@ -27,15 +28,6 @@ export function suggestionFor(tree: Group, path: readonly string[], word: string
   const nearest = places.filter(({ length }) => length === depth);
   if (nearest.length === 0 || nearest.length > MOST_PLACES) return undefined;
   return nearest.map((place) => place.join(' ')).join(' or ');
-}
-
-function groupAt(tree: Group, path: readonly string[]): Group | undefined {
-  let group: Group | undefined = tree;
-  for (const word of path) {
-    const child: Group['children'][string] | undefined = group?.children[word];
-    group = child !== undefined && isGroup(child) ? child : undefined;
-  }
-  return group;
 }
 
 /** Paths of all commands and groups of that name. */

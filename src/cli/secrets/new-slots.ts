@@ -3,6 +3,7 @@ import { generateMasterKey, parseMasterKey } from '../../store/master-key.ts';
 import type { CreatedSlot, SlotRequest } from '../../store/slots/slot-kind.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textOption, variable } from '../given.ts';
+import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
 import { isRead } from '../terminal/streams.ts';
@@ -10,40 +11,17 @@ import { outputOf, passphraseIn, readKeyFile } from './secret-sources.ts';
 
 /** Options that say what a new slot is made from. */
 export const slotOptions: readonly OptionSpec[] = [
-  {
-    flag: 'passphrase',
-    takes: 'nothing',
-    help: 'A passphrase: from COFFER_NEW_PASSPHRASE or --passphrase-file, else asked for twice.',
-  },
-  {
-    flag: 'passphrase-file',
-    takes: 'value',
-    metavar: 'FILE',
-    help: 'File that holds the new passphrase.',
-    offers: 'file',
-  },
-  {
-    flag: 'key-file',
-    takes: 'value',
-    metavar: 'FILE',
-    help: 'The content of a file, at least 32 bytes.',
-    offers: 'file',
-  },
-  { flag: 'raw', takes: 'nothing', help: 'A fresh master key, which is printed once and stored nowhere.' },
-  {
-    flag: 'command',
-    takes: 'value',
-    metavar: 'COMMAND',
-    help: 'What a command prints, e.g. of a password manager.',
-  },
-  {
-    flag: 'shares',
-    takes: 'value',
-    metavar: 'N',
-    help: 'N recovery shares, which are printed once and stored nowhere.',
-  },
-  { flag: 'threshold', takes: 'value', metavar: 'T', help: 'How many of the shares are needed.' },
-  { flag: 'label', takes: 'value', metavar: 'TEXT', help: 'A note for the list of slots.' },
+  switching(
+    'passphrase',
+    'A passphrase: from COFFER_NEW_PASSPHRASE or --passphrase-file, else asked for twice.',
+  ),
+  takingFile('passphrase-file', 'File that holds the new passphrase.'),
+  takingFile('key-file', 'The content of a file, at least 32 bytes.'),
+  switching('raw', 'A fresh master key, which is printed once and stored nowhere.'),
+  taking('command', 'COMMAND', 'What a command prints, e.g. of a password manager.'),
+  taking('shares', 'N', 'N recovery shares, which are printed once and stored nowhere.'),
+  taking('threshold', 'T', 'How many of the shares are needed.'),
+  taking('label', 'TEXT', 'A note for the list of slots.'),
 ];
 
 /** A slot to be made, and the secret that must be shown because it was made here. */

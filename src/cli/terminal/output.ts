@@ -146,14 +146,14 @@ export async function tableText(session: Session, table: Table, terminal: boolea
   });
 }
 
-function write(session: Session, destination: Destination, data: string | Buffer): boolean {
+async function write(session: Session, destination: Destination, data: string | Buffer): Promise<boolean> {
   if (destination.file === undefined || destination.file === '-') {
     return isRead(() => session.streams.out.write(data));
   }
   const file = openOutFile(destination.file);
   try {
     file.write(data);
-    file.commit();
+    await file.commit();
   } finally {
     file.abort();
   }

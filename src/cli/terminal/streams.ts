@@ -1,6 +1,7 @@
 import { fstatSync, read, readSync, write, writeSync } from 'node:fs';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError } from '../../ground/errors.ts';
+import { answered, pause } from '../../ground/pause.ts';
 
 /** What a command reads from. */
 export interface Input {
@@ -165,31 +166,21 @@ function readNow(descriptor: number, into: Uint8Array): number {
       return readSync(descriptor, into);
     } catch (error) {
       if (!shouldRetry(error)) return 0;
-      pause();
+      pauseNow();
     }
   }
 }
 
 async function readLater(descriptor: number, into: Uint8Array): Promise<number> {
   for (;;) {
-    const length = await readOnce(descriptor, into);
-    if (length !== undefined) return length;
-    await pauseLater();
+    try {
+      return await answered<number>((done) => read(descriptor, into, 0, into.length, null, done));
+    } catch (error) {
+      if (!shouldRetry(error)) return 0;
+      await pause(RETRY_MS);
+    }
   }
 }
-
-/** Undefined: there is nothing yet. */
-const readOnce = (descriptor: number, into: Uint8Array): Promise<number | undefined> =>
-  new Promise((resolve, reject) => {
-    read(descriptor, into, 0, into.length, null, (error, length) => {
-      if (error === null) return resolve(length);
-      try {
-        resolve(shouldRetry(error) ? undefined : 0);
-      } catch (failure) {
-        reject(failure);
-      }
-    });
-  });
 
 /** Input piece by piece. */
 export async function* chunksOf(input: Input): AsyncGenerator<Buffer> {
@@ -222,7 +213,7 @@ export function writeWhole(descriptor: number, data: Uint8Array): void {
       written += writeSync(descriptor, data, written);
     } catch (error) {
       requireBusy(error);
-      pause();
+      pauseNow();
     }
   }
 }
@@ -232,20 +223,14 @@ export async function writeWholeLater(descriptor: number, data: Uint8Array): Pro
   let written = 0;
   while (written < data.length) {
     try {
-      written += await writeOnce(descriptor, data, written);
+      const rest = data.length - written;
+      written += await answered<number>((done) => write(descriptor, data, written, rest, null, done));
     } catch (error) {
       requireBusy(error);
-      await pauseLater();
+      await pause(RETRY_MS);
     }
   }
 }
-
-const writeOnce = (descriptor: number, data: Uint8Array, from: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    write(descriptor, data, from, data.length - from, null, (error, length) =>
-      error === null ? resolve(length) : reject(error),
-    );
-  });
 
 /** @throws for a failed write, unless the pipe is only full and somebody has made it non-blocking. */
 function requireBusy(error: unknown): void {
@@ -256,8 +241,6 @@ function requireBusy(error: unknown): void {
 
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | null)?.code;
 
-const pause = (): void => {
+const pauseNow = (): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
 };
-
-const pauseLater = (): Promise<void> => new Promise((resume) => setTimeout(resume, RETRY_MS));

@@ -7,6 +7,7 @@ import {
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { invalid, unsupported } from '../../ground/errors.ts';
+import { answered } from '../../ground/pause.ts';
 import {
   type KeyPair,
   mismatchedPair,
@@ -98,9 +99,7 @@ function signing(set: ParameterSet): Signing<KeyPair> {
 
 function signPure(set: ParameterSet, input: Uint8Array, key: KeyObject): MaybePromise<Buffer> {
   if (!set.slowSigning) return nodeSign(null, input, key);
-  return new Promise((resolve, reject) => {
-    nodeSign(null, input, key, (error, signature) => (error ? reject(error) : resolve(signature)));
-  });
+  return answered<Buffer>((done) => nodeSign(null, input, key, done));
 }
 
 function exportSecret(pair: KeyPair, format: ExportFormat, set: ParameterSet): string {
