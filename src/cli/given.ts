@@ -1,5 +1,7 @@
 /* What a command is given: words and options, and the variables of the environment. */
 
+import { invalid } from '../ground/errors.ts';
+
 /** What was typed, sorted by the declaration; values are texts as they came. */
 export interface Given {
   /** By position. */
@@ -21,6 +23,19 @@ export function textsOption(options: Given['options'], flag: string): readonly s
   const value = options.get(flag);
   if (value === undefined || value === true) return [];
   return typeof value === 'string' ? [value] : value;
+}
+
+/** The number that an option gives. @throws `invalid` for a text that `pattern` does not take. */
+export function numberOption(
+  options: Given['options'],
+  flag: string,
+  pattern: RegExp,
+  hint: string,
+): number | undefined {
+  const text = textOption(options, flag);
+  if (text === undefined) return undefined;
+  if (pattern.test(text)) return Number(text);
+  throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint });
 }
 
 /** Variables of the environment. */

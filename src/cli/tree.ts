@@ -1,6 +1,6 @@
 import { type Branch, catalogue, type Entry, isEntry } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/declaration/operation.ts';
-import type { Group, Leaf, Node } from './command.ts';
+import type { Command, Group, Leaf, Node } from './command.ts';
 import { commandOf } from './operation-command.ts';
 
 /** What the groups of the catalogue are for. */
@@ -18,60 +18,50 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   store: 'Back up the whole store, bring it back, move it',
 };
 
-const own = (summary: string, load: Leaf['load']): Leaf => ({ summary, load });
+/** A command of a file that may have several. */
+const own = <Name extends string>(
+  summary: string,
+  load: () => Promise<Readonly<Record<Name, Command>>>,
+  name: Name,
+): Leaf => ({ summary, load: async () => (await load())[name] });
+
+const storeless = () => import('./commands/storeless.ts');
+const init = () => import('./commands/init.ts');
+const status = () => import('./commands/status.ts');
+const slots = () => import('./commands/slots.ts');
+const store = () => import('./commands/store.ts');
+const envelopes = () => import('./commands/envelope.ts');
+const envelopeHeader = () => import('./commands/envelope-header.ts');
+const envelopeRewrap = () => import('./commands/envelope-rewrap.ts');
+const serve = () => import('./commands/serve.ts');
+const serveWorker = () => import('./commands/serve-worker.ts');
+const complete = () => import('./commands/complete.ts');
 
 /** Commands that no operation stands for: they work on the store as a whole, on files, or on the command line itself. */
 const storeCommands: Readonly<Record<string, Node>> = {
-  keygen: own('Print a fresh master key', async () => (await import('./commands/storeless.ts')).keygen),
-  init: own('Make a new store', async () => (await import('./commands/init.ts')).command),
-  status: own(
-    'Show where the store is, how it is unlocked, and what it holds',
-    async () => (await import('./commands/status.ts')).command,
-  ),
+  keygen: own('Print a fresh master key', storeless, 'keygen'),
+  init: own('Make a new store', init, 'command'),
+  status: own('Show where the store is, how it is unlocked, and what it holds', status, 'command'),
   slots: group('slots', {
-    list: own('List the ways to unlock the store', async () => (await import('./commands/slots.ts')).list),
-    add: own('Add a way to unlock the store', async () => (await import('./commands/slots.ts')).add),
-    remove: own('Remove a way to unlock the store', async () => (await import('./commands/slots.ts')).remove),
+    list: own('List the ways to unlock the store', slots, 'list'),
+    add: own('Add a way to unlock the store', slots, 'add'),
+    remove: own('Remove a way to unlock the store', slots, 'remove'),
   }),
-  rekey: own(
-    'Replace the root key and seal everything again',
-    async () => (await import('./commands/slots.ts')).rekey,
-  ),
-  doctor: own('Check every document of the store', async () => (await import('./commands/store.ts')).doctor),
+  rekey: own('Replace the root key and seal everything again', slots, 'rekey'),
+  doctor: own('Check every document of the store', store, 'doctor'),
   store: group('store', {
-    backup: own(
-      'Write the whole store to one file',
-      async () => (await import('./commands/store.ts')).backup,
-    ),
-    restore: own(
-      'Bring a store back from a backup',
-      async () => (await import('./commands/store.ts')).restore,
-    ),
-    copy: own('Copy a whole store to another place', async () => (await import('./commands/store.ts')).copy),
-    migrate: own(
-      'Make or update the tables of a store in PostgreSQL',
-      async () => (await import('./commands/store.ts')).migrate,
-    ),
+    backup: own('Write the whole store to one file', store, 'backup'),
+    restore: own('Bring a store back from a backup', store, 'restore'),
+    copy: own('Copy a whole store to another place', store, 'copy'),
+    migrate: own('Make or update the tables of a store in PostgreSQL', store, 'migrate'),
   }),
 };
 
 const envelope = group('transit envelope', {
-  encrypt: own(
-    'Encrypt a file or stream of any size',
-    async () => (await import('./commands/envelope.ts')).encrypt,
-  ),
-  decrypt: own(
-    'Decrypt what "envelope encrypt" wrote',
-    async () => (await import('./commands/envelope.ts')).decrypt,
-  ),
-  header: own(
-    'Show what an encrypted file says about itself',
-    async () => (await import('./commands/envelope-header.ts')).command,
-  ),
-  rewrap: own(
-    'Move an encrypted file to the latest version of its key',
-    async () => (await import('./commands/envelope-rewrap.ts')).command,
-  ),
+  encrypt: own('Encrypt a file or stream of any size', envelopes, 'encrypt'),
+  decrypt: own('Decrypt what "envelope encrypt" wrote', envelopes, 'decrypt'),
+  header: own('Show what an encrypted file says about itself', envelopeHeader, 'command'),
+  rewrap: own('Move an encrypted file to the latest version of its key', envelopeRewrap, 'command'),
 });
 
 const pathCommands: Readonly<Record<string, Node>> = {
@@ -82,25 +72,18 @@ const pathCommands: Readonly<Record<string, Node>> = {
 };
 
 const servingCommands: Readonly<Record<string, Node>> = {
-  serve: own('Offer the store over HTTP', async () => (await import('./commands/serve.ts')).command),
-  'serve-worker': {
-    ...own('A further process of a server', async () => (await import('./commands/serve-worker.ts')).command),
-    hidden: true,
+  serve: own('Offer the store over HTTP', serve, 'command'),
+  'serve-worker': { ...own('A further process of a server', serveWorker, 'command'), hidden: true },
+  version: own('Show the version', storeless, 'version'),
+  help: {
+    summary: 'Show help for a command or a topic',
+    load: async () => (await import('./commands/help.ts')).helpOn(commandTree),
   },
-  version: own('Show the version', async () => (await import('./commands/storeless.ts')).version),
-  help: own('Show help for a command or a topic', async () =>
-    (await import('./commands/help.ts')).helpOn(commandTree),
-  ),
-  completion: own('Print the completion script of a shell', async () =>
-    (await import('./commands/completion.ts')).completionOf(commandTree),
-  ),
-  complete: {
-    ...own(
-      'Print names for a completion script',
-      async () => (await import('./commands/complete.ts')).command,
-    ),
-    hidden: true,
+  completion: {
+    summary: 'Print the completion script of a shell',
+    load: async () => (await import('./commands/completion.ts')).completionOf(commandTree),
   },
+  complete: { ...own('Print names for a completion script', complete, 'command'), hidden: true },
 };
 
 /** Every command at its place, in the order in which help lists them. Nothing is loaded before it is used. */

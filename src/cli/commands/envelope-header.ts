@@ -56,21 +56,7 @@ export const command: Command = {
   },
 };
 
-interface Header {
-  readonly in: string;
-  readonly format: number;
-  readonly algorithm: string;
-  readonly mount: string;
-  readonly name: string;
-  /** Null for a wrapped data key of an unknown form. */
-  readonly key_version: number | null;
-  readonly ciphertext: string;
-  readonly chunk_size: number;
-  readonly metadata: Readonly<Record<string, string>>;
-  /** Bytes of plaintext; null when it comes through a pipe. */
-  readonly size: number | null;
-  readonly verified: boolean;
-}
+type Header = ReturnType<typeof headerJson>;
 
 async function headerOf(
   session: Session,
@@ -120,7 +106,8 @@ async function readFrom(
   return { ...describe(header), size };
 }
 
-const headerJson = (path: string, found: Found, verified: boolean): Header => ({
+/** The version is null for a wrapped data key of an unknown form, the size of what comes through a pipe. */
+const headerJson = (path: string, found: Found, verified: boolean) => ({
   in: path,
   format: found.format,
   algorithm: found.algorithm,

@@ -3,7 +3,7 @@ import { invalid } from '../../ground/errors.ts';
 import { uselessSecrets } from '../../store/backends/registry.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { type Given, textOption, textsOption } from '../given.ts';
+import { type Given, numberOption, textOption, textsOption } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
@@ -108,12 +108,8 @@ function tlsFiles(given: Given['options']): Pick<ServeOptions, 'tls'> {
   return { tls: { certificateFile, keyFile } };
 }
 
-function wholeNumber(given: Given['options'], flag: string): number | undefined {
-  const text = textOption(given, flag);
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give a whole number from 1' });
-}
+const wholeNumber = (given: Given['options'], flag: string): number | undefined =>
+  numberOption(given, flag, /^[1-9]\d{0,14}$/, 'give a whole number from 1');
 
 /** How this program is started again: a single executable is the program, Node needs to be told the file. */
 function programAfterNode(): readonly string[] {

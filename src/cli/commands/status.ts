@@ -1,24 +1,12 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { Runner, Table } from '../../operations/declaration/operation.ts';
-import { type StoreStatus, storeStatus } from '../../store/administration/status.ts';
+import { storeStatus } from '../../store/administration/status.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { openUnlocked } from '../runner-local.ts';
 import { environmentCredentials } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
-
-interface LocalStatus extends Partial<Counts> {
-  readonly directory: string;
-  readonly format: number;
-  readonly id: string;
-  readonly created: string;
-  readonly locked: boolean;
-  readonly slots: readonly { readonly id: string; readonly kind: string }[];
-  readonly files: number;
-  readonly generation: number;
-  readonly revision: number;
-}
 
 /** What only an unlocked store tells. */
 interface Counts {
@@ -49,7 +37,9 @@ async function serverStatus(session: Session): Promise<object> {
   return { address: session.settings.address, ...(data as object) };
 }
 
-async function localStatus(session: Session): Promise<LocalStatus> {
+type LocalStatus = Awaited<ReturnType<typeof localStatus>>;
+
+async function localStatus(session: Session) {
   const status = await storeStatus(session.settings.storeLocation);
   const counts = await countsIfUnlocked(session);
   return {
@@ -63,11 +53,9 @@ async function localStatus(session: Session): Promise<LocalStatus> {
     files: status.files,
     generation: status.generation,
     revision: status.revision,
-    ...damageOf(status),
+    ...(status.damaged.length === 0 ? {} : { damaged: status.damaged }),
   };
 }
-
-const damageOf = ({ damaged }: StoreStatus): object => (damaged.length === 0 ? {} : { damaged });
 
 /** Undefined when the environment does not unlock the store. */
 async function countsIfUnlocked(session: Session): Promise<Counts | undefined> {

@@ -4,7 +4,7 @@ import { invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
-import { type Given, textOption } from '../given.ts';
+import { type Given, numberOption, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import { IN, optionsOf } from '../parse/operation-spec.ts';
 
@@ -73,9 +73,5 @@ export function rangeOf(options: Options): ByteRange | undefined {
   return { offset: offset ?? 0, ...(length === undefined ? {} : { length }) };
 }
 
-function byteCount(options: Options, flag: string): number | undefined {
-  const text = textOption(options, flag);
-  if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give a number of bytes' });
-}
+const byteCount = (options: Options, flag: string): number | undefined =>
+  numberOption(options, flag, /^\d{1,15}$/, 'give a number of bytes');

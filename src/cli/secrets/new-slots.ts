@@ -2,7 +2,7 @@ import { invalid, sealed, unavailable } from '../../ground/errors.ts';
 import { generateMasterKey, parseMasterKey } from '../../store/master-key.ts';
 import type { CreatedSlot, SlotRequest } from '../../store/slots/slot-kind.ts';
 import type { OptionSpec } from '../command.ts';
-import { type Given, textOption, variable } from '../given.ts';
+import { type Given, numberOption, textOption, variable } from '../given.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
@@ -90,26 +90,16 @@ export async function newPassphrase(
 }
 
 function sharesRequest(options: Given['options']): SlotRequest | undefined {
-  const count = textOption(options, 'shares');
-  const threshold = textOption(options, 'threshold');
-  if (count === undefined && threshold === undefined) return undefined;
-  if (count === undefined || threshold === undefined) {
+  if (options.has('shares') !== options.has('threshold')) {
     throw invalid('--shares and --threshold go together', { hint: 'e.g. --shares 5 --threshold 3' });
   }
-  return {
-    kind: 'shares',
-    count: wholeNumber('shares', count),
-    threshold: wholeNumber('threshold', threshold),
-  };
+  const count = wholeNumber(options, 'shares');
+  const threshold = wholeNumber(options, 'threshold');
+  return count === undefined || threshold === undefined ? undefined : { kind: 'shares', count, threshold };
 }
 
-function wholeNumber(flag: string, text: string): number {
-  if (/^\d{1,3}$/.test(text)) return Number(text);
-  throw invalid(`"${text}" can't be right`, {
-    field: `--${flag}`,
-    hint: 'give a whole number from 2 to 255',
-  });
-}
+const wholeNumber = (options: Given['options'], flag: string): number | undefined =>
+  numberOption(options, flag, /^\d{1,3}$/, 'give a whole number from 2 to 255');
 
 /**
  * Prints slots just made: with `-o json` a document, else the fresh keys and shares, one a line, which exist nowhere else.
