@@ -4,18 +4,18 @@ import { CURVES, curveNamed, type EcdsaCurve } from './curves.ts';
 import { ecdsaBackup, ecdsaFromBackup, ecdsaToBackup } from './ecdsa-backup.ts';
 import { requireDerSignature } from './ecdsa-signature.ts';
 import {
+  importingPairs,
   type KeyPair,
   openKeyPair,
   pkcs8Of,
-  privateKeyFromPkcs8,
-  publicKeyFromPem,
+  requireKeyKind,
   requireRestorable,
   spkiOf,
   spkiPemOf,
   storedKey,
   unknownFormat,
 } from './key-pair.ts';
-import type { Importing, KeyType, Marshaling, SignatureOptions, Signing } from './key-type.ts';
+import type { KeyType, Marshaling, SignatureOptions, Signing } from './key-type.ts';
 import { DIGEST_HASHES } from './prehash/digest-hash.ts';
 import type { EcdsaEncoding } from './prehash/ecdsa-digest.ts';
 
@@ -49,29 +49,12 @@ const signingOn = ({ coordinateBytes }: EcdsaCurve): Signing<KeyPair> => ({
   },
 });
 
-function importing(curve: EcdsaCurve): Importing<KeyPair> {
-  const checked = (key: KeyObject): KeyObject => {
-    if (key.asymmetricKeyType !== 'ec') {
-      throw invalid(`invalid key type: expected ecdsa, got ${key.asymmetricKeyType ?? 'unknown'}`, {
-        field: 'type',
-      });
-    }
-    const given = key.asymmetricKeyDetails?.namedCurve ?? 'unknown';
-    if (given !== curve.opensslName) {
-      const name = curveNamed(given)?.jwkName ?? given;
-      throw invalid(`invalid curve: expected ${curve.jwkName}, got ${name}`, { field: 'type' });
-    }
-    return key;
-  };
-  return {
-    async secret(bytes) {
-      const key = checked(privateKeyFromPkcs8(bytes));
-      await requireRestorable(() => ecdsaFromBackup(ecdsaToBackup(key), curve));
-      return storedKey(key);
-    },
-    publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
-    secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
-  };
+function requireCurve(key: KeyObject, curve: EcdsaCurve): void {
+  requireKeyKind(key, 'ec', 'ecdsa');
+  const given = key.asymmetricKeyDetails?.namedCurve ?? 'unknown';
+  if (given === curve.opensslName) return;
+  const name = curveNamed(given)?.jwkName ?? given;
+  throw invalid(`invalid curve: expected ${curve.jwkName}, got ${name}`, { field: 'type' });
 }
 
 const sec1 = (key: KeyObject): string => key.export({ format: 'pem', type: 'sec1' }).toString();
@@ -82,7 +65,10 @@ function ecdsaType(curve: EcdsaCurve): KeyType<KeyPair> {
   return {
     name: `ecdsa-${curve.jwkName.replace('-', '').toLowerCase()}`,
     signing: signingOn(curve),
-    importing: importing(curve),
+    importing: importingPairs(
+      (key) => requireCurve(key, curve),
+      (key) => requireRestorable(() => ecdsaFromBackup(ecdsaToBackup(key), curve)),
+    ),
     open: openKeyPair,
     generate: () => storedKey(generateKeyPairSync('ec', { namedCurve: curve.opensslName }).privateKey),
     // Peers print these texts without the newline at the end, unlike those of RSA keys.

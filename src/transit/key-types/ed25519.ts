@@ -8,26 +8,19 @@ import {
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { invalid } from '../../ground/errors.ts';
 import {
+  importingPairs,
   KeyPair,
   openKeyPair,
+  pkcs8BytesOf,
   pkcs8Of,
-  privateKeyFromPkcs8,
-  publicKeyFromPem,
   refusedBackup,
+  requireKeyKind,
   spkiOf,
   spkiPemOf,
   storedKey,
 } from './key-pair.ts';
-import {
-  type BackupMaterial,
-  type Derivation,
-  type Importing,
-  KDF_HKDF,
-  type KeyType,
-  type Signing,
-} from './key-type.ts';
+import { type BackupMaterial, type Derivation, KDF_HKDF, type KeyType, type Signing } from './key-type.ts';
 import { encodeAndWipe } from './secret-key.ts';
 
 const NAME = 'ed25519';
@@ -58,7 +51,7 @@ const rawPublic = (key: KeyObject): Buffer =>
  * @see docs/decisions/0016
  */
 function seedAndPublic(pair: KeyPair): Buffer {
-  const der = pair.privateKey.export({ format: 'der', type: 'pkcs8' });
+  const der = pkcs8BytesOf(pair.privateKey);
   const joined = Buffer.concat([
     der.subarray(PKCS8_PREFIX.length, PKCS8_PREFIX.length + SEED_BYTES),
     rawPublic(pair.publicKey),
@@ -81,21 +74,6 @@ const derivation: Derivation<KeyPair> = {
   materialOf: (seed) => KeyPair.ofPrivate(privateKeyFromSeed(seed)),
 };
 
-const checked = (key: KeyObject): KeyObject => {
-  if (key.asymmetricKeyType !== NAME) {
-    throw invalid(`invalid key type: expected ${NAME}, got ${key.asymmetricKeyType ?? 'unknown'}`, {
-      field: 'type',
-    });
-  }
-  return key;
-};
-
-const importing: Importing<KeyPair> = {
-  secret: (bytes) => storedKey(checked(privateKeyFromPkcs8(bytes))),
-  publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
-  secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
-};
-
 function readBackup({ key, publicKey }: BackupMaterial) {
   const shown = publicKey === undefined || publicKey === '' ? undefined : Buffer.from(publicKey, 'base64');
   if (key === undefined) {
@@ -116,7 +94,11 @@ export const ed25519: KeyType<KeyPair> = {
   name: NAME,
   signing,
   derivation,
-  importing,
+  importing: importingPairs(
+    (key) => requireKeyKind(key, NAME),
+    // Whatever the seed is, it makes a key.
+    async () => {},
+  ),
   open: openKeyPair,
   generate: () => storedKey(generateKeyPairSync(NAME).privateKey),
   // Peers print these texts without the newline at the end, unlike those of RSA keys.

@@ -1,15 +1,6 @@
 import type { KeyType } from './key-type.ts';
-import {
-  encodeAndWipe,
-  exportRaw,
-  importingRaw,
-  openSecretKey,
-  readRawBackup,
-  type SecretKey,
-  writeRawBackup,
-} from './secret-key.ts';
+import { encodeAndWipe, type SecretKey, secretKeyType } from './secret-key.ts';
 
-const NAME = 'hmac';
 /** The bounds of peers. */
 const SIZE = { minimumBytes: 32, maximumBytes: 512 };
 
@@ -17,17 +8,8 @@ const fits = (length: number): boolean => length >= SIZE.minimumBytes && length 
 
 /** A key that makes HMACs and nothing else, of a length that its owner chooses. */
 export const hmac: KeyType<SecretKey> = {
-  name: NAME,
+  ...secretKeyType('hmac', { openbao: 10, vault: 11 }, fits),
   size: SIZE,
-  open: openSecretKey,
   generate: (random, keyBytes) => ({ secret: encodeAndWipe(random.bytes(keyBytes)) }),
   hmacKeyOf: (stored) => stored.secret ?? '',
-  exportSecret: exportRaw,
-  importing: importingRaw(NAME, fits),
-  backup: {
-    openbao: 10,
-    vault: 11,
-    read: (entry) => readRawBackup(NAME, entry, fits),
-    write: writeRawBackup,
-  },
 };

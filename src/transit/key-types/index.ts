@@ -1,19 +1,17 @@
 /** The key types: a file for each type or family of them, which has all that Coffer knows about it. */
 
-import { aesGcm } from './aes-gcm.ts';
-import { chacha20Poly1305 } from './chacha20-poly1305.ts';
 import { ecdsa } from './ecdsa.ts';
 import { ed25519 } from './ed25519.ts';
 import { hmac } from './hmac.ts';
 import type { KeyType } from './key-type.ts';
+import { nodeAeads } from './node-aead-types.ts';
 import { mlDsa, slhDsa } from './post-quantum.ts';
 import { rsa } from './rsa.ts';
 import { xchacha20Poly1305 } from './xchacha20-poly1305.ts';
 
 /** Every key type, in the order in which help names them. */
 const KEY_TYPES: readonly KeyType[] = [
-  ...aesGcm,
-  chacha20Poly1305,
+  ...nodeAeads,
   xchacha20Poly1305,
   ed25519,
   ...ecdsa,

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
-import type { ExportFormat, MaybePromise, StoredMaterial } from './key-type.ts';
+import type { ExportFormat, Importing, MaybePromise, StoredMaterial } from './key-type.ts';
 
 /** The material of every asymmetric type. Each half is parsed when it is first needed: signing never needs the public one. */
 export class KeyPair {
@@ -45,7 +45,7 @@ export const spkiOf = (key: KeyObject): string => encodeBase64(key.export({ form
 
 /** PKCS#8 DER, base64. */
 export function pkcs8Of(key: KeyObject): string {
-  const der = key.export({ format: 'der', type: 'pkcs8' });
+  const der = pkcs8BytesOf(key);
   const text = encodeBase64(der);
   wipe(der);
   return text;
@@ -55,7 +55,7 @@ export function pkcs8Of(key: KeyObject): string {
 export const spkiPemOf = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
 
 /** Parses an imported private key. @throws `invalid` in the words of peers. */
-export function privateKeyFromPkcs8(bytes: Uint8Array): KeyObject {
+function privateKeyFromPkcs8(bytes: Uint8Array): KeyObject {
   try {
     return createPrivateKey({ key: Buffer.from(bytes), format: 'der', type: 'pkcs8' });
   } catch {
@@ -65,6 +65,40 @@ export function privateKeyFromPkcs8(bytes: Uint8Array): KeyObject {
       hint: 'wrap the key in PKCS#8 DER form',
     });
   }
+}
+
+/** PKCS#8 DER; the caller overwrites it. */
+export const pkcs8BytesOf = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'pkcs8' });
+
+/**
+ * How key pairs come in.
+ * @param requireFit throws `invalid` for a key of another type.
+ * @param requireWhole throws `invalid` for a private key that does not work.
+ */
+export const importingPairs = (
+  requireFit: (key: KeyObject) => void,
+  requireWhole: (key: KeyObject) => Promise<void>,
+): Importing<KeyPair> => ({
+  async secret(bytes) {
+    const key = privateKeyFromPkcs8(bytes);
+    requireFit(key);
+    await requireWhole(key);
+    return storedKey(key);
+  },
+  publicKey(pem) {
+    const key = publicKeyFromPem(pem);
+    requireFit(key);
+    return storedKey(key);
+  },
+  secretBytes: (pair) => pkcs8BytesOf(pair.privateKey),
+});
+
+/** @param expected as `node:crypto` calls the type. @param shown as peers call it in the refusal. */
+export function requireKeyKind(key: KeyObject, expected: string, shown = expected): void {
+  if (key.asymmetricKeyType === expected) return;
+  throw invalid(`invalid key type: expected ${shown}, got ${key.asymmetricKeyType ?? 'unknown'}`, {
+    field: 'type',
+  });
 }
 
 /** What is said of a private key that OpenSSL reads without a look at whether its parts belong together. */
@@ -89,7 +123,7 @@ export async function requireRestorable(restore: () => MaybePromise<KeyObject>):
 }
 
 /** Parses an imported public key. @throws `invalid` in the words of peers. */
-export function publicKeyFromPem(pem: string): KeyObject {
+function publicKeyFromPem(pem: string): KeyObject {
   if (!/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(pem)) {
     throw invalid('error parsing public key: not in PEM format', {
       field: 'public_key',
@@ -114,7 +148,7 @@ export function unknownFormat(family: 'rsa' | 'ec', format: ExportFormat): Error
 /** An asymmetric key as the store holds it. @param key private, or public when that is all there is. */
 export function storedKey(key: KeyObject): StoredMaterial {
   if (key.type === 'public') return { publicKey: spkiOf(key) };
-  const pkcs8 = key.export({ format: 'der', type: 'pkcs8' });
+  const pkcs8 = pkcs8BytesOf(key);
   try {
     return { secret: encodeBase64(pkcs8), publicKey: spkiOf(createPublicKey(key)) };
   } finally {

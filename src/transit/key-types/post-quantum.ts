@@ -6,17 +6,17 @@ import {
   verify as nodeVerify,
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { invalid, unsupported } from '../../ground/errors.ts';
+import { unsupported } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import {
+  importingPairs,
   type KeyPair,
   mismatchedPair,
   newPrivateKey,
   openKeyPair,
   pkcs8Of,
-  privateKeyFromPkcs8,
-  publicKeyFromPem,
   refusedBackup,
+  requireKeyKind,
   spkiOf,
   spkiPemOf,
   storedKey,
@@ -117,23 +117,13 @@ const publicKey = (set: ParameterSet): PublicKey<KeyPair> => ({
   },
 });
 
-function importing(set: ParameterSet): Importing<KeyPair> {
-  const checked = (key: KeyObject): KeyObject => {
-    if (key.asymmetricKeyType === set.name) return key;
-    throw invalid(`invalid key type: expected ${set.name}, got ${key.asymmetricKeyType ?? 'unknown'}`, {
-      field: 'type',
-    });
-  };
-  return {
-    async secret(bytes) {
-      const key = checked(privateKeyFromPkcs8(bytes));
+const importing = (set: ParameterSet): Importing<KeyPair> =>
+  importingPairs(
+    (key) => requireKeyKind(key, set.name),
+    async (key) => {
       if (!(await works(key, set))) throw mismatchedPair();
-      return storedKey(key);
     },
-    publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
-    secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
-  };
-}
+  );
 
 function backup(set: ParameterSet): BackupForm {
   return {

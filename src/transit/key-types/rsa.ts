@@ -6,21 +6,21 @@ import {
   privateDecrypt,
   publicEncrypt,
 } from 'node:crypto';
-import { type CofferError, invalid } from '../../ground/errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import {
+  importingPairs,
   type KeyPair,
   newPrivateKey,
   openKeyPair,
   pkcs8Of,
-  privateKeyFromPkcs8,
-  publicKeyFromPem,
+  requireKeyKind,
   requireRestorable,
   spkiOf,
   spkiPemOf,
   storedKey,
   unknownFormat,
 } from './key-pair.ts';
-import type { Importing, KeyType, PublicKeyEncryption, SignatureOptions, Signing } from './key-type.ts';
+import type { KeyType, PublicKeyEncryption, SignatureOptions, Signing } from './key-type.ts';
 import { DIGEST_HASHES, type DigestHashName } from './prehash/digest-hash.ts';
 import {
   exactSaltBytes,
@@ -138,32 +138,14 @@ const signing: Signing<KeyPair> = {
   },
 };
 
-function importing(modulusBits: number): Importing<KeyPair> {
-  const checked = (key: KeyObject): KeyObject => {
-    if (key.asymmetricKeyType !== 'rsa') throw wrongType(key, modulusBits);
-    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-    if (bits !== modulusBits) {
-      throw invalid(`invalid key size: expected ${modulusBits / 8} bytes, got ${Math.ceil(bits / 8)} bytes`, {
-        field: 'type',
-      });
-    }
-    return key;
-  };
-  return {
-    async secret(bytes) {
-      const key = checked(privateKeyFromPkcs8(bytes));
-      await requireRestorable(() => rsaFromBackup(rsaToBackup(key), modulusBits));
-      return storedKey(key);
-    },
-    publicKey: (pem) => storedKey(checked(publicKeyFromPem(pem))),
-    secretBytes: (pair) => pair.privateKey.export({ format: 'der', type: 'pkcs8' }),
-  };
-}
-
-const wrongType = (key: KeyObject, modulusBits: number): CofferError =>
-  invalid(`invalid key type: expected rsa-${modulusBits}, got ${key.asymmetricKeyType ?? 'unknown'}`, {
+function requireModulus(key: KeyObject, modulusBits: number): void {
+  requireKeyKind(key, 'rsa', `rsa-${modulusBits}`);
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (bits === modulusBits) return;
+  throw invalid(`invalid key size: expected ${modulusBits / 8} bytes, got ${Math.ceil(bits / 8)} bytes`, {
     field: 'type',
   });
+}
 
 let lastTurn: Promise<unknown> = Promise.resolve();
 
@@ -184,7 +166,10 @@ function rsaType(modulusBits: number, backupNumber: number): KeyType<KeyPair> {
     name,
     publicKeyEncryption: encryption,
     signing,
-    importing: importing(modulusBits),
+    importing: importingPairs(
+      (key) => requireModulus(key, modulusBits),
+      (key) => requireRestorable(() => rsaFromBackup(rsaToBackup(key), modulusBits)),
+    ),
     open: openKeyPair,
     generate: () =>
       inTurn(async () =>

@@ -2,13 +2,14 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
+import type { Random } from '../../ground/random.ts';
 import type {
+  BackupForm,
   BackupMaterial,
   Derivation,
   ExportFormat,
   Importing,
   Kdf,
-  KeyType,
   StoredMaterial,
 } from './key-type.ts';
 
@@ -16,7 +17,7 @@ import type {
 export type SecretKey = KeyObject;
 
 /** Copies the bytes into a key object; the copy given is overwritten. */
-export function secretKeyFrom(bytes: Buffer): SecretKey {
+function secretKeyFrom(bytes: Buffer): SecretKey {
   const key = createSecretKey(bytes);
   wipe(bytes);
   return key;
@@ -25,23 +26,35 @@ export function secretKeyFrom(bytes: Buffer): SecretKey {
 /** A copy of the raw bytes, for the caller to overwrite. */
 export const bytesOf = (key: SecretKey): Buffer => key.export();
 
-/** Opens stored symmetric material. */
-export const openSecretKey = (stored: StoredMaterial): SecretKey =>
+const openSecretKey = (stored: StoredMaterial): SecretKey =>
   secretKeyFrom(Buffer.from(stored.secret ?? '', 'base64'));
 
-/** What all symmetric types with keys of one fixed length have in common. */
-export function fixedSizeSecret(
+/** What all symmetric types have in common. @param fits whether a key may have so many bytes. */
+export const secretKeyType = (
   name: string,
+  numbers: Pick<BackupForm, 'openbao' | 'vault'>,
+  fits: (length: number) => boolean,
+) => ({
+  name,
+  open: openSecretKey,
+  exportSecret: exportRaw,
+  importing: importingRaw(name, fits),
+  backup: {
+    ...numbers,
+    read: (entry: BackupMaterial) => readRawBackup(name, entry, fits),
+    write: writeRawBackup,
+  },
+});
+
+/** Those whose keys have one fixed length. */
+export const fixedSizeSecret = (
+  name: string,
+  numbers: Pick<BackupForm, 'openbao' | 'vault'>,
   keyBytes: number,
-): Pick<KeyType<SecretKey>, 'name' | 'open' | 'generate' | 'exportSecret' | 'importing'> {
-  return {
-    name,
-    open: openSecretKey,
-    generate: (random) => ({ secret: encodeAndWipe(random.bytes(keyBytes)) }),
-    exportSecret: exportRaw,
-    importing: importingRaw(name, (length) => length === keyBytes),
-  };
-}
+) => ({
+  ...secretKeyType(name, numbers, (length) => length === keyBytes),
+  generate: (random: Random) => ({ secret: encodeAndWipe(random.bytes(keyBytes)) }),
+});
 
 /** Derived keys of a symmetric type. */
 export const symmetricDerivation = (keyBytes: number, kdfs: readonly Kdf[]): Derivation<SecretKey> => ({
@@ -59,7 +72,7 @@ export function encodeAndWipe(bytes: Buffer): string {
 }
 
 /** Raw key bytes as `export` prints them. The text of the refusal is that of peers, for all symmetric keys. */
-export function exportRaw(key: SecretKey, format: ExportFormat): string {
+function exportRaw(key: SecretKey, format: ExportFormat): string {
   if (format !== '' && format !== 'raw') {
     throw invalid('unknown format for HMAC key; supported values are `` or `raw`', {
       field: 'format',
@@ -70,7 +83,7 @@ export function exportRaw(key: SecretKey, format: ExportFormat): string {
 }
 
 /** Import of raw bytes whose length `fits`. */
-export const importingRaw = (name: string, fits: (length: number) => boolean): Importing<SecretKey> => ({
+const importingRaw = (name: string, fits: (length: number) => boolean): Importing<SecretKey> => ({
   secret(bytes) {
     if (!fits(bytes.length)) {
       throw invalid(`invalid key size ${bytes.length} bytes for key type ${name}`, { field: 'ciphertext' });
@@ -81,7 +94,7 @@ export const importingRaw = (name: string, fits: (length: number) => boolean): I
 });
 
 /** The `key` of a backup's entry, checked by length. @throws `invalid` when it is missing or does not fit. */
-export function readRawBackup(
+function readRawBackup(
   name: string,
   entry: BackupMaterial,
   fits: (length: number) => boolean,
@@ -95,6 +108,6 @@ export function readRawBackup(
   return { secret: encodeBase64(entry.key) };
 }
 
-export const writeRawBackup = (stored: StoredMaterial): BackupMaterial => ({
+const writeRawBackup = (stored: StoredMaterial): BackupMaterial => ({
   key: Buffer.from(stored.secret ?? '', 'base64'),
 });

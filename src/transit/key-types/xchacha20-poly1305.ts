@@ -2,14 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
 import { type AeadCipher, KDF_COUNTER, KDF_HKDF, type KeyType } from './key-type.ts';
 import { nodeAead } from './node-aead.ts';
-import {
-  bytesOf,
-  fixedSizeSecret,
-  readRawBackup,
-  type SecretKey,
-  symmetricDerivation,
-  writeRawBackup,
-} from './secret-key.ts';
+import { bytesOf, fixedSizeSecret, type SecretKey, symmetricDerivation } from './secret-key.ts';
 
 const NAME = 'xchacha20-poly1305';
 const KEY_BYTES = 32;
@@ -58,16 +51,11 @@ function xchacha(key: SecretKey, hchacha: HChaCha): AeadCipher {
 
 /** XChaCha20-Poly1305: 192-bit nonces, which may be random for any number of messages. OpenBao has it, Vault has not. */
 export const xchacha20Poly1305: KeyType<SecretKey> = {
-  ...fixedSizeSecret(NAME, KEY_BYTES),
+  ...fixedSizeSecret(NAME, { openbao: OPENBAO_NUMBER }, KEY_BYTES),
   aead: {
     nonceBytes: NONCE_BYTES,
     // OpenSSL lacks the subkey function alone; it is loaded when such a key is first used.
     cipher: async (key) => xchacha(key, (await import('@noble/ciphers/chacha.js')).hchacha),
   },
   derivation: symmetricDerivation(KEY_BYTES, [KDF_COUNTER, KDF_HKDF]),
-  backup: {
-    openbao: OPENBAO_NUMBER,
-    read: (entry) => readRawBackup(NAME, entry, (length) => length === KEY_BYTES),
-    write: writeRawBackup,
-  },
 };
