@@ -8,8 +8,6 @@ import type { Store, View } from '../store/store.ts';
 import { ensureAccessKeys } from './access-keys.ts';
 import type { Acl } from './acl.ts';
 import { AuditRecorder } from './audit-record.ts';
-import type { Capability } from './capability.ts';
-import type { RequestParameters } from './parameter-rule.ts';
 import { Policies } from './policies.ts';
 import { couldBeToken } from './token.ts';
 import { type LiveToken, Tokens } from './tokens.ts';
@@ -118,37 +116,9 @@ export class Access {
     return live === undefined ? undefined : this.#store.read((view) => this.#identity(view, live));
   }
 
-  /**
-   * Whether the identity's policies grant `capability` on `path`.
-   *
-   * @param path as in policies: without `/v1/` or a leading slash, e.g. `transit/encrypt/orders`.
-   * @param parameters body or query of the request as parsed JSON, for `allowed_parameters` and its kin; left out,
-   * rules about parameters are not applied (as when only the capabilities are asked for).
-   * @param meant those of them that the operation knows, parsed: `true` for `"t"`, the items of `"a, b"`.
-   */
-  authorize(
-    identity: TokenIdentity,
-    path: string,
-    capability: Capability,
-    parameters?: RequestParameters,
-    meant?: () => RequestParameters,
-  ): boolean {
-    return identity.acl.allows(path, capability, parameters, meant);
-  }
-
-  /** Whether any rule grants something on a mount or below it. @param mount with its final slash. */
-  reaches(identity: TokenIdentity, mount: string): boolean {
-    return identity.acl.reaches(mount);
-  }
-
   /** Builds audit records with the audit key of this store, which is made on first use. */
   async auditRecorder(): Promise<AuditRecorder> {
     const keys = await ensureAccessKeys(this.#store, this.#random);
     return new AuditRecorder(keys.audit, this.#clock);
-  }
-
-  /** Removes tokens that expired, were used up or lost their parent. Returns how many. A server calls it now and then. */
-  async sweep(): Promise<number> {
-    return this.tokens.sweep();
   }
 }

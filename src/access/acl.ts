@@ -46,6 +46,7 @@ export class Acl {
   }
 
   /**
+   * Whether a capability is granted on a path, as it is in policies: without `/v1/`, e.g. `transit/encrypt/orders`.
    * @param path for `list` a final slash is added when missing, and rules without it count too. Elsewhere a final slash
    * changes nothing of what a path means to an operation, so a rule for the path without it that is more specific counts
    * as well: peers let a refusal be walked around with a slash.

@@ -17,10 +17,7 @@ const MAX_MISTAKE_LENGTH = 300;
 
 /** A mistake in a policy. What is quoted of it in the message may be of any length; a little of it is told. */
 export const policyMistake = (message: string, hint?: string): CofferError =>
-  invalid(`failed to parse policy: ${message.slice(0, MAX_MISTAKE_LENGTH)}`, {
-    field: 'policy',
-    ...(hint === undefined ? {} : { hint }),
-  });
+  invalid(`failed to parse policy: ${message.slice(0, MAX_MISTAKE_LENGTH)}`, { field: 'policy', hint });
 
 /** A mistake at a place in its text. */
 export const syntaxError = (at: Position, message: string): CofferError =>

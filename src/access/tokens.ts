@@ -189,7 +189,7 @@ export class Tokens {
     });
   }
 
-  /** Removes the documents of tokens that hold no more. Returns how many. */
+  /** Removes tokens that expired, were used up or lost their parent. Returns how many. A server calls it now and then. */
   async sweep(): Promise<number> {
     const accessors = await this.#store.read((view) => view.list(COLLECTION));
     let removed = 0;

@@ -179,7 +179,7 @@ function detailedError(details: unknown): CofferError | undefined {
   const { message, field, hint } = details;
   if (kind === undefined || typeof message !== 'string') return undefined;
   return new CofferError(kind, message, {
-    ...(typeof field === 'string' ? { field } : {}),
-    ...(typeof hint === 'string' ? { hint } : {}),
+    field: typeof field === 'string' ? field : undefined,
+    hint: typeof hint === 'string' ? hint : undefined,
   });
 }

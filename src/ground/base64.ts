@@ -15,7 +15,7 @@ export function decodeBase64(text: string, field?: string): Buffer {
   const bad = firstIllegalByte(text);
   if (bad !== undefined) {
     throw new CofferError('invalid', `illegal base64 data at input byte ${bad}`, {
-      ...(field === undefined ? {} : { field }),
+      field,
       hint: 'give standard base64 with padding',
     });
   }

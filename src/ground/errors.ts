@@ -79,9 +79,9 @@ const isPlace = (part: Part): part is Place => typeof part === 'object' && !('in
 
 export interface ErrorDetails {
   /** The parameter (wire name, e.g. `key_version`) that the error is about. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /** What to do about it, for people: one clause, lower case, no full stop. Sent only to the command's own client. */
-  readonly hint?: Text;
+  readonly hint?: Text | undefined;
   readonly cause?: unknown;
 }
 

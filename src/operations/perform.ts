@@ -14,7 +14,6 @@ import {
   NOBODY,
   type Operation,
   type Outcome,
-  resultOf,
 } from './declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from './declaration/params.ts';
 import { type Method, printPath } from './declaration/route.ts';
@@ -127,9 +126,7 @@ export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door
   const trail = new Trail(guarded, asked, identity);
   let result: Result<A>;
   try {
-    const judge = operation?.unauthenticated
-      ? ANYBODY
-      : identity && new PolicyJudge(guarded, asked, identity);
+    const judge = operation?.unauthenticated ? ANYBODY : identity && new PolicyJudge(asked, identity);
     result =
       judge === undefined
         ? door.unauthenticated()
@@ -154,7 +151,7 @@ export async function isWelcome(
   const identity = await guarded.access.identify({ token: asked.token });
   if (identity === undefined) return undefined;
   const { paths, leadNowhere } = await asked.policyPaths(guarded.core);
-  const isAllowedThere = new PolicyJudge(guarded, asked, identity).allowsPaths(paths);
+  const isAllowedThere = new PolicyJudge(asked, identity).allowsPaths(paths);
   return isAllowedThere && !leadNowhere ? identity : undefined;
 }
 
@@ -209,20 +206,18 @@ const ANYBODY: Judge = { caller: NOBODY, allowsPaths: () => true, allows: () => 
 /** The policies of a token. */
 class PolicyJudge implements Judge {
   readonly caller: Caller;
-  readonly #access: Access;
   readonly #asked: AskedRequest;
   readonly #identity: TokenIdentity;
 
-  constructor({ access }: GuardedCore, asked: AskedRequest, identity: TokenIdentity) {
-    this.#access = access;
+  constructor(asked: AskedRequest, identity: TokenIdentity) {
     this.#asked = asked;
     this.#identity = identity;
     const { token = '', policyPrefix } = asked;
     this.caller = {
       accessor: identity.accessor,
       token,
-      may: (path, capability) => access.authorize(identity, policyPrefix + path, capability),
-      reaches: (path) => access.reaches(identity, `${policyPrefix}${path}/`),
+      may: (path, capability) => identity.acl.allows(policyPrefix + path, capability),
+      reaches: (path) => identity.acl.reaches(`${policyPrefix}${path}/`),
     };
   }
 
@@ -242,9 +237,7 @@ class PolicyJudge implements Judge {
 
   #may(paths: readonly string[], capability: Capability, sent?: Raw, meant?: () => Raw): boolean {
     const { policyPrefix } = this.#asked;
-    return paths.every((path) =>
-      this.#access.authorize(this.#identity, policyPrefix + path, capability, sent, meant),
-    );
+    return paths.every((path) => this.#identity.acl.allows(policyPrefix + path, capability, sent, meant));
   }
 }
 
@@ -286,9 +279,6 @@ class Trail {
     });
   }
 }
-
-/** What a door prints for an operation, as the audit trail is to know it. */
-export const dataOf = ({ outcome }: Performed): unknown => resultOf(outcome);
 
 /** What policies are asked for where no operation says otherwise. */
 const CAPABILITY_OF: Readonly<Record<Method, Capability>> = {

@@ -8,10 +8,10 @@ import {
   owner,
   type Runner,
 } from './declaration/operation.ts';
-import { type Params, type Parsed, parseValues } from './declaration/params.ts';
+import { type Params, parseValues } from './declaration/params.ts';
 
 /**
- * Running an operation: parse, then run. Every edge does it by these functions.
+ * Running an operation: parse, then run. Every edge does it so.
  * @param raw wire name → JSON value, or text from a URL or a flag.
  * @throws `invalid` naming the first parameter that is missing or of the wrong type; and what the operation throws.
  */
@@ -19,14 +19,7 @@ export const run = async <P extends Params, D>(
   call: Call,
   operation: Operation<P, D>,
   raw: Readonly<Record<string, unknown>>,
-): Promise<Outcome<D>> => runParsed(call, operation, parseValues(operation.params, raw));
-
-/** The same for whoever has parsed already, to look at the values first or to know the names that are not recognized. */
-export const runParsed = <P extends Params, D>(
-  call: Call,
-  operation: Operation<P, D>,
-  { values }: Parsed<P>,
-): Promise<Outcome<D>> => operation.run(call, values);
+): Promise<Outcome<D>> => operation.run(call, parseValues(operation.params, raw).values);
 
 export interface RunnerOptions {
   /** The transit mount of operations for which none is named, without slashes at the ends; default `transit`. */

@@ -23,10 +23,7 @@ export function outsideView(error: CofferError, store: string): CofferError {
   return new CofferError(
     error.kind,
     printText(message, (part) => outsideName(part, store)),
-    {
-      ...(error.field === undefined ? {} : { field: error.field }),
-      ...(hint === undefined || hasPlace ? {} : { hint }),
-    },
+    { field: error.field, hint: hasPlace ? undefined : hint },
   );
 }
 

@@ -121,10 +121,7 @@ function sent(error: unknown): SentError {
 }
 
 const revive = ({ kind, texts: { message, hint }, field }: SentError): CofferError =>
-  new CofferError(kind, message, {
-    ...(field === undefined ? {} : { field }),
-    ...(hint === undefined ? {} : { hint }),
-  });
+  new CofferError(kind, message, { field, hint });
 
 const isMessage = (message: unknown): message is Message =>
   typeof message === 'object' && message !== null && ('call' in message || 'answer' in message);

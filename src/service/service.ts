@@ -164,7 +164,7 @@ export class Service implements Member {
 
   async #sweep(): Promise<void> {
     try {
-      await this.#served?.access.sweep();
+      await this.#served?.access.tokens.sweep();
     } catch (error) {
       this.#options.log.defect('clearing away expired tokens failed', error);
     }

@@ -8,7 +8,7 @@ export const EXAMINE_AND_BRING_BACK = `run "coffer doctor" for the whole picture
 
 /** Something of a store is not there. */
 export const missing = (place: Place, hint?: Text): CofferError =>
-  corrupt(placed`${place} is missing`, hint === undefined ? {} : { hint });
+  corrupt(placed`${place} is missing`, { hint });
 
 /** There is no store at all; from elsewhere, where it would be is called the store itself. */
 export const noStore = (place: Place, hint: string): CofferError =>

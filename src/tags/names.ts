@@ -68,4 +68,4 @@ function checkLength(name: string, field: string | undefined): void {
 }
 
 const refused = (message: string, hint: string, field: string | undefined): CofferError =>
-  invalid(message, field === undefined ? { hint } : { field, hint });
+  invalid(message, { field, hint });

@@ -2,6 +2,8 @@ import type { Clock } from '../ground/clock.ts';
 import { type CofferError, notFound } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
+import { type IdentifierKind, parseIdentifier } from './identifiers.ts';
+import { RecordTable } from './record-table.ts';
 import type { TableRecord, TableShape } from './record-table-format.ts';
 
 /** What the rooms below give to every part of this one. */
@@ -83,6 +85,28 @@ export async function organizationCalled(view: View, name: string): Promise<Orga
 
 export const organizationAt = (view: View, home: string): Promise<Organization | undefined> =>
   view.get<Organization>(homeRef(home));
+
+/** An existing tag or workspace as a request names it. */
+export type Reference = { readonly id: string } | { readonly organization: string; readonly name: string };
+
+/** What a request names, with its organization; undefined when it is not there. @throws `not-found` for an organization by name. */
+export async function findRecord<R extends TableRecord>(
+  view: View,
+  kind: IdentifierKind,
+  reference: Reference,
+  tableOf: (organization: Organization) => TableShape,
+): Promise<{ readonly organization: Organization; readonly record: R } | undefined> {
+  const address = 'id' in reference ? parseIdentifier(kind, reference.id) : undefined;
+  const organization =
+    'id' in reference
+      ? address && (await organizationAt(view, address.home))
+      : await organizationCalled(view, reference.organization);
+  if (organization === undefined) return undefined;
+  const table = await RecordTable.open<R>(view, tableOf(organization));
+  const key = 'id' in reference ? address?.key : await table.keyOf(reference.name);
+  const record = key === undefined ? undefined : await table.get(key);
+  return record && { organization, record };
+}
 
 export const tagNotFound = (id: string): CofferError => notFound(`tag "${id}" not found`);
 export const workspaceNotFound = (id: string): CofferError => notFound(`workspace "${id}" not found`);

@@ -3,12 +3,14 @@ import type { Transaction, View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { foldCase, nameTaken, tagName } from './names.ts';
-import type { NamedTag } from './organization.ts';
 import {
+  findRecord,
+  type NamedTag,
   type Organization,
   organizationAt,
   organizationCalled,
   type Ports,
+  type Reference,
   type TagRecord,
   tagNotFound,
   tagsOf,
@@ -38,9 +40,6 @@ export interface TagQuery {
   readonly notOnWorkspace?: string;
   readonly page: PageRequest;
 }
-
-/** An existing tag as a request names it. */
-export type WhichTag = { readonly id: string } | { readonly organization: string; readonly name: string };
 
 export const printTag = ({ home, name }: Organization, tag: TagRecord): Tag => ({
   id: printIdentifier('tag', { home, key: tag.key }),
@@ -87,13 +86,12 @@ export class TagPool {
   }
 
   /** @throws `not-found` */
-  get(which: WhichTag): Promise<Tag> {
+  get(which: Reference): Promise<Tag> {
+    const folded = 'id' in which ? which : { ...which, name: foldCase(which.name) };
     return this.#ports.store.read(async (view) => {
-      const { organization, table, key } =
-        'id' in which ? await locate(view, which.id) : await locateByName(view, which);
-      const tag = key === undefined ? undefined : await table.get(key);
-      if (tag === undefined) throw tagNotFound('id' in which ? which.id : which.name);
-      return printTag(organization, tag);
+      const found = await findRecord<TagRecord>(view, 'tag', folded, tagsOf);
+      if (found === undefined) throw tagNotFound('id' in which ? which.id : which.name);
+      return printTag(found.organization, found.record);
     });
   }
 
@@ -187,29 +185,6 @@ export class TagPool {
       return result;
     });
   }
-}
-
-interface Location {
-  readonly organization: Organization;
-  readonly table: RecordTable<TagRecord>;
-  readonly key: string | undefined;
-}
-
-async function locate(view: View, id: string): Promise<Location> {
-  const address = parseIdentifier('tag', id);
-  const organization = address && (await organizationAt(view, address.home));
-  if (organization === undefined) throw tagNotFound(id);
-  const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
-  return { organization, table, key: address?.key };
-}
-
-async function locateByName(
-  view: View,
-  which: { readonly organization: string; readonly name: string },
-): Promise<Location> {
-  const organization = await organizationCalled(view, which.organization);
-  const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
-  return { organization, table, key: await table.keyOf(foldCase(which.name)) };
 }
 
 async function inOrder(table: RecordTable<TagRecord>, except: ReadonlySet<string>, page: PageRequest) {

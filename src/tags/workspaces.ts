@@ -1,14 +1,15 @@
 import type { Transaction, View } from '../store/store.ts';
-import { parseIdentifier, printIdentifier } from './identifiers.ts';
+import { printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { foldCase, plainName } from './names.ts';
-import type { TagReference } from './organization.ts';
 import {
+  findRecord,
   type Organization,
-  organizationAt,
   organizationCalled,
   type Ports,
+  type Reference,
   type TagRecord,
+  type TagReference,
   tagsOf,
   type WorkspaceRecord,
   workspaceNotFound,
@@ -33,11 +34,6 @@ export interface Workspace {
   /** In order. */
   readonly tagNames: readonly string[];
 }
-
-/** A workspace as a request names it. */
-export type WorkspaceReference =
-  | { readonly id: string }
-  | { readonly organization: string; readonly name: string };
 
 export interface NewWorkspace {
   readonly name: string;
@@ -76,7 +72,7 @@ export class Workspaces {
   }
 
   /** @throws `not-found` */
-  get(reference: WorkspaceReference): Promise<Workspace> {
+  get(reference: Reference): Promise<Workspace> {
     return this.#ports.store.read(async (view) => {
       const { organization, workspace } = await find(view, reference);
       return getAt(view, organization, workspace.key);
@@ -105,7 +101,7 @@ export class Workspaces {
    * @param field Where the name stands in the request, for errors.
    * @throws `not-found`; `invalid` for a name that breaks a rule or is taken.
    */
-  update(reference: WorkspaceReference, change: WorkspaceChange, field?: string): Promise<Workspace> {
+  update(reference: Reference, change: WorkspaceChange, field?: string): Promise<Workspace> {
     return this.#ports.store.transact(async (tx) => {
       const { organization, workspace } = await find(tx, reference);
       if (change.name !== undefined) plainName(change.name, field);
@@ -120,7 +116,7 @@ export class Workspaces {
    * Its tags count one instance less, and stay in the pool.
    * @throws `not-found`
    */
-  delete(reference: WorkspaceReference): Promise<void> {
+  delete(reference: Reference): Promise<void> {
     return this.#edit(reference, (edit, workspace) => edit.removeWorkspace(workspace));
   }
 
@@ -129,7 +125,7 @@ export class Workspaces {
    * @param search Only tags whose name contains this, whatever its case.
    * @throws `not-found`
    */
-  tags(reference: WorkspaceReference, search: string, page: PageRequest): Promise<Page<Tag>> {
+  tags(reference: Reference, search: string, page: PageRequest): Promise<Page<Tag>> {
     return this.#ports.store.read(async (view) => {
       const { organization, workspace } = await find(view, reference);
       const tags = await RecordTable.open<TagRecord>(view, tagsOf(organization));
@@ -145,7 +141,7 @@ export class Workspaces {
    * Puts tags on a workspace: all of them, or none. Names that the pool does not have are added to it.
    * @throws `not-found` naming the workspace or an unknown tag, `invalid` for a name against the rules.
    */
-  tag(reference: WorkspaceReference, tags: readonly TagReference[]): Promise<void> {
+  tag(reference: Reference, tags: readonly TagReference[]): Promise<void> {
     return this.#edit(reference, async (edit, workspace) =>
       edit.attach(workspace.key, await edit.tagsFor(tags)),
     );
@@ -155,14 +151,14 @@ export class Workspaces {
    * Takes tags off a workspace: all of them, or none. They stay in the pool. A name that nobody has is passed over.
    * @throws `not-found` naming the workspace or an unknown tag.
    */
-  untag(reference: WorkspaceReference, tags: readonly TagReference[]): Promise<void> {
+  untag(reference: Reference, tags: readonly TagReference[]): Promise<void> {
     return this.#edit(reference, async (edit, workspace) =>
       edit.detach(workspace.key, await edit.existingTagsFor(tags)),
     );
   }
 
   #edit<T>(
-    reference: WorkspaceReference,
+    reference: Reference,
     change: (edit: OrganizationEdit, workspace: WorkspaceRecord) => Promise<T>,
   ): Promise<T> {
     return this.#ports.store.transact(async (tx: Transaction) => {
@@ -175,20 +171,10 @@ export class Workspaces {
   }
 }
 
-async function find(
-  view: View,
-  reference: WorkspaceReference,
-): Promise<{ readonly organization: Organization; readonly workspace: WorkspaceRecord }> {
-  const { organization, key } =
-    'id' in reference
-      ? await locate(view, reference.id)
-      : await locateByName(view, reference.organization, reference.name);
-  const table = organization && (await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization)));
-  const workspace = key === undefined ? undefined : await table?.get(key);
-  if (organization === undefined || workspace === undefined) {
-    throw workspaceNotFound('id' in reference ? reference.id : reference.name);
-  }
-  return { organization, workspace };
+async function find(view: View, reference: Reference) {
+  const found = await findRecord<WorkspaceRecord>(view, 'ws', reference, workspacesOf);
+  if (found === undefined) throw workspaceNotFound('id' in reference ? reference.id : reference.name);
+  return { organization: found.organization, workspace: found.record };
 }
 
 async function getAt(view: View, organization: Organization, key: string): Promise<Workspace> {
@@ -197,23 +183,6 @@ async function getAt(view: View, organization: Organization, key: string): Promi
   const workspace = await workspaces.get(key);
   if (workspace === undefined) throw workspaceNotFound(key);
   return printWorkspace(organization, workspace, tags);
-}
-
-interface Location {
-  readonly organization: Organization | undefined;
-  readonly key: string | undefined;
-}
-
-async function locate(view: View, id: string): Promise<Location> {
-  const address = parseIdentifier('ws', id);
-  const organization = address && (await organizationAt(view, address.home));
-  return { organization, key: address?.key };
-}
-
-async function locateByName(view: View, organizationName: string, name: string): Promise<Location> {
-  const organization = await organizationCalled(view, organizationName);
-  const table = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
-  return { organization, key: await table.keyOf(name) };
 }
 
 const byName = (a: TagRecord, b: TagRecord): number => (a.name < b.name ? -1 : 1);

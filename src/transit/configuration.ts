@@ -6,15 +6,15 @@ import type { NamedKey } from './named-key.ts';
 
 /** What may be changed; what is absent stays as it is. */
 export interface KeyConfiguration {
-  readonly minDecryptionVersion?: number;
+  readonly minDecryptionVersion?: number | undefined;
   /** 0 for no limit of its own. */
-  readonly minEncryptionVersion?: number;
-  readonly deletionAllowed?: boolean;
+  readonly minEncryptionVersion?: number | undefined;
+  readonly deletionAllowed?: boolean | undefined;
   /** Only true does anything: what was once allowed stays allowed. */
-  readonly exportable?: boolean;
-  readonly allowPlaintextBackup?: boolean;
+  readonly exportable?: boolean | undefined;
+  readonly allowPlaintextBackup?: boolean | undefined;
   /** 0 for never, else at least an hour. */
-  readonly autoRotatePeriodSeconds?: number;
+  readonly autoRotatePeriodSeconds?: number | undefined;
 }
 
 export interface Configured {

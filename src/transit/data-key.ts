@@ -14,9 +14,9 @@ export interface DataKeyRequest {
   /** 128, 256 or 512. */
   readonly bits: number;
   /** Texts are base64. */
-  readonly context?: string;
-  readonly associatedData?: string;
-  readonly nonce?: string;
+  readonly context?: string | undefined;
+  readonly associatedData?: string | undefined;
+  readonly nonce?: string | undefined;
   /** 0 or absent for the latest. */
   readonly keyVersion?: number;
 }

@@ -46,19 +46,13 @@ export interface Engine {
   readonly rotatesEveryType: boolean;
 }
 
-export interface EngineOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly mount: Mount;
-  readonly dialect: Dialect;
-}
-
-export function engineOf({ store, clock, random, mount, dialect }: EngineOptions): Engine {
+export function engineOf({
+  mount,
+  dialect,
+  ...ports
+}: Pick<Engine, 'store' | 'clock' | 'random'> & { readonly mount: Mount; readonly dialect: Dialect }): Engine {
   return {
-    store,
-    clock,
-    random,
+    ...ports,
     keys: collectionOf(mount, 'keys'),
     settings: collectionOf(mount, 'config'),
     prefix: `${dialect}:v`,

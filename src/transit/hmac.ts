@@ -2,7 +2,7 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, invalid } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
-import { HMAC, mountFormat, parseVersioned, printVersioned, type VersionFormat } from './ciphertext.ts';
+import { HMAC, mountFormat, parseVersioned, printVersioned } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
 import { decodeInput, hashNamed, hashNames, lendInput, undecodable } from './hashing.ts';
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
@@ -10,27 +10,18 @@ import type { KeyVersion, NamedKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { requireExistingVersion, versionForHmac } from './version-choice.ts';
 
-export interface HmacItem extends BatchItem {
-  /** Base64. */
-  readonly input?: string | undefined;
-}
-
-export interface HmacOptions {
-  readonly algorithm: string;
-  /** 0 for the latest. */
-  readonly keyVersion: number;
-}
-
 /**
  * HMACs of inputs, each printed as `<prefix>v<version>:<base64>`. Every version of a key has a key of its own for this,
  * whatever the type, and a context plays no part.
+ * @param items inputs in base64.
+ * @param keyVersion 0 for the latest.
  * @throws `not-found`; `conflict`; `invalid` for what concerns the whole call.
  */
 export async function hmac(
   engine: Engine,
   name: string,
-  items: readonly HmacItem[],
-  { algorithm, keyVersion }: HmacOptions,
+  items: readonly (BatchItem & { readonly input?: string | undefined })[],
+  { algorithm, keyVersion }: { readonly algorithm: string; readonly keyVersion: number },
 ): Promise<ItemResult<string>[]> {
   const found = await requireKey(engine, name, 'encryption key not found');
   requireNotSoftDeleted(found);
@@ -52,54 +43,47 @@ export async function hmac(
   });
 }
 
-export interface HmacVerification {
-  readonly input: string | undefined;
-  readonly hmac: string | undefined;
-}
-
-/** Compares HMACs with those of one key, in constant time. */
-export class HmacVerifier {
-  readonly #key: NamedKey;
-  readonly #format: VersionFormat;
-  readonly #nodeName: string;
-
-  /** @throws `invalid` for an unknown algorithm. */
-  constructor(engine: Engine, key: NamedKey, algorithm: string) {
-    const nodeName = hashNamed(algorithm)?.nodeName;
-    if (nodeName === undefined) throw invalidHash(algorithm);
-    this.#key = key;
-    this.#format = mountFormat(engine);
-    this.#nodeName = nodeName;
-  }
-
-  /** @throws `invalid` when the text could not be an HMAC of this key. */
-  verify({ input, hmac: text }: HmacVerification): boolean {
+/**
+ * What compares HMACs with those of one key, in constant time. It throws `invalid` for a text that could not be one of them.
+ * @throws `invalid` for an unknown algorithm.
+ */
+export function hmacVerifier(engine: Engine, key: NamedKey, algorithm: string) {
+  const nodeName = hashNamed(algorithm)?.nodeName;
+  if (nodeName === undefined) throw invalidHash(algorithm);
+  const format = mountFormat(engine);
+  return ({
+    input,
+    hmac: text,
+  }: {
+    readonly input?: string | undefined;
+    readonly hmac?: string | undefined;
+  }) => {
     if (input === undefined) throw missingInput();
     const bytes = decodeInput(input);
     if (text === undefined) throw invalid('missing hmac', { field: 'hmac', hint: 'give what hmac answered' });
-    const { version: number, payload } = parseVersioned(text, this.#format, HMAC);
+    const { version: number, payload } = parseVersioned(text, format, HMAC);
     const given = decodeHmac(payload);
-    const key = requireHmacKey(this.#usableVersion(number));
-    const expected = createHmac(this.#nodeName, key).update(bytes).digest();
+    const hmacKey = requireHmacKey(usableVersion(key, number));
+    const expected = createHmac(nodeName, hmacKey).update(bytes).digest();
     return given.length === expected.length && timingSafeEqual(given, expected);
-  }
+  };
+}
 
-  #usableVersion(number: number): KeyVersion {
-    const { latestVersion, minDecryptionVersion } = this.#key.document;
-    if (number > latestVersion) {
-      throw invalid('invalid HMAC: version is too new', {
-        field: 'hmac',
-        hint: `the latest version of this key is ${latestVersion}`,
-      });
-    }
-    if (number < minDecryptionVersion) {
-      throw invalid('cannot verify HMAC: version is too old (disallowed by policy)', {
-        field: 'hmac',
-        hint: `min_decryption_version of this key is ${minDecryptionVersion}`,
-      });
-    }
-    return requireExistingVersion(this.#key, number);
+function usableVersion(key: NamedKey, number: number): KeyVersion {
+  const { latestVersion, minDecryptionVersion } = key.document;
+  if (number > latestVersion) {
+    throw invalid('invalid HMAC: version is too new', {
+      field: 'hmac',
+      hint: `the latest version of this key is ${latestVersion}`,
+    });
   }
+  if (number < minDecryptionVersion) {
+    throw invalid('cannot verify HMAC: version is too old (disallowed by policy)', {
+      field: 'hmac',
+      hint: `min_decryption_version of this key is ${minDecryptionVersion}`,
+    });
+  }
+  return requireExistingVersion(key, number);
 }
 
 const KNOWN = `use one of ${hashNames().join(', ')}`;

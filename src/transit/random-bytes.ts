@@ -6,20 +6,15 @@ import { isBinaryFormat } from './hashing.ts';
 const MOST_BYTES = 131_072;
 const SOURCES = ['platform', 'seal', 'all'];
 
-export interface RandomRequest {
-  readonly bytes: number;
-  readonly format: string;
-  /** There is one source here, the platform's; other words of peers are understood. */
-  readonly source: string;
-}
-
-export interface RandomBytes {
-  readonly text: string;
-  readonly warnings: readonly string[];
-}
-
-/** Fresh random bytes, printed. @throws `invalid` */
-export function randomBytes(engine: Engine, { bytes, format, source }: RandomRequest): RandomBytes {
+/**
+ * Fresh random bytes, printed.
+ * @param source There is one here, the platform's; other words of peers are understood.
+ * @throws `invalid`
+ */
+export function randomBytes(
+  engine: Engine,
+  { bytes, format, source }: { readonly bytes: number; readonly format: string; readonly source: string },
+): { readonly text: string; readonly warnings: readonly string[] } {
   if (bytes < 1) {
     throw invalid("'bytes' cannot be less than 1", { field: 'bytes', hint: `give 1 to ${MOST_BYTES}` });
   }

@@ -1,19 +1,13 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
-import {
-  keyFormat,
-  parseVersioned,
-  requireUsableVersion,
-  SIGNATURE,
-  type VersionFormat,
-} from './ciphertext.ts';
+import { keyFormat, parseVersioned, requireUsableVersion, SIGNATURE } from './ciphertext.ts';
 import { decodeContextOrRefuse } from './data-key.ts';
 import type { Engine } from './engine.ts';
 import { decodeInput } from './hashing.ts';
-import { HmacVerifier, missingInput } from './hmac.ts';
+import { hmacVerifier, missingInput } from './hmac.ts';
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
-import type { Marshaling, MaybePromise, SignatureOptions, Signing } from './key-types/key-type.ts';
+import type { Marshaling, SignatureOptions } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import {
   contextKeyFor,
@@ -53,8 +47,18 @@ export async function verify(
   const key = await requireKey(engine, name, 'signature verification key not found');
   const signing = requireSigning(key, 'verification');
   requirePossibleNone(request);
-  const verifier = new SignatureVerifier(engine, key, signing, options);
-  return eachItem(items, (item) => verifier.verify(item));
+  const format = keyFormat(engine, key.document);
+  return eachItem(items, (item) => {
+    if (item.input === undefined) throw missingInput();
+    const input = decodeInput(item.input);
+    const context = decodeContextOrRefuse(item.context);
+    requireNotSoftDeleted(key);
+    const { version: number, payload } = parseVersioned(item.signature ?? '', format, SIGNATURE);
+    requireUsableVersion(number, key.document, SIGNATURE);
+    const signature = decodeSignature(payload, options);
+    const material = materialOf(key, requireVersion(key, number), context);
+    return signature !== undefined && signing.verify(material, input, signature, options);
+  });
 }
 
 async function verifyHmacs(
@@ -65,8 +69,7 @@ async function verifyHmacs(
 ): Promise<ItemResult<boolean>[]> {
   const key = await requireKey(engine, name, 'encryption key not found');
   requireNotSoftDeleted(key);
-  const verifier = new HmacVerifier(engine, key, algorithm);
-  return eachItem(items, ({ input, hmac }) => verifier.verify({ input, hmac }));
+  return eachItem(items, hmacVerifier(engine, key, algorithm));
 }
 
 /** What all items are verified by. @throws `invalid` when they differ, or have neither. */
@@ -93,41 +96,17 @@ function misfit(signatures: number, hmacs: number, single: boolean): string {
   return "no batch_input elements have 'signature' or 'hmac'";
 }
 
-/** Verifies signatures with one key. */
-class SignatureVerifier {
-  readonly #key: NamedKey;
-  readonly #signing: Signing<unknown>;
-  readonly #options: SignatureOptions;
-  readonly #format: VersionFormat;
-
-  constructor(engine: Engine, key: NamedKey, signing: Signing<unknown>, options: SignatureOptions) {
-    this.#key = key;
-    this.#signing = signing;
-    this.#options = options;
-    this.#format = keyFormat(engine, key.document);
-  }
-
-  /** @throws `invalid` when the text could not be a signature of this key. */
-  verify(item: VerifyItem): MaybePromise<boolean> {
-    if (item.input === undefined) throw missingInput();
-    const input = decodeInput(item.input);
-    const context = decodeContextOrRefuse(item.context);
-    requireNotSoftDeleted(this.#key);
-    const { version: number, payload } = parseVersioned(item.signature ?? '', this.#format, SIGNATURE);
-    requireUsableVersion(number, this.#key.document, SIGNATURE);
-    const signature = decodeSignature(payload, this.#options);
-    const material = this.#material(requireVersion(this.#key, number), context);
-    return signature !== undefined && this.#signing.verify(material, input, signature, this.#options);
-  }
-
-  #material(version: KeyVersion, context: ReturnType<typeof decodeContextOrRefuse>): unknown {
-    if (!this.#key.document.derived) return version.material;
-    if (version.hasSecret) return contextKeyFor(version, context).material;
-    throw unsupported('error deriving key: key version does not have a private part', {
-      field: 'signature',
-      hint: 'only the public key of this version was imported; import its private key',
-    });
-  }
+function materialOf(
+  { document }: NamedKey,
+  version: KeyVersion,
+  context: ReturnType<typeof decodeContextOrRefuse>,
+): unknown {
+  if (!document.derived) return version.material;
+  if (version.hasSecret) return contextKeyFor(version, context).material;
+  throw unsupported('error deriving key: key version does not have a private part', {
+    field: 'signature',
+    hint: 'only the public key of this version was imported; import its private key',
+  });
 }
 
 /** Bytes of the shortest signature that any type makes. */

@@ -15,7 +15,7 @@ const issue = async (wanted: Partial<TokenRequest> = {}): Promise<string> =>
 
 const mayRead = async (access: Access, token: string, path = 'a'): Promise<boolean> => {
   const identity = await access.authenticate(token);
-  return identity !== undefined && access.authorize(identity, path, 'read');
+  return identity !== undefined && identity.acl.allows(path, 'read');
 };
 
 const READ_A = 'path "a" { capabilities = ["read"] }';

@@ -249,8 +249,8 @@ describe('the sweep', () => {
     await works(limited);
     await room.access.tokens.revoke(parent.accessor);
     room.clock.pass(60);
-    expect(await room.access.sweep()).toBe(3);
-    expect(await room.access.sweep()).toBe(0);
+    expect(await room.access.tokens.sweep()).toBe(3);
+    expect(await room.access.tokens.sweep()).toBe(0);
     const left = await room.store.read((view) => view.list('access/tokens'));
     expect(left).toEqual([kept.accessor]);
   });

@@ -78,34 +78,30 @@ const LABELS: Readonly<Record<string, string>> = {
 function serveOptions(session: Session, given: Given['options']): ServeOptions {
   const socket = textOption(given, 'socket');
   const listen = textsOption(given, 'listen');
-  const workers = wholeNumber(given, 'workers');
-  const maxRequestBytes = wholeNumber(given, 'max-request-size');
-  const dialect = dialectOf(given);
-  const auditFile = textOption(given, 'audit-log');
   return {
     location: session.settings.storeLocation,
     credentials: credentialsFor(session),
     listen: listen.length === 0 && socket === undefined ? [DEFAULT_LISTEN] : listen,
-    ...(socket === undefined ? {} : { socket }),
-    ...tlsFiles(given),
-    ...(given.has('allow-insecure-listen') ? { allowInsecureListen: true } : {}),
-    ...(workers === undefined ? {} : { workers }),
-    ...(maxRequestBytes === undefined ? {} : { maxRequestBytes }),
-    ...(dialect === undefined ? {} : { dialect }),
-    ...(auditFile === undefined ? {} : { auditFile }),
+    socket,
+    workers: wholeNumber(given, 'workers'),
+    maxRequestBytes: wholeNumber(given, 'max-request-size'),
+    dialect: dialectOf(given),
+    auditFile: textOption(given, 'audit-log'),
+    tls: tlsFiles(given),
+    allowInsecureListen: given.has('allow-insecure-listen'),
     workerCommand: [...programAfterNode(), SERVE_WORKER],
     log: (line) => session.streams.err.write(`${line}\n`),
   };
 }
 
-function tlsFiles(given: Given['options']): Pick<ServeOptions, 'tls'> {
+function tlsFiles(given: Given['options']): ServeOptions['tls'] {
   const certificateFile = textOption(given, 'tls-cert');
   const keyFile = textOption(given, 'tls-key');
-  if (certificateFile === undefined && keyFile === undefined) return {};
+  if (certificateFile === undefined && keyFile === undefined) return undefined;
   if (certificateFile === undefined || keyFile === undefined) {
     throw invalid('--tls-cert and --tls-key go together', { hint: 'give both' });
   }
-  return { tls: { certificateFile, keyFile } };
+  return { certificateFile, keyFile };
 }
 
 const wholeNumber = (given: Given['options'], flag: string): number | undefined =>

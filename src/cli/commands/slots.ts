@@ -1,28 +1,37 @@
 import { invalid } from '../../ground/errors.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
+import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import { addSlot, listSlots, removeSlot } from '../../store/slots/slots.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { plannedSlots, printNewSlots, slotOptions } from '../secrets/new-slots.ts';
 import { unlockStore } from '../secrets/unlock.ts';
+import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
 import { watched } from '../terminal/progress.ts';
+
+/** Does something to the store itself, unlocked. */
+async function onStore(session: Session, work: (store: SealedStore) => Promise<number>): Promise<number> {
+  session.refuseRemote();
+  const store = await unlockStore(session);
+  try {
+    return await work(store);
+  } finally {
+    store.close();
+  }
+}
 
 export const list: Command = {
   arguments: [],
   options: [],
   examples: [['coffer slots list', 'Every way in, oldest first']],
   async run(session) {
-    session.refuseRemote();
-    const store = await unlockStore(session);
-    try {
+    return onStore(session, async (store) => {
       const slots = await listSlots(store);
       await printResult(session, slots, { table: () => slotTable(slots) });
-    } finally {
-      store.close();
-    }
-    return DONE;
+      return DONE;
+    });
   },
 };
 
@@ -44,9 +53,7 @@ export const add: Command = {
     ['coffer slots add --shares 5 --threshold 3', 'Print five recovery shares, any three of which unlock it'],
   ],
   async run(session, { options }) {
-    session.refuseRemote();
-    const store = await unlockStore(session);
-    try {
+    return onStore(session, async (store) => {
       const [planned, ...others] = await plannedSlots(session, options, false);
       if (planned === undefined || others.length > 0) {
         throw invalid('say which one way to add', {
@@ -56,10 +63,8 @@ export const add: Command = {
       const slot = await addSlot(store, planned.request);
       const said = `Added slot ${slot.id} (${slot.kind}).`;
       await printNewSlots(session, [planned], [slot], ([only]) => only, said);
-    } finally {
-      store.close();
-    }
-    return DONE;
+      return DONE;
+    });
   },
 };
 
@@ -70,17 +75,14 @@ export const remove: Command = {
   async run(session, { arguments: [id = ''] }) {
     session.refuseRemote();
     session.requireConsent();
-    const store = await unlockStore(session);
-    try {
+    return onStore(session, async (store) => {
       const slot = (await listSlots(store)).find((candidate) => candidate.id === id);
       const question = `Remove slot ${id}${slot === undefined ? '' : ` (${slot.kind})`}? Its secret will no longer unlock the store.`;
       if (!(await session.confirmed(async () => question))) return FAILED;
       await removeSlot(store, id);
-    } finally {
-      store.close();
-    }
-    session.say(`Removed slot ${id}. Run "coffer rekey" if its secret may have been copied.`);
-    return DONE;
+      session.say(`Removed slot ${id}. Run "coffer rekey" if its secret may have been copied.`);
+      return DONE;
+    });
   },
 };
 
@@ -92,14 +94,10 @@ export const rekey: Command = {
     'point, the store is as before or wholly sealed again.',
   examples: [['coffer rekey', 'After removing a slot whose secret may have been copied']],
   async run(session) {
-    session.refuseRemote();
-    const store = await unlockStore(session);
-    try {
+    return onStore(session, async (store) => {
       const files = await watched(session, (onProgress) => sealAgain(store, { onProgress }));
       session.say(`Sealed ${files} ${files === 1 ? 'file' : 'files'} again under a new root key.`);
-    } finally {
-      store.close();
-    }
-    return DONE;
+      return DONE;
+    });
   },
 };

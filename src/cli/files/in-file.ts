@@ -1,24 +1,16 @@
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { CofferError } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
+import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { type Input, inputFrom } from '../terminal/streams.ts';
 
-/** Why a file can't be opened, read or written, by the platform's code, where it is the same for input and output. */
-export const FILE_REASONS = {
-  ENOTDIR: 'part of the path is not a directory',
+/** Why a file can't be opened, read or written, where it is not as the store says it. */
+export const FILE_REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'the links lead in a circle',
   ENAMETOOLONG: 'the name is too long',
-  EACCES: 'permission denied',
   EPERM: 'permission denied',
-  EMFILE: 'too many open files',
-  EIO: 'the disk reports an error',
-} as const;
-
-const REASONS: Readonly<Record<string, string>> = {
-  ...FILE_REASONS,
-  ENOENT: 'no such file',
-  EISDIR: 'it is a directory',
 };
+const REASONS: typeof FILE_REASONS = { ...FILE_REASONS, ENOENT: 'no such file' };
 /** What Node makes of bytes in a name that are no UTF-8; no file is found by such a name. */
 const UNREADABLE = '\ufffd';
 /** What else fails is no fault of the name. */
@@ -69,8 +61,9 @@ export function openInFile(path: string, field: string): InFile {
 function readFailure(path: string, field: string, error: unknown): CofferError {
   const code = String((error as { readonly code?: unknown } | null)?.code);
   const kind = WRONG_NAME.has(code) ? 'invalid' : 'unavailable';
-  const reason = code === 'ENOENT' && path.includes(UNREADABLE) ? 'its name is not UTF-8' : REASONS[code];
-  return new CofferError(kind, `can't read ${path}: ${reason ?? code}`, { field, cause: error });
+  const isUnreadable = code === 'ENOENT' && path.includes(UNREADABLE);
+  const reason = isUnreadable ? 'its name is not UTF-8' : (REASONS[code] ?? diskReason(error));
+  return new CofferError(kind, `can't read ${path}: ${reason}`, { field, cause: error });
 }
 
 /** Fills `into` from a position on. @returns fewer bytes only at the end of the file. */

@@ -3,6 +3,7 @@ import { closeSync, fsync, openSync, realpathSync, renameSync, rmSync, statSync 
 import { basename, dirname, join } from 'node:path';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { answered, turn } from '../../ground/pause.ts';
+import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { writeWhole, writeWholeLater } from '../terminal/streams.ts';
 import { FILE_REASONS } from './in-file.ts';
 
@@ -121,13 +122,10 @@ export function refuseSameFile(input: string | undefined, output: string | undef
 }
 
 const IMPOSSIBLE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG']);
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: typeof FILE_REASONS = {
   ...FILE_REASONS,
   ENOENT: 'no such directory',
-  EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the limit of file sizes is reached',
 };
 
 function withPlainErrors<T>(path: string, work: () => T): T {
@@ -155,7 +153,7 @@ export function writeFailure(path: string, error: unknown, field = 'out'): unkno
   if (typeof code !== 'string') return error;
   return new CofferError(
     IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
-    `can't write ${path}: ${REASONS[code] ?? code}`,
+    `can't write ${path}: ${REASONS[code] ?? diskReason(error)}`,
     { field, cause: error },
   );
 }

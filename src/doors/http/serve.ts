@@ -18,18 +18,18 @@ export interface ServeOptions {
   /** `HOST:PORT`, `[IPV6]:PORT`; port 0 takes a free one. `?max-request-size=BYTES` sets that listener's own limit. */
   readonly listen: readonly string[];
   /** A Unix socket to listen on as well, made with mode 0600. */
-  readonly socket?: string;
+  readonly socket?: string | undefined;
   /** All TCP listeners then speak TLS. */
-  readonly tls?: TlsFiles;
+  readonly tls?: TlsFiles | undefined;
   /** Allows plain HTTP on an address that others on the network reach. */
-  readonly allowInsecureListen?: boolean;
+  readonly allowInsecureListen?: boolean | undefined;
   /** How many processes answer; default 1, which is this one. */
-  readonly workers?: number;
+  readonly workers?: number | undefined;
   /** Largest body in bytes; default 32 MiB. */
-  readonly maxRequestBytes?: number;
-  readonly dialect?: Dialect;
+  readonly maxRequestBytes?: number | undefined;
+  readonly dialect?: Dialect | undefined;
   /** A file that gets one JSON line for every request, before it is answered. */
-  readonly auditFile?: string;
+  readonly auditFile?: string | undefined;
   /** What this program is started with again, after Node itself, to become a process that calls `serveAsWorker`. */
   readonly workerCommand: readonly string[];
   /** Takes one line of JSON, without a newline. */

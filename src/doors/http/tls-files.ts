@@ -62,7 +62,6 @@ function readPem(path: string, field: string): string {
   }
 }
 
-const refused = (field: 'tls' | 'tls-key', message: Text, hint?: string) =>
-  invalid(message, { field, ...(hint === undefined ? {} : { hint }) });
+const refused = (field: 'tls' | 'tls-key', message: Text, hint?: string) => invalid(message, { field, hint });
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

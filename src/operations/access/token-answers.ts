@@ -63,31 +63,18 @@ function renewalOf(renewedMs: number | undefined): { last_renewal?: string; last
 const secondsLeft = (expiresMs: number | undefined, nowMs: number): number =>
   expiresMs === undefined ? 0 : Math.max(0, Math.ceil((expiresMs - nowMs) / 1000));
 
-/** The `auth` object of calls that issue or renew a token, in the order of peers. */
-export interface TokenAuth {
-  /** Empty when the token was named by its accessor. */
-  readonly client_token: string;
-  readonly accessor: string;
-  readonly policies: readonly string[];
-  readonly token_policies: readonly string[];
-  readonly metadata: Readonly<Record<string, string>> | null;
-  /** Seconds from now; 0 when it never expires. */
-  readonly lease_duration: number;
-  readonly renewable: boolean;
-  readonly entity_id: '';
-  readonly token_type: 'service';
-  readonly orphan: boolean;
-  readonly mfa_requirement: null;
-  readonly num_uses: number;
-}
+export type TokenAuth = ReturnType<typeof tokenAuth>;
 
-export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs: number): TokenAuth {
+/** The `auth` object of calls that issue or renew a token, in the order of peers. */
+export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs: number) {
   return {
+    /** Empty when the token was named by its accessor. */
     client_token: id,
     accessor,
     policies: token.policies,
     token_policies: token.policies,
     metadata: token.meta,
+    /** Seconds from now; 0 when it never expires. */
     lease_duration: secondsLeft(token.expiresMs, nowMs),
     renewable: token.renewable,
     entity_id: '',
@@ -95,5 +82,5 @@ export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs: n
     orphan: token.parent === undefined,
     mfa_requirement: null,
     num_uses: token.usesLeft ?? 0,
-  };
+  } as const;
 }

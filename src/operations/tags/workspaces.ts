@@ -1,5 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
-import type { WorkspaceReference } from '../../tags/workspaces.ts';
+import type { Reference } from '../../tags/organization.ts';
 import { documentOperation, type Table } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 import { tagsRelationship } from '../json-api/linkage.ts';
@@ -62,7 +62,7 @@ const workspaceRoutes = (method: string, action = ''): readonly string[] => [
 
 const workspaceByName = nameBesideId('workspace');
 
-function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): WorkspaceReference {
+function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): Reference {
   const { workspace_id, organization_name, workspace_name } = values;
   if (workspace_id !== undefined) return { id: workspace_id };
   if (organization_name !== undefined && workspace_name !== undefined) {

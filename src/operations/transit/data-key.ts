@@ -45,14 +45,12 @@ export const declaration = transitOperation({
       withPlaintext: values.type === 'plaintext',
       bits: values.bits,
       keyVersion: values.key_version,
-      ...(values.context === undefined ? {} : { context: values.context }),
-      ...(values.nonce === undefined ? {} : { nonce: values.nonce }),
-      ...(values.associated_data === undefined ? {} : { associatedData: values.associated_data }),
+      context: values.context,
+      nonce: values.nonce,
+      associatedData: values.associated_data,
     });
-    const data: DataKeyData = {
-      ...encrypted(made),
-      ...(made.plaintext === undefined ? {} : { plaintext: made.plaintext }),
-    };
+    const { plaintext } = made;
+    const data: DataKeyData = { ...encrypted(made), ...(plaintext === undefined ? {} : { plaintext }) };
     return { data };
   },
 });

@@ -134,20 +134,16 @@ export const configure = transitOperation({
   },
   async run({ engine }, values) {
     const { key, warnings } = await configureKey(engine, values.name, {
-      ...present('minDecryptionVersion', values.min_decryption_version),
-      ...present('minEncryptionVersion', values.min_encryption_version),
-      ...present('deletionAllowed', values.deletion_allowed),
-      ...present('exportable', values.exportable),
-      ...present('allowPlaintextBackup', values.allow_plaintext_backup),
-      ...present('autoRotatePeriodSeconds', values.auto_rotate_period),
+      minDecryptionVersion: values.min_decryption_version,
+      minEncryptionVersion: values.min_encryption_version,
+      deletionAllowed: values.deletion_allowed,
+      exportable: values.exportable,
+      allowPlaintextBackup: values.allow_plaintext_backup,
+      autoRotatePeriodSeconds: values.auto_rotate_period,
     });
     return { data: keyData(key), warnings };
   },
 });
-
-/** Only what the caller gave changes. */
-const present = <K extends string, V>(name: K, value: V | undefined): { readonly [N in K]?: V } =>
-  value === undefined ? {} : ({ [name]: value } as { readonly [N in K]?: V });
 
 export const rotate = transitOperation({
   route: 'POST keys/:name/rotate',

@@ -41,15 +41,9 @@ export async function decryptEnvelope(request: Decryption): Promise<EnvelopeDesc
   return describe(header);
 }
 
-interface RangeDecryption {
-  readonly keys: DataKeys;
+interface RangeDecryption extends Omit<Decryption, 'source' | 'range'> {
   readonly file: RandomAccessSource;
-  /** Takes only what is authentic. */
-  readonly sink: ByteSink;
   readonly range: ByteRange;
-  /** The named key that the caller expects; any without it. */
-  readonly name?: string;
-  readonly onProgress?: OnProgress;
 }
 
 /** Where chunks lie and how many there are, from sizes alone. */
@@ -90,48 +84,39 @@ export async function decryptRange(
   const { chunkBytes } = header.sealed;
   const payload = payloadOf(file.size - header.payload, chunkBytes);
   const fileKeys = await openHeader(header, keys, name);
-  const chunks = new Chunks(file, header.payload, payload, decryption(fileKeys.payload, chunkBytes));
+  const stage = decryption(fileKeys.payload, chunkBytes);
+  const decrypt = chunkDecryptor(file, header.payload, payload, stage);
   // Only the last chunk tells where the end is, so it is opened before a size is believed or anything is written.
-  await chunks.decrypt(payload.chunks - 1, payload.chunks, nowhere);
+  await decrypt(payload.chunks - 1, payload.chunks, nowhere);
   requireInside(range, payload.size);
   const end = Math.min(payload.size, endOf(range));
   if (range.offset < end) {
     const first = Math.floor(range.offset / chunkBytes);
     const window = new Window(sink, range, first * chunkBytes);
-    await chunks.decrypt(first, Math.ceil(end / chunkBytes), window, onProgress);
+    await decrypt(first, Math.ceil(end / chunkBytes), window, onProgress);
   }
   return { ...describe(header), size: payload.size };
 }
 
 const nowhere: ByteSink = { write: () => Promise.resolve() };
 
-/** The chunks of a file, any run of them at a time. */
-class Chunks {
-  readonly #file: RandomAccessSource;
-  readonly #position: number;
-  readonly #payload: Payload;
-  readonly #stage: ChunkStage;
-
-  /** @param position Where the first chunk begins. */
-  constructor(file: RandomAccessSource, position: number, payload: Payload, stage: ChunkStage) {
-    this.#file = file;
-    this.#position = position;
-    this.#payload = payload;
-    this.#stage = stage;
-  }
-
-  /** Decrypts the chunks from `first` up to the one before `after`. */
-  decrypt(first: number, after: number, sink: ByteSink, onProgress?: OnProgress): Promise<void> {
-    const { stride, chunks } = this.#payload;
-    const positionOf = (index: number): number => this.#position + index * stride;
-    const source = sequential(this.#file, positionOf(first), positionOf(after));
-    const stage: ChunkStage = {
-      ...this.#stage,
+/** What decrypts the chunks of a file from `first` up to the one before `after`. @param start Where the first chunk begins. */
+function chunkDecryptor(
+  file: RandomAccessSource,
+  start: number,
+  { stride, chunks }: Payload,
+  stage: ChunkStage,
+) {
+  const positionOf = (index: number): number => start + index * stride;
+  return (first: number, after: number, sink: ByteSink, onProgress?: OnProgress): Promise<void> => {
+    const source = sequential(file, positionOf(first), positionOf(after));
+    const placed: ChunkStage = {
+      ...stage,
       transform: (chunk, index, final, out) =>
-        this.#stage.transform(chunk, first + index, final && after === chunks, out),
+        stage.transform(chunk, first + index, final && after === chunks, out),
     };
-    return pump(source, sink, stage, onProgress);
-  }
+    return pump(source, sink, placed, onProgress);
+  };
 }
 
 /** A part of a plaintext. */

@@ -136,10 +136,7 @@ async function parsed(read: () => StoredMaterial | Promise<StoredMaterial>): Pro
     return await read();
   } catch (error) {
     if (!(error instanceof CofferError)) throw error;
-    const { field, hint } = error;
-    throw refusedImport(error.message, {
-      ...(field === undefined ? {} : { field }),
-      ...(hint === undefined ? {} : { hint }),
-    });
+    const { message, field, hint } = error;
+    throw refusedImport(message, { field, hint });
   }
 }

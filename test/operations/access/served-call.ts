@@ -55,8 +55,8 @@ export class ServedCalls {
     return {
       accessor: identity.accessor,
       token,
-      may: (path, capability) => access.authorize(identity, path, capability),
-      reaches: (path) => access.reaches(identity, `${path}/`),
+      may: (path, capability) => identity.acl.allows(path, capability),
+      reaches: (path) => identity.acl.reaches(`${path}/`),
     };
   }
 }
