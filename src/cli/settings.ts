@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { invalid } from '../ground/errors.ts';
 import { DEFAULT_MOUNT, trimSlashes } from '../mounts/paths.ts';
-import type { Location } from '../store/backends/backend-kind.ts';
 import { locationFrom } from '../store/backends/registry.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
 
@@ -17,26 +16,9 @@ export type TokenSource =
   | { readonly kind: 'prompt' };
 
 /** What the options that every command has, and the environment, come to. */
-export interface Settings {
-  readonly storeLocation: Location;
-  /** Undefined: work on the local store. */
-  readonly address: string | undefined;
-  readonly token: TokenSource;
-  readonly mount: string;
-  /** The mount was named, on the command line or in the environment. */
-  readonly mountNamed: boolean;
-  readonly organization: string | undefined;
-  /** Undefined: a table on a terminal, raw otherwise. */
-  readonly format: Format | undefined;
-  readonly quiet: boolean;
-  readonly colourAllowed: boolean;
-  readonly yes: boolean;
-}
+export type Settings = ReturnType<typeof resolveSettings>;
 
-export function resolveSettings(
-  everywhere: ReadonlyMap<string, OptionValue>,
-  environment: Environment,
-): Settings {
+export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, environment: Environment) {
   const fromEnvironment = (name: string): string | undefined => variable(environment, name);
   const store = textOption(everywhere, 'store');
   // A store named on the command line is meant more than a server named in the environment.
@@ -49,11 +31,14 @@ export function resolveSettings(
       store ?? fromEnvironment('COFFER_STORE') ?? defaultDirectory(environment),
       fromEnvironment,
     ),
+    /** Undefined: work on the local store. */
     address,
     token: tokenSource(everywhere, environment),
     mount: trimSlashes(mount ?? DEFAULT_MOUNT),
+    /** The mount was named, on the command line or in the environment. */
     mountNamed: mount !== undefined,
     organization: textOption(everywhere, 'org') ?? fromEnvironment('COFFER_ORG'),
+    /** Undefined: a table on a terminal, raw otherwise. */
     format: formatOf(textOption(everywhere, 'output')),
     quiet: everywhere.has('quiet'),
     colourAllowed:
@@ -61,7 +46,7 @@ export function resolveSettings(
       fromEnvironment('NO_COLOR') === undefined &&
       environment['TERM'] !== 'dumb',
     yes: everywhere.has('yes'),
-  };
+  } as const;
 }
 
 /** Who has a store, or names one, means it: the variable of other programs counts only where there is none. */

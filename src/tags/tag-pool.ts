@@ -21,17 +21,7 @@ import { OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { RecordTable } from './record-table.ts';
 
-export interface Tag {
-  /** `tag-` and 16 letters and digits. */
-  readonly id: string;
-  readonly name: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly createdAt: number;
-  /** How many workspaces carry it. */
-  readonly instances: number;
-  /** The name of the organization. */
-  readonly organization: string;
-}
+export type Tag = ReturnType<typeof printTag>;
 
 export interface TagQuery {
   /** Only tags whose name contains this, whatever its case; nothing in it is a wildcard. */
@@ -41,11 +31,15 @@ export interface TagQuery {
   readonly page: PageRequest;
 }
 
-export const printTag = ({ home, name }: Organization, tag: TagRecord): Tag => ({
+export const printTag = ({ home, name }: Organization, tag: TagRecord) => ({
+  /** `tag-` and 16 letters and digits. */
   id: printIdentifier('tag', { home, key: tag.key }),
   name: tag.name,
+  /** Milliseconds since the Unix epoch. */
   createdAt: tag.createdAt,
+  /** How many workspaces carry it. */
   instances: tag.instances,
+  /** The name of the organization. */
   organization: name,
 });
 

@@ -23,17 +23,12 @@ interface Tables {
   readonly tags: RecordTable<TagRecord>;
 }
 
-interface Found {
-  readonly keys: readonly string[];
-  readonly total: number;
-}
-
 /** The keys of the page of workspaces that a query asks for. Only a query about tags looks into every workspace. */
 export async function findWorkspaces(
   tables: Tables,
   searches: NameSearches,
   query: WorkspaceQuery,
-): Promise<Found> {
+): Promise<{ keys: string[]; total: number }> {
   const aboutTags = (query.tags?.length ?? 0) > 0 || (query.excludeTags?.length ?? 0) > 0;
   if (!aboutTags && !query.search && !query.wildcard) return inOrder(tables.workspaces, query);
   const candidates = aboutTags
@@ -46,7 +41,10 @@ export async function findWorkspaces(
   return { keys: items.map(({ key }) => key), total };
 }
 
-async function inOrder(workspaces: RecordTable<WorkspaceRecord>, query: WorkspaceQuery): Promise<Found> {
+async function inOrder(
+  workspaces: RecordTable<WorkspaceRecord>,
+  query: WorkspaceQuery,
+): Promise<{ keys: string[]; total: number }> {
   const { total } = workspaces;
   const offset = offsetOf(query.page);
   if (!query.descending) {

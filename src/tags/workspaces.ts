@@ -21,19 +21,7 @@ import { RecordTable } from './record-table.ts';
 import { printTag, type Tag } from './tag-pool.ts';
 import { findWorkspaces, type WorkspaceQuery } from './workspace-query.ts';
 
-export interface Workspace {
-  /** `ws-` and 16 letters and digits. */
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
-  /** Milliseconds since the Unix epoch. */
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** The name of the organization. */
-  readonly organization: string;
-  /** In order. */
-  readonly tagNames: readonly string[];
-}
+export type Workspace = Awaited<ReturnType<typeof printWorkspace>>;
 
 export interface NewWorkspace {
   readonly name: string;
@@ -194,15 +182,19 @@ async function printWorkspace(
   { home, name }: Organization,
   workspace: WorkspaceRecord,
   tags: RecordTable<TagRecord>,
-): Promise<Workspace> {
+) {
   const carried = await tagsOn(workspace, tags);
   return {
+    /** `ws-` and 16 letters and digits. */
     id: printIdentifier('ws', { home, key: workspace.key }),
     name: workspace.name,
     description: workspace.description,
+    /** Milliseconds since the Unix epoch. */
     createdAt: workspace.createdAt,
     updatedAt: workspace.updatedAt,
+    /** The name of the organization. */
     organization: name,
+    /** In order. */
     tagNames: carried.map((tag) => tag.name),
   };
 }

@@ -17,11 +17,6 @@ export interface KeyConfiguration {
   readonly autoRotatePeriodSeconds?: number | undefined;
 }
 
-export interface Configured {
-  readonly key: NamedKey;
-  readonly warnings: readonly string[];
-}
-
 const SHORTEST_PERIOD_SECONDS = 3600;
 
 const STARTS_AT_1 =
@@ -35,7 +30,7 @@ export async function configureKey(
   engine: Engine,
   name: string,
   change: KeyConfiguration,
-): Promise<Configured> {
+): Promise<{ readonly key: NamedKey; readonly warnings: readonly string[] }> {
   const warnings = change.minDecryptionVersion === 0 ? [STARTS_AT_1] : [];
   const refusal = `no existing key named ${name} could be found`;
   const key = await changeKey(engine, name, refusal, ({ document }) => configured(document, change));

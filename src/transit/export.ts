@@ -14,12 +14,6 @@ export interface ExportRequest {
   readonly format: string;
 }
 
-export interface ExportedKey {
-  readonly key: NamedKey;
-  /** By decimal version number. */
-  readonly printed: Readonly<Record<string, string>>;
-}
-
 /** One thing that can be taken out of a key. */
 interface ExportKind {
   /** Needs the key to be `exportable`. */
@@ -66,13 +60,14 @@ const isFormat = (text: string): text is ExportFormat => FORMATS.includes(text);
 
 /**
  * Takes key material out.
+ * @returns the key, and what was printed by decimal version number.
  * @throws `not-found`; `conflict` when the key is not exportable; `invalid` or `unsupported` for what it does not have.
  */
 export async function exportKey(
   engine: Engine,
   name: string,
   { kind: kindName, version, format }: ExportRequest,
-): Promise<ExportedKey> {
+): Promise<{ readonly key: NamedKey; readonly printed: Readonly<Record<string, string>> }> {
   const kind = Object.hasOwn(KINDS, kindName) ? KINDS[kindName] : undefined;
   if (kind === undefined) {
     throw refusal(`invalid export type: ${kindName}`, 'key_type', `use one of ${exportKinds().join(', ')}`);

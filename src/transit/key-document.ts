@@ -4,7 +4,7 @@ import type { Kdf, StoredMaterial } from './key-types/key-type.ts';
 /** Named keys as the store holds them. */
 
 /** A moment at which a backup or restore was made, and the latest version then. */
-interface VersionStamp {
+export interface VersionStamp {
   /** RFC 3339, up to nine digits of fraction. */
   readonly time: string;
   readonly version: number;

@@ -15,7 +15,7 @@ const issue = async (wanted: Partial<TokenRequest> = {}): Promise<string> =>
 
 const mayRead = async (access: Access, token: string, path = 'a'): Promise<boolean> => {
   const identity = await access.authenticate(token);
-  return identity !== undefined && identity.acl.allows(path, 'read');
+  return identity?.acl.allows(path, 'read') ?? false;
 };
 
 const READ_A = 'path "a" { capabilities = ["read"] }';

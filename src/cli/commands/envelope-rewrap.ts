@@ -56,7 +56,7 @@ function fileOf(path: string | undefined): string {
 async function rewrap(path: string, keys: DataKeys, name: string | undefined) {
   const file = openRewritable(path);
   try {
-    const { from, to } = await rewrapEnvelope({ keys, file, ...(name === undefined ? {} : { name }) });
+    const { from, to } = await rewrapEnvelope({ keys, file, name });
     return { in: path, from, to };
   } finally {
     file.close();

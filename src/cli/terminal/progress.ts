@@ -49,8 +49,7 @@ export function bar(fraction: number): string {
 }
 
 /** How far a long job over many things is. */
-export class Progress {
-  readonly #line: ProgressLine;
+export class Progress extends ProgressLine {
   readonly #totalBytes: number | undefined;
   readonly #noun: string;
   #bytes = 0;
@@ -61,7 +60,7 @@ export class Progress {
     session: Session,
     about: { readonly bytes: number | undefined; readonly noun: string; readonly besideOutput: boolean },
   ) {
-    this.#line = new ProgressLine(session, about.besideOutput);
+    super(session, about.besideOutput);
     this.#totalBytes = about.bytes;
     this.#noun = about.noun;
   }
@@ -82,12 +81,8 @@ export class Progress {
     this.#draw(done / Math.max(1, total));
   }
 
-  end(): void {
-    this.#line.end();
-  }
-
   #draw(fraction: number | undefined): void {
-    this.#line.draw(() => {
+    this.draw(() => {
       const count = `${this.#done.toLocaleString('en')} ${this.#noun}`;
       return fraction === undefined ? count : `${bar(fraction)} ${count}`;
     });
@@ -108,8 +103,7 @@ export async function watched<T>(
 }
 
 /** How many bytes went through, how fast, and how long it may still take. */
-export class TransferProgress {
-  readonly #line: ProgressLine;
+export class TransferProgress extends ProgressLine {
   readonly #totalBytes: number | undefined;
   readonly #startedAt = elapsedMs();
   #bytes = 0;
@@ -119,19 +113,13 @@ export class TransferProgress {
    * @param besideOutput The data go to standard output.
    */
   constructor(session: Session, totalBytes: number | undefined, besideOutput: boolean) {
-    this.#line = new ProgressLine(session, besideOutput);
+    super(session, besideOutput);
     this.#totalBytes = totalBytes;
   }
 
   add(bytes: number): void {
     this.#bytes += bytes;
-    this.#line.draw(() =>
-      transferText(this.#bytes, this.#totalBytes, (elapsedMs() - this.#startedAt) / 1000),
-    );
-  }
-
-  end(): void {
-    this.#line.end();
+    this.draw(() => transferText(this.#bytes, this.#totalBytes, (elapsedMs() - this.#startedAt) / 1000));
   }
 }
 

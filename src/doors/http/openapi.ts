@@ -21,13 +21,7 @@ export interface ApiOperation {
   readonly security?: readonly object[];
 }
 
-export interface ApiParameter {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: Schema;
-}
+export type ApiParameter = ReturnType<typeof describeParameter>;
 
 export interface ApiDocument {
   readonly openapi: string;
@@ -136,12 +130,8 @@ const LIST_PARAMETER: ApiParameter = {
   schema: { type: 'boolean', enum: ['true'] },
 };
 
-function describeParameter(
-  name: string,
-  place: 'path' | 'query',
-  param: Param<unknown> | undefined,
-): ApiParameter {
-  const { description = '', ...schema } = param?.schema ?? { type: 'string' };
+function describeParameter(name: string, place: 'path' | 'query', param: Param<unknown> | undefined) {
+  const { description = '', ...schema }: Schema = param?.schema ?? { type: 'string' };
   return {
     name,
     in: place,

@@ -1,6 +1,7 @@
 /** Backups: everything about a key in one text, as Vault and OpenBao write and read it. This is the document inside. */
 
 import { encodeBase64 } from '../../ground/base64.ts';
+import type { VersionStamp } from '../key-document.ts';
 import type { BackupMaterial, RsaNumbers } from '../key-types/key-type.ts';
 import { GO_ZERO_TIME, GoFields } from './go-fields.ts';
 import { type GoJsonLimits, type GoWritable, readGoJson, writeGoJson } from './go-json.ts';
@@ -23,12 +24,6 @@ export interface BackupEntry extends BackupMaterial {
   readonly externalKeyRef: string;
   /** Vault only; the key is held by something else. */
   readonly managedKeyId: string;
-}
-
-/** When, and at which latest version, something happened. */
-interface BackupRecord {
-  readonly time: string;
-  readonly version: number;
 }
 
 /** The key with its configuration. */
@@ -54,8 +49,8 @@ export interface BackupPolicy {
   readonly convergentVersion: number;
   /** A number of the peers' register; the name of a type that is in none of their registers. */
   readonly type: number | string;
-  readonly backupInfo?: BackupRecord;
-  readonly restoreInfo?: BackupRecord;
+  readonly backupInfo?: VersionStamp;
+  readonly restoreInfo?: VersionStamp;
   readonly allowPlaintextBackup: boolean;
   readonly versionTemplate: string;
   readonly storagePrefix: string;
@@ -160,7 +155,7 @@ function readEntry(fields: GoFields): BackupEntry {
   };
 }
 
-function readRecord(fields: GoFields | undefined): BackupRecord | undefined {
+function readRecord(fields: GoFields | undefined): VersionStamp | undefined {
   return fields && { time: fields.time('time'), version: fields.integer('version') };
 }
 
@@ -245,7 +240,7 @@ function writableEntry(entry: BackupEntry): GoWritable {
   };
 }
 
-const writableRecord = (record: BackupRecord | undefined): GoWritable =>
+const writableRecord = (record: VersionStamp | undefined): GoWritable =>
   record === undefined ? null : { time: record.time, version: record.version };
 
 const base64 = (bytes: Uint8Array | undefined): string | null =>

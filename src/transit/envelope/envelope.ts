@@ -13,41 +13,22 @@ import {
   PREFIX_BYTES,
   parsePrefix,
   parseSealedHeader,
-  type SealedHeader,
 } from './header.ts';
 import type { ByteSource, DataKeys } from './ports.ts';
 import { damaged } from './refusals.ts';
-import { keyVersionOf, parseWrappedKeys, type WrappedKeys } from './wrapped-keys.ts';
-
-/** A header as it was read: nothing of it is authenticated yet. */
-export interface EnvelopeHeader extends Omit<Layout, 'mac'> {
-  readonly sealed: SealedHeader;
-  /** The bytes that the MAC covers. */
-  readonly sealedBytes: Buffer;
-  readonly mac: Buffer;
-  readonly wrapped: WrappedKeys;
-}
+import { keyVersionOf, parseWrappedKeys } from './wrapped-keys.ts';
 
 /** What a header says, for people and programs. */
-export interface EnvelopeDescription {
-  readonly format: number;
-  readonly algorithm: string;
-  readonly mount: string;
-  readonly name: string;
-  /** The version of the named key that wraps the data key. */
-  readonly keyVersion: number | undefined;
-  /** The wrapped data key, a ciphertext of transit. */
-  readonly wrapped: string;
-  readonly chunkBytes: number;
-  readonly metadata: Readonly<Record<string, string>>;
-}
+export type EnvelopeDescription = ReturnType<typeof describe>;
 
-export const describe = ({ sealed, wrapped }: EnvelopeHeader): EnvelopeDescription => ({
+export const describe = ({ sealed, wrapped }: EnvelopeHeader) => ({
   format: FORMAT_VERSION,
   algorithm: ALGORITHM_NAME,
   mount: sealed.mount,
   name: sealed.name,
+  /** The version of the named key that wraps the data key. */
   keyVersion: keyVersionOf(wrapped.current.ciphertext),
+  /** The wrapped data key, a ciphertext of transit. */
   wrapped: wrapped.current.ciphertext,
   chunkBytes: sealed.chunkBytes,
   metadata: sealed.metadata,
@@ -78,11 +59,15 @@ async function readExactly(source: ByteSource, length: number): Promise<Buffer> 
   return bytes.subarray(0, filled);
 }
 
-function parseHeader(bytes: Buffer, layout: Layout): EnvelopeHeader {
+/** A header as it was read: nothing of it is authenticated yet. */
+export type EnvelopeHeader = ReturnType<typeof parseHeader>;
+
+function parseHeader(bytes: Buffer, layout: Layout) {
   if (bytes.length < layout.payload) throw damaged('it ends inside its header');
   const sealedBytes = bytes.subarray(0, layout.mac);
   return {
     sealed: parseSealedHeader(sealedBytes),
+    /** The bytes that the MAC covers. */
     sealedBytes,
     mac: bytes.subarray(layout.mac, layout.mac + MAC_BYTES),
     wrapped: parseWrappedKeys(bytes.subarray(layout.halves, layout.payload)),

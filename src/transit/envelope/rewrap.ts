@@ -2,19 +2,6 @@ import { readHeader, requireName } from './envelope.ts';
 import { type DataKeys, type RewritableFile, sequential } from './ports.ts';
 import { halfOf, keyVersionOf, printWrappedKey } from './wrapped-keys.ts';
 
-export interface Rewrapping {
-  readonly keys: DataKeys;
-  readonly file: RewritableFile;
-  /** The named key that the caller expects; any without it. */
-  readonly name?: string;
-}
-
-export interface Rewrapped {
-  /** Versions of the named key; undefined for a ciphertext of an unknown form. */
-  readonly from: number | undefined;
-  readonly to: number | undefined;
-}
-
 /**
  * Moves an envelope to the latest version of its named key by rewriting a part of its header in place, whatever its size.
  * Neither the data key nor the data are seen, so nothing of the file is authenticated by it. The new wrapped key goes to
@@ -22,8 +9,18 @@ export interface Rewrapped {
  * opens. It also repairs a header whose rewriting a loss of power has cut short.
  * @throws `corrupt` when it is no envelope, `unsupported` when the new wrapped key is too long for its half, and whatever
  * the named key answers; the file is then unchanged.
+ * @param name The named key that the caller expects; any without it.
+ * @returns versions of the named key; undefined for a ciphertext of an unknown form.
  */
-export async function rewrapEnvelope({ keys, file, name }: Rewrapping): Promise<Rewrapped> {
+export async function rewrapEnvelope({
+  keys,
+  file,
+  name,
+}: {
+  readonly keys: DataKeys;
+  readonly file: RewritableFile;
+  readonly name?: string | undefined;
+}) {
   const header = await readHeader(sequential(file));
   requireName(header, name);
   const { wrappedKeyBytes } = header.sealed;

@@ -18,18 +18,13 @@ export interface TransferRequest {
   readonly hash: string;
 }
 
-export interface TransferableKey {
-  readonly key: NamedKey;
-  /** Base64 by decimal version number, each as `import` of another server takes it. */
-  readonly wrapped: Readonly<Record<string, string>>;
-}
-
 /**
  * Wraps versions of one key under another, so that they can be imported elsewhere without being seen on the way.
  * @throws `not-found`; `conflict` when the source is not exportable; `invalid` or `unsupported` for versions and
  * destinations that will not do.
+ * @returns base64 by decimal version number, each as `import` of another server takes it.
  */
-export async function transferKey(engine: Engine, request: TransferRequest): Promise<TransferableKey> {
+export async function transferKey(engine: Engine, request: TransferRequest) {
   const destination = await requireKey(engine, request.destination, 'no such destination key to export to');
   const key = await requireKey(engine, request.source, 'no such source key for export');
   requireNotSoftDeleted(destination);

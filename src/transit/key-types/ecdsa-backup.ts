@@ -2,10 +2,8 @@ import { createECDH, createPrivateKey, createPublicKey, type KeyObject } from 'n
 import { wipe } from '../../ground/bytes.ts';
 import type { CofferError } from '../../ground/errors.ts';
 import type { EcdsaCurve } from './curves.ts';
-import { fromBase64Url, keyOf, refusedBackup, storedKey, toBase64Url } from './key-pair.ts';
+import { fromBase64Url, keyOf, refusedBackup, spkiPemOf, storedKey, toBase64Url } from './key-pair.ts';
 import type { BackupForm, BackupMaterial } from './key-type.ts';
-
-const spkiPem = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
 
 export const ecdsaBackup = (curve: EcdsaCurve): BackupForm => ({
   ...(curve.backupNumber === undefined ? {} : { openbao: curve.backupNumber, vault: curve.backupNumber }),
@@ -17,8 +15,8 @@ export const ecdsaBackup = (curve: EcdsaCurve): BackupForm => ({
 export function ecdsaToBackup(key: KeyObject): BackupMaterial {
   const jwk = key.export({ format: 'jwk' });
   const point = { x: fromBase64Url(jwk.x), y: fromBase64Url(jwk.y) };
-  if (key.type === 'public') return { ec: point, publicKey: spkiPem(key) };
-  return { ec: { ...point, d: fromBase64Url(jwk.d) }, publicKey: spkiPem(createPublicKey(key)) };
+  if (key.type === 'public') return { ec: point, publicKey: spkiPemOf(key) };
+  return { ec: { ...point, d: fromBase64Url(jwk.d) }, publicKey: spkiPemOf(createPublicKey(key)) };
 }
 
 /**

@@ -36,7 +36,7 @@ export interface KeyType<M = unknown> {
   /** Present: versions have a public key that may be shown. */
   readonly publicKey?: PublicKey<M>;
   /** Present: the key's length is chosen at creation (`key_size`). */
-  readonly size?: KeySize;
+  readonly size?: { readonly minimumBytes: number; readonly maximumBytes: number };
   /** Present: key material may be brought in from outside. */
   readonly importing?: Importing<M>;
   readonly backup: BackupForm;
@@ -62,11 +62,6 @@ export interface KeyType<M = unknown> {
 
 /** How an export is printed; the empty text is the type's usual form. `der` is base64. */
 export type ExportFormat = '' | 'raw' | 'der' | 'pem';
-
-export interface KeySize {
-  readonly minimumBytes: number;
-  readonly maximumBytes: number;
-}
 
 export interface Aead<M> {
   /** 12 or 24. */
