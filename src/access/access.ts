@@ -22,12 +22,6 @@ export interface TokenIdentity {
   readonly acl: Acl;
 }
 
-export interface AccessOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 interface KnownIdentity {
   readonly identity: TokenIdentity;
   readonly untilMs: number;
@@ -46,7 +40,7 @@ export class Access {
   readonly #known = new Map<string, KnownIdentity>();
   #knownRevision = '';
 
-  constructor({ store, clock, random }: AccessOptions) {
+  constructor({ store, clock, random }: { store: Store; clock: Clock; random: Random }) {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;

@@ -143,13 +143,9 @@ export class AuditLog {
   }
 }
 
-interface OpenedLog {
-  readonly file: FileHandle;
-  readonly identity: Stats;
-  readonly torn: boolean;
-}
+type OpenedLog = Awaited<ReturnType<typeof openLog>>;
 
-async function openLog(path: string): Promise<OpenedLog> {
+async function openLog(path: string) {
   let file: FileHandle | undefined;
   try {
     file = await open(path, FLAGS, MODE);

@@ -54,8 +54,28 @@ export class Tags {
    * @throws `not-found` for an unknown organization, `invalid` for a name against the rules; what came long before the
    * bad entry may be in then.
    */
-  load(organizationName: string, entries: AsyncIterable<LoadEntry> | Iterable<LoadEntry>): Promise<BulkLoad> {
-    return bulkLoad(this.#ports, organizationName, entries);
+  async load(
+    organizationName: string,
+    entries: AsyncIterable<LoadEntry> | Iterable<LoadEntry>,
+  ): Promise<BulkLoad> {
+    const loaded = { tags: 0, workspaces: 0, attachments: 0 };
+    let waiting: LoadEntry[] = [];
+    let weight = 0;
+    for await (const entry of entries) {
+      waiting.push(entry);
+      weight += weightOf(entry);
+      if ('tag' in entry) loaded.tags++;
+      else {
+        loaded.workspaces++;
+        loaded.attachments += entry.tags.length;
+      }
+      if (weight < NAMES_AT_ONCE) continue;
+      await loadSome(this.#ports, organizationName, waiting);
+      waiting = [];
+      weight = 0;
+    }
+    await loadSome(this.#ports, organizationName, waiting);
+    return loaded;
   }
 }
 
@@ -63,31 +83,6 @@ export class Tags {
 const NAMES_AT_ONCE = 50_000;
 
 const weightOf = (entry: LoadEntry): number => ('tag' in entry ? 1 : 1 + entry.tags.length);
-
-async function bulkLoad(
-  ports: Ports,
-  organizationName: string,
-  entries: AsyncIterable<LoadEntry> | Iterable<LoadEntry>,
-): Promise<BulkLoad> {
-  const loaded = { tags: 0, workspaces: 0, attachments: 0 };
-  let waiting: LoadEntry[] = [];
-  let weight = 0;
-  for await (const entry of entries) {
-    waiting.push(entry);
-    weight += weightOf(entry);
-    if ('tag' in entry) loaded.tags++;
-    else {
-      loaded.workspaces++;
-      loaded.attachments += entry.tags.length;
-    }
-    if (weight < NAMES_AT_ONCE) continue;
-    await loadSome(ports, organizationName, waiting);
-    waiting = [];
-    weight = 0;
-  }
-  await loadSome(ports, organizationName, waiting);
-  return loaded;
-}
 
 function loadSome(ports: Ports, organizationName: string, entries: readonly LoadEntry[]): Promise<void> {
   return ports.store.transact(async (tx) => {

@@ -72,14 +72,10 @@ function intersection(a: Uint32Array, b: Uint32Array): Uint32Array {
   return both.subarray(0, count);
 }
 
-interface FoundTrigrams {
-  /** The trigrams of all names, one name after the other, each once a name. */
-  readonly found: Uint16Array;
-  /** Where in `found` each name's end. */
-  readonly ends: Uint32Array;
-}
-
-function readTrigrams(names: readonly string[]): FoundTrigrams {
+/**
+ * @returns the trigrams of all names, one name after the other, each once a name; and where among them each name's end.
+ */
+function readTrigrams(names: readonly string[]) {
   const found = new Uint16Array(names.reduce((letters, name) => letters + name.length, 0));
   const ends = new Uint32Array(names.length);
   const lastPlace = new Int32Array(TRIGRAM_COUNT).fill(-1);
@@ -103,7 +99,7 @@ function readTrigrams(names: readonly string[]): FoundTrigrams {
   return { found: found.subarray(0, count), ends };
 }
 
-function sortedByTrigram({ found, ends }: FoundTrigrams, starts: Uint32Array): Uint32Array {
+function sortedByTrigram({ found, ends }: ReturnType<typeof readTrigrams>, starts: Uint32Array): Uint32Array {
   const places = new Uint32Array(found.length);
   const next = starts.slice();
   let i = 0;

@@ -45,41 +45,34 @@ export function keyFormat(engine: Engine, { versionTemplate, name }: NamedKeyDoc
 export const printVersioned = (format: VersionFormat, version: number, payload: string): string =>
   `${format.written}${version}${format.separator}${payload}`;
 
-export interface Versioned {
-  /** As the text says: may be 0, negative, or larger than any key has. */
-  readonly version: number;
-  readonly payload: string;
-}
-
 /** What a text that was given is called in refusals. */
 export interface Noun {
   /** The parameter. */
   readonly field: string;
-  /** Before `: no prefix`; peers say "invalid HMAC to verify" there, and "invalid HMAC" elsewhere. */
-  readonly noPrefix: string;
   readonly invalid: string;
+  /** Before `: no prefix`, where peers say something else there. */
+  readonly noPrefix?: string;
 }
 
-export const CIPHERTEXT: Noun = {
-  field: 'ciphertext',
-  noPrefix: 'invalid ciphertext',
-  invalid: 'invalid ciphertext',
-};
-export const SIGNATURE: Noun = {
-  field: 'signature',
-  noPrefix: 'invalid signature',
-  invalid: 'invalid signature',
-};
-export const HMAC: Noun = { field: 'hmac', noPrefix: 'invalid HMAC to verify', invalid: 'invalid HMAC' };
+export const CIPHERTEXT: Noun = { field: 'ciphertext', invalid: 'invalid ciphertext' };
+export const SIGNATURE: Noun = { field: 'signature', invalid: 'invalid signature' };
+export const HMAC: Noun = { field: 'hmac', invalid: 'invalid HMAC', noPrefix: 'invalid HMAC to verify' };
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
-/** @throws `invalid` in the words of peers: no prefix, wrong number of fields, version not a number. */
-export function parseVersioned(text: string, format: VersionFormat, noun: Noun): Versioned {
+/**
+ * @returns the version as the text says: it may be 0, negative, or larger than any key has.
+ * @throws `invalid` in the words of peers: no prefix, wrong number of fields, version not a number.
+ */
+export function parseVersioned(text: string, format: VersionFormat, noun: Noun) {
   const start = format.starts.find((known) => text.startsWith(known));
   if (start === undefined) {
-    throw refusal(noun, `${noun.noPrefix}: no prefix`, `it starts with ${format.starts.join('… or ')}…`);
+    throw refusal(
+      noun,
+      `${noun.noPrefix ?? noun.invalid}: no prefix`,
+      `it starts with ${format.starts.join('… or ')}…`,
+    );
   }
   const end = text.indexOf(format.separator, start.length);
   if (end < 0) throw refusal(noun, `${noun.invalid}: wrong number of fields`, 'it looks cut off');

@@ -157,24 +157,18 @@ function requireFree(
 /** While one file waits for the disk or the server, another one is worked on. */
 const AT_ONCE = 4;
 
-export interface Outcomes<R> {
-  /** Of those that succeeded, in the order of the files. */
-  readonly results: readonly R[];
-  /** That of the first file that failed. */
-  readonly exitCode: number;
-}
-
 /**
  * Does the same to every file, several at once. Of several, one that fails is told on standard error and does not keep the
  * others from being done; the error of a single one is thrown.
  * @param beforeMessage Called before anything is told.
+ * @returns what succeeded, in the order of the files, and the exit code of the first file that failed.
  */
 export async function forEachFile<F extends { readonly from: string | undefined }, R>(
   session: Session,
   files: readonly F[],
   work: (file: F) => Promise<R>,
   beforeMessage: () => void = () => {},
-): Promise<Outcomes<R>> {
+): Promise<{ readonly results: readonly R[]; readonly exitCode: number }> {
   const [only, ...others] = files;
   if (only !== undefined && others.length === 0) return { results: [await work(only)], exitCode: DONE };
   const outcomes = new Array<{ readonly result: R } | { readonly exitCode: number }>(files.length);

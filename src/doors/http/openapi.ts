@@ -1,3 +1,4 @@
+import { when } from '../../ground/objects.ts';
 import { version } from '../../ground/version.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import type { Param, Schema } from '../../operations/declaration/params.ts';
@@ -11,16 +12,7 @@ import { JSON_TYPE } from './vault/envelope.ts';
 
 type Params = Readonly<Record<string, Param<unknown>>>;
 
-export interface ApiOperation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly tags: readonly string[];
-  readonly parameters?: readonly ApiParameter[];
-  readonly requestBody?: object;
-  readonly responses: object;
-  readonly security?: readonly object[];
-}
-
+export type ApiOperation = ReturnType<typeof describe>;
 export type ApiParameter = ReturnType<typeof describeParameter>;
 
 export interface ApiDocument {
@@ -81,7 +73,7 @@ function printTemplate({ operation, route }: ServedRoute, parts: readonly PathPa
 
 const groupOf = ({ name }: ServedRoute): string => name.split('.')[0] ?? name;
 
-function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<string>): ApiOperation {
+function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<string>) {
   const { name, summary, operation, route } = served;
   const inPath = new Set(parts.flatMap((part) => ('param' in part ? [part.param] : [])));
   const elsewhere = new Set(pathParams(route));
@@ -102,10 +94,10 @@ function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<stri
     operationId: uniqueId(name, ids),
     summary,
     tags: [groupOf(served)],
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(hasBody ? { requestBody: describeBody(operation, others) } : {}),
+    ...when(parameters.length > 0, { parameters }),
+    ...when(hasBody, { requestBody: describeBody(operation, others) }),
     responses: describeResponses(operation),
-    ...(operation.unauthenticated ? { security: [] } : {}),
+    ...when(operation.unauthenticated === true, { security: [] }),
   };
 }
 

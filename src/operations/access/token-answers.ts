@@ -1,58 +1,38 @@
 import type { TokenRecord } from '../../access/token.ts';
 import { printGoTime } from '../../ground/clock.ts';
+import { when } from '../../ground/objects.ts';
+
+export type TokenDetails = ReturnType<typeof tokenDetails>;
 
 /** What `auth/token/lookup` and its kin tell of a token; members in the alphabetical order of peers. */
-export interface TokenDetails {
-  readonly accessor: string;
-  /** Unix seconds. */
-  readonly creation_time: number;
-  /** Seconds; 0 when it never expires. */
-  readonly creation_ttl: number;
-  readonly display_name: string;
-  readonly entity_id: '';
-  readonly expire_time: string | null;
-  readonly explicit_max_ttl: number;
-  /** The token itself; empty when it was looked up by its accessor. */
-  readonly id: string;
-  readonly issue_time?: string;
-  readonly last_renewal?: string;
-  readonly last_renewal_time?: number;
-  readonly meta: Readonly<Record<string, string>> | null;
-  /** Requests left; 0 when they are not counted, -1 when this was the last. */
-  readonly num_uses: number;
-  readonly orphan: boolean;
-  readonly path: string;
-  readonly period?: number;
-  readonly policies: readonly string[];
-  readonly renewable?: boolean;
-  /** Seconds left; 0 when it never expires. */
-  readonly ttl: number;
-  readonly type: 'service';
-}
-
-export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs: number): TokenDetails {
+export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs: number) {
   const expires = token.expiresMs;
   return {
     accessor,
+    /** Unix seconds. */
     creation_time: token.createdMs / 1000,
+    /** Seconds; 0 when it never expires. */
     creation_ttl: token.creationTtl,
     display_name: token.displayName,
     entity_id: '',
     expire_time: expires === undefined ? null : printGoTime(expires),
     explicit_max_ttl: token.explicitMaxTtl,
+    /** The token itself; empty when it was looked up by its accessor. */
     id,
-    ...(expires === undefined ? {} : { issue_time: printGoTime(token.createdMs) }),
+    ...when(expires !== undefined, { issue_time: printGoTime(token.createdMs) }),
     ...renewalOf(token.renewedMs),
     meta: token.meta,
+    /** Requests left; 0 when they are not counted, -1 when this was the last. */
     num_uses: token.usesLeft === 0 ? -1 : (token.usesLeft ?? 0),
     orphan: token.parent === undefined,
     path: token.path,
-    ...(token.period === 0 ? {} : { period: token.period }),
+    ...when(token.period !== 0, { period: token.period }),
     policies: token.policies,
-    ...(expires === undefined ? {} : { renewable: token.renewable }),
+    ...when(expires !== undefined, { renewable: token.renewable }),
+    /** Seconds left; 0 when it never expires. */
     ttl: secondsLeft(expires, nowMs),
     type: 'service',
-  };
+  } as const;
 }
 
 function renewalOf(renewedMs: number | undefined): { last_renewal?: string; last_renewal_time?: number } {

@@ -1,3 +1,4 @@
+import { when } from '../../ground/objects.ts';
 import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';
 import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
@@ -15,35 +16,7 @@ type VersionData =
     };
 
 /** The object that create, read, config, rotate and trim answer. */
-export interface KeyData {
-  readonly name: string;
-  readonly type: string;
-  readonly derived: boolean;
-  readonly deletion_allowed: boolean;
-  readonly min_available_version: number;
-  readonly min_decryption_version: number;
-  readonly min_encryption_version: number;
-  readonly latest_version: number;
-  readonly exportable: boolean;
-  readonly allow_plaintext_backup: boolean;
-  readonly supports_encryption: boolean;
-  readonly supports_decryption: boolean;
-  readonly supports_signing: boolean;
-  readonly supports_derivation: boolean;
-  /** Seconds. */
-  readonly auto_rotate_period: number;
-  readonly imported_key: boolean;
-  readonly imported_key_allow_rotation?: boolean;
-  readonly soft_deleted: boolean;
-  readonly key_size?: number;
-  readonly backup_info?: { readonly time: string; readonly version: number };
-  readonly restore_info?: { readonly time: string; readonly version: number };
-  readonly kdf?: string;
-  readonly kdf_mode?: string;
-  readonly convergent_encryption?: boolean;
-  readonly convergent_encryption_version?: number;
-  readonly keys?: Readonly<Record<string, VersionData>>;
-}
+export type KeyData = ReturnType<typeof keyData>;
 
 const COUNTER_NAME = 'hmac-sha256-counter';
 const HKDF_NAME = 'hkdf_sha256';
@@ -55,7 +28,7 @@ const HKDF_NAME = 'hkdf_sha256';
  * @throws `invalid` for a context that is not base64.
  * @see docs/decisions/0016
  */
-export function keyData(key: NamedKey, contextText?: string): KeyData {
+export function keyData(key: NamedKey, contextText?: string) {
   const { document, type } = key;
   return {
     name: document.name,
@@ -72,29 +45,34 @@ export function keyData(key: NamedKey, contextText?: string): KeyData {
     supports_decryption: key.encrypts,
     supports_signing: type.signing !== undefined,
     supports_derivation: type.derivation !== undefined,
+    /** Seconds. */
     auto_rotate_period: document.autoRotatePeriodSeconds,
     imported_key: document.imported,
-    ...(document.imported ? { imported_key_allow_rotation: document.allowImportedKeyRotation } : {}),
+    ...when(document.imported, { imported_key_allow_rotation: document.allowImportedKeyRotation }),
     soft_deleted: document.softDeleted,
-    ...(document.keyBytes === 0 ? {} : { key_size: document.keyBytes }),
-    ...(document.backupInfo === undefined ? {} : { backup_info: document.backupInfo }),
-    ...(document.restoreInfo === undefined ? {} : { restore_info: document.restoreInfo }),
+    ...when(document.keyBytes !== 0, { key_size: document.keyBytes }),
+    ...when(document.backupInfo !== undefined, { backup_info: document.backupInfo }),
+    ...when(document.restoreInfo !== undefined, { restore_info: document.restoreInfo }),
     ...derivationData(key),
     ...versionsData(key, contextText),
   };
 }
 
-function derivationData({ document }: NamedKey): Partial<KeyData> {
-  if (!document.derived) return {};
-  return {
-    ...(document.kdf === KDF_COUNTER ? { kdf: COUNTER_NAME, kdf_mode: COUNTER_NAME } : { kdf: HKDF_NAME }),
+function derivationData({ document }: NamedKey) {
+  const isCounter = document.kdf === KDF_COUNTER;
+  return when(document.derived, {
+    kdf: isCounter ? COUNTER_NAME : HKDF_NAME,
+    ...when(isCounter, { kdf_mode: COUNTER_NAME }),
     convergent_encryption: document.convergentEncryption,
-    ...(document.convergentEncryption ? { convergent_encryption_version: document.convergentVersion } : {}),
-  };
+    ...when(document.convergentEncryption, { convergent_encryption_version: document.convergentVersion }),
+  });
 }
 
 /** Keys that only make HMACs show no versions, as with peers. */
-function versionsData(key: NamedKey, contextText: string | undefined): Partial<KeyData> {
+function versionsData(
+  key: NamedKey,
+  contextText: string | undefined,
+): { readonly keys?: Readonly<Record<string, VersionData>> } {
   const context = decodeContextOrRefuse(contextText);
   if (!key.encrypts && key.type.signing === undefined) return {};
   const label = key.type.publicKey?.label;

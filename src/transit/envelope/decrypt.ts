@@ -47,25 +47,22 @@ interface RangeDecryption extends Omit<Decryption, 'source' | 'range'> {
 }
 
 /** Where chunks lie and how many there are, from sizes alone. */
-interface Payload {
-  /** Bytes of plaintext. */
-  readonly size: number;
-  readonly chunks: number;
-  /** From the start of one chunk to the start of the next. */
-  readonly stride: number;
-}
+type Payload = ReturnType<typeof payloadOf>;
 
 /**
  * What the size of a payload tells.
  * @param bytes From the first chunk to the end.
  * @throws `corrupt` for a size that no payload has.
  */
-export function payloadOf(bytes: number, chunkBytes: number): Payload {
+export function payloadOf(bytes: number, chunkBytes: number) {
+  /** From the start of one chunk to the start of the next. */
   const stride = chunkBytes + TAG_BYTES;
   const chunks = Math.max(1, Math.ceil(bytes / stride));
   const lastBytes = bytes - (chunks - 1) * stride;
   if (lastBytes < TAG_BYTES || (lastBytes === TAG_BYTES && chunks > 1)) throw truncated();
-  return { chunks, size: bytes - chunks * TAG_BYTES, stride };
+  /** Bytes of plaintext. */
+  const size = bytes - chunks * TAG_BYTES;
+  return { chunks, size, stride };
 }
 
 /**
