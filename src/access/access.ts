@@ -22,11 +22,6 @@ export interface TokenIdentity {
   readonly acl: Acl;
 }
 
-interface KnownIdentity {
-  readonly identity: TokenIdentity;
-  readonly untilMs: number;
-}
-
 /** Tokens remembered until the store changes; past it the memory starts afresh. */
 const KNOWN_IDENTITIES = 10_000;
 
@@ -37,7 +32,7 @@ export class Access {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #known = new Map<string, KnownIdentity>();
+  readonly #known = new Map<string, { readonly identity: TokenIdentity; readonly untilMs: number }>();
   #knownRevision = '';
 
   constructor({ store, clock, random }: { store: Store; clock: Clock; random: Random }) {
@@ -79,7 +74,10 @@ export class Access {
     const { live, identity } = found;
     if (live.token.usesLeft !== undefined) return (await this.#consume(live.accessor)) ? identity : undefined;
     // What was read belongs to `revision` or a later state; a later one's memory must not get an older identity.
-    if (this.#knownRevision === revision) this.#remember(name, { identity, untilMs: live.untilMs });
+    if (this.#knownRevision === revision) {
+      if (this.#known.size >= KNOWN_IDENTITIES) this.#known.clear();
+      this.#known.set(name, { identity, untilMs: live.untilMs });
+    }
     return identity;
   }
 
@@ -91,11 +89,6 @@ export class Access {
       if (asCofferError(error)?.kind === 'denied') return false;
       throw error;
     }
-  }
-
-  #remember(name: string, known: KnownIdentity): void {
-    if (this.#known.size >= KNOWN_IDENTITIES) this.#known.clear();
-    this.#known.set(name, known);
   }
 
   async #identity(view: View, { accessor, token }: LiveToken): Promise<TokenIdentity> {

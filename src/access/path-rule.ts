@@ -83,11 +83,14 @@ export function matches(rule: WildcardRule, path: string, pathSegments: readonly
   if (segments === undefined) return path.startsWith(rule.text);
   if (rule.open ? pathSegments.length < segments.length : pathSegments.length !== segments.length)
     return false;
-  const last = segments.length - 1;
-  return segments.every((segment, index) => {
-    const given = pathSegments[index] ?? '';
-    return segment === '+' || segment === given || (rule.open && index === last && given.startsWith(segment));
-  });
+  return segments.every((_, index) => takes(rule, index, pathSegments[index] ?? ''));
+}
+
+/** Whether a segment of a rule, if it has so many, takes that of a path. */
+function takes({ segments = [], open }: WildcardRule, index: number, given: string): boolean {
+  const segment = segments[index];
+  if (segment === undefined || segment === '+' || segment === given) return true;
+  return open && index === segments.length - 1 && given.startsWith(segment);
 }
 
 /** Whether a rule is about paths below a mount. @param mount with its final slash. */
@@ -96,12 +99,7 @@ export function liesBelow(rule: WildcardRule, mount: string): boolean {
   if (segments === undefined) return rule.text.startsWith(mount);
   const wanted = mount.slice(0, -1).split('/');
   if (segments.length < wanted.length && !rule.open) return false;
-  const last = segments.length - 1;
-  return wanted.every((given, index) => {
-    const segment = segments[index];
-    if (segment === undefined) return true;
-    return segment === '+' || segment === given || (rule.open && index === last && given.startsWith(segment));
-  });
+  return wanted.every((given, index) => takes(rule, index, given));
 }
 
 /** Unites what several policies of one token say of the very same pattern. A refusal outweighs all else. */

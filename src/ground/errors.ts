@@ -27,11 +27,7 @@ export const ERROR_KINDS = [
 ] as const;
 
 /** Where something is kept on the machine or in the network that the program runs in. */
-export type Place = FilePlace | DatabasePlace;
-
-export interface FilePlace {
-  readonly file: string;
-}
+export type Place = { readonly file: string } | DatabasePlace;
 
 export interface DatabasePlace {
   /** Its address, without the password. */

@@ -335,7 +335,5 @@ export function spellingsOf(path: string, match: Match): readonly string[] {
     const given = captures[name];
     return given === undefined ? undefined : (params[name]?.understoodAs?.(given) ?? given);
   };
-  return [path, printPath(served.route, understood, asItIs)];
+  return [path, printPath(served.route, understood, (segment) => segment)];
 }
-
-const asItIs = (segment: string): string => segment;

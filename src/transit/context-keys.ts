@@ -109,20 +109,16 @@ export class ContextKeys {
     }
     const made = this.#make(context.bytes);
     this.#moveToEnd(context.text, made);
-    if (this.#kept.size > REMEMBERED) this.#forgetOldest();
+    if (this.#kept.size > REMEMBERED) {
+      const [oldest = ''] = this.#kept.keys();
+      this.#kept.delete(oldest);
+    }
     return made;
   }
 
   #moveToEnd(text: string, key: ContextKey): void {
     this.#kept.delete(text);
     this.#kept.set(text, key);
-  }
-
-  #forgetOldest(): void {
-    for (const oldest of this.#kept.keys()) {
-      this.#kept.delete(oldest);
-      return;
-    }
   }
 
   #make(context: Buffer): ContextKey {

@@ -3,7 +3,7 @@ import { wipe } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
 import { type Context, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
-import { associatedDataRefused, type Encrypted, KeyCipher } from './key-cipher.ts';
+import { type Encrypted, KeyCipher, refuseAssociatedData } from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST } from './version-choice.ts';
@@ -39,9 +39,7 @@ export async function dataKey(engine: Engine, name: string, request: DataKeyRequ
     throw invalid('invalid bit length', { field: 'bits', hint: `use one of ${LENGTHS_IN_BITS.join(', ')}` });
   }
   const { associatedData, nonce, keyVersion = LATEST } = request;
-  if (associatedData !== undefined && associatedData !== '' && found.type.aead === undefined) {
-    throw associatedDataRefused(found.type.name, undefined);
-  }
+  if (found.type.aead === undefined) refuseAssociatedData({ associatedData }, found.type.name);
   const key = await rotatedWhenDue(engine, found);
   const plaintext = engine.random.bytes(request.bits / 8);
   const cipher = new KeyCipher(engine, key);

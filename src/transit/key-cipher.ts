@@ -201,21 +201,19 @@ function associatedDataToSeal(convergent: ConvergentVersion, inputs: CipherInput
   });
 }
 
-function refuseAssociatedData(
+/** @param index the item's in its batch. */
+export function refuseAssociatedData(
   { associatedData }: CipherInputs,
   typeName: string,
-  index: number | undefined,
+  index?: number | undefined,
 ): void {
-  if (isGiven(associatedData)) throw associatedDataRefused(typeName, index);
-}
-
-export const associatedDataRefused = (typeName: string, index: number | undefined): CofferError => {
+  if (!isGiven(associatedData)) return;
   const member = index === undefined ? 'associated_data' : `[${index}].associated_data`;
-  return unsupported(`'${member}' provided for non-AEAD cipher suite ${typeName}`, {
+  throw unsupported(`'${member}' provided for non-AEAD cipher suite ${typeName}`, {
     field: 'associated_data',
     hint: 'leave it out, or use a symmetric key',
   });
-};
+}
 
 const notSupported = (what: 'encryption' | 'decryption', typeName: string): CofferError =>
   unsupported(`message ${what} not supported for key type ${typeName}`, {

@@ -3,7 +3,7 @@ import { eachItem, type ItemResult, requireItems, requireUniformContext } from '
 import { convergentVersionOf } from './convergent.ts';
 import { type DecryptItem, decryptRequest } from './decrypt.ts';
 import type { Engine } from './engine.ts';
-import { type DecryptRequest, type Encrypted, KeyCipher } from './key-cipher.ts';
+import { type Encrypted, KeyCipher } from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
 import type { MaybePromise } from './key-types/key-type.ts';
 import type { NamedKey } from './named-key.ts';
@@ -36,7 +36,14 @@ export async function rewrap(
     const keyVersion = item.keyVersion ?? LATEST;
     const again = (bytes: Buffer): MaybePromise<Encrypted> => {
       const nonce = takesNonce(key, keyVersion) ? request.nonce : undefined;
-      return encryptAndWipe(cipher, { ...request, nonce, keyVersion }, bytes, index);
+      const { context, associatedData } = request;
+      const encrypted = cipher.encrypt(
+        { plaintext: bytes, context, associatedData, nonce, keyVersion },
+        index,
+      );
+      if (encrypted instanceof Promise) return encrypted.finally(() => wipe(bytes));
+      wipe(bytes);
+      return encrypted;
     };
     return plaintext instanceof Promise ? plaintext.then(again) : again(plaintext);
   });
@@ -45,16 +52,3 @@ export async function rewrap(
 /** A nonce was given for reading; it is for writing too only where the new version needs one. */
 const takesNonce = (key: NamedKey, keyVersion: number): boolean =>
   convergentVersionOf(key.document, versionToWriteWith(key, keyVersion, 'encryption').document) === 1;
-
-function encryptAndWipe(
-  cipher: KeyCipher,
-  request: DecryptRequest & { readonly keyVersion: number },
-  plaintext: Buffer,
-  index: number,
-): MaybePromise<Encrypted> {
-  const { keyVersion, context, associatedData, nonce } = request;
-  const encrypted = cipher.encrypt({ plaintext, context, associatedData, nonce, keyVersion }, index);
-  if (encrypted instanceof Promise) return encrypted.finally(() => wipe(plaintext));
-  wipe(plaintext);
-  return encrypted;
-}

@@ -8,13 +8,6 @@ import { environmentCredentials } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
 
-/** What only an unlocked store tells. */
-interface Counts {
-  readonly mounts: number;
-  readonly keys: number;
-  readonly organizations: number;
-}
-
 export const command: Command = {
   arguments: [],
   options: [],
@@ -58,7 +51,7 @@ async function localStatus(session: Session) {
 }
 
 /** Undefined when the environment does not unlock the store. */
-async function countsIfUnlocked(session: Session): Promise<Counts | undefined> {
+async function countsIfUnlocked(session: Session) {
   let runner: Runner;
   try {
     runner = await openUnlocked(session, environmentCredentials(session.environment));
@@ -74,7 +67,8 @@ async function countsIfUnlocked(session: Session): Promise<Counts | undefined> {
   }
 }
 
-async function countsOf(runner: Runner): Promise<Counts> {
+/** What only an unlocked store tells. */
+async function countsOf(runner: Runner) {
   const run = async (path: string, mount?: string): Promise<object> => {
     const { data } = await runner.run(path, {}, mount);
     return data as object;

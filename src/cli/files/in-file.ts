@@ -28,7 +28,10 @@ export interface InFile extends Input {
 
 /** @throws `invalid` naming the field when there is no file that could be read. */
 export function openInFile(path: string, field: string): InFile {
-  const failure = (error: unknown): unknown => readFailure(path, field, error);
+  const plainly = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw readFailure(path, field, error);
+    });
   try {
     const descriptor = openSync(path, 'r');
     const stat = fstatSync(descriptor);
@@ -40,20 +43,14 @@ export function openInFile(path: string, field: string): InFile {
     return {
       isTerminal: false,
       readAll: (maxBytes) => input.readAll(maxBytes),
-      read: (into) =>
-        input.read(into).catch((error: unknown) => {
-          throw failure(error);
-        }),
+      read: (into) => plainly(input.read(into)),
       readNow: (into) => input.readNow(into),
-      readAt: (position, into) =>
-        readFully(descriptor, position, into).catch((error: unknown) => {
-          throw failure(error);
-        }),
+      readAt: (position, into) => plainly(readFully(descriptor, position, into)),
       bytes: stat.isFile() ? stat.size : undefined,
       close: () => closeSync(descriptor),
     };
   } catch (error) {
-    throw failure(error);
+    throw readFailure(path, field, error);
   }
 }
 

@@ -33,7 +33,7 @@ export async function printResult(
   if (data === undefined) return true;
   const terminal = isToTerminal(session, destination);
   const format = formatFor(session, shape, destination);
-  return write(session, destination, await rendered(session, data, shape, { format, terminal, destination }));
+  return write(session, destination, await rendered(session, data, shape, format, terminal, destination));
 }
 
 /** Prints what a command has done for programs: only with `-o json`. @returns as `printResult`. */
@@ -53,17 +53,13 @@ export function formatFor(session: Session, shape: Shape, destination: Destinati
 const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>
   (file === undefined || file === '-') && streams.out.isTerminal;
 
-interface Rendering {
-  readonly format: Format;
-  readonly terminal: boolean;
-  readonly destination: Destination;
-}
-
 async function rendered(
   session: Session,
   data: unknown,
   shape: Shape,
-  { format, terminal, destination }: Rendering,
+  format: Format,
+  terminal: boolean,
+  destination: Destination,
 ): Promise<string | Buffer> {
   if (format === 'json') return jsonText(data, terminal);
   if (format === 'table') return tableText(session, shape.table?.(data) ?? plainTable(data, shape), terminal);

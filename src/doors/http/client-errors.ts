@@ -1,12 +1,7 @@
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ClientError, enableList } from './list-method.ts';
+import type { ClientError } from './list-method.ts';
 import { errorBody, JSON_TYPE } from './vault/envelope.ts';
-
-/** Serves LIST, and answers what is no HTTP request in the form of every other error, then hangs up. */
-export function answerClientErrors(server: Server): void {
-  enableList(server, hangUp);
-}
 
 const STATUS_OF: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -18,7 +13,8 @@ export interface BusySocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
 }
 
-function hangUp(error: ClientError, socket: BusySocket): void {
+/** Answers what is no HTTP request in the form of every other error, then hangs up. */
+export function hangUp(error: ClientError, socket: BusySocket): void {
   const canAnswer = socket.writable && isOurTurn(socket) && error.code !== 'ECONNRESET';
   if (canAnswer) socket.write(printAnswer(STATUS_OF[error.code ?? ''] ?? 400));
   socket.destroy(error);

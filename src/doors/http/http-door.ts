@@ -1,6 +1,6 @@
 import { catalogue } from '../../operations/catalogue.ts';
 import { loadRoutes } from '../../operations/routes.ts';
-import type { Door, DoorKind } from '../../service/door.ts';
+import type { DoorKind } from '../../service/door.ts';
 import type { Job } from '../../service/frames.ts';
 import type { Place } from '../../service/lanes.ts';
 import type { Service } from '../../service/service.ts';
@@ -38,7 +38,13 @@ export async function httpDoor(): Promise<DoorKind<HttpSettings>> {
     async open(service, { listen, tls }) {
       const apis = apisOf(service);
       const listeners = await Listeners.open(listen, tls, (exchange) => answer(service, apis, exchange));
-      return doorOf(listeners);
+      return {
+        addresses: listeners.addresses,
+        renew({ tls: renewed }) {
+          if (renewed !== undefined) listeners.renewCertificate(renewed);
+        },
+        close: () => listeners.close(),
+      };
     },
     async work(service, { head, body }) {
       const exchange = { ...(head as SentExchange), body: heldBody(Buffer.concat(body)) };
@@ -57,14 +63,6 @@ function remembered<K extends object, V>(make: (key: K) => V): (key: K) => V {
     return value;
   };
 }
-
-const doorOf = (listeners: Listeners): Door<HttpSettings> => ({
-  addresses: listeners.addresses,
-  renew({ tls }) {
-    if (tls !== undefined) listeners.renewCertificate(tls);
-  },
-  close: () => listeners.close(),
-});
 
 async function answer(service: Service, apis: Apis, exchange: Exchange): Promise<Answer> {
   const { metrics } = service;

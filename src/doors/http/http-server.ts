@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { answerClientErrors, type BusySocket } from './client-errors.ts';
+import { type BusySocket, hangUp } from './client-errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { IncomingBody } from './incoming-body.ts';
+import { enableList } from './list-method.ts';
 import { answerAndHangUp, sendAnswer } from './send-answer.ts';
 
 export interface HttpServerOptions {
@@ -51,7 +52,7 @@ export class HttpServer {
       'checkContinue',
       (request, response) => void this.#respond(request, response, () => response.writeContinue()),
     );
-    answerClientErrors(this.server);
+    enableList(this.server, hangUp);
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {

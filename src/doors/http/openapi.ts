@@ -1,7 +1,7 @@
 import { when } from '../../ground/objects.ts';
 import { version } from '../../ground/version.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
-import type { Param, Schema } from '../../operations/declaration/params.ts';
+import type { Param, Params, Schema } from '../../operations/declaration/params.ts';
 import { type PathPart, pathParams } from '../../operations/declaration/route.ts';
 import { usualPath } from '../../operations/mount-types.ts';
 import type { ServedRoute } from '../../operations/routes.ts';
@@ -9,8 +9,6 @@ import { MEDIA_TYPE } from './json-api/documents.ts';
 import { JSON_TYPE } from './vault/envelope.ts';
 
 /** The OpenAPI 3.1 document of everything that is served, made from the declarations alone. */
-
-type Params = Readonly<Record<string, Param<unknown>>>;
 
 export type ApiOperation = ReturnType<typeof describe>;
 export type ApiParameter = ReturnType<typeof describeParameter>;

@@ -3,13 +3,7 @@
 import type { Page } from '../../tags/page.ts';
 
 /** `next` and `prev` are null at the ends. */
-interface PageLinks {
-  readonly self: string;
-  readonly first: string;
-  readonly prev: string | null;
-  readonly next: string | null;
-  readonly last: string;
-}
+type PageLinks = Readonly<Record<'self' | 'first' | 'last', string> & Record<'prev' | 'next', string | null>>;
 
 export interface ListDocument<R> {
   readonly data: readonly R[];

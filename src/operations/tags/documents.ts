@@ -14,6 +14,11 @@ export interface ResourceDocument<R> {
   readonly data: R;
 }
 
+/** One with several, which may be a page of them. */
+export interface Resources<R> {
+  readonly data: readonly R[];
+}
+
 const PREFIX = '/api/v2';
 
 /** Milliseconds, and `Z` for UTC: clients refuse any other way of writing it. */
@@ -123,12 +128,8 @@ export function pageSummary({ meta: { pagination } }: ListDocument<unknown>, nou
 export const countedIn = (list: unknown, noun: string): string =>
   counted(Array.isArray(list) ? list.length : 0, noun);
 
-export interface Tags {
-  readonly data: readonly TagResource[];
-}
-
 /** Tags as people read them. */
-export const tagTable = ({ data }: Tags): Table => ({
+export const tagTable = ({ data }: Resources<TagResource>): Table => ({
   head: ['Name', 'Instances', 'Created', 'Id'],
   rows: data.map(({ id, attributes }) => [
     attributes.name,
@@ -144,4 +145,5 @@ export const tagPageTable = (document: ListDocument<TagResource>): Table => ({
   summary: pageSummary(document, 'tag'),
 });
 
-export const tagLines = ({ data }: Tags): readonly string[] => data.map(({ attributes }) => attributes.name);
+export const tagLines = ({ data }: Resources<TagResource>): readonly string[] =>
+  data.map(({ attributes }) => attributes.name);

@@ -10,15 +10,12 @@ import {
   type OrganizationResource,
   organizationResource,
   pageDocument,
+  type Resources,
   shortTime,
 } from './documents.ts';
 
-export interface Organizations {
-  readonly data: readonly OrganizationResource[];
-}
-
 /** Organizations as people read them. */
-const organizationTable = ({ data }: Organizations): Table => ({
+const organizationTable = ({ data }: Resources<OrganizationResource>): Table => ({
   head: ['Name', 'Email', 'Created', 'Id'],
   rows: data.map(({ attributes }) => [
     attributes.name,
@@ -28,7 +25,8 @@ const organizationTable = ({ data }: Organizations): Table => ({
   ]),
 });
 
-const organizationLines = ({ data }: Organizations): readonly string[] => data.map(({ id }) => id);
+const organizationLines = ({ data }: Resources<OrganizationResource>): readonly string[] =>
+  data.map(({ id }) => id);
 
 export const create = documentOperation({
   route: 'POST /organizations',

@@ -18,17 +18,14 @@ import {
   pageDocument,
   pageSummary,
   type ResourceDocument,
+  type Resources,
   shortTime,
   type WorkspaceResource,
   workspaceResource,
 } from './documents.ts';
 
-export interface Workspaces {
-  readonly data: readonly WorkspaceResource[];
-}
-
 /** Workspaces as people read them. */
-const workspaceTable = ({ data }: Workspaces): Table => ({
+const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
   head: ['Name', 'Tags', 'Created', 'Id'],
   rows: data.map(({ id, attributes }) => [
     attributes.name,
@@ -44,7 +41,7 @@ const workspacePageTable = (document: ListDocument<WorkspaceResource>): Table =>
   summary: pageSummary(document, 'workspace'),
 });
 
-const workspaceLines = ({ data }: Workspaces): readonly string[] =>
+const workspaceLines = ({ data }: Resources<WorkspaceResource>): readonly string[] =>
   data.map(({ attributes }) => attributes.name);
 
 /** The parameters of operations that find a workspace by its identifier, or by its organization and name. */

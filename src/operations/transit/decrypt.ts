@@ -45,9 +45,7 @@ export const declaration = transitOperation({
   },
 });
 
-export interface PlaintextData {
-  readonly plaintext: string;
-}
+type PlaintextData = ReturnType<typeof plaintext>;
 
 /** An item of decrypt or rewrap as the engine takes it. */
 export const decryptItem = (values: Partial<ValuesOf<typeof ciphertextParameters>>) => ({
@@ -57,7 +55,7 @@ export const decryptItem = (values: Partial<ValuesOf<typeof ciphertextParameters
   associatedData: values.associated_data,
 });
 
-function plaintext(bytes: Buffer): PlaintextData {
+function plaintext(bytes: Buffer) {
   const printed = encodeBase64(bytes);
   wipe(bytes);
   return { plaintext: printed };

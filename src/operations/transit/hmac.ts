@@ -40,8 +40,6 @@ export const declaration = transitOperation({
 
 const hmacItem = (values: { readonly input?: string }) => ({ input: values.input });
 
-export interface HmacData {
-  readonly hmac: string;
-}
+const answer = (hmac: string) => ({ hmac });
 
-const answer = (hmac: string): HmacData => ({ hmac });
+type HmacData = ReturnType<typeof answer>;

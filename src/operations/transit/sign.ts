@@ -68,12 +68,7 @@ export interface Signature {
 }
 
 /** The two names of the public key are those of peers: one for a single signature, another in a batch. */
-export interface SignedData extends Signature {
-  readonly public_key?: string;
-}
-
-export interface SignedLine extends Signature {
-  readonly publickey?: string;
-}
+export type SignedData = Signature & { readonly public_key?: string };
+export type SignedLine = Signature & { readonly publickey?: string };
 
 const answer = ({ signature, keyVersion }: Signed): Signature => ({ signature, key_version: keyVersion });

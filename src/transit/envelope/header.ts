@@ -50,12 +50,6 @@ export interface Layout {
   readonly payload: number;
 }
 
-const layoutOf = (fieldsBytes: number, wrappedKeyBytes: number): Layout => {
-  const mac = PREFIX_BYTES + fieldsBytes;
-  const halves = mac + MAC_BYTES;
-  return { mac, halves, payload: halves + 2 * wrappedKeyBytes };
-};
-
 /**
  * The bytes of a sealed header, without its MAC.
  * @throws `invalid` when a text holds control characters or all together are too long.
@@ -126,8 +120,12 @@ export function parsePrefix(
     wrappedKeyBytes >= MIN_WRAPPED_KEY_BYTES &&
     wrappedKeyBytes <= MAX_WRAPPED_KEY_BYTES;
   if (!possible) throw damaged('its header holds an impossible size');
+  const mac = PREFIX_BYTES + prefix.readUInt16BE(14);
+  const halves = mac + MAC_BYTES;
   return {
-    ...layoutOf(prefix.readUInt16BE(14), wrappedKeyBytes),
+    mac,
+    halves,
+    payload: halves + 2 * wrappedKeyBytes,
     chunkBytes: 2 ** chunkBits,
     wrappedKeyBytes,
     salt: Buffer.from(prefix.subarray(PREFIX_BYTES - SALT_BYTES, PREFIX_BYTES)),

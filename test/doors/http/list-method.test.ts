@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerClientErrors } from '../../../src/doors/http/client-errors.ts';
+import { hangUp } from '../../../src/doors/http/client-errors.ts';
+import { enableList } from '../../../src/doors/http/list-method.ts';
 import { type Chat, type ChatOptions, chat, type Step } from '../../servers/raw-http.ts';
 import { cleanUpAfterAll, selfSigned, temporaryDirectory } from '../../servers/serving.ts';
 
@@ -56,7 +57,7 @@ describe.each([
       const { pem, keyFile } = selfSigned(temporaryDirectory(afterwards));
       server = createSecureServer({ cert: pem, key: readFileSync(keyFile) }, echo);
     } else server = createServer(echo);
-    answerClientErrors(server);
+    enableList(server, hangUp);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     port = (server.address() as AddressInfo).port;
   });
@@ -305,7 +306,7 @@ describe.each([
 
 it('a connection is idle after an answer to LIST, so that closing the server closes it', async () => {
   const server = createServer(echo);
-  answerClientErrors(server);
+  enableList(server, hangUp);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   let closed: Promise<unknown> | undefined;
