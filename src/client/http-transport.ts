@@ -14,7 +14,7 @@ export interface TransportOptions {
   readonly maxAnswerBytes?: number;
   /** PEM certificates to trust beside those of the platform. */
   readonly certificateAuthorities?: string;
-  /** `HTTPS_PROXY`, `NO_PROXY` and the like. */
+  /** Variables that name a proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`. Nothing for this machine goes there. */
   readonly proxyEnv?: NodeJS.ProcessEnv;
 }
 
