@@ -14,7 +14,7 @@ const SOURCES = ['platform', 'seal', 'all'];
 export function randomBytes(
   engine: Engine,
   { bytes, format, source }: { readonly bytes: number; readonly format: string; readonly source: string },
-): { readonly text: string; readonly warnings: readonly string[] } {
+) {
   if (bytes < 1) {
     throw invalid("'bytes' cannot be less than 1", { field: 'bytes', hint: `give 1 to ${MOST_BYTES}` });
   }

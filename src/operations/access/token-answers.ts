@@ -6,7 +6,7 @@ export type TokenDetails = ReturnType<typeof tokenDetails>;
 
 /** What `auth/token/lookup` and its kin tell of a token; members in the alphabetical order of peers. */
 export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs: number) {
-  const expires = token.expiresMs;
+  const { expiresMs: expires, renewedMs: renewed } = token;
   return {
     accessor,
     /** Unix seconds. */
@@ -20,7 +20,10 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     /** The token itself; empty when it was looked up by its accessor. */
     id,
     ...when(expires !== undefined, { issue_time: printGoTime(token.createdMs) }),
-    ...renewalOf(token.renewedMs),
+    ...when(renewed !== undefined, {
+      last_renewal: printGoTime(renewed ?? 0),
+      last_renewal_time: Math.floor((renewed ?? 0) / 1000),
+    }),
     meta: token.meta,
     /** Requests left; 0 when they are not counted, -1 when this was the last. */
     num_uses: token.usesLeft === 0 ? -1 : (token.usesLeft ?? 0),
@@ -33,11 +36,6 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     ttl: secondsLeft(expires, nowMs),
     type: 'service',
   } as const;
-}
-
-function renewalOf(renewedMs: number | undefined): { last_renewal?: string; last_renewal_time?: number } {
-  if (renewedMs === undefined) return {};
-  return { last_renewal: printGoTime(renewedMs), last_renewal_time: Math.floor(renewedMs / 1000) };
 }
 
 const secondsLeft = (expiresMs: number | undefined, nowMs: number): number =>

@@ -66,13 +66,11 @@ export const optionalPageParams = {
   'page[size]': withoutDefault(pageParams['page[size]']),
 };
 
-function withoutDefault(param: PageParam) {
+function withoutDefault(param: ReturnType<typeof lenientCount>) {
   const { defaultValue: _value, schema, ...rest } = param;
   const { default: _default, ...described } = schema;
   return { ...rest, schema: described, presence: 'optional' } as const;
 }
-
-type PageParam = ReturnType<typeof lenientCount>;
 
 function lenientCount(maximum: number, spec: Spec<number> & { readonly default: number }) {
   return declare<number, typeof spec>(spec, { type: 'integer', minimum: 1, maximum }, (value) => {
