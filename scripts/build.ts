@@ -21,7 +21,12 @@ const common: BuildOptions = {
   keepNames: false,
   legalComments: 'none',
   logLevel: 'warning',
-  define: { COFFER_VERSION: JSON.stringify(version), DRAWN_HELP: JSON.stringify(await rootHelp()) },
+  define: {
+    COFFER_VERSION: JSON.stringify(version),
+    DRAWN_HELP: JSON.stringify(await rootHelp()),
+    // The database's client would load what it finds installed by the name of its native twin.
+    'process.env.NODE_PG_FORCE_NATIVE': 'undefined',
+  },
 };
 
 rmSync(`${root}dist/types`, { recursive: true, force: true });

@@ -10,10 +10,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeExecutable } from './single-executable.ts';
+import { makeExecutable, PARTS, wrapped } from './single-executable.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const PARTS = ['coffer.cjs', 'coffer-more.cjs', 'coffer-serve.cjs'] as const;
 const output = join(root, 'dist', process.platform === 'win32' ? 'coffer.exe' : 'coffer');
 
 const node = (script: string, ...args: string[]): Buffer =>
@@ -30,7 +29,7 @@ const part = (name: string): string => join(directory, name);
 
 try {
   node('scripts/build.ts');
-  for (const name of PARTS) writeFileSync(part(name), wrapped(name), 'latin1');
+  for (const name of PARTS) writeFileSync(part(name), wrapped(readFileSync(dist(name), 'utf8')));
   env['COFFER_MASTER_KEY'] = coffer('keygen').toString().trim();
   coffer('--quiet', 'init');
   coffer('--quiet', 'transit', 'keys', 'create', 'aead');
@@ -67,16 +66,4 @@ function everydayCommands(): string[][] {
     ['status'],
     ['transit', '--help'],
   ];
-}
-
-/** A part as a function for `Script`, which gives no `require` of its own. */
-function wrapped(name: string): string {
-  const text = `(function(require,module){${readFileSync(dist(name), 'utf8')}\n})`;
-  // One byte a character is the quickest way to a string.
-  if (!isLatin1(text)) throw new Error(`${name} has characters that are not Latin-1`);
-  return text;
-}
-
-function isLatin1(text: string): boolean {
-  return Buffer.from(text, 'latin1').toString('latin1') === text;
 }

@@ -3,6 +3,7 @@ import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { getCACertificates } from 'node:tls';
 import { CofferError, unavailable } from '../ground/errors.ts';
 import { isLoopback } from '../ground/loopback.ts';
+import { keepOwnAuthorities } from '../ground/tls-trust.ts';
 import { type Address, parseAddress } from './address.ts';
 
 export interface TransportOptions {
@@ -141,10 +142,15 @@ const targetOf = (address: Address): RequestOptions =>
     ? { socketPath: address.path, headers: { host: 'localhost' } }
     : { host: address.host, port: address.port };
 
-const trust = (certificateAuthorities: string | undefined) =>
-  certificateAuthorities === undefined
-    ? {}
-    : { ca: [...getCACertificates('default'), certificateAuthorities] };
+function trust(certificateAuthorities: string | undefined) {
+  keepOwnAuthorities();
+  return {
+    rejectUnauthorized: true,
+    ...(certificateAuthorities === undefined
+      ? {}
+      : { ca: [...getCACertificates('default'), certificateAuthorities] }),
+  };
+}
 
 /** What becomes of `http:` where only TLS is spoken: some answer nothing, some an alert, which is no HTTP. */
 const MIXED_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'HPE_INVALID_CONSTANT']);

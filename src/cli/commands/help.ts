@@ -45,7 +45,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['COFFER_STORE', `store ${locationForms} (--store)`],
   ['COFFER_ADDR', 'server to work against: http://, https:// or unix:/path.sock (--address)'],
   ['COFFER_TOKEN', 'token for the server (--token, --token-file)'],
-  ['COFFER_CACERT', 'PEM file of certificate authorities to trust beside those of the system'],
+  ['COFFER_CACERT', 'PEM file of certificate authorities to trust beside those that come with Node'],
   ['COFFER_MOUNT', 'transit mount (--mount)'],
   ['COFFER_ORG', 'organization of tags and workspaces (--org)'],
   ['COFFER_NEW_PASSPHRASE', 'the new passphrase of "init --passphrase" and "slots add --passphrase"'],
