@@ -32,7 +32,11 @@ describe.skipIf(missing !== undefined)(
       authority = certificates.authority('authority');
       stranger = certificates.authority('stranger');
       bearer = certificates.issue(authority, 'bearer');
-      const server = certificates.issue(authority, 'server', ['IP:127.0.0.1', 'DNS:db.example']);
+      const server = certificates.issue(authority, 'server', [
+        'IP:127.0.0.1',
+        'IP:0.0.0.0',
+        'DNS:db.example',
+      ]);
       cluster = await Cluster.create();
       await cluster.query("CREATE ROLE clerk LOGIN PASSWORD 'clerk'; CREATE ROLE bearer LOGIN");
       await cluster.restart(
@@ -90,6 +94,17 @@ describe.skipIf(missing !== undefined)(
         await failure(() => read(location(`sslmode=verify-full&${trusting}`, 'clerk', 'localhost'))),
       ).toMatch(refused('its certificate is for another host (', 'clerk', 'localhost'));
       expect(await read(location(`sslmode=verify-ca&${trusting}`, 'clerk', 'localhost'))).toEqual({ n: 1 });
+    });
+
+    it("must prove who it is on any line but this machine's own, without being asked to", async () => {
+      // A way to this machine that does not look like one.
+      const elsewhere = (more: string): string => location(more, 'clerk', '0.0.0.0');
+      expect(await failure(() => read(elsewhere('')))).toMatch(
+        refused('its certificate is not trusted (', 'clerk', '0.0.0.0'),
+      );
+      // What the hint names.
+      expect(await read(elsewhere(`sslrootcert=${authority.certificateFile}`))).toEqual({ n: 1 });
+      expect(await read(elsewhere('sslmode=prefer'))).toEqual({ n: 1 });
     });
 
     it('says that it lets nobody in without TLS', async () => {

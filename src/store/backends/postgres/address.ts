@@ -1,11 +1,18 @@
 import { type DatabasePlace, invalid } from '../../../ground/errors.ts';
+import { isLoopback } from '../../../ground/loopback.ts';
 import type { Defaults } from '../backend-kind.ts';
 
-/** One server of a PostgreSQL cluster; what is undefined is left to the platform (PGHOST, PGPORT, else localhost and 5432). */
+/** One server of a PostgreSQL cluster; an undefined port is left to the platform (PGPORT, else 5432). */
 export interface Host {
-  readonly host: string | undefined;
+  readonly host: string;
   readonly port: number | undefined;
 }
+
+/** As a location has it. */
+type GivenHost = Pick<Host, 'port'> & { readonly host: string | undefined };
+
+/** Named always: the library would take another one from the environment, of which nobody here could know how near it is. */
+const DEFAULT_HOST = 'localhost';
 
 export type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 const SSL_MODES: readonly SslMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
@@ -72,7 +79,9 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
   if (groups === undefined) throw wrong('it is not of the form postgres://USER@HOST:PORT/DATABASE');
   const given = parametersOf(groups['query'] ?? '');
   addDefaults(given, groups, defaults);
-  const hosts = hostsOf(given.get('host') ?? groups['hosts'] ?? '', given.get('port'));
+  const givenHosts = hostsOf(given.get('host') ?? groups['hosts'] ?? '', given.get('port'));
+  const [first, ...others] = givenHosts.map(({ host = DEFAULT_HOST, port }): Host => ({ host, port }));
+  const hosts = [first ?? { host: DEFAULT_HOST, port: undefined }, ...others] as const;
   const user = given.get('user') ?? decoded(groups['user']);
   const database = given.get('dbname') ?? decoded(groups['database']);
   const schema = given.get('schema') ?? DEFAULT_SCHEMA;
@@ -84,7 +93,7 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
     database,
     schema,
     ssl: {
-      mode: sslModeOf(given.get('sslmode')),
+      mode: sslModeOf(given.get('sslmode'), hosts),
       rootCertificateFile: given.get('sslrootcert'),
       certificateFile: given.get('sslcert'),
       keyFile: given.get('sslkey'),
@@ -93,7 +102,7 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
     passwordFile: given.get('passwordfile'),
     connectTimeoutMs: timeoutOf(given.get('connect_timeout')),
   };
-  return { ...address, place: { database: printAddress(address) } };
+  return { ...address, place: { database: printAddress({ ...address, hosts: givenHosts }) } };
 }
 
 /** Adds what the location says neither in its query nor before it. */
@@ -117,9 +126,9 @@ function parametersOf(query: string): Map<Parameter, string> {
   return given;
 }
 
-function hostsOf(text: string, ports: string | undefined): [Host, ...Host[]] {
+function hostsOf(text: string, ports: string | undefined): GivenHost[] {
   const givenPorts = ports?.split(',') ?? [];
-  const hosts = text.split(',').map((one, index): Host => {
+  return text.split(',').map((one, index) => {
     const decodedHost = decoded(one);
     const isDirectory = decodedHost?.startsWith('/') === true;
     const { host, port } = isDirectory ? { host: decodedHost } : (HOST.exec(one)?.groups ?? {});
@@ -130,8 +139,6 @@ function hostsOf(text: string, ports: string | undefined): [Host, ...Host[]] {
       port: number === undefined ? undefined : portOf(number),
     };
   });
-  const [first, ...others] = hosts;
-  return [first ?? { host: undefined, port: undefined }, ...others];
 }
 
 function portOf(text: string): number {
@@ -140,12 +147,19 @@ function portOf(text: string): number {
   return port;
 }
 
-function sslModeOf(text = 'prefer'): SslMode {
+/**
+ * On the way to another machine somebody may stand who answers in its place: a password sent there, unverified, is theirs.
+ * @see docs/decisions/0116
+ */
+function sslModeOf(text: string | undefined, hosts: readonly Host[]): SslMode {
+  if (text === undefined) return hosts.every(isOnThisMachine) ? 'prefer' : 'verify-full';
   // "allow" tries without TLS first: there is nobody for whom that is better.
   const mode = text === 'allow' ? 'prefer' : SSL_MODES.find((candidate) => candidate === text);
   if (mode === undefined) throw wrong(`sslmode is one of ${SSL_MODES.join(', ')}`);
   return mode;
 }
+
+const isOnThisMachine = ({ host }: Host): boolean => host.startsWith('/') || isLoopback(host);
 
 function timeoutOf(text = String(DEFAULT_CONNECT_TIMEOUT_S)): number {
   const seconds = Number(text);
@@ -163,7 +177,11 @@ function decoded(text: string | undefined): string | undefined {
   }
 }
 
-function printAddress({ user, hosts, database, schema }: Omit<PostgresAddress, 'place'>): string {
+type Printed = Pick<PostgresAddress, 'user' | 'database' | 'schema'> & {
+  readonly hosts: readonly GivenHost[];
+};
+
+function printAddress({ user, hosts, database, schema }: Printed): string {
   const printedHosts = hosts.map(({ host = '', port }) => {
     const name = host.startsWith('/') ? encodeURIComponent(host) : host.includes(':') ? `[${host}]` : host;
     return port === undefined ? name : `${name}:${port}`;
@@ -176,5 +194,5 @@ function printAddress({ user, hosts, database, schema }: Omit<PostgresAddress, '
 const wrong = (reason: string) =>
   invalid(`the location of the store can't be right: ${reason}`, {
     field: 'store',
-    hint: 'for example postgres://coffer@db.example.com/coffer?sslmode=verify-full',
+    hint: 'for example postgres://coffer@db.example.com/coffer',
   });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
 import { invalid, placed, unavailable } from '../../../ground/errors.ts';
+import { keepOwnAuthorities } from '../../../ground/tls-trust.ts';
 import { diskError } from '../files/disk-errors.ts';
 import type { Host, PostgresAddress } from './address.ts';
 
@@ -14,7 +15,7 @@ const SYSTEM = 'system';
  * TLS here; falling back is up to the caller.
  */
 export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions | false {
-  const local = hosts.every(({ host }) => host?.startsWith('/') === true);
+  const local = hosts.every(({ host }) => host.startsWith('/'));
   if (ssl.mode === 'disable' || local) return false;
   const own = {
     ...(ssl.certificateFile === undefined ? {} : { cert: readPem(ssl.certificateFile) }),
@@ -28,13 +29,16 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
       hint: 'name the file with the certificate of the authority, or use sslmode=verify-full',
     });
   }
-  const trusted = authority === undefined || authority === SYSTEM ? {} : { ca: readPem(authority) };
-  if (ssl.mode === 'verify-full') return { ...own, ...trusted };
   // With an authority at hand, "require" means "verify-ca".
-  if (ssl.mode === 'verify-ca' || (ssl.mode === 'require' && authority !== undefined)) {
-    return { ...own, ...trusted, checkServerIdentity: () => undefined };
-  }
-  return { ...own, rejectUnauthorized: false };
+  const verified = ssl.mode.startsWith('verify') || (ssl.mode === 'require' && authority !== undefined);
+  if (!verified) return { ...own, rejectUnauthorized: false };
+  keepOwnAuthorities();
+  return {
+    ...own,
+    rejectUnauthorized: true,
+    ...(authority === undefined || authority === SYSTEM ? {} : { ca: readPem(authority) }),
+    ...(ssl.mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+  };
 }
 
 /** @throws `invalid` for a certificate and key that are none, don't belong together or want a passphrase. */
@@ -96,7 +100,7 @@ function readSecretFile(path: string): string {
  */
 function lookUp(table: string, { host, port }: Host, address: PostgresAddress): string | undefined {
   const wanted = [
-    host === undefined || host.startsWith('/') ? 'localhost' : host,
+    host.startsWith('/') ? 'localhost' : host,
     String(port ?? 5432),
     address.database ?? address.user ?? '',
     address.user ?? '',

@@ -204,7 +204,7 @@ export class Connections {
     const { connections, waitMs, statementMs, lockMs } = this.#limits;
     const password = passwordFor(this.#address, host);
     return {
-      ...(host.host === undefined ? {} : { host: host.host }),
+      host: host.host,
       ...(host.port === undefined ? {} : { port: host.port }),
       ...(user === undefined ? {} : { user }),
       ...(database === undefined ? {} : { database }),

@@ -131,7 +131,7 @@ function tlsReason(code: string, message: string): Reason | undefined {
   if (NO_TLS.test(message)) {
     return {
       reason: 'the database offers no TLS',
-      hint: 'set "ssl = on" there, or sslmode=disable where nobody listens',
+      hint: 'set "ssl = on" there, or sslmode=disable where nobody could listen or answer in its place',
     };
   }
   if (TLS_ONLY.test(message)) {
@@ -165,7 +165,7 @@ function ownReason(error: unknown, message: string): Reason {
   if (isCertificateError(error)) {
     return {
       reason: placed`its certificate is not trusted${quoted(message)}`,
-      hint: 'check sslmode and sslrootcert',
+      hint: 'name its authority with sslrootcert, or use sslmode=prefer where nobody could answer in its place',
     };
   }
   if (BUSY.test(message)) {
