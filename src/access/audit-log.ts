@@ -1,8 +1,9 @@
 import { constants, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { elapsedMs } from '../ground/clock.ts';
-import { type CofferError, placed, unavailable } from '../ground/errors.ts';
+import { CofferError, placed, unavailable } from '../ground/errors.ts';
 import { pause } from '../ground/pause.ts';
+import { refuseWritable } from '../ground/private-files.ts';
 import { diskReason } from '../store/backends/files/disk-errors.ts';
 
 export interface AuditLogOptions {
@@ -55,7 +56,7 @@ export class AuditLog {
     this.#torn = opened.torn;
   }
 
-  /** Opens (0600, made when missing) the file. @throws `unavailable` naming the file. */
+  /** Opens (0600, made when missing) the file. @throws `unavailable` naming the file; others may not write to it. */
   static async open(path: string, options: AuditLogOptions = {}): Promise<AuditLog> {
     return new AuditLog(path, options, await openLog(path));
   }
@@ -150,6 +151,7 @@ async function openLog(path: string) {
   try {
     file = await open(path, FLAGS, MODE);
     const identity = await file.stat();
+    refuseWritable(path, identity, 'audit');
     return { file, identity, torn: await endsWithinLine(file) };
   } catch (error) {
     await file?.close();
@@ -171,6 +173,7 @@ async function endsWithinLine(file: FileHandle): Promise<boolean> {
 }
 
 function cannotOpen(path: string, cause: unknown): CofferError {
+  if (cause instanceof CofferError) return cause;
   return unavailable(placed`cannot open the audit log ${{ file: path }}: ${diskReason(cause)}`, {
     hint: 'mend the path or its permissions',
     cause,

@@ -1,18 +1,23 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isExposed } from '../client/address.ts';
+import { isExposed, parseAddress } from '../client/address.ts';
 import { connect } from '../client/client.ts';
 import { CofferError, invalid } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
+import { readFileWhole } from './files/in-file.ts';
+import { inputText } from './files/input.ts';
 import { type Environment, variable } from './given.ts';
 import { secretText } from './secrets/secret-sources.ts';
 import type { Session } from './session.ts';
+
+const MAX_CA_BYTES = 1 << 20;
 
 /** Runs operations on a server. Says so when others on the network can read what is sent. */
 export async function openRemote(session: Session, address: string): Promise<Runner> {
   if (isExposed(address)) {
     session.warn(`${address} is not encrypted: others on the network can read the token and the data`);
   }
+  warnOfForeignSocket(session, address);
   const token = await tokenOf(session);
   const { mount, organization } = session.settings;
   const authorities = firstSet(session.environment, ['COFFER_CACERT', 'VAULT_CACERT']);
@@ -24,9 +29,7 @@ export async function openRemote(session: Session, address: string): Promise<Run
     proxyEnv: session.environment,
     ...(token === undefined ? {} : { token }),
     ...(namespace === undefined ? {} : { namespace }),
-    ...(authorities === undefined
-      ? {}
-      : { certificateAuthorities: secretText(authorities.value, authorities.name) }),
+    ...(authorities === undefined ? {} : { certificateAuthorities: publicText(authorities) }),
   });
   if (token !== undefined) return client;
   const refused = (error: unknown): never => {
@@ -48,6 +51,19 @@ function firstSet(
     if (value !== undefined) return { name, value };
   }
   return undefined;
+}
+
+const publicText = ({ name, value }: { readonly name: string; readonly value: string }): string =>
+  inputText(readFileWhole(value, name, MAX_CA_BYTES), name);
+
+/** Anybody may put a socket where everybody may write, and is sent the token then. */
+function warnOfForeignSocket(session: Session, address: string): void {
+  const target = parseAddress(address);
+  const own = process.geteuid?.();
+  if (target.kind !== 'socket' || own === undefined) return;
+  const uid = statSync(target.path, { throwIfNoEntry: false })?.uid;
+  if (uid === undefined || uid === own || uid === 0) return;
+  session.warn(`${target.path} belongs to another user (uid ${uid}), who reads the token and the data`);
 }
 
 /** A server tells those without a token no more than those with a wrong one. */

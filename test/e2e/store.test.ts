@@ -30,6 +30,9 @@ function withChecksum(content: object): string {
 
 const otherKey = Buffer.alloc(32, 8).toString('base64');
 
+/** As a file with a secret must be. */
+const PRIVATE = { mode: 0o600 };
+
 describe('coffer keygen', () => {
   it('prints 32 random bytes in base64, another key each time', () => {
     const [first, second] = [bare.ok('keygen'), bare.ok('keygen')];
@@ -114,7 +117,7 @@ describe('ways to unlock the store', () => {
     [
       'COFFER_MASTER_KEY_FILE',
       () => {
-        writeFileSync(bare.file('key'), `${MASTER_KEY}\n`);
+        writeFileSync(bare.file('key'), `${MASTER_KEY}\n`, PRIVATE);
         return { COFFER_MASTER_KEY_FILE: bare.file('key') };
       },
     ],
@@ -123,7 +126,7 @@ describe('ways to unlock the store', () => {
     [
       'COFFER_PASSPHRASE_FILE',
       () => {
-        writeFileSync(bare.file('phrase'), 'correct horse battery staple\n');
+        writeFileSync(bare.file('phrase'), 'correct horse battery staple\n', PRIVATE);
         return { COFFER_PASSPHRASE_FILE: bare.file('phrase') };
       },
     ],
@@ -135,15 +138,15 @@ describe('ways to unlock the store', () => {
 
   it('lets the same master key come from the variable or from a file', () => {
     made({ COFFER_MASTER_KEY: MASTER_KEY });
-    writeFileSync(bare.file('key'), MASTER_KEY);
+    writeFileSync(bare.file('key'), MASTER_KEY, PRIVATE);
     expect(bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key') }).ok('transit keys list')).toBe('orders');
   });
 
   it('takes any file of 32 bytes or more as a key file', () => {
-    writeFileSync(bare.file('photo.jpg'), randomBytes(5000));
+    writeFileSync(bare.file('photo.jpg'), randomBytes(5000), PRIVATE);
     bare.ok('init --key-file photo.jpg');
     expect(bare.with({ COFFER_MASTER_KEY_FILE: bare.file('photo.jpg') }).ok('transit keys list')).toBe('');
-    writeFileSync(bare.file('short'), 'x');
+    writeFileSync(bare.file('short'), 'x', PRIVATE);
     bare.refused('init --store other --key-file short', 2);
   });
 
@@ -168,7 +171,7 @@ describe('ways to unlock the store', () => {
     expect(shares).toHaveLength(5);
     here.ok('transit keys create orders');
     const withShares = (...texts: (string | undefined)[]): Place => {
-      writeFileSync(bare.file('shares'), texts.join('\n'));
+      writeFileSync(bare.file('shares'), texts.join('\n'), PRIVATE);
       return bare.with({ COFFER_SHARES_FILE: bare.file('shares') });
     };
     expect(withShares(shares[4], shares[0], shares[2]).ok('transit keys list')).toBe('orders');
@@ -201,12 +204,12 @@ describe('coffer slots', () => {
 
   it('adds passphrases, key files, commands and shares', () => {
     here.ok('init');
-    writeFileSync(here.file('phrase'), 'new phrase\n');
+    writeFileSync(here.file('phrase'), 'new phrase\n', PRIVATE);
     here.ok('slots add --passphrase-file phrase');
     expect(bare.with({ COFFER_PASSPHRASE: 'new phrase' }).ok('transit keys list')).toBe('');
     here.ok('slots add --passphrase', { environment: { COFFER_NEW_PASSPHRASE: 'another' } });
     expect(bare.with({ COFFER_PASSPHRASE: 'another' }).ok('transit keys list')).toBe('');
-    writeFileSync(here.file('key'), randomBytes(32));
+    writeFileSync(here.file('key'), randomBytes(32), PRIVATE);
     here.ok('slots add --key-file key');
     expect(bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key') }).ok('transit keys list')).toBe('');
     here.ok(['slots', 'add', '--command', 'echo from a command']);

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, read } from 'node:fs';
+import { closeSync, fstatSync, openSync, read, type Stats } from 'node:fs';
 import { CofferError } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
@@ -26,8 +26,15 @@ export interface InFile extends Input {
   close(): void;
 }
 
+/** Throws for a file that it does not like. */
+type Judge = (path: string, stats: Stats, field: string) => void;
+
+const refuseDirectory: Judge = (path, stats) => {
+  if (stats.isDirectory()) throw Object.assign(new Error(path), { code: 'EISDIR' });
+};
+
 /** @throws `invalid` naming the field when there is no file that could be read. */
-export function openInFile(path: string, field: string): InFile {
+export function openInFile(path: string, field: string, judge?: Judge): InFile {
   const plainly = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw readFailure(path, field, error);
@@ -35,9 +42,12 @@ export function openInFile(path: string, field: string): InFile {
   try {
     const descriptor = openSync(path, 'r');
     const stat = fstatSync(descriptor);
-    if (stat.isDirectory()) {
+    try {
+      refuseDirectory(path, stat, field);
+      judge?.(path, stat, field);
+    } catch (error) {
       closeSync(descriptor);
-      throw Object.assign(new Error(path), { code: 'EISDIR' });
+      throw error;
     }
     const input = inputFrom(descriptor);
     return {
@@ -56,6 +66,7 @@ export function openInFile(path: string, field: string): InFile {
 
 /** What cannot be opened was named wrongly; what cannot be read after that is a failure of the disk. */
 function readFailure(path: string, field: string, error: unknown): CofferError {
+  if (error instanceof CofferError) return error;
   const code = String((error as { readonly code?: unknown } | null)?.code);
   const kind = WRONG_NAME.has(code) ? 'invalid' : 'unavailable';
   const isUnreadable = code === 'ENOENT' && path.includes(UNREADABLE);
@@ -78,8 +89,8 @@ export async function readFully(descriptor: number, position: number, into: Uint
 }
 
 /** The whole content of a file, of at most `maxBytes`. */
-export function readFileWhole(path: string, field: string, maxBytes: number): Buffer {
-  const file = openInFile(path, field);
+export function readFileWhole(path: string, field: string, maxBytes: number, judge?: Judge): Buffer {
+  const file = openInFile(path, field, judge);
   try {
     return file.readAll(maxBytes);
   } finally {

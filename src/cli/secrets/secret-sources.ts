@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { wipe } from '../../ground/bytes.ts';
 import { unavailable } from '../../ground/errors.ts';
+import { refuseExposed } from '../../ground/private-files.ts';
 import { parseMasterKey, tryParseMasterKey } from '../../store/master-key.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import type { SlotRequest } from '../../store/slots/slot-kind.ts';
@@ -106,9 +107,9 @@ export const secretVariables: ReadonlySet<string> = new Set([
   'COFFER_TOKEN',
 ]);
 
-/** The content of a key file. @throws `invalid` when there is no such file. */
+/** The content of a key file. @throws `invalid` when there is no such file, `unavailable` when others may read or write it. */
 export const readKeyFile = (path: string, label: string): Buffer =>
-  readFileWhole(path, label, MAX_SECRET_BYTES);
+  readFileWhole(path, label, MAX_SECRET_BYTES, refuseExposed);
 
 /** The master key that a file's content is, or undefined. The content is overwritten. */
 function masterKeyIn(content: Buffer): Buffer | undefined {
@@ -119,13 +120,12 @@ function masterKeyIn(content: Buffer): Buffer | undefined {
 
 /** A passphrase kept in a file: where that is possible, as bytes that can be overwritten. */
 export function passphraseIn(path: string, label: string): string | Uint8Array {
-  const bytes = readFileWhole(path, label, MAX_SECRET_BYTES);
+  const bytes = readKeyFile(path, label);
   return isAscii(bytes) ? withoutLineBreak(bytes) : inputText(bytes, label);
 }
 
 /** A secret kept in a file, without the newline at its end. */
-export const secretText = (path: string, label: string): string =>
-  inputText(readFileWhole(path, label, MAX_SECRET_BYTES), label);
+export const secretText = (path: string, label: string): string => inputText(readKeyFile(path, label), label);
 
 const shareLines = (text: string): readonly string[] =>
   text

@@ -1,7 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { invalid, placed, type Text, unavailable } from '../../ground/errors.ts';
+import { CofferError, invalid, placed, type Text, unavailable } from '../../ground/errors.ts';
+import { readPrivateFile } from '../../ground/private-files.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import type { TlsCertificate } from './http-server.ts';
 
@@ -15,11 +16,12 @@ export interface TlsFiles {
 /**
  * Reads a certificate and its key, and makes sure that TLS can be spoken with them: OpenSSL takes an empty certificate without a
  * word, and then refuses every connection.
- * @throws `unavailable` for a file that can't be read, `invalid` for what is no certificate, no key, or not the key of the other.
+ * @throws `unavailable` for a file that can't be read, or a key that others may read or write; `invalid` for what is no
+ * certificate, no key, or not the key of the other.
  */
 export function readTlsFiles({ certificateFile, keyFile }: TlsFiles): TlsCertificate {
   const certificate = readPem(certificateFile, 'tls');
-  const key = readPem(keyFile, 'tls-key');
+  const key = readPem(keyFile, 'tls-key', readPrivateFile);
   if (!firstCertificate(certificate, certificateFile).checkPrivateKey(privateKey(key, keyFile))) {
     throw refused(
       'tls-key',
@@ -54,14 +56,16 @@ function privateKey(pem: string, file: string): KeyObject {
   }
 }
 
-function readPem(path: string, field: string): string {
+function readPem(path: string, field: string, read = readPublicFile): string {
   try {
-    return readFileSync(path, 'utf8');
+    return read(path, field);
   } catch (error) {
+    if (error instanceof CofferError) throw error;
     throw unavailable(placed`cannot read ${{ file: path }}: ${diskReason(error)}`, { field, cause: error });
   }
 }
 
 const refused = (field: 'tls' | 'tls-key', message: Text, hint?: string) => invalid(message, { field, hint });
+const readPublicFile = (path: string, _field: string): string => readFileSync(path, 'utf8');
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

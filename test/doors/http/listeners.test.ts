@@ -139,7 +139,7 @@ describe('a listener', () => {
     const { certificateFile, keyFile } = selfSigned(directory);
     const other = selfSigned(temporaryDirectory());
     const empty = join(directory, 'empty');
-    writeFileSync(empty, '');
+    writeFileSync(empty, '', { mode: 0o600 });
     const refusalOf = (files: { certificateFile: string; keyFile: string }) =>
       refused(startServer({ tls: files }));
     expect(await refusalOf({ certificateFile: empty, keyFile })).toEqual({

@@ -128,7 +128,7 @@ describe.skipIf(missing !== undefined)(
         `cannot read ${nowhere}`,
       );
       const empty = join(directory, 'empty.crt');
-      writeFileSync(empty, 'nothing of the kind');
+      writeFileSync(empty, 'nothing of the kind', { mode: 0o600 });
       expect(await failure(() => read(location(`sslmode=verify-full&sslrootcert=${empty}`)))).toMatch(
         refused('its certificate is not trusted ('),
       );

@@ -1,8 +1,9 @@
 /** How a connection shows who it is, and finds out who is at the other end. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
-import { invalid, placed, unavailable } from '../../../ground/errors.ts';
+import { invalid } from '../../../ground/errors.ts';
+import { readPrivateFile } from '../../../ground/private-files.ts';
 import { keepOwnAuthorities } from '../../../ground/tls-trust.ts';
 import { diskError } from '../files/disk-errors.ts';
 import type { Host, PostgresAddress } from './address.ts';
@@ -19,7 +20,7 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
   if (ssl.mode === 'disable' || local) return false;
   const own = {
     ...(ssl.certificateFile === undefined ? {} : { cert: readPem(ssl.certificateFile) }),
-    ...(ssl.keyFile === undefined ? {} : { key: readPem(ssl.keyFile) }),
+    ...(ssl.keyFile === undefined ? {} : { key: readSecretFile(ssl.keyFile) }),
   };
   requireUsable(own);
   const authority = ssl.rootCertificateFile ?? defaultAuthority();
@@ -80,15 +81,10 @@ export function passwordFor(address: PostgresAddress, host: Host): Password {
   return () => lookUp(readSecretFile(passwordTable), host, address);
 }
 
-/** @throws `unavailable` when it can't be read, or everybody can read it (as libpq refuses it). */
+/** @throws `unavailable` when it can't be read, or others can read it, too (which libpq refuses as well). */
 function readSecretFile(path: string): string {
   try {
-    if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-      throw unavailable(placed`${{ file: path }} can be read by others`, {
-        hint: placed`run "chmod 600 ${{ file: path }}"`,
-      });
-    }
-    return readFileSync(path, 'utf8');
+    return readPrivateFile(path);
   } catch (error) {
     throw diskError(error, 'read', path);
   }

@@ -1,0 +1,61 @@
+import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { type CofferError, placed, unavailable } from './errors.ts';
+
+const ANY_RIGHT = 0o077;
+const ALL_BUT_READING_BY_GROUP = 0o037;
+const WRITING = 0o022;
+const ROOT = 0;
+/** Files that were open when the program was started: whoever opened them answers for them. */
+const HANDED_OVER = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|thread-self|\d+)\/fd\/\d+)$/;
+
+/**
+ * Refuses a file with a secret that others may read or write, as PostgreSQL and ssh do: nobody but its owner may, who is the
+ * user of this process or root; a file of root's may be readable for its group. Pipes and the like have no such rights, nor has
+ * any file on platforms whose users have no numbers (Windows).
+ * @param field the parameter that names the file.
+ * @throws `unavailable` with the command that mends it.
+ * @see docs/decisions/0115
+ */
+export function refuseExposed(path: string, stats: Stats, field?: string): void {
+  const forbidden = stats.uid === ROOT ? ALL_BUT_READING_BY_GROUP : ANY_RIGHT;
+  refuseOthers(path, stats, forbidden, '600', field);
+}
+
+/** As `refuseExposed`, for a file that others may read, but not write. */
+export function refuseWritable(path: string, stats: Stats, field?: string): void {
+  refuseOthers(path, stats, WRITING, 'go-w', field);
+}
+
+/** The content of a file with a secret. @throws as `refuseExposed`; the platform's error when it can't be read. */
+export function readPrivateFile(path: string, field?: string): string {
+  const descriptor = openSync(path, 'r');
+  try {
+    refuseExposed(path, fstatSync(descriptor), field);
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** @param mend what "chmod" is told. */
+function refuseOthers(
+  path: string,
+  stats: Stats,
+  forbidden: number,
+  mend: string,
+  field: string | undefined,
+): void {
+  const own = process.geteuid?.();
+  if (own === undefined || !stats.isFile() || HANDED_OVER.test(path)) return;
+  const { uid, mode } = stats;
+  const refused = (reason: string): CofferError =>
+    unavailable(placed`${{ file: path }} ${reason}`, {
+      field,
+      hint:
+        uid === own
+          ? placed`run "chmod ${mend} ${{ file: path }}"`
+          : placed`as root, run "chown ${own} ${{ file: path }} && chmod ${mend} ${{ file: path }}"`,
+    });
+  if (uid !== own && uid !== ROOT) throw refused(`belongs to another user (uid ${uid}, yours is ${own})`);
+  if ((mode & forbidden) !== 0) throw refused(`can be ${mode & WRITING ? 'written' : 'read'} by others`);
+}
