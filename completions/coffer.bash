@@ -22,7 +22,7 @@ _coffer_children() {
 
 _coffer_flags() {
   case "$1" in
-    ''|'status'|'slots'|'slots list'|'slots remove'|'rekey'|'doctor'|'store'|'store backup'|'store restore'|'store copy'|'store migrate'|'transit'|'transit keys'|'transit envelope'|'token'|'policy'|'orgs'|'workspaces'|'tags'|'mounts'|'version'|'help'|'completion') echo '--store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
+    ''|'status'|'slots'|'slots list'|'slots remove'|'rekey'|'doctor'|'store'|'store backup'|'store restore'|'store copy'|'store migrate'|'transit'|'transit keys'|'transit envelope'|'token'|'policy'|'orgs'|'workspaces'|'tags'|'mounts'|'help'|'completion') echo '--store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'keygen'|'transit keys delete'|'transit backup'|'transit wrapping-key'|'token list'|'token lookup'|'policy list'|'policy read'|'policy write'|'policy delete'|'orgs show'|'orgs delete'|'workspaces tag'|'workspaces untag'|'mounts list'|'mounts remove'|'mounts move') echo '--out --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'init') echo '--passphrase --passphrase-file --key-file --raw --command --shares --threshold --label --dialect --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'slots add') echo '--passphrase --passphrase-file --key-file --raw --command --shares --threshold --label --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
@@ -67,6 +67,7 @@ _coffer_flags() {
     'mounts add') echo '--dialect --description --out --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'read'|'write'|'list'|'delete') echo '--field --out --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'serve') echo '--listen --socket --tls-cert --tls-key --allow-insecure-listen --workers --max-request-size --dialect --audit-log --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
+    'version') echo '--licenses --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     *) return 1 ;;
   esac
 }

@@ -1430,6 +1430,7 @@ complete -c coffer -n '__coffer_at '\''serve'\''' -l quiet -s q -d 'Say nothing 
 complete -c coffer -n '__coffer_at '\''serve'\''' -l no-color -d 'No colour.'
 complete -c coffer -n '__coffer_at '\''serve'\''' -l yes -s y -d 'Do it without asking.'
 complete -c coffer -n '__coffer_at '\''serve'\''' -l help -s h -d 'Show help.'
+complete -c coffer -n '__coffer_at '\''version'\''' -l licenses -d 'The licenses of what others made of it, instead of the version.'
 complete -c coffer -n '__coffer_at '\''version'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''version'\''' -l address -x -d 'Work against a server: http://, https:// or unix:/path.sock.'
 complete -c coffer -n '__coffer_at '\''version'\''' -l token -d 'Token for the server; asked for when no TOKEN follows.'

@@ -1,12 +1,13 @@
 /**
- * Builds what is shipped: `dist/coffer.cjs` with its parts, the command; `dist/library.js` for
+ * Builds what is shipped: `dist/coffer.cjs` with its parts, the command, and the licenses of what others made of it; `dist/library.js` for
  * `import … from 'coffer'`, with its declarations in `dist/types`.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
 import { bundle } from './bundle.ts';
+import { LICENSES, licensesOfBundle } from './licenses.ts';
 import { rootHelp } from './root-help.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -30,7 +31,7 @@ const common: BuildOptions = {
 };
 
 rmSync(`${root}dist/types`, { recursive: true, force: true });
-await Promise.all([
+const [{ inputs }] = await Promise.all([
   bundle(common, 'src/main.ts', `${root}dist`),
   build({
     ...common,
@@ -42,4 +43,5 @@ await Promise.all([
     packages: 'external',
   }),
 ]);
+writeFileSync(`${root}dist/${LICENSES}`, licensesOfBundle(root, inputs));
 execFileSync(`${root}node_modules/.bin/tsc`, ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' });

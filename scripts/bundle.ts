@@ -41,6 +41,8 @@ export interface Bundle {
   readonly main: string;
   /** Loaded by `main`, which looks for them beside itself. */
   readonly parts: readonly string[];
+  /** The files of which they have something, by their paths from the working directory. */
+  readonly inputs: readonly string[];
 }
 
 /** Bundles `entry` into the files of the command, and answers their paths. */
@@ -80,7 +82,11 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
   files.forEach((file, index) => {
     writeFileSync(file, `${helpers.join('')}module.exports=${table(parts[index] ?? [])};\n`);
   });
-  return { main, parts: files };
+  return {
+    main,
+    parts: files,
+    inputs: Object.values(outputs).flatMap((output) => Object.keys(output.inputs)),
+  };
 }
 
 const nameOf = (path: string): string => `./${basename(path)}`;

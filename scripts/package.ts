@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LICENSES, licenseOfNode } from './licenses.ts';
 import { makeExecutable, PARTS, wrapped } from './single-executable.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -35,6 +36,7 @@ try {
   coffer('--quiet', 'transit', 'keys', 'create', 'aead');
   node('scripts/code-cache.ts', directory, 'coffer.cjs', JSON.stringify(frequentCommands()));
   node('scripts/code-cache.ts', directory, 'coffer-more.cjs', JSON.stringify(everydayCommands()));
+  writeFileSync(part(LICENSES), `${readFileSync(dist(LICENSES), 'utf8')}\n${licenseOfNode(root)}`);
   rmSync(output, { force: true });
   await makeExecutable(join(root, 'scripts/executable.cjs'), output, assets());
 } finally {
@@ -44,7 +46,7 @@ process.stdout.write(`${output} (${Math.round(statSync(output).size / 2 ** 20)} 
 
 function assets(): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    [...PARTS, 'coffer.cjs.cache', 'coffer-more.cjs.cache'].map((name) => [name, part(name)]),
+    [...PARTS, 'coffer.cjs.cache', 'coffer-more.cjs.cache', LICENSES].map((name) => [name, part(name)]),
   );
 }
 

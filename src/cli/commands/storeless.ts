@@ -1,4 +1,7 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { version as number } from '../../ground/version.ts';
+import { diskError } from '../../store/backends/files/disk-errors.ts';
 import { generateMasterKey } from '../../store/master-key.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
@@ -25,14 +28,42 @@ export const keygen: Command = {
 
 export const version: Command = {
   arguments: [],
-  options: [],
+  options: [
+    {
+      flag: 'licenses',
+      takes: 'nothing',
+      help: 'The licenses of what others made of it, instead of the version.',
+    },
+  ],
   details: 'What coffer --version prints; with -o json, an object with the number alone.',
   examples: [
     ['coffer version', 'Which Coffer this is'],
     ['coffer version -o json', 'The same for a script'],
+    ['coffer version --licenses | less', 'Under which licenses its parts are, word by word'],
   ],
-  async run({ streams: { out }, settings: { format } }) {
-    out.write(format === 'json' ? jsonText({ version: number }, out.isTerminal) : `coffer ${number}\n`);
+  async run({ streams: { out }, settings: { format } }, { options }) {
+    const isJson = format === 'json';
+    if (options.has('licenses')) {
+      const licenses = thirdPartyLicenses();
+      out.write(isJson ? jsonText({ licenses }, out.isTerminal) : licenses);
+    } else {
+      out.write(isJson ? jsonText({ version: number }, out.isTerminal) : `coffer ${number}\n`);
+    }
     return DONE;
   },
 };
+
+const LICENSES = 'THIRD-PARTY-LICENSES';
+
+/** Made with the bundle; in the single executable, an asset. */
+function thirdPartyLicenses(): string {
+  const sea = process.getBuiltinModule('node:sea');
+  if (sea.isSea()) return sea.getAsset(LICENSES, 'utf8');
+  const [, program = ''] = process.argv;
+  const file = join(dirname(realpathSync(program)), '..', 'dist', LICENSES);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw diskError(error, 'read', file);
+  }
+}

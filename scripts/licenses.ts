@@ -1,0 +1,58 @@
+/** The licenses of what others made and we ship, as one text. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const LICENSES = 'THIRD-PARTY-LICENSES';
+
+/** Those that ask for no more than that their text comes along. */
+const ALLOWED: readonly unknown[] = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
+const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
+const LICENSE_FILE = /^(?:licen[cs]e|copying)/i;
+const NOTICE_FILE = /^notice/i;
+const LICENSE_IN_README = /^#+ *licen[cs]e\s*$.*/ims;
+const RULE = '='.repeat(80);
+
+/**
+ * Of the packages that went into a bundle.
+ * @param root with a slash at its end.
+ * @param inputs the files that went into it, by their paths from there.
+ * @throws for a package without a license, or with one that asks for more than its text.
+ */
+export function licensesOfBundle(root: string, inputs: readonly string[]): string {
+  const packages = new Set(inputs.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []));
+  const sections = [...packages].sort().map((path) => sectionOf(join(root, path)));
+  return [
+    'Coffer contains works of others, each under the license that follows its name.\n',
+    ...sections,
+  ].join('\n');
+}
+
+function sectionOf(directory: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as {
+    readonly [member: string]: unknown;
+  };
+  if (!ALLOWED.includes(license)) throw new Error(`${name} is licensed under ${license}: may it be shipped?`);
+  const files = readdirSync(directory).sort();
+  const texts = [LICENSE_FILE, NOTICE_FILE]
+    .flatMap((wanted) => files.filter((file) => wanted.test(file)))
+    .map((file) => readFileSync(join(directory, file), 'utf8').trim());
+  const text = texts.length > 0 ? texts.join('\n\n') : licenseInReadme(directory);
+  if (text === undefined) throw new Error(`there is no license in ${directory}`);
+  return section(`${name} ${version} (${license})`, text);
+}
+
+const licenseInReadme = (directory: string): string | undefined =>
+  LICENSE_IN_README.exec(readFileSync(join(directory, 'README.md'), 'utf8'))?.[0].trim();
+
+/** Of the Node that runs, and of all that is in it: the npm package "node" has one more for each platform. */
+export function licenseOfNode(root: string): string {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const names = ['node', 'node-bin'].map((prefix) => `${prefix}-${platform}-${process.arch}`);
+  const file = ['node_modules/node/node_modules', 'node_modules']
+    .flatMap((place) => names.map((name) => join(root, place, name, 'LICENSE')))
+    .find((path) => existsSync(path));
+  if (file === undefined) throw new Error('the npm package "node" has no license for this platform');
+  return section(`Node.js ${process.versions.node}`, readFileSync(file, 'utf8').trim());
+}
+
+const section = (title: string, text: string): string => `${RULE}\n${title}\n\n${text}\n`;
