@@ -76,6 +76,23 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       expect(forgotten.exitCode).toBe(0);
     });
 
+    it('that are wrong to the end are named in the last line, with nothing that was never asked for', () => {
+      bare.with({ COFFER_PASSPHRASE: 'x' }).ok('init --shares 2 --threshold 2 --store refused');
+      const place = bare.with({ COFFER_MASTER_KEY_COMMAND: 'echo ran >> runs; echo nope' });
+      const { exitCode, text } = onTerminal(place, 'coffer transit keys list --store refused', {
+        steps: [
+          ['Passphrase', 'one\r'],
+          ['did not unlock[^$]*Passphrase', 'two\r'],
+          ['did not unlock[^$]*Passphrase', 'three\r'],
+        ],
+      });
+      expect(exitCode).toBe(4);
+      expect(text).toMatch(
+        /\ncoffer: this store does not open with COFFER_MASTER_KEY_COMMAND or the passphrase \([^\n]+\)\n$/,
+      );
+      expect(readFileSync(bare.file('runs'), 'utf8')).toBe('ran\n');
+    });
+
     it('are asked for when the environment has a wrong one, and that is said', () => {
       const place = bare.with({ COFFER_PASSPHRASE: 'wrong' });
       const { exitCode, text } = onTerminal(place, 'coffer transit keys list --store shared', {
