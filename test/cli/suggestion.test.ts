@@ -49,7 +49,7 @@ describe('an unknown command', () => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
   });
 
-  it.each(['write transit/encrypt/orders', 'read transit/keys/orders', 'delete x', 'login', 'serve-workers'])(
+  it.each(['patch transit/keys/orders', 'unwrap x', 'login', 'serve-workers'])(
     'that could mean too much, or nothing, brings up nothing: %s',
     async (line) => {
       expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', hint: 'see "coffer --help"' });
