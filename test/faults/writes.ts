@@ -13,6 +13,8 @@ export interface Write {
   readonly store?: (box: Sandbox) => string;
   /** It has done what it was asked to before it clears away, and a failure of that is not told. */
   readonly cleansLater?: boolean;
+  /** It changes a file beside the store, and nothing in it. */
+  readonly leavesStore?: boolean;
 }
 
 export const storeOf = (write: Write, box: Sandbox): string => write.store?.(box) ?? box.store;
@@ -26,10 +28,10 @@ const plain = (line: string, more: Omit<Write, 'name' | 'words'> = {}): Write =>
 });
 
 /** Of a command that writes a file beside the store. */
-const withFile =
-  (name: string) =>
-  async (box: Sandbox): Promise<string> =>
-    `${fileAt(box.at(name))} ${await pictureOf(box.store)}`;
+const withFile = (name: string): Pick<Write, 'look' | 'leavesStore'> => ({
+  look: async (box) => `${fileAt(box.at(name))} ${await pictureOf(box.store)}`,
+  leavesStore: true,
+});
 
 const other = (box: Sandbox): string => box.at('other');
 
@@ -82,7 +84,7 @@ export const storeWrites: readonly Write[] = [
   {
     name: 'store backup FILE',
     words: (box) => ['store', 'backup', box.at('new.backup')],
-    look: withFile('new.backup'),
+    ...withFile('new.backup'),
   },
   {
     name: 'store restore FILE',
@@ -96,7 +98,7 @@ export const fileWrites: readonly Write[] = [
   {
     name: 'encrypt --out, in place of an older file',
     words: (box) => ['transit', 'encrypt', 'letters', 'hello', '--out', box.at('ciphertext')],
-    look: withFile('ciphertext'),
+    ...withFile('ciphertext'),
   },
   {
     name: 'encrypt --batch --out',
@@ -105,17 +107,17 @@ export const fileWrites: readonly Write[] = [
       { length: 50 },
       (_, i) => `{"plaintext":"${Buffer.from(`item ${i}`).toString('base64')}"}\n`,
     ).join(''),
-    look: withFile('results'),
+    ...withFile('results'),
   },
   {
     name: 'keygen --out',
     words: (box) => ['keygen', '--out', box.at('master.key')],
-    look: withFile('master.key'),
+    ...withFile('master.key'),
   },
   {
     name: 'envelope encrypt --out',
     words: (box) => [...envelope('encrypt', 'letters'), '--in', box.at('letter'), '--out', box.at('sealed')],
-    look: withFile('sealed'),
+    ...withFile('sealed'),
   },
   {
     name: 'envelope decrypt --out',
@@ -126,12 +128,13 @@ export const fileWrites: readonly Write[] = [
       '--out',
       box.at('opened'),
     ],
-    look: withFile('opened'),
+    ...withFile('opened'),
   },
   {
     name: 'envelope rewrap',
     words: (box) => [...envelope('rewrap', 'letters'), '--in', box.at('envelope')],
     look: envelopePicture,
+    leavesStore: true,
   },
 ];
 

@@ -1,0 +1,127 @@
+import { it } from 'vitest';
+import type { Chance } from '../../chance.ts';
+import { seeded } from '../../seeded.ts';
+import type { Sandbox } from '../sandbox.ts';
+import { Tally } from '../tally.ts';
+import { usualTemplate } from '../template.ts';
+import type { Write } from '../writes.ts';
+import type { Step } from './history.ts';
+import { dataLosses, diskAfter, lossesAt, type PowerCut } from './power-cut.ts';
+import {
+  type Case,
+  checkAfter,
+  type Fault,
+  followed,
+  followers,
+  type Scenario,
+  undisturbed,
+} from './scenario.ts';
+
+const isSlow = process.env['SLOW'] === '1';
+/** How many states of each command are tried, of those after one fault and of those after two. */
+const STATES = isSlow ? { once: 600, twice: 800, firsts: 60 } : { once: 60, twice: 40, firsts: 8 };
+/** Where more sets of changes may be lost, so many of them are taken by chance. */
+const MOST_LOSSES = isSlow ? 200 : 24;
+
+/** The only case to try, as a failure has printed it. */
+const only = JSON.parse(process.env['CRASH'] ?? 'null') as Case | null;
+
+/** Tests that cut the power at each step of each command, in each order in which a disk may have done what it was asked to. */
+export function crashEverywhere(writes: readonly Write[]): void {
+  const template = usualTemplate();
+  if (only !== null) {
+    repeat(only, writes, template);
+    return;
+  }
+  it.each(writes)(
+    'without power at any moment, "$name" leaves all as before or as after, in whatever order the disk wrote',
+    async (write) => {
+      const chance = seeded();
+      const tally = new Tally('crash states');
+      const scenario = await undisturbed(write, template());
+      for (const cut of cutsOf(scenario, STATES.once, chance)) {
+        await tally.after(line({ write: write.name, cut }), () => checkAfter(scenario, cut));
+      }
+      tally.settle();
+    },
+  );
+
+  it.each(writes.filter(({ leavesStore }) => leavesStore !== true))(
+    'cut short twice, "$name" and then whoever comes next, all is as before or as after, in whatever order the disk wrote',
+    async (write) => {
+      const chance = seeded();
+      const tally = new Tally('crash states');
+      const scenario = await undisturbed(write, template());
+      for (let i = 0; i < STATES.firsts; i++) {
+        const fault = firstFault(scenario, chance);
+        const follower = chance.pick(followers);
+        const second = await followed(scenario, fault, follower);
+        for (const cut of cutsOf(second, STATES.twice / STATES.firsts, chance)) {
+          await tally.after(line({ write: write.name, first: { fault, follower }, cut }), () =>
+            checkAfter(second, cut),
+          );
+        }
+      }
+      tally.settle();
+    },
+  );
+}
+
+function repeat({ write: name, first, cut }: Case, writes: readonly Write[], template: () => Sandbox): void {
+  it.each(writes.filter((write) => write.name === name))(
+    'without power at the one moment that was asked for, "$name" leaves all as before or as after',
+    async (write) => {
+      const scenario = await undisturbed(write, template());
+      const last = first === undefined ? scenario : await followed(scenario, first.fault, first.follower);
+      last.history.steps.slice(0, cut.at).forEach((step, number) => {
+        process.stdout.write(`${number} ${cut.lost.includes(number) ? 'LOST ' : ''}${describe(step)}\n`);
+      });
+      await checkAfter(last, cut);
+    },
+  );
+}
+
+const describe = (step: Step): string =>
+  step.kind === 'names'
+    ? step.entries
+        .map(({ directory, name, inode }) => `${directory}/${name} -> ${inode ?? 'gone'}`)
+        .join(', ')
+    : step.kind === 'data'
+      ? `write ${step.inode}`
+      : `sync ${step.inode} (${step.begun})`;
+
+function firstFault(scenario: Scenario, chance: Chance): Fault {
+  const { history } = scenario;
+  const at = chance.below(history.steps.length + 1);
+  if (!chance.oneIn(3)) return { killed: at };
+  return { at, lost: chance.pick(lossesAt(history, at, MOST_LOSSES, chance)), data: chance.pick(dataLosses) };
+}
+
+/** The ways in which the power may fail that leave different disks, or `most` of them by chance where there are more. */
+function cutsOf({ history, from }: Scenario, most: number, chance: Chance): readonly PowerCut[] {
+  const end = history.steps.length;
+  const moments = shuffled([...history.steps.keys()].slice(from), chance).slice(0, most);
+  const all = [end, ...moments].flatMap((at) =>
+    lossesAt(history, at, MOST_LOSSES, chance).flatMap((lost) =>
+      dataLosses.map((data) => ({ at, lost, data })),
+    ),
+  );
+  const found = new Map<string, PowerCut>();
+  for (const cut of shuffled(all, chance)) {
+    if (found.size === most) break;
+    const print = `${cut.at === end} ${diskAfter(history, cut).print()}`;
+    if (!found.has(print)) found.set(print, cut);
+  }
+  return [...found.values()];
+}
+
+function shuffled<T>(list: readonly T[], chance: Chance): readonly T[] {
+  const mixed = [...list];
+  for (let i = mixed.length - 1; i > 0; i--) {
+    const j = chance.below(i + 1);
+    [mixed[i], mixed[j]] = [mixed[j] as T, mixed[i] as T];
+  }
+  return mixed;
+}
+
+const line = (one: Case): string => `CRASH='${JSON.stringify(one)}'`;

@@ -1,0 +1,147 @@
+import type { Chance } from '../../chance.ts';
+import { type Disk, type History, type Naming, rename } from './history.ts';
+
+/** What becomes of bytes that were written and not synced: all are there, none, only their number, or the first half. */
+export type DataLoss = 'kept' | 'none' | 'zeroes' | 'half' | 'mixed';
+export const dataLosses: readonly DataLoss[] = ['kept', 'none', 'zeroes', 'half', 'mixed'];
+
+/** The power fails. */
+export interface PowerCut {
+  /** So many steps had been taken. */
+  readonly at: number;
+  /** Those of them, changes of names, that had not reached the disk. */
+  readonly lost: readonly number[];
+  readonly data: DataLoss;
+}
+
+/** The first steps that are changes of names, by their numbers. */
+const namings = ({ steps }: History, at: number): ReadonlyMap<number, Naming> =>
+  new Map(
+    [...steps.slice(0, at).entries()].filter((entry): entry is [number, Naming] => entry[1].kind === 'names'),
+  );
+
+const touches = ({ entries }: Naming, directory: number): boolean =>
+  entries.some((entry) => entry.directory === directory);
+
+/**
+ * The changes of names that are on the disk for certain: those in a directory that was synced since, with all that must be there
+ * before them. A directory keeps the order of its own entries, and a move is one step; that is all that file systems have in common.
+ */
+function certain(history: History, at: number): ReadonlySet<number> {
+  const found = new Set<number>();
+  const all = namings(history, at);
+  const include = (directory: number, before: number): void => {
+    for (const [number, naming] of all) {
+      if (number >= before || found.has(number) || !touches(naming, directory)) continue;
+      found.add(number);
+      include(naming.into, number);
+    }
+  };
+  for (const step of history.steps.slice(0, at)) if (step.kind === 'sync') include(step.inode, step.begun);
+  return found;
+}
+
+/** Every set of changes of names that may be lost after so many steps, or `most` of them by chance where there are more. */
+export function lossesAt(
+  history: History,
+  at: number,
+  most: number,
+  chance: Chance,
+): readonly (readonly number[])[] {
+  const sure = certain(history, at);
+  const open = [...namings(history, at)].filter(([number]) => !sure.has(number));
+  const all = everyLoss(open, most);
+  if (all !== undefined) return all;
+  const some = new Map<string, readonly number[]>([['', []]]);
+  for (let i = 0; i < most; i++) {
+    const stop = 1 + chance.below(1 + 2 * open.length);
+    const lost = oneLoss(open, () => chance.below(stop) === 0);
+    some.set(lost.join(), lost);
+  }
+  return [...some.values()];
+}
+
+type Open = readonly (readonly [number: number, naming: Naming])[];
+
+/** Undefined when there are more than `most`. */
+function everyLoss(open: Open, most: number): readonly (readonly number[])[] | undefined {
+  const found: (readonly number[])[] = [];
+  const choices: boolean[] = [];
+  do {
+    let choice = 0;
+    found.push(
+      oneLoss(open, () => {
+        choices[choice] ??= false;
+        return choices[choice++] === true;
+      }),
+    );
+    choices.length = choice;
+    // The next set of answers: the last no becomes a yes, and all after it are open again.
+    while (choices.at(-1) === true) choices.pop();
+    if (choices.length > 0) choices[choices.length - 1] = true;
+  } while (choices.length > 0 && found.length <= most);
+  return found.length > most ? undefined : found;
+}
+
+/** Goes through the changes in order and asks at each that may be the first of its directory to be lost, whether it is. */
+function oneLoss(open: Open, isLost: () => boolean): readonly number[] {
+  const stopped = new Set<number>();
+  const lost: number[] = [];
+  for (const [number, { into, entries }] of open) {
+    if (!stopped.has(into) && !isLost()) continue;
+    lost.push(number);
+    for (const { directory } of entries) stopped.add(directory);
+  }
+  return lost;
+}
+
+/** What is on the disk when the power is back. */
+export function diskAfter(history: History, { at, lost, data }: PowerCut): Disk {
+  const disk = history.base.copy();
+  const taken = history.steps.slice(0, at);
+  for (const step of taken) {
+    if (step.kind !== 'names' || step.makes === undefined) continue;
+    if (step.makes.isDirectory) disk.directories.set(step.makes.inode, new Map());
+    else disk.files.set(step.makes.inode, Buffer.alloc(0));
+  }
+  const missing = new Set(lost);
+  for (const [number, naming] of namings(history, at)) if (!missing.has(number)) rename(disk, naming);
+  for (const [inode, first] of disk.files)
+    disk.files.set(inode, contentAfter(history, at, inode, first, data));
+  return disk;
+}
+
+function contentAfter(history: History, at: number, inode: number, first: Buffer, data: DataLoss): Buffer {
+  let sure = first;
+  let open: Buffer[] = [];
+  const numbers: number[] = [];
+  const versions: Buffer[] = [];
+  for (const [number, step] of history.steps.slice(0, at).entries()) {
+    if (step.kind === 'names' || step.inode !== inode) continue;
+    if (step.kind === 'data') {
+      numbers.push(number);
+      versions.push(step.bytes);
+      open.push(step.bytes);
+      continue;
+    }
+    const count = numbers.filter((each) => each < step.begun).length;
+    sure = versions[count - 1] ?? first;
+    open = versions.slice(count);
+  }
+  const last = open.at(-1);
+  return last === undefined ? sure : lossy(sure, last, open, data === 'mixed' ? MIXED[inode % 4] : data);
+}
+
+const MIXED: readonly DataLoss[] = ['none', 'zeroes', 'half', 'kept'];
+
+function lossy(sure: Buffer, last: Buffer, open: readonly Buffer[], data: DataLoss | undefined): Buffer {
+  if (data === 'kept') return last;
+  if (data === 'none') return sure;
+  const wasCut = open.some((version) => version.length < sure.length);
+  const old = wasCut ? Buffer.alloc(0) : sure;
+  const half = Math.ceil(last.length / 2);
+  const bytes = Buffer.alloc(data === 'zeroes' ? last.length : Math.max(old.length, half));
+  old.copy(bytes);
+  if (data === 'half') last.copy(bytes, 0, 0, half);
+  return bytes;
+}
