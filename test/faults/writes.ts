@@ -15,6 +15,8 @@ export interface Write {
   readonly cleansLater?: boolean;
   /** It changes a file beside the store, and nothing in it. */
   readonly leavesStore?: boolean;
+  /** A key that it makes. */
+  readonly key?: string;
 }
 
 export const storeOf = (write: Write, box: Sandbox): string => write.store?.(box) ?? box.store;
@@ -36,12 +38,12 @@ const withFile = (name: string): Pick<Write, 'look' | 'leavesStore'> => ({
 const other = (box: Sandbox): string => box.at('other');
 
 export const keyWrites: readonly Write[] = [
-  plain('transit keys create fresh'),
+  plain('transit keys create fresh', { key: 'fresh' }),
   plain('transit keys rotate orders'),
   plain('transit keys config orders --min-decryption-version 3 --min-encryption-version 4'),
   plain('transit keys trim orders --min-available-version 2 --yes'),
   plain('transit keys delete orders --yes'),
-  plain('transit encrypt unheard-of text'),
+  plain('transit encrypt unheard-of text', { key: 'unheard-of' }),
   {
     name: 'transit restore orders --force',
     words: (box) => ['transit', 'restore', 'orders', '--force', '--in', box.at('key.backup')],

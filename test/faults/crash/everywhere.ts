@@ -19,7 +19,7 @@ import {
 
 const isSlow = process.env['SLOW'] === '1';
 /** How many states of each command are tried, of those after one fault and of those after two. */
-const STATES = isSlow ? { once: 600, twice: 800, firsts: 60 } : { once: 60, twice: 40, firsts: 8 };
+const STATES = isSlow ? { once: 120, firsts: 40, each: 8 } : { once: 50, firsts: 12, each: 5 };
 /** Where more sets of changes may be lost, so many of them are taken by chance. */
 const MOST_LOSSES = isSlow ? 200 : 24;
 
@@ -40,7 +40,7 @@ export function crashEverywhere(writes: readonly Write[]): void {
       const tally = new Tally('crash states');
       const scenario = await undisturbed(write, template());
       for (const cut of cutsOf(scenario, STATES.once, chance)) {
-        await tally.after(line({ write: write.name, cut }), () => checkAfter(scenario, cut));
+        await checkOnce(tally, scenario, cut);
       }
       tally.settle();
     },
@@ -56,15 +56,24 @@ export function crashEverywhere(writes: readonly Write[]): void {
         const fault = firstFault(scenario, chance);
         const follower = chance.pick(followers);
         const second = await followed(scenario, fault, follower);
-        for (const cut of cutsOf(second, STATES.twice / STATES.firsts, chance)) {
-          await tally.after(line({ write: write.name, first: { fault, follower }, cut }), () =>
-            checkAfter(second, cut),
-          );
+        for (const cut of cutsOf(second, STATES.each, chance)) {
+          await checkOnce(tally, second, cut, { fault, follower });
         }
       }
       tally.settle();
     },
   );
+}
+
+/** Looks at what one power cut leaves. */
+export function checkOnce(
+  tally: Tally,
+  scenario: Scenario,
+  cut: PowerCut,
+  first?: Case['first'],
+): Promise<void> {
+  const one: Case = { write: scenario.write.name, ...(first === undefined ? {} : { first }), cut };
+  return tally.after(`CRASH='${JSON.stringify(one)}'`, () => checkAfter(scenario, cut));
 }
 
 function repeat({ write: name, first, cut }: Case, writes: readonly Write[], template: () => Sandbox): void {
@@ -92,13 +101,25 @@ const describe = (step: Step): string =>
 
 function firstFault(scenario: Scenario, chance: Chance): Fault {
   const { history } = scenario;
+  if (!chance.oneIn(3)) return { killed: chance.pick(chance.pick(killsOf(scenario))) };
   const at = chance.below(history.steps.length + 1);
-  if (!chance.oneIn(3)) return { killed: at };
   return { at, lost: chance.pick(lossesAt(history, at, MOST_LOSSES, chance)), data: chance.pick(dataLosses) };
 }
 
+/**
+ * After which steps a kill differs from others, a list for each directory. Whoever comes next sees the same until another name
+ * changes; and the sooner the kill, the less is on the disk for certain.
+ */
+export function killsOf({ history }: Scenario): readonly (readonly number[])[] {
+  const kills = new Map<number, number[]>();
+  for (const [number, step] of history.steps.entries()) {
+    if (step.kind === 'names') kills.set(step.into, [...(kills.get(step.into) ?? []), number + 1]);
+  }
+  return [...kills.values()];
+}
+
 /** The ways in which the power may fail that leave different disks, or `most` of them by chance where there are more. */
-function cutsOf({ history, from }: Scenario, most: number, chance: Chance): readonly PowerCut[] {
+export function cutsOf({ history, from }: Scenario, most: number, chance: Chance): readonly PowerCut[] {
   const end = history.steps.length;
   const moments = shuffled([...history.steps.keys()].slice(from), chance).slice(0, most);
   const all = [end, ...moments].flatMap((at) =>
@@ -123,5 +144,3 @@ function shuffled<T>(list: readonly T[], chance: Chance): readonly T[] {
   }
   return mixed;
 }
-
-const line = (one: Case): string => `CRASH='${JSON.stringify(one)}'`;

@@ -1,5 +1,5 @@
 import type { Chance } from '../../chance.ts';
-import { type Disk, type History, type Naming, rename } from './history.ts';
+import { type Disk, type History, type Naming, rename, type Step } from './history.ts';
 
 /** What becomes of bytes that were written and not synced: all are there, none, only their number, or the first half. */
 export type DataLoss = 'kept' | 'none' | 'zeroes' | 'half' | 'mixed';
@@ -54,11 +54,27 @@ export function lossesAt(
   if (all !== undefined) return all;
   const some = new Map<string, readonly number[]>([['', []]]);
   for (let i = 0; i < most; i++) {
-    const stop = 1 + chance.below(1 + 2 * open.length);
-    const lost = oneLoss(open, () => chance.below(stop) === 0);
+    const lost = oneLoss(open, lossByChance(open, chance));
     some.set(lost.join(), lost);
   }
   return [...some.values()];
+}
+
+/** From some change on, one directory is not on the disk, or each for itself. */
+function lossByChance(open: Open, chance: Chance): (naming: Naming) => boolean {
+  const counts = new Map<number, number>();
+  for (const [, { into }] of open) counts.set(into, 1 + (counts.get(into) ?? 0));
+  const unlucky = chance.oneIn(2) ? chance.pick([...counts.keys()]) : undefined;
+  const left = new Map<number, number>();
+  for (const [directory, count] of counts) {
+    const isHit = unlucky === undefined ? !chance.oneIn(3) : directory === unlucky;
+    left.set(directory, isHit ? chance.below(count) : count);
+  }
+  return ({ into }) => {
+    const rest = left.get(into) ?? 0;
+    left.set(into, rest - 1);
+    return rest <= 0;
+  };
 }
 
 type Open = readonly (readonly [number: number, naming: Naming])[];
@@ -84,11 +100,12 @@ function everyLoss(open: Open, most: number): readonly (readonly number[])[] | u
 }
 
 /** Goes through the changes in order and asks at each that may be the first of its directory to be lost, whether it is. */
-function oneLoss(open: Open, isLost: () => boolean): readonly number[] {
+function oneLoss(open: Open, isLost: (naming: Naming) => boolean): readonly number[] {
   const stopped = new Set<number>();
   const lost: number[] = [];
-  for (const [number, { into, entries }] of open) {
-    if (!stopped.has(into) && !isLost()) continue;
+  for (const [number, naming] of open) {
+    const { into, entries } = naming;
+    if (!stopped.has(into) && !isLost(naming)) continue;
     lost.push(number);
     for (const { directory } of entries) stopped.add(directory);
   }
@@ -106,30 +123,28 @@ export function diskAfter(history: History, { at, lost, data }: PowerCut): Disk 
   }
   const missing = new Set(lost);
   for (const [number, naming] of namings(history, at)) if (!missing.has(number)) rename(disk, naming);
-  for (const [inode, first] of disk.files)
-    disk.files.set(inode, contentAfter(history, at, inode, first, data));
+  for (const inode of new Set(taken.flatMap((step) => (step.kind === 'data' ? [step.inode] : [])))) {
+    const first = disk.files.get(inode) ?? Buffer.alloc(0);
+    disk.files.set(inode, contentAfter(taken, inode, first, data === 'mixed' ? MIXED[inode % 4] : data));
+  }
   return disk;
 }
 
-function contentAfter(history: History, at: number, inode: number, first: Buffer, data: DataLoss): Buffer {
-  let sure = first;
-  let open: Buffer[] = [];
-  const numbers: number[] = [];
-  const versions: Buffer[] = [];
-  for (const [number, step] of history.steps.slice(0, at).entries()) {
-    if (step.kind === 'names' || step.inode !== inode) continue;
-    if (step.kind === 'data') {
-      numbers.push(number);
-      versions.push(step.bytes);
-      open.push(step.bytes);
-      continue;
-    }
-    const count = numbers.filter((each) => each < step.begun).length;
-    sure = versions[count - 1] ?? first;
-    open = versions.slice(count);
-  }
+function contentAfter(
+  taken: readonly Step[],
+  inode: number,
+  first: Buffer,
+  data: DataLoss | undefined,
+): Buffer {
+  const versions = [...taken.entries()].flatMap(([number, step]) =>
+    step.kind === 'data' && step.inode === inode ? [{ number, bytes: step.bytes }] : [],
+  );
+  const synced = taken.findLast((step) => step.kind === 'sync' && step.inode === inode);
+  const begun = synced?.kind === 'sync' ? synced.begun : 0;
+  const sure = versions.findLast(({ number }) => number < begun)?.bytes ?? first;
+  const open = versions.filter(({ number }) => number >= begun).map(({ bytes }) => bytes);
   const last = open.at(-1);
-  return last === undefined ? sure : lossy(sure, last, open, data === 'mixed' ? MIXED[inode % 4] : data);
+  return last === undefined ? sure : lossy(sure, last, open, data);
 }
 
 const MIXED: readonly DataLoss[] = ['none', 'zeroes', 'half', 'kept'];

@@ -15,7 +15,7 @@ import { Recorder } from './recorder.ts';
 export type Fault = { readonly killed: number } | PowerCut;
 
 /** The command that finds what the first fault left, and is cut itself. */
-export const followers = ['reads', 'writes', 'again'] as const;
+export const followers = ['reads', 'changes one', 'changes several', 'again'] as const;
 export type Follower = (typeof followers)[number];
 
 /** What led to a state: enough to make it again. */
@@ -122,9 +122,14 @@ function commandOf(
   if (isUndone && (follower === 'again' || store !== box.store)) {
     return { words: write.words(box), input: write.input, changes: true };
   }
-  return follower === 'reads'
-    ? { words: ['orgs', 'list', '--store', store], changes: false }
-    : { words: ['orgs', 'create', 'second', '--store', store], changes: true };
+  const key = isUndone ? undefined : write.key;
+  const lines = {
+    reads: ['orgs', 'list'],
+    'changes one': ['transit', 'keys', 'rotate', key ?? 'letters'],
+    'changes several': ['orgs', 'create', 'second'],
+    again: ['orgs', 'create', 'second'],
+  } satisfies Record<Follower, readonly string[]>;
+  return { words: [...lines[follower], '--store', store], changes: follower !== 'reads' };
 }
 
 /** What anybody sees, without leaving a trace of having looked. */

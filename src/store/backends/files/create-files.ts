@@ -17,6 +17,7 @@ import {
   readWhole,
   refuseForeign,
   syncDirectory,
+  syncFile,
   writeDurably,
 } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
@@ -132,7 +133,9 @@ async function completeGeneration(
   await inParallel(blobs, async ({ ref, bytes }) => {
     const path = layout.blob(generation, ref);
     sent.set(path, digestOf(bytes));
-    if (digestAt(path) !== digestOf(bytes)) await writeDurably(path, bytes);
+    // An attempt that was killed may have left it in the page cache alone.
+    if (digestAt(path) === digestOf(bytes)) await syncFile(path);
+    else await writeDurably(path, bytes);
   });
   for (const area of areas) {
     const directory = layout.area(generation, area);
