@@ -101,6 +101,8 @@ async function cleaningUp(directory: StoreDirectory, staging: () => Promise<void
 
 /** Finishes the commit that a killed process was at, or clears away what it had prepared. */
 export async function recover(directory: StoreDirectory, from: Version): Promise<Version> {
+  // It may have been killed before that: what is applied below must not reach the disk before the decision does.
+  await syncDirectory(directory.state.path);
   const path = join(directory.state.decided, JOURNAL);
   const bytes = readWhole(path);
   if (bytes === undefined) {
@@ -127,11 +129,10 @@ function finish(directory: StoreDirectory, from: Version): Version {
 async function finishDecided(directory: StoreDirectory, from: Version): Promise<Version> {
   deleteFile(join(directory.state.decided, JOURNAL));
   deleteTree(directory.state.decided);
-  const next = finish(directory, from);
-  // The journal must be gone from the disk before a later commit is acknowledged, or a crash of the
-  // machine could bring it back and have it undo that commit.
+  // The journal must be gone from the disk before anybody may begin a later commit, or a crash of the machine
+  // could bring it back and have it undo that commit, or find its blobs replaced.
   await syncDirectory(directory.state.path);
-  return next;
+  return finish(directory, from);
 }
 
 async function apply(directory: StoreDirectory, { from, entries }: Journal): Promise<void> {
