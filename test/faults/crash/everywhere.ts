@@ -82,40 +82,56 @@ function repeat({ write: name, first, cut }: Case, writes: readonly Write[], tem
     async (write) => {
       const scenario = await undisturbed(write, template());
       const last = first === undefined ? scenario : await followed(scenario, first.fault, first.follower);
-      last.history.steps.slice(0, cut.at).forEach((step, number) => {
-        process.stdout.write(`${number} ${cut.lost.includes(number) ? 'LOST ' : ''}${describe(step)}\n`);
-      });
+      const { steps, base } = last.history;
+      const names = base.paths();
+      for (const [number, step] of steps.slice(0, cut.at).entries()) {
+        const what = `${cut.lost.includes(number) ? 'LOST ' : ''}${describe(step, names)}`;
+        process.stdout.write(`${number} ${what}\n`);
+        if (step.kind !== 'names') continue;
+        for (const { directory, name, inode } of step.entries) {
+          if (inode !== undefined) names.set(inode, `${names.get(directory)}/${name}`);
+        }
+      }
       await checkAfter(last, cut);
     },
   );
 }
 
-const describe = (step: Step): string =>
-  step.kind === 'names'
-    ? step.entries
-        .map(({ directory, name, inode }) => `${directory}/${name} -> ${inode ?? 'gone'}`)
-        .join(', ')
-    : step.kind === 'data'
-      ? `write ${step.inode}`
-      : `sync ${step.inode} (${step.begun})`;
+function describe(step: Step, names: ReadonlyMap<number, string>): string {
+  if (step.kind === 'data') return `write ${names.get(step.inode)}`;
+  if (step.kind === 'sync') return `sync ${names.get(step.inode)}, as it was after step ${step.begun - 1}`;
+  const entries = step.entries.map(({ directory, name, inode }) => {
+    const path = `${names.get(directory)}/${name}`;
+    return inode === undefined ? `no ${path}` : `${path} is what was ${names.get(inode) ?? 'not there'}`;
+  });
+  return entries.join(', ');
+}
 
 function firstFault(scenario: Scenario, chance: Chance): Fault {
   const { history } = scenario;
-  if (!chance.oneIn(3)) return { killed: chance.pick(chance.pick(killsOf(scenario))) };
+  if (!chance.oneIn(3)) return { killed: chance.pick(chance.pick(killsOf(scenario)).after) };
   const at = chance.below(history.steps.length + 1);
   return { at, lost: chance.pick(lossesAt(history, at, MOST_LOSSES, chance)), data: chance.pick(dataLosses) };
 }
 
+interface Kills {
+  /** Its path when all was done, or empty when it is gone then. */
+  readonly directory: string;
+  /** Numbers of steps. */
+  readonly after: readonly number[];
+}
+
 /**
- * After which steps a kill differs from others, a list for each directory. Whoever comes next sees the same until another name
- * changes; and the sooner the kill, the less is on the disk for certain.
+ * After which steps a kill differs from others, for each directory. Whoever comes next sees the same until another name changes; and
+ * the sooner the kill, the less is on the disk for certain.
  */
-export function killsOf({ history }: Scenario): readonly (readonly number[])[] {
+export function killsOf({ history }: Scenario): readonly Kills[] {
+  const paths = history.live().paths();
   const kills = new Map<number, number[]>();
   for (const [number, step] of history.steps.entries()) {
     if (step.kind === 'names') kills.set(step.into, [...(kills.get(step.into) ?? []), number + 1]);
   }
-  return [...kills.values()];
+  return [...kills].map(([inode, after]) => ({ directory: paths.get(inode) ?? '', after }));
 }
 
 /** The ways in which the power may fail that leave different disks, or `most` of them by chance where there are more. */

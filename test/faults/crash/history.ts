@@ -44,6 +44,15 @@ export class Disk {
     return at;
   }
 
+  /** Where everything is, by its number. */
+  paths(inode = Disk.ROOT, path = '', found = new Map<number, string>()): Map<number, string> {
+    found.set(inode, path);
+    for (const [name, each] of this.directories.get(inode) ?? []) {
+      this.paths(each, path === '' ? name : `${path}/${name}`, found);
+    }
+    return found;
+  }
+
   /** Makes real files and directories of it. @param path an empty directory, for the root. */
   write(path: string, inode = Disk.ROOT): void {
     for (const [name, each] of this.directories.get(inode) ?? []) {
