@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Expected, expectationsOf } from '../aftermath.ts';
 import { usualWorld, type World } from '../layer/fixed-world.ts';
 import { wrapFileSystem } from '../layer/functions.ts';
@@ -35,6 +36,8 @@ export interface Scenario {
   readonly meanwhile: readonly string[];
   /** Once it has ended well. */
   readonly finally: readonly string[];
+  /** The last command is one that was told that it has changed something. */
+  readonly changes: boolean;
   /** When nothing at all was done. */
   readonly before: string;
 }
@@ -74,7 +77,16 @@ export async function undisturbed(
   );
   box.remove();
   const { before, after } = expected;
-  return { write, history, expected, from: 0, before, meanwhile: [before, after], finally: [after] };
+  return {
+    write,
+    history,
+    expected,
+    from: 0,
+    changes: true,
+    before,
+    meanwhile: [before, after],
+    finally: [after],
+  };
 }
 
 /** The command that comes after a first fault, recorded on what that has left. */
@@ -106,6 +118,7 @@ export async function followed(
     history: second,
     from,
     before,
+    changes,
     meanwhile: [...start, end],
     finally: changes ? [end] : start,
   };
@@ -158,6 +171,11 @@ export async function checkAfter(scenario: Scenario, cut: PowerCut): Promise<voi
     const found = await lookAt(write, box);
     const allowed = cut.at === history.steps.length ? scenario.finally : scenario.meanwhile;
     if (!allowed.includes(found)) assert.fail(differences(found, allowed.at(-1) ?? ''));
+    if (scenario.changes && cut.at === history.steps.length) {
+      const acknowledged = revisionOf(write, history.live());
+      const revision = revisionOf(write, Disk.read(box.root));
+      assert.ok(revision >= acknowledged, `revision ${revision} after ${acknowledged} was acknowledged`);
+    }
     if (found === scenario.before) {
       const again = await box.run(write.words(box), write.input === undefined ? {} : { input: write.input });
       assert.equal(again.exitCode, 0, again.stderr);
@@ -169,6 +187,13 @@ export async function checkAfter(scenario: Scenario, cut: PowerCut): Promise<voi
   } finally {
     box.remove();
   }
+}
+
+/** The revision that the names in a store's directory `state` say; -1 where there is none. */
+function revisionOf(write: Write, disk: Disk): number {
+  const state = disk.find(join(storeOf(write, new Sandbox('/')), 'state'));
+  const names = state === undefined ? [] : [...(disk.directories.get(state)?.keys() ?? [])];
+  return Math.max(-1, ...names.map((name) => Number(/^(?:clean|dirty)-\d+-(\d+)$/.exec(name)?.[1] ?? -1)));
 }
 
 const MOST_DIFFERENCES = 6;

@@ -48,7 +48,9 @@ async function commitOne(directory: StoreDirectory, from: Version, { ref, bytes 
   directory.state.change(settled(from), unsettled(from));
   if (bytes === undefined) deleteFile(target);
   else moveFile(staged, target);
-  await syncDirectory(directory.layout.area(from.generation, ref.area));
+  // At the same time: the content, and the state that says that its revision is used.
+  const area = directory.layout.area(from.generation, ref.area);
+  await Promise.all([syncDirectory(area), syncDirectory(directory.state.path)]);
   return finish(directory, from);
 }
 
