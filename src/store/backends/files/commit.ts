@@ -28,6 +28,7 @@ export interface StoreDirectory {
  * Applies changes, all or none. Everything new is staged first, so a full disk is noticed while nothing has changed.
  * @param changes at least one.
  * @see docs/decisions/0007
+ * @see docs/decisions/0122
  */
 export async function commitChanges(
   directory: StoreDirectory,
