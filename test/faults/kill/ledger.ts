@@ -43,7 +43,7 @@ export class Ledger {
       () => this.#adding(['transit', 'encrypt', name, 'text'], this.#keys, name),
       () => this.#adding(['tags', 'create', name], this.#tags, name),
       () => this.#counting(['transit', 'keys', 'rotate', 'letters'], this.#rotations),
-      () => this.#deletingTag(),
+      () => this.#deletingTag(name),
     ];
     return chance.oneIn(24) ? this.#counting(['rekey'], this.#rekeys) : chance.pick(works)();
   }
@@ -67,9 +67,9 @@ export class Ledger {
   }
 
   /** Whoever is killed at it may have deleted the tag or not, so that nobody counts on it any more. */
-  #deletingTag(): Work {
+  #deletingTag(fresh: string): Work {
     const [name] = this.#tags;
-    if (name === undefined) return this.#adding(['tags', 'create', 'first'], this.#tags, 'first');
+    if (name === undefined) return this.#adding(['tags', 'create', fresh], this.#tags, fresh);
     this.#tags.delete(name);
     return this.#adding(['tags', 'delete', name, '--yes'], this.#deletedTags, name);
   }
