@@ -8,9 +8,10 @@ import { followed, undisturbed } from './scenario.ts';
 
 const template = usualTemplate();
 
-/** Two commands in which what the next one builds on may not be on the disk, and how many power cuts in it are tried. */
+/** Commands in which what the next one builds on may not be on the disk, and how many power cuts in it are tried. */
 it.each([
   { name: 'transit keys create fresh', at: [/./], cuts: Number.POSITIVE_INFINITY },
+  { name: 'store copy', at: [/^$/, /^other$/], cuts: 40 },
   { name: 'rekey', at: [/^store\/state$/, /^store$/], cuts: 100 },
 ])(
   'killed anywhere that matters, "$name" and who comes next, without power anywhere, leave all as before or as after',

@@ -106,6 +106,7 @@ async function cleaningUp(directory: StoreDirectory, staging: () => Promise<void
 export async function recover(directory: StoreDirectory, from: Version): Promise<Version> {
   // It may have been killed before that: what is applied below must not reach the disk before the decision does.
   await syncDirectory(directory.state.path);
+  await syncDirectory(directory.layout.directory);
   const path = join(directory.state.decided, JOURNAL);
   const bytes = readWhole(path);
   if (bytes === undefined) {
