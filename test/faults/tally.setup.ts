@@ -62,9 +62,10 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   return () => {
     const lines = readFileSync(tally, 'utf8').split('\n');
     const count = (word: string): string =>
-      lines.filter((line) => line === word).length.toLocaleString('en-US');
+      lines.filter((line) => line.startsWith(word)).length.toLocaleString('en-US');
+    const kinds = ['crash states', 'kills'].map((kind) => `${count(`injected ${kind}`)} ${kind}`);
     process.stdout.write(
-      `\nfaults: ${count('injected')} injected faults, ${count('broken')} broken promises\n`,
+      `\nfaults: ${count('injected')} injected faults, ${count('broken')} broken promises (of these ${kinds.join(', ')})\n`,
     );
     rmSync(directory, { recursive: true, force: true });
   };

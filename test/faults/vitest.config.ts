@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/faults/**/*.test.ts'],
-    globalSetup: ['test/faults/tally.setup.ts'],
+    globalSetup: ['test/faults/tally.setup.ts', 'test/seed.setup.ts'],
     setupFiles: ['test/titles.setup.ts'],
     // The fault layer is put before node:fs for a whole process.
     pool: 'forks',

@@ -13,6 +13,10 @@ export interface Write {
   readonly store?: (box: Sandbox) => string;
   /** It has done what it was asked to before it clears away, and a failure of that is not told. */
   readonly cleansLater?: boolean;
+  /** It changes a file beside the store, and nothing in it. */
+  readonly leavesStore?: boolean;
+  /** A key that it makes. */
+  readonly key?: string;
 }
 
 export const storeOf = (write: Write, box: Sandbox): string => write.store?.(box) ?? box.store;
@@ -26,20 +30,20 @@ const plain = (line: string, more: Omit<Write, 'name' | 'words'> = {}): Write =>
 });
 
 /** Of a command that writes a file beside the store. */
-const withFile =
-  (name: string) =>
-  async (box: Sandbox): Promise<string> =>
-    `${fileAt(box.at(name))} ${await pictureOf(box.store)}`;
+const withFile = (name: string): Pick<Write, 'look' | 'leavesStore'> => ({
+  look: async (box) => `${fileAt(box.at(name))} ${await pictureOf(box.store)}`,
+  leavesStore: true,
+});
 
 const other = (box: Sandbox): string => box.at('other');
 
 export const keyWrites: readonly Write[] = [
-  plain('transit keys create fresh'),
+  plain('transit keys create fresh', { key: 'fresh' }),
   plain('transit keys rotate orders'),
   plain('transit keys config orders --min-decryption-version 3 --min-encryption-version 4'),
   plain('transit keys trim orders --min-available-version 2 --yes'),
   plain('transit keys delete orders --yes'),
-  plain('transit encrypt unheard-of text'),
+  plain('transit encrypt unheard-of text', { key: 'unheard-of' }),
   {
     name: 'transit restore orders --force',
     words: (box) => ['transit', 'restore', 'orders', '--force', '--in', box.at('key.backup')],
@@ -82,7 +86,7 @@ export const storeWrites: readonly Write[] = [
   {
     name: 'store backup FILE',
     words: (box) => ['store', 'backup', box.at('new.backup')],
-    look: withFile('new.backup'),
+    ...withFile('new.backup'),
   },
   {
     name: 'store restore FILE',
@@ -96,7 +100,7 @@ export const fileWrites: readonly Write[] = [
   {
     name: 'encrypt --out, in place of an older file',
     words: (box) => ['transit', 'encrypt', 'letters', 'hello', '--out', box.at('ciphertext')],
-    look: withFile('ciphertext'),
+    ...withFile('ciphertext'),
   },
   {
     name: 'encrypt --batch --out',
@@ -105,17 +109,17 @@ export const fileWrites: readonly Write[] = [
       { length: 50 },
       (_, i) => `{"plaintext":"${Buffer.from(`item ${i}`).toString('base64')}"}\n`,
     ).join(''),
-    look: withFile('results'),
+    ...withFile('results'),
   },
   {
     name: 'keygen --out',
     words: (box) => ['keygen', '--out', box.at('master.key')],
-    look: withFile('master.key'),
+    ...withFile('master.key'),
   },
   {
     name: 'envelope encrypt --out',
     words: (box) => [...envelope('encrypt', 'letters'), '--in', box.at('letter'), '--out', box.at('sealed')],
-    look: withFile('sealed'),
+    ...withFile('sealed'),
   },
   {
     name: 'envelope decrypt --out',
@@ -126,12 +130,13 @@ export const fileWrites: readonly Write[] = [
       '--out',
       box.at('opened'),
     ],
-    look: withFile('opened'),
+    ...withFile('opened'),
   },
   {
     name: 'envelope rewrap',
     words: (box) => [...envelope('rewrap', 'letters'), '--in', box.at('envelope')],
     look: envelopePicture,
+    leavesStore: true,
   },
 ];
 

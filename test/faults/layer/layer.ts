@@ -17,12 +17,24 @@ const originalPromised: Readonly<Table> = { ...promised };
 /** Paths by descriptor, of what was opened since the layer was installed. */
 const opened = new Map<number, string>();
 let strike: Strike | undefined;
+let observer: Observer | undefined;
 let installed = false;
 
+/**
+ * Told of each call that has worked, in the order in which they did: its name without "Sync", its parameters, its result. With an
+ * observer nothing is left to the thread pool, so that the same program makes the same calls in the same order.
+ */
+export interface Observer {
+  done(name: string, parameters: readonly unknown[], result: unknown): void;
+  /** A call whose end is told to a callback has begun. */
+  begun(name: string, parameters: readonly unknown[]): void;
+}
+
 /** Begins to count, and to strike. */
-export function arm(plan: Plan): void {
+export function arm(plan: Plan, watcher?: Observer): void {
   if (!installed) throw new Error('the fault layer is not installed');
   strike = new Strike(plan);
+  observer = watcher;
 }
 
 /** Ends it, and tells which calls were seen. */
@@ -30,6 +42,7 @@ export function disarm(): Strike {
   if (strike === undefined) throw new Error('the fault layer is not armed');
   const result = strike;
   strike = undefined;
+  observer = undefined;
   return result;
 }
 
@@ -77,7 +90,9 @@ const wrapping = {
     const real = original[name] as AnyFunction;
     table[name] = function (...parameters) {
       const verdict = verdictOn(describe, parameters);
-      if (verdict === 'pass') return real.apply(this, parameters);
+      if (verdict === 'pass') {
+        return observer === undefined ? real.apply(this, parameters) : inTurn(name, parameters, observer);
+      }
       const tell = parameters.at(-1) as AnyFunction;
       const others = parameters.slice(0, -1);
       if (typeof verdict === 'object') {
@@ -93,7 +108,12 @@ const wrapping = {
   promise(name: string, describe: Describe): void {
     known.add(name);
     const real = originalPromised[name] as AnyFunction;
-    promised[name] = guarded(real, describe);
+    const plain = guarded(real, describe);
+    promised[name] = async function (...parameters) {
+      const result = await plain.apply(this, parameters);
+      observer?.done(name, parameters, result);
+      return result;
+    };
   },
 
   /** Puts something of our own in the place of a function, e.g. one that takes it apart into single calls. */
@@ -130,10 +150,23 @@ const wrapping = {
     promised[name] = async function (...parameters) {
       const handle = (await real.apply(this, parameters)) as Table;
       const path = pathOf(parameters[0]);
-      opened.set(Number(handle['fd']), path);
+      const fd = Number(handle['fd']);
+      opened.set(fd, path);
+      observer?.done(name, parameters, fd);
       for (const [method, call] of Object.entries(methods)) {
-        const plain = handle[method] as AnyFunction;
-        handle[method] = guarded(plain.bind(handle), () => call(path), halfOfHandleWrite);
+        const plain = guarded(
+          (handle[method] as AnyFunction).bind(handle),
+          () => call(path),
+          halfOfHandleWrite,
+        );
+        handle[method] = async (...rest) => {
+          const like = HANDLED[method] ?? method;
+          observer?.begun(like, [fd, ...rest]);
+          const result = await plain(...rest);
+          const count = (result as { bytesWritten?: number } | undefined)?.bytesWritten;
+          observer?.done(like, [fd, ...rest], count ?? result);
+          return result;
+        };
       }
       // Node would write on by itself after a short write, out of our sight.
       handle['writeFile'] = async (bytes) => {
@@ -155,6 +188,13 @@ const wrapping = {
       return real.apply(this, parameters);
     };
   },
+};
+
+/** The functions on descriptors that do what methods of handles do. */
+const HANDLED: Readonly<Record<string, string>> = {
+  sync: 'fsync',
+  datasync: 'fdatasync',
+  truncate: 'ftruncate',
 };
 
 function guarded(
@@ -195,5 +235,24 @@ const halfOfHandleWrite = ([bytes, offset = 0, ...rest]: readonly unknown[]): un
 
 function remember(name: string, parameters: readonly unknown[], result: unknown): unknown {
   if (name === 'openSync') opened.set(Number(result), String(parameters[0]));
+  observer?.done(name.replace(/Sync$/, ''), parameters, result);
   return result;
+}
+
+/** Does at once what the thread pool would have done some time, and tells it when its turn comes. */
+function inTurn(name: string, parameters: readonly unknown[], watcher: Observer): void {
+  const tell = parameters.at(-1) as AnyFunction;
+  const others = parameters.slice(0, -1);
+  watcher.begun(name, others);
+  let result: unknown;
+  try {
+    result = (original[`${name}Sync`] as AnyFunction)(...others);
+  } catch (error) {
+    setImmediate(tell, error);
+    return;
+  }
+  setImmediate(() => {
+    watcher.done(name, others, result);
+    tell(null, result, others[1]);
+  });
 }

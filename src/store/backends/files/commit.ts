@@ -28,6 +28,7 @@ export interface StoreDirectory {
  * Applies changes, all or none. Everything new is staged first, so a full disk is noticed while nothing has changed.
  * @param changes at least one.
  * @see docs/decisions/0007
+ * @see docs/decisions/0122
  */
 export async function commitChanges(
   directory: StoreDirectory,
@@ -48,7 +49,9 @@ async function commitOne(directory: StoreDirectory, from: Version, { ref, bytes 
   directory.state.change(settled(from), unsettled(from));
   if (bytes === undefined) deleteFile(target);
   else moveFile(staged, target);
-  await syncDirectory(directory.layout.area(from.generation, ref.area));
+  // At the same time: the content, and the state that says that its revision is used.
+  const area = directory.layout.area(from.generation, ref.area);
+  await Promise.all([syncDirectory(area), syncDirectory(directory.state.path)]);
   return finish(directory, from);
 }
 
@@ -101,6 +104,9 @@ async function cleaningUp(directory: StoreDirectory, staging: () => Promise<void
 
 /** Finishes the commit that a killed process was at, or clears away what it had prepared. */
 export async function recover(directory: StoreDirectory, from: Version): Promise<Version> {
+  // It may have been killed before that: what is applied below must not reach the disk before the decision does.
+  await syncDirectory(directory.state.path);
+  await syncDirectory(directory.layout.directory);
   const path = join(directory.state.decided, JOURNAL);
   const bytes = readWhole(path);
   if (bytes === undefined) {
@@ -127,11 +133,10 @@ function finish(directory: StoreDirectory, from: Version): Version {
 async function finishDecided(directory: StoreDirectory, from: Version): Promise<Version> {
   deleteFile(join(directory.state.decided, JOURNAL));
   deleteTree(directory.state.decided);
-  const next = finish(directory, from);
-  // The journal must be gone from the disk before a later commit is acknowledged, or a crash of the
-  // machine could bring it back and have it undo that commit.
+  // The journal must be gone from the disk before anybody may begin a later commit, or a crash of the machine
+  // could bring it back and have it undo that commit, or find its blobs replaced.
   await syncDirectory(directory.state.path);
-  return next;
+  return finish(directory, from);
 }
 
 async function apply(directory: StoreDirectory, { from, entries }: Journal): Promise<void> {

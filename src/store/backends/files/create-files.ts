@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { makeWithParents } from '../../../ground/directories.ts';
 import { conflict, corrupt, placed } from '../../../ground/errors.ts';
 import { areas, type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
@@ -17,12 +17,13 @@ import {
   readWhole,
   refuseForeign,
   syncDirectory,
+  syncFile,
   writeDurably,
 } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
 import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
 import { HEADER, Layout, STAGED } from './layout.ts';
-import { StateDirectory, settled } from './state-directory.ts';
+import { StateDirectory, settled, unsettled } from './state-directory.ts';
 
 /**
  * Makes the files of a new store. The store exists from the moment in which its header gets its name; until then the
@@ -61,10 +62,12 @@ async function fill(layout: Layout, content: InitialContent, resume: boolean): P
   if (resume) await completeGeneration(layout, version.generation, blobs);
   else await writeGeneration(layout, version.generation, blobs);
   makeDirectory(state.path);
-  await state.create(settled(version));
+  // Whoever finds the store before its name is on the disk has it synced by recovery, and only then builds on it.
+  await state.create(unsettled(version));
   await syncDirectory(state.path);
   moveFile(stagedHeader, layout.header);
   await syncDirectory(layout.directory);
+  state.change(unsettled(version), settled(version));
 }
 
 /** @returns whether the directory is new. */
@@ -72,10 +75,29 @@ async function makeStoreDirectory(directory: string): Promise<boolean> {
   try {
     const first = makeWithParents(directory, DIRECTORY_MODE);
     refuseForeign(directory, statSync(directory));
-    if (first !== undefined) await syncDirectory(dirname(first));
+    await syncPathTo(directory, first ?? directory);
     return first !== undefined;
   } catch (error) {
     throw diskError(error, 'create', directory);
+  }
+}
+
+/**
+ * Waits until a directory has its name on the disk. Those above that are ours may have been made by an attempt that was killed.
+ * @param first the uppermost that was made.
+ */
+async function syncPathTo(directory: string, first: string): Promise<void> {
+  const surely = dirname(resolve(first));
+  let path = dirname(resolve(directory));
+  for (; path.length > surely.length; path = dirname(path)) await syncDirectory(path);
+  await syncDirectory(surely);
+  for (; statSync(path).uid === process.geteuid?.() && path !== dirname(path); path = dirname(path)) {
+    try {
+      await syncDirectory(dirname(path));
+    } catch {
+      // Nobody who may not look into it can have made anything there.
+      return;
+    }
   }
 }
 
@@ -132,7 +154,9 @@ async function completeGeneration(
   await inParallel(blobs, async ({ ref, bytes }) => {
     const path = layout.blob(generation, ref);
     sent.set(path, digestOf(bytes));
-    if (digestAt(path) !== digestOf(bytes)) await writeDurably(path, bytes);
+    // An attempt that was killed may have left it in the page cache alone.
+    if (digestAt(path) === digestOf(bytes)) await syncFile(path);
+    else await writeDurably(path, bytes);
   });
   for (const area of areas) {
     const directory = layout.area(generation, area);

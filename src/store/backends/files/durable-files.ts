@@ -82,6 +82,21 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
   }
 }
 
+/** Waits until the content of a file that somebody else has written is on disk. */
+export async function syncFile(path: string): Promise<void> {
+  try {
+    // Windows syncs only what was opened for writing.
+    const fd = openSync(path, constants.O_RDWR | NO_FOLLOW);
+    try {
+      await sync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    throw diskError(error, 'write', path);
+  }
+}
+
 /** Waits until the entries of a directory are on disk: what was created, renamed or deleted in it. */
 export async function syncDirectory(path: string): Promise<void> {
   // Windows can't open directories; its file system journals entries by itself.

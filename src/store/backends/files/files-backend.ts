@@ -116,7 +116,7 @@ export class FilesBackend implements Backend {
       await syncDirectory(state.path);
     }
     if (isReplaced) present = state.takeUp(present);
-    await deleteNeighbours(layout, present.generation);
+    await deleteNeighbours(layout, state.path, present.generation);
     return { generation: present.generation, revision: present.revision };
   }
 

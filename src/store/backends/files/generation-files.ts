@@ -32,15 +32,16 @@ export function makeDirectory(path: string): void {
   }
 }
 
-/** Deletes what a rekey left that was killed: a half-written next generation, or the one before. */
-export async function deleteNeighbours(layout: Layout, generation: number): Promise<void> {
-  let deleted = false;
-  for (const other of [generation - 1, generation + 1]) {
-    if (!isThere(layout.generation(other))) continue;
-    await deleteGeneration(layout, other);
-    deleted = true;
-  }
-  if (deleted) await syncDirectory(layout.directory);
+/**
+ * Deletes what a rekey left that was killed: a half-written next generation, or the one before. The state that says which of them
+ * counts may not be on the disk yet, and is synced before the other goes for good.
+ */
+export async function deleteNeighbours(layout: Layout, statePath: string, generation: number): Promise<void> {
+  const others = [generation - 1, generation + 1].filter((other) => isThere(layout.generation(other)));
+  if (others.length === 0) return;
+  await syncDirectory(statePath);
+  for (const other of others) await deleteGeneration(layout, other);
+  await syncDirectory(layout.directory);
 }
 
 export async function deleteGeneration(layout: Layout, generation: number): Promise<void> {

@@ -1,0 +1,4 @@
+import { fileWrites } from '../writes.ts';
+import { crashEverywhere } from './everywhere.ts';
+
+crashEverywhere(fileWrites);

@@ -1,0 +1,4 @@
+import { keyWrites } from '../writes.ts';
+import { crashEverywhere } from './everywhere.ts';
+
+crashEverywhere(keyWrites);

@@ -1,0 +1,4 @@
+import { peopleWrites } from '../writes.ts';
+import { crashEverywhere } from './everywhere.ts';
+
+crashEverywhere(peopleWrites);

@@ -1,0 +1,4 @@
+import { storeWrites } from '../writes.ts';
+import { crashEverywhere } from './everywhere.ts';
+
+crashEverywhere(storeWrites);
