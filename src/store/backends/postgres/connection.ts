@@ -51,7 +51,7 @@ export async function connectTo(
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await hearing(client, address.connectTimeoutMs, () => greet(client, limits));
+    await hearing(client, ANSWER_MS, () => greet(client, limits));
     return client;
   } catch (error) {
     client.connection.stream.destroy();

@@ -29,14 +29,18 @@ export interface PoolLimits extends StatementLimits {
 
 /** How long those wait who come when the database has just gone, before they are told so. */
 const PATIENCE_MS = 3000;
-/** The same for those who come later, when somebody tries already to reach it. */
-const LATER_PATIENCE_MS = 1000;
+/** The same for those who come later, or have waited for others already, while somebody tries to reach it. */
+const LATER_PATIENCE_MS = 700;
+/** Who has waited for so long, for whatever reason, makes one more attempt. */
+const LONG_MS = ANSWER_MS + PATIENCE_MS;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 /** Connections that nobody uses are closed after this; the database ends those of a process that is frozen, later. */
 const IDLE_MS = 45_000;
+/** Among several hosts one may be gone for good while another is about to take its place: they are soon asked again. */
+const SEVERAL_HOSTS_MS = 1500;
 /** After so long without a connection to one host the next one is asked as well. */
-const HEAD_START_MS = 500;
+const HEAD_START_MS = 200;
 
 /** Lent until `giveBack`. */
 export interface Lent {
@@ -64,8 +68,9 @@ export class Connections {
   readonly #onSilence: () => void;
   /** In nobody's hands, each with what closes it in the end. */
   readonly #idle = new Map<Client, NodeJS.Timeout>();
-  #lent = 0;
-  readonly #waiting = new Set<PromiseWithResolvers<void>>();
+  /** How many there are: lent, in nobody's hands, and being made. */
+  #open = 0;
+  readonly #waiting = new Set<PromiseWithResolvers<Client>>();
   /** The host that was the primary when last seen; and those that refused TLS where it is a mere preference. */
   #primary = 0;
   readonly #plainHosts = new Set<number>();
@@ -153,11 +158,7 @@ export class Connections {
   /** Lets go of connections that nobody uses right now, since they may lead nowhere. */
   renew(): void {
     if (this.#kept !== undefined) this.#drop(this.#kept);
-    for (const [client, closing] of this.#idle) {
-      clearTimeout(closing);
-      end(client);
-    }
-    this.#idle.clear();
+    for (const client of [...this.#idle.keys()]) this.#lose(this.#takeIdle(client));
   }
 
   close(): void {
@@ -167,10 +168,11 @@ export class Connections {
   }
 
   async #patiently<T>(attempt: () => Promise<T>): Promise<T> {
+    const start = elapsedMs();
     let failedSince: number | undefined;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
-        if (this.#outage !== undefined) await this.#end(this.#outage);
+        if (this.#outage !== undefined) await this.#end(this.#outage, start);
         const result = await attempt();
         this.#everConnected = true;
         this.#outage = undefined;
@@ -179,9 +181,11 @@ export class Connections {
         const isLost = isConnectionLoss(error);
         const maySucceed = this.#everConnected && !this.#closed && (isLost || isLockTimeout(error));
         if (!maySucceed) throw this.#explain(error);
-        failedSince ??= elapsedMs();
+        const now = elapsedMs();
+        if (failedSince !== undefined && now - start > LONG_MS) throw this.#explain(error);
+        failedSince ??= now;
         const since = isLost ? Math.min(this.#noteOutage(error).since, failedSince) : failedSince;
-        if (elapsedMs() + pause - since > PATIENCE_MS) throw this.#explain(error);
+        if (now + pause - since > PATIENCE_MS) throw this.#explain(error);
       }
       await sleep(pause);
     }
@@ -196,11 +200,15 @@ export class Connections {
     return this.#outage;
   }
 
-  /** Resolves when a connection was made. @throws the error of the outage when that takes longer than anybody shall wait. */
-  async #end(outage: Outage): Promise<void> {
+  /**
+   * Resolves when there is a connection again.
+   * @param start when whoever waits for it began to wait for something.
+   * @throws the error of the outage when that takes longer than anybody shall wait.
+   */
+  async #end(outage: Outage, start: number): Promise<void> {
     outage.trying ??= { since: elapsedMs(), done: this.#try(outage) };
     const { since, done } = outage.trying;
-    const latest = Math.max(outage.since + PATIENCE_MS, since + LATER_PATIENCE_MS);
+    const latest = Math.max(Math.min(outage.since + PATIENCE_MS, start + LONG_MS), since + LATER_PATIENCE_MS);
     await within(done, latest - elapsedMs(), () => outage.error);
   }
 
@@ -216,96 +224,96 @@ export class Connections {
     }
   }
 
-  /** A connection that nobody used, or a new one. */
+  /** A connection that nobody uses, else the first that is given back or made. */
   async #lend(): Promise<Lent> {
     if (this.#closed) throw this.#closedError();
-    await this.#turn();
+    const [free] = this.#idle.keys();
+    if (free !== undefined) return this.#lentOf(this.#takeIdle(free));
+    const turn = Promise.withResolvers<Client>();
+    this.#waiting.add(turn);
+    const alarm = setTimeout(() => {
+      if (this.#waiting.delete(turn)) turn.reject(this.#busyError());
+    }, this.#limits.waitMs);
+    this.#makeMore();
     try {
-      const [[client, closing] = []] = this.#idle;
-      if (client === undefined) return this.#lentOf(await this.#connectInTime());
-      clearTimeout(closing);
-      this.#idle.delete(client);
-      client.ref();
-      return this.#lentOf(client);
-    } catch (error) {
-      this.#leave();
-      throw error;
+      return this.#lentOf(await turn.promise);
+    } finally {
+      clearTimeout(alarm);
     }
   }
 
   #lentOf(client: Client): Lent {
+    client.ref();
     let isBack = false;
     return {
       client,
       giveBack: (broken) => {
         if (isBack) return;
         isBack = true;
-        if (broken) end(client);
-        else this.#park(client);
-        this.#leave();
+        if (broken) this.#lose(client);
+        else this.#offer(client);
       },
     };
   }
 
-  #park(client: Client): void {
-    const isUseless = !client.connection.stream.writable || this.#idle.size >= this.#limits.connections;
-    if (this.#closed || isUseless) {
-      end(client);
+  /** To whoever waits the longest, or for whoever comes next. */
+  #offer(client: Client): void {
+    if (this.#closed || !client.connection.stream.writable) {
+      this.#lose(client);
+      return;
+    }
+    const [first] = this.#waiting;
+    if (first !== undefined) {
+      this.#waiting.delete(first);
+      first.resolve(client);
       return;
     }
     client.unref();
-    const close = (): void => {
-      this.#idle.delete(client);
-      end(client);
+    const closing = setTimeout(() => this.#lose(this.#takeIdle(client)), IDLE_MS).unref();
+    this.#idle.set(client, closing);
+  }
+
+  #takeIdle(client: Client): Client {
+    clearTimeout(this.#idle.get(client));
+    this.#idle.delete(client);
+    return client;
+  }
+
+  #lose(client: Client): void {
+    end(client);
+    this.#open--;
+    this.#makeMore();
+  }
+
+  /** Makes a connection where one is waited for and there may be more of them. */
+  #makeMore(): void {
+    if (this.#waiting.size === 0 || this.#open >= this.#limits.connections) return;
+    this.#open++;
+    let counts = true;
+    const fail = (error: unknown): void => {
+      if (!counts) return;
+      counts = false;
+      this.#open--;
+      const [first] = this.#waiting;
+      if (first !== undefined) this.#waiting.delete(first);
+      first?.reject(error);
+      this.#makeMore();
     };
-    this.#idle.set(client, setTimeout(close, IDLE_MS).unref());
-  }
-
-  /** Waits until fewer connections are lent than there may be: first come, first served. */
-  async #turn(): Promise<void> {
-    if (this.#lent < this.#limits.connections) {
-      this.#lent++;
-      return;
-    }
-    const turn = Promise.withResolvers<void>();
-    this.#waiting.add(turn);
-    const alarm = setTimeout(() => {
-      this.#waiting.delete(turn);
-      turn.reject(this.#busyError());
-    }, this.#limits.waitMs);
-    try {
-      await turn.promise;
-    } finally {
-      clearTimeout(alarm);
-    }
-  }
-
-  /** What was lent goes to whoever waits the longest. */
-  #leave(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) {
-      this.#lent--;
-      return;
-    }
-    this.#waiting.delete(first);
-    first.resolve();
+    // Who has had connections is told soon that there is none; the attempt goes on, for whoever comes next.
+    const soon = this.#address.hosts.length > 1 ? SEVERAL_HOSTS_MS : ANSWER_MS;
+    const alarm = this.#everConnected ? setTimeout(() => fail(new SilenceError()), soon) : undefined;
+    this.#connect()
+      .then((client) => {
+        if (!counts) this.#open++;
+        if (this.#open > this.#limits.connections) this.#lose(client);
+        else this.#offer(client);
+      }, fail)
+      .finally(() => clearTimeout(alarm));
   }
 
   #refuseWaiting(error: unknown): void {
     for (const { reject } of this.#waiting) reject(error);
     this.#waiting.clear();
-  }
-
-  /** Who has had connections is told soon that there is none; the attempt goes on, for whoever comes next. */
-  async #connectInTime(): Promise<Client> {
-    const connecting = this.#connect();
-    if (!this.#everConnected) return connecting;
-    let isLate = false;
-    connecting.then((client) => isLate && this.#park(client)).catch(() => undefined);
-    return within(connecting, ANSWER_MS, () => {
-      isLate = true;
-      return new SilenceError();
-    });
   }
 
   /** Asks the hosts, the last known primary first. */
@@ -318,10 +326,11 @@ export class Connections {
     const { index, client } = await firstOf(attempts, HEAD_START_MS, isAnswer, (late) => end(late.client));
     this.#primary = index;
     client.once('end', () => {
-      clearTimeout(this.#idle.get(client));
-      this.#idle.delete(client);
+      if (this.#idle.has(client)) this.#lose(this.#takeIdle(client));
     });
     client.on('error', (error) => {
+      // Who waits for this one would wait for another in its stead, and longer than those who are told that it broke.
+      if (this.#everConnected) this.#refuseWaiting(error);
       if (error instanceof SilenceError) this.#onSilence();
     });
     return client;

@@ -19,7 +19,7 @@ import {
 import type { BackendOptions } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import { isBlobName, printRef } from './blob-rows.ts';
-import { type Client, MARGIN_MS } from './connection.ts';
+import { ANSWER_MS, type Client, MARGIN_MS } from './connection.ts';
 import { Connections, type Lent } from './connections.ts';
 import { databaseError } from './database-errors.ts';
 import { checkSchema } from './schema.ts';
@@ -31,7 +31,10 @@ const READ_MS = 10_000;
 const READ_LOCK_MS = 3000;
 const WRITE_MS = 30_000;
 /** The database takes the right to write from a process on which it hears nothing for so long. */
-const HOLDER_SILENCE_MS = 8000;
+const HOLDER_SILENCE_MS = 6000;
+
+/** What failed has taken its time already. */
+const FAREWELL_MS = 1000;
 
 /** A store in PostgreSQL, shared by any number of hosts. Tables: docs/format.md; how they are used: docs/operations.md. */
 export class PostgresBackend implements Backend {
@@ -149,7 +152,7 @@ export class PostgresBackend implements Backend {
   async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
     const { lent, session } = await this.#begin();
     const outcome = await Promise.allSettled([work(session)]);
-    const released = session.release();
+    const released = session.release(outcome[0].status === 'rejected' ? FAREWELL_MS : ANSWER_MS);
     // A commit has shown that nobody else had the lock; else that the lock is still there to be let go of shows it. What the
     // next session sends comes after the release anyway.
     if (outcome[0].status === 'fulfilled' && session.hasProof) {

@@ -11,7 +11,7 @@ import type { Commit, StoreLock } from './store-lock.ts';
 const ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 50;
 /** A commit may have to wait for disks and standbys; a large one has to get there first. */
-const COMMIT_MS = 8000;
+const COMMIT_MS = 6000;
 const LARGE_COMMIT_MS = 30_000;
 const LARGE_BYTES = 1024 * 1024;
 /** Within which a rekey deletes all rows of a generation, in one statement. */

@@ -35,7 +35,7 @@ export interface LockLimits {
 /** A wait for others is divided into turns, so that it is told apart from a connection on which nothing arrives any more. */
 export const LOCK_TURN_MS = 2500;
 /** Whoever holds the lock and has nothing to say lets the database know that it is still there. */
-const SIGN_OF_LIFE_MS = 2000;
+const SIGN_OF_LIFE_MS = 1500;
 
 /**
  * The lock of a store, which its writers hold one at a time; on one connection. It belongs to the connection, and ends with it,
