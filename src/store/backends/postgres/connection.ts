@@ -71,7 +71,7 @@ function configFor(
   const { user, database } = address;
   const password = passwordFor(address, { host, port });
   return {
-    ...(host === undefined ? {} : { host }),
+    host,
     ...(port === undefined ? {} : { port }),
     ...(user === undefined ? {} : { user }),
     ...(database === undefined ? {} : { database }),
