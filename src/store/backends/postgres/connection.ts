@@ -1,6 +1,7 @@
 /** One connection to a database. */
 import type { Socket } from 'node:net';
 import type { ClientConfig, Client as LibraryClient } from 'pg';
+import { elapsedMs } from '../../../ground/clock.ts';
 import type { Host, PostgresAddress } from './address.ts';
 import { passwordFor, tlsOptions } from './authentication.ts';
 import { isRefusedTls, ReplicaError, SilenceError } from './database-errors.ts';
@@ -23,6 +24,8 @@ export interface StatementLimits {
 
 /** A database that is there answers sooner, whatever it says; this is for a line on which nothing arrives any more. */
 export const ANSWER_MS = 4000;
+/** Silence that is as long is enough where another connection has been found silent. */
+const DOUBTFUL_MS = 2000;
 /** The database ends a statement that takes too long; so much later we do, in case it can't even do that. */
 export const MARGIN_MS = 5000;
 /** The database ends the sessions of a process that is frozen or cut off: one that holds nothing, one within a transaction. */
@@ -109,13 +112,16 @@ async function greet(client: Client, { statementMs, lockMs }: StatementLimits): 
  * word. That fails what was asked.
  * @see docs/decisions/0123
  */
-export async function hearing<T>(
-  { connection: { stream } }: Client,
-  silenceMs: number,
-  ask: () => Promise<T>,
-): Promise<T> {
+export async function hearing<T>(client: Client, silenceMs: number, ask: () => Promise<T>): Promise<T> {
+  const { stream } = client.connection;
+  const since = elapsedMs();
   let heard = stream.bytesRead;
   let isDone = false;
+  const doubted = (): void => {
+    const isSilent = stream.bytesRead === heard && elapsedMs() - since > DOUBTFUL_MS;
+    if (isSilent) stream.destroy(new SilenceError());
+  };
+  doubts.set(client, doubted);
   const judge = (): void => {
     if (isDone) return;
     if (stream.bytesRead === heard) stream.destroy(new SilenceError());
@@ -129,8 +135,14 @@ export async function hearing<T>(
   } finally {
     isDone = true;
     clearTimeout(timer);
+    if (doubts.get(client) === doubted) doubts.delete(client);
   }
 }
+
+const doubts = new WeakMap<Client, () => void>();
+
+/** Another connection to the same place has gone silent: if this one is asked something and has not been heard either, it has, too. */
+export const doubt = (client: Client): void => doubts.get(client)?.();
 
 /** All that `send` asks of the database goes there in one packet: each one wakes it, and costs more than what it asks. */
 export function together<T>({ connection: { stream } }: Client, send: () => T): T {

@@ -6,6 +6,7 @@ import {
   ANSWER_MS,
   type Client,
   connectTo,
+  doubt,
   end,
   firstOf,
   hearing,
@@ -68,6 +69,7 @@ export class Connections {
   readonly #onSilence: () => void;
   /** In nobody's hands, each with what closes it in the end. */
   readonly #idle = new Map<Client, NodeJS.Timeout>();
+  readonly #lent = new Set<Client>();
   /** How many there are: lent, in nobody's hands, and being made. */
   #open = 0;
   readonly #waiting = new Set<PromiseWithResolvers<Client>>();
@@ -155,8 +157,9 @@ export class Connections {
     });
   }
 
-  /** Lets go of connections that nobody uses right now, since they may lead nowhere. */
+  /** Connections may lead nowhere: lets go of those that nobody uses right now, and has the others looked at. */
   renew(): void {
+    for (const client of this.#lent) doubt(client);
     if (this.#kept !== undefined) this.#drop(this.#kept);
     for (const client of [...this.#idle.keys()]) this.#lose(this.#takeIdle(client));
   }
@@ -244,12 +247,14 @@ export class Connections {
 
   #lentOf(client: Client): Lent {
     client.ref();
+    this.#lent.add(client);
     let isBack = false;
     return {
       client,
       giveBack: (broken) => {
         if (isBack) return;
         isBack = true;
+        this.#lent.delete(client);
         if (broken) this.#lose(client);
         else this.#offer(client);
       },
