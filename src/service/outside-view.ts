@@ -13,7 +13,9 @@ export const isOfServer = ({ kind, where }: CofferError): boolean =>
 
 /**
  * An error as those see it who have no business with where a server keeps things: files are called by their place within
- * the store, or by their name alone. A hint about such a place could only be followed on the server, and is left out.
+ * the store, or by their name alone. A hint about such a place could only be followed on the server, and is left out. What the
+ * server itself misses is nothing that a caller asked for, and may come back.
+ * @see docs/decisions/0124
  * @param store the directory of the store, or `postgres://…`.
  */
 export function outsideView(error: CofferError, store: string): CofferError {
@@ -21,7 +23,7 @@ export function outsideView(error: CofferError, store: string): CofferError {
   const hasPlace = typeof hint === 'object';
   if (typeof message === 'string' && !hasPlace) return error;
   return new CofferError(
-    error.kind,
+    error.kind === 'not-found' && isOfServer(error) ? 'unavailable' : error.kind,
     printText(message, (part) => outsideName(part, store)),
     { field: error.field, hint: hasPlace ? undefined : hint },
   );

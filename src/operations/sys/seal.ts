@@ -12,15 +12,15 @@ export const publicRead = {
   params: {},
 } as const;
 
-/** Outside a server a store that is there is open. */
-const sealStatusOf = async (core: Core): Promise<SealStatus> =>
-  core.server?.sealStatus() ?? {
-    sealed: false,
-    threshold: 1,
-    shares: 1,
-    progress: 0,
-    storeId: core.store.id,
-  };
+/**
+ * Outside a server a store that is there is open.
+ * @throws `unavailable` when it can't be looked at: one that is open knows that at once.
+ */
+async function sealStatusOf(core: Core): Promise<SealStatus> {
+  const { id } = core.store;
+  if (id !== '') await core.store.revision();
+  return core.server?.sealStatus() ?? { sealed: false, threshold: 1, shares: 1, progress: 0, storeId: id };
+}
 
 /** @throws `unsupported` outside a server. */
 export function serverOf(core: Core): ServerState {

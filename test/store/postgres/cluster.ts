@@ -6,6 +6,7 @@ import {
   chownSync,
   existsSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -165,6 +166,26 @@ export class Cluster {
     const ended = once(server, 'exit');
     server.kill(signal);
     await ended;
+  }
+
+  /** Stops every process of it in its tracks, as on a machine that is frozen; or its first one alone, which takes new connections. */
+  freeze(which: 'all' | 'postmaster' = 'all'): void {
+    this.#signal(which === 'all' ? this.#processes() : this.#processes().slice(0, 1), 'SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#signal(this.#processes(), 'SIGCONT');
+  }
+
+  #processes(): readonly number[] {
+    const pid = this.#server?.pid;
+    if (pid === undefined) return [];
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
+    return [pid, ...children.filter((child) => child > 0)];
+  }
+
+  #signal(pids: readonly number[], signal: NodeJS.Signals): void {
+    for (const pid of pids) process.kill(pid, signal);
   }
 
   async promote(): Promise<void> {

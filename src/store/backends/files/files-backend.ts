@@ -61,13 +61,23 @@ export class FilesBackend implements Backend {
   }
 
   async state(): Promise<State> {
-    let state = this.#directory.state.read();
+    let state = await this.#read();
     if (this.#directory.state.isReplaced(state)) {
       await this.exclusive(async () => undefined);
-      state = this.#directory.state.read();
+      state = await this.#read();
     }
     this.#checkDirectories(state.generation);
     return state;
+  }
+
+  /** @throws `corrupt` only where there is a store: one that is out of reach is not damaged. */
+  async #read(): Promise<State> {
+    try {
+      return this.#directory.state.read();
+    } catch (error) {
+      await this.header();
+      throw error;
+    }
   }
 
   async read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined> {

@@ -1,5 +1,5 @@
 import type { Blob, BlobRef } from '../backend.ts';
-import type { Client } from './connections.ts';
+import type { Client } from './connection.ts';
 
 /** Blobs that go over the wire together. */
 export type Batch = readonly Blob[];

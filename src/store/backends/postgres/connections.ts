@@ -1,39 +1,47 @@
-import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool, PoolClient, PoolConfig } from 'pg';
+import { elapsedMs } from '../../../ground/clock.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
-import type { Host, PostgresAddress } from './address.ts';
-import { passwordFor, tlsOptions } from './authentication.ts';
-import { databaseError, isConnectionLoss, isRefusedTls, ReplicaError } from './database-errors.ts';
+import type { PostgresAddress } from './address.ts';
+import {
+  ANSWER_MS,
+  type Client,
+  connectTo,
+  doubt,
+  end,
+  firstOf,
+  hearing,
+  mayFallBack,
+  type StatementLimits,
+} from './connection.ts';
+import {
+  databaseError,
+  isConnectionLoss,
+  isLockTimeout,
+  ReplicaError,
+  SilenceError,
+} from './database-errors.ts';
 
-/** The library's type leaves out how a connection lets the process end, and the socket. */
-export type Client = PoolClient & {
-  ref(): void;
-  unref(): void;
-  readonly connection: { readonly stream: Writable };
-};
-
-export interface PoolLimits {
+export interface PoolLimits extends StatementLimits {
   /** Connections at most. */
   readonly connections: number;
-  /** How long to wait for a connection, whether it has to be made or given back. */
+  /** How long to wait until one is given back. */
   readonly waitMs: number;
-  /** The longest that one statement may take. */
-  readonly statementMs: number;
-  /** The longest that a statement may wait for a lock. */
-  readonly lockMs: number;
 }
 
 /** How long those wait who come when the database has just gone, before they are told so. */
 const PATIENCE_MS = 3000;
+/** The same for those who come later, or have waited for others already, while somebody tries to reach it. */
+const LATER_PATIENCE_MS = 700;
+/** Who has waited for so long, for whatever reason, makes one more attempt. */
+const LONG_MS = ANSWER_MS + PATIENCE_MS;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 /** Connections that nobody uses are closed after this; the database ends those of a process that is frozen, later. */
 const IDLE_MS = 45_000;
-const SILENCE_MS = 60_000;
-const KEEP_ALIVE_AFTER_MS = 10_000;
-/** A statement is ended by the database; this is for a database that can't even do that. */
-const MARGIN_MS = 5000;
+/** Among several hosts one may be gone for good while another is about to take its place: they are soon asked again. */
+const SEVERAL_HOSTS_MS = 1500;
+/** After so long without a connection to one host the next one is asked as well. */
+const HEAD_START_MS = 200;
 
 /** Lent until `giveBack`. */
 export interface Lent {
@@ -42,34 +50,55 @@ export interface Lent {
   giveBack(broken: boolean): void;
 }
 
-/** Pooled connections to whichever of the hosts is the primary. They come back by themselves after an outage. */
+/** While the database can't be reached. */
+interface Outage {
+  readonly since: number;
+  /** The last thing that was found. */
+  error: unknown;
+  /** One tries for all. */
+  trying: { readonly since: number; readonly done: Promise<void> } | undefined;
+}
+
+/**
+ * Pooled connections to whichever of the hosts is the primary. They come back by themselves after an outage.
+ * @see docs/decisions/0123
+ */
 export class Connections {
   readonly #address: PostgresAddress;
   readonly #limits: PoolLimits;
-  readonly #pools: (Promise<Pool> | undefined)[] = [];
-  /** The host that was the primary when last seen. */
+  readonly #onSilence: () => void;
+  /** In nobody's hands, each with what closes it in the end. */
+  readonly #idle = new Map<Client, NodeJS.Timeout>();
+  readonly #lent = new Set<Client>();
+  /** How many there are: lent, in nobody's hands, and being made. */
+  #open = 0;
+  readonly #waiting = new Set<PromiseWithResolvers<Client>>();
+  /** The host that was the primary when last seen; and those that refused TLS where it is a mere preference. */
   #primary = 0;
+  readonly #plainHosts = new Set<number>();
   #everConnected = false;
-  /** When the present outage was noticed. */
-  #downSince: number | undefined;
+  #outage: Outage | undefined;
   #closed = false;
   #kept: Lent | undefined;
 
-  constructor(address: PostgresAddress, limits: PoolLimits) {
+  /** @param onSilence called when a connection has gone without a word: then others may have, too. */
+  constructor(address: PostgresAddress, limits: PoolLimits, onSilence: () => void = () => undefined) {
     this.#address = address;
     this.#limits = limits;
+    this.#onSilence = onSilence;
   }
 
   /**
    * Runs `query`, which may run again on another connection when one breaks: so it must not change anything.
+   * @param silenceMs the longest that nothing may be heard of the database meanwhile.
    * @throws a CofferError, `unavailable` when there is no connection to be had in a bounded time.
    */
-  async reading<T>(query: (client: Client) => Promise<T>): Promise<T> {
+  async reading<T>(query: (client: Client) => Promise<T>, silenceMs = ANSWER_MS): Promise<T> {
     return this.#patiently(async () => {
       const { client, giveBack } = await this.#lend();
       let broken = true;
       try {
-        const result = await query(client);
+        const result = await hearing(client, silenceMs, () => query(client));
         broken = false;
         return result;
       } catch (error) {
@@ -90,7 +119,7 @@ export class Connections {
       const lent = this.#kept ?? (await this.#keep());
       try {
         lent.client.ref();
-        const result = await query(lent.client);
+        const result = await hearing(lent.client, ANSWER_MS, () => query(lent.client));
         lent.client.unref();
         return result;
       } catch (error) {
@@ -128,25 +157,38 @@ export class Connections {
     });
   }
 
+  /** Connections may lead nowhere: lets go of those that nobody uses right now, and has the others looked at. */
+  renew(): void {
+    for (const client of this.#lent) doubt(client);
+    if (this.#kept !== undefined) this.#drop(this.#kept);
+    for (const client of [...this.#idle.keys()]) this.#lose(this.#takeIdle(client));
+  }
+
   close(): void {
     this.#closed = true;
-    if (this.#kept !== undefined) this.#drop(this.#kept);
-    for (const pool of this.#pools.splice(0)) {
-      void pool?.then((opened) => opened.end()).catch(() => undefined);
-    }
+    this.renew();
+    this.#refuseWaiting(this.#closedError());
   }
 
   async #patiently<T>(attempt: () => Promise<T>): Promise<T> {
+    const start = elapsedMs();
+    let failedSince: number | undefined;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
+        if (this.#outage !== undefined) await this.#end(this.#outage, start);
         const result = await attempt();
         this.#everConnected = true;
-        this.#downSince = undefined;
+        this.#outage = undefined;
         return result;
       } catch (error) {
-        if (!this.#everConnected || this.#closed || !isConnectionLoss(error)) throw this.#explain(error);
-        this.#downSince ??= performance.now();
-        if (performance.now() + pause - this.#downSince > PATIENCE_MS) throw this.#explain(error);
+        const isLost = isConnectionLoss(error);
+        const maySucceed = this.#everConnected && !this.#closed && (isLost || isLockTimeout(error));
+        if (!maySucceed) throw this.#explain(error);
+        const now = elapsedMs();
+        if (failedSince !== undefined && now - start > LONG_MS) throw this.#explain(error);
+        failedSince ??= now;
+        const since = isLost ? Math.min(this.#noteOutage(error).since, failedSince) : failedSince;
+        if (now + pause - since > PATIENCE_MS) throw this.#explain(error);
       }
       await sleep(pause);
     }
@@ -154,116 +196,182 @@ export class Connections {
 
   readonly #explain = (error: unknown): unknown => databaseError(error, this.#address.place);
 
-  /** Asks one host after the other, the last known primary first. */
-  async #lend(): Promise<Lent> {
-    const { hosts } = this.#address;
-    let telling: unknown;
-    for (let step = 0; step < hosts.length; step++) {
-      const index = (this.#primary + step) % hosts.length;
-      try {
-        const lent = await this.#lendFrom(index);
-        this.#primary = index;
-        return lent;
-      } catch (error) {
-        // What a server answers says more than that another one can't be reached.
-        if (telling === undefined || !isAnswer(telling)) telling = error;
-      }
-    }
-    throw telling;
+  #noteOutage(error: unknown): Outage {
+    this.#outage ??= { since: elapsedMs(), error, trying: undefined };
+    this.#outage.error = error;
+    this.#refuseWaiting(error);
+    return this.#outage;
   }
 
-  async #lendFrom(index: number): Promise<Lent> {
+  /**
+   * Resolves when there is a connection again.
+   * @param start when whoever waits for it began to wait for something.
+   * @throws the error of the outage when that takes longer than anybody shall wait.
+   */
+  async #end(outage: Outage, start: number): Promise<void> {
+    outage.trying ??= { since: elapsedMs(), done: this.#try(outage) };
+    const { since, done } = outage.trying;
+    const latest = Math.max(Math.min(outage.since + PATIENCE_MS, start + LONG_MS), since + LATER_PATIENCE_MS);
+    await within(done, latest - elapsedMs(), () => outage.error);
+  }
+
+  async #try(outage: Outage): Promise<void> {
     try {
-      return await lentBy(await this.#pool(index));
+      (await this.#lend()).giveBack(false);
+      if (this.#outage === outage) this.#outage = undefined;
     } catch (error) {
-      if (this.#address.ssl.mode !== 'prefer' || !isRefusedTls(error)) throw error;
-      this.#pools[index] = this.#open(index, false);
-      return await lentBy(await this.#pool(index));
+      outage.error = error;
+      throw error;
+    } finally {
+      outage.trying = undefined;
     }
   }
 
-  #pool(index: number): Promise<Pool> {
-    if (this.#closed) throw unavailable(placed`${this.#address.place} was closed`);
-    const pool = this.#pools[index] ?? this.#open(index, tlsOptions(this.#address));
-    this.#pools[index] = pool;
-    return pool;
+  /** A connection that nobody uses, else the first that is given back or made. */
+  async #lend(): Promise<Lent> {
+    if (this.#closed) throw this.#closedError();
+    const [free] = this.#idle.keys();
+    if (free !== undefined) return this.#lentOf(this.#takeIdle(free));
+    const turn = Promise.withResolvers<Client>();
+    this.#waiting.add(turn);
+    const alarm = setTimeout(() => {
+      if (this.#waiting.delete(turn)) turn.reject(this.#busyError());
+    }, this.#limits.waitMs);
+    this.#makeMore();
+    try {
+      return this.#lentOf(await turn.promise);
+    } finally {
+      clearTimeout(alarm);
+    }
   }
 
-  async #open(index: number, ssl: PoolConfig['ssl'] & (object | false)): Promise<Pool> {
-    // Only who keeps a store in PostgreSQL pays for loading its client.
-    const { default: pg } = await import('pg');
-    const host = this.#address.hosts[index] ?? this.#address.hosts[0];
-    const pool = new pg.Pool({ ...this.#config(host), ssl });
-    // A connection that breaks while nobody uses it leaves the pool by itself.
-    pool.on('error', () => undefined);
-    return pool;
-  }
-
-  #config(host: Host): PoolConfig {
-    const { user, database } = this.#address;
-    const { connections, waitMs, statementMs, lockMs } = this.#limits;
-    const password = passwordFor(this.#address, host);
+  #lentOf(client: Client): Lent {
+    client.ref();
+    this.#lent.add(client);
+    let isBack = false;
     return {
-      host: host.host,
-      ...(host.port === undefined ? {} : { port: host.port }),
-      ...(user === undefined ? {} : { user }),
-      ...(database === undefined ? {} : { database }),
-      ...(password === undefined ? {} : { password: password as () => string }),
-      max: connections,
-      connectionTimeoutMillis: waitMs,
-      idleTimeoutMillis: IDLE_MS,
-      allowExitOnIdle: true,
-      pipeline: true,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-      application_name: 'coffer',
-      query_timeout: statementMs + MARGIN_MS,
-      onConnect: (client) => greet(client as Client, statementMs, lockMs),
+      client,
+      giveBack: (broken) => {
+        if (isBack) return;
+        isBack = true;
+        this.#lent.delete(client);
+        if (broken) this.#lose(client);
+        else this.#offer(client);
+      },
     };
   }
-}
 
-/** All that `send` asks of the database goes there in one packet: each one wakes it, and costs more than what it asks. */
-export function together<T>({ connection: { stream } }: Client, send: () => T): T {
-  stream.cork();
-  try {
-    return send();
-  } finally {
-    stream.uncork();
+  /** To whoever waits the longest, or for whoever comes next. */
+  #offer(client: Client): void {
+    if (this.#closed || !client.connection.stream.writable) {
+      this.#lose(client);
+      return;
+    }
+    const [first] = this.#waiting;
+    if (first !== undefined) {
+      this.#waiting.delete(first);
+      first.resolve(client);
+      return;
+    }
+    client.unref();
+    const closing = setTimeout(() => this.#lose(this.#takeIdle(client)), IDLE_MS).unref();
+    this.#idle.set(client, closing);
   }
+
+  #takeIdle(client: Client): Client {
+    clearTimeout(this.#idle.get(client));
+    this.#idle.delete(client);
+    return client;
+  }
+
+  #lose(client: Client): void {
+    end(client);
+    this.#open--;
+    this.#makeMore();
+  }
+
+  /** Makes a connection where one is waited for and there may be more of them. */
+  #makeMore(): void {
+    if (this.#waiting.size === 0 || this.#open >= this.#limits.connections) return;
+    this.#open++;
+    let counts = true;
+    const fail = (error: unknown): void => {
+      if (!counts) return;
+      counts = false;
+      this.#open--;
+      const [first] = this.#waiting;
+      if (first !== undefined) this.#waiting.delete(first);
+      first?.reject(error);
+      this.#makeMore();
+    };
+    // Who has had connections is told soon that there is none; the attempt goes on, for whoever comes next.
+    const soon = this.#address.hosts.length > 1 ? SEVERAL_HOSTS_MS : ANSWER_MS;
+    const alarm = this.#everConnected ? setTimeout(() => fail(new SilenceError()), soon) : undefined;
+    this.#connect()
+      .then((client) => {
+        if (!counts) this.#open++;
+        if (this.#open > this.#limits.connections) this.#lose(client);
+        else this.#offer(client);
+      }, fail)
+      .finally(() => clearTimeout(alarm));
+  }
+
+  #refuseWaiting(error: unknown): void {
+    for (const { reject } of this.#waiting) reject(error);
+    this.#waiting.clear();
+  }
+
+  /** Asks the hosts, the last known primary first. */
+  async #connect(): Promise<Client> {
+    const { hosts } = this.#address;
+    const attempts = hosts.map((_, step) => {
+      const index = (this.#primary + step) % hosts.length;
+      return async () => ({ index, client: await this.#connectTo(index) });
+    });
+    const { index, client } = await firstOf(attempts, HEAD_START_MS, isAnswer, (late) => end(late.client));
+    this.#primary = index;
+    client.once('end', () => {
+      if (this.#idle.has(client)) this.#lose(this.#takeIdle(client));
+    });
+    client.on('error', (error) => {
+      // Who waits for this one would wait for another in its stead, and longer than those who are told that it broke.
+      if (this.#everConnected) this.#refuseWaiting(error);
+      if (error instanceof SilenceError) this.#onSilence();
+    });
+    return client;
+  }
+
+  async #connectTo(index: number): Promise<Client> {
+    const { hosts } = this.#address;
+    const host = hosts[index] ?? hosts[0];
+    try {
+      return await connectTo(this.#address, host, this.#limits, !this.#plainHosts.has(index));
+    } catch (error) {
+      if (this.#plainHosts.has(index) || !mayFallBack(this.#address, error)) throw error;
+      this.#plainHosts.add(index);
+      return connectTo(this.#address, host, this.#limits, false);
+    }
+  }
+
+  readonly #closedError = (): Error => unavailable(placed`${this.#address.place} was closed`);
+
+  readonly #busyError = (): Error =>
+    unavailable(
+      placed`cannot use ${this.#address.place}: others in this process held the connection for too long`,
+      { hint: 'try again later' },
+    );
 }
 
+/** What a server answers says more than that another one can't be reached. */
 const isAnswer = (error: unknown): boolean => error instanceof ReplicaError || !isConnectionLoss(error);
 
-async function lentBy(pool: Pool): Promise<Lent> {
-  const client = (await pool.connect()) as Client;
-  // The query at hand fails as well; without a listener the event would end the process.
-  const ignore = (): void => undefined;
-  client.on('error', ignore);
-  return {
-    client,
-    giveBack(broken) {
-      client.release(broken);
-      if (!broken) client.off('error', ignore);
-    },
-  };
-}
-
-/**
- * What holds for every connection, whatever the role's own settings are: hexadecimal bytes, a fresh look for each
- * statement, bounded statements, dead peers noticed, commits that are on the disk when they are acknowledged.
- */
-async function greet(client: Client, statementMs: number, lockMs: number): Promise<void> {
-  const results = (await client.query(
-    `SET bytea_output = hex; SET default_transaction_isolation = 'read committed';
-     SET statement_timeout = ${statementMs}; SET lock_timeout = ${lockMs};
-     SET idle_session_timeout = ${SILENCE_MS}; SET idle_in_transaction_session_timeout = ${SILENCE_MS};
-     SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
-     SELECT set_config('synchronous_commit', 'on', false)
-       WHERE current_setting('synchronous_commit') = 'off';
-     SELECT pg_is_in_recovery() AS replica`,
-  )) as unknown as readonly { readonly rows: readonly { readonly replica?: boolean }[] }[];
-  if (results.at(-1)?.rows[0]?.replica === true) {
-    throw new ReplicaError();
+/** What `work` comes to; it goes on when it takes longer. @throws what `late` returns, when it does. */
+async function within<T>(work: Promise<T>, milliseconds: number, late: () => unknown): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(late()), Math.max(0, milliseconds));
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -4,10 +4,11 @@ import { type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts'
 import type { CreateOptions, Migration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
-import { type Client, Connections } from './connections.ts';
+import { type Client, MARGIN_MS, SILENCE_MS } from './connection.ts';
+import { Connections } from './connections.ts';
 import { databaseError } from './database-errors.ts';
 import { checkSchema, migrateSchema } from './schema.ts';
-import { StoreLock } from './store-lock.ts';
+import { LOCK_TURN_MS, StoreLock } from './store-lock.ts';
 
 const STATEMENT_MS = 10 * 60_000;
 
@@ -24,7 +25,7 @@ export async function createInPostgres(
   await onOwnConnection(address, async (client) => {
     await inTransaction(client, () => migrateSchema(client, address));
     await checkSchema(client, address);
-    await new StoreLock(client, address, CREATION_WAIT_MS).take();
+    await new StoreLock(client, address, { waitMs: CREATION_WAIT_MS, silenceMs: SILENCE_MS }).take();
     const filling = new Filling(client, address, content);
     await filling.begin(resume);
     try {
@@ -47,7 +48,8 @@ async function onOwnConnection<T>(address: PostgresAddress, use: (client: Client
     connections: 1,
     waitMs: address.connectTimeoutMs,
     statementMs: STATEMENT_MS,
-    lockMs: CREATION_WAIT_MS,
+    answerMs: STATEMENT_MS + MARGIN_MS,
+    lockMs: LOCK_TURN_MS,
   });
   try {
     const { client, giveBack } = await connections.lend(async () => undefined);

@@ -40,6 +40,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
     reason: 'the database has too many connections',
     hint: 'raise max_connections, or use fewer servers',
   },
+  '55P03': { reason: 'somebody else keeps its tables locked', hint: NOTHING_CHANGED },
   '57014': { reason: 'the database took too long', hint: 'see what keeps it busy' },
   '57P01': { reason: 'the database is being shut down', hint: WAIT },
   '57P02': { reason: 'the database crashed and starts again', hint: WAIT },
@@ -67,15 +68,21 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 const LOST = /^(08|57P|57014|53|25P03)/;
 /** What the library says for itself, all of it about the connection. */
 const OWN_WORDS =
-  /^(Connection terminated|Client (has|was)|Query read timeout|timeout e|The server does not support|There was an error est|SASL|Cannot use a pool)/;
+  /^(Connection terminated|Client (has|was)|Query read timeout|timeout e|The server does not support|There was an error est|SASL)/;
 const TIMED_OUT = /timeout/i;
-const BUSY = /timeout exceeded when trying to connect/;
 const NO_TLS = /does not support SSL/;
 const NO_PASSWORD = /password must be a string/;
 /** Of the database, in the language that most databases speak; in another one the general words have to do. */
 const TLS_ONLY = /no pg_hba\.conf entry .*no encryption/;
 const WANTS_CERTIFICATE = /valid client certificate/;
 const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
+
+/** Nothing was heard on a connection for longer than whoever waited for an answer had time. */
+export class SilenceError extends Error {
+  constructor() {
+    super('timeout expired');
+  }
+}
 
 /** The server that answered follows another one, so what it shows may be of yesterday. */
 export class ReplicaError extends Error {}
@@ -102,7 +109,7 @@ export function isConnectionLoss(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return LOST.test(state);
   const message = messageOf(error);
-  return ![NO_TLS, NO_PASSWORD, BUSY].some((own) => own.test(message)) && !isCertificateError(error);
+  return ![NO_TLS, NO_PASSWORD].some((own) => own.test(message)) && !isCertificateError(error);
 }
 
 export const isRefusedTls = (error: unknown): boolean => NO_TLS.test(messageOf(error));
@@ -167,9 +174,6 @@ function ownReason(error: unknown, message: string): Reason {
       reason: placed`its certificate is not trusted${quoted(message)}`,
       hint: 'name its authority with sslrootcert, or use sslmode=prefer where nobody could answer in its place',
     };
-  }
-  if (BUSY.test(message)) {
-    return { reason: 'others in this process held the connection for too long', hint: 'try again later' };
   }
   if (TIMED_OUT.test(message))
     return { reason: 'no answer in time', hint: 'check the database and the network' };

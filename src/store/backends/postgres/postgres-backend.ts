@@ -19,16 +19,22 @@ import {
 import type { BackendOptions } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
 import { isBlobName, printRef } from './blob-rows.ts';
-import { type Client, Connections, type Lent } from './connections.ts';
+import { ANSWER_MS, type Client, MARGIN_MS } from './connection.ts';
+import { Connections, type Lent } from './connections.ts';
 import { databaseError } from './database-errors.ts';
 import { checkSchema } from './schema.ts';
-import { PostgresSession } from './session.ts';
-import { COMMIT_COLUMNS, type Commit, commitOf, StoreLock } from './store-lock.ts';
+import { PostgresSession, REKEY_MS } from './session.ts';
+import { COMMIT_COLUMNS, type Commit, commitOf, LOCK_TURN_MS, StoreLock } from './store-lock.ts';
 
 const READING_CONNECTIONS = 4;
 const READ_MS = 10_000;
-/** A rekey deletes all rows of a generation in one statement. */
-const WRITE_MS = 10 * 60_000;
+const READ_LOCK_MS = 3000;
+const WRITE_MS = 30_000;
+/** The database takes the right to write from a process on which it hears nothing for so long. */
+const HOLDER_SILENCE_MS = 6000;
+
+/** What failed has taken its time already. */
+const FAREWELL_MS = 1000;
 
 /** A store in PostgreSQL, shared by any number of hosts. Tables: docs/format.md; how they are used: docs/operations.md. */
 export class PostgresBackend implements Backend {
@@ -48,19 +54,27 @@ export class PostgresBackend implements Backend {
     this.place = address.place;
     this.headerPlace = { ...this.place, part: 'header' };
     this.#lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
-    const waitMs = address.connectTimeoutMs;
-    this.#reading = new Connections(address, {
+    // Where one connection has gone without a word, others may have, too.
+    const onSilence = (): void => {
+      this.#reading.renew();
+      this.#writing.renew();
+    };
+    const reading = {
       connections: READING_CONNECTIONS,
-      waitMs,
+      waitMs: address.connectTimeoutMs,
       statementMs: READ_MS,
-      lockMs: READ_MS,
-    });
-    this.#writing = new Connections(address, {
+      answerMs: READ_MS + MARGIN_MS,
+      lockMs: READ_LOCK_MS,
+    };
+    const writing = {
       connections: 1,
-      waitMs: Math.max(waitMs, this.#lockWaitMs),
+      waitMs: Math.max(address.connectTimeoutMs, this.#lockWaitMs),
       statementMs: WRITE_MS,
-      lockMs: this.#lockWaitMs,
-    });
+      answerMs: REKEY_MS + MARGIN_MS,
+      lockMs: Math.min(LOCK_TURN_MS, this.#lockWaitMs),
+    };
+    this.#reading = new Connections(address, reading, onSilence);
+    this.#writing = new Connections(address, writing, onSilence);
   }
 
   locate(generation: number, ref: BlobRef): Place {
@@ -119,12 +133,15 @@ export class PostgresBackend implements Backend {
 
   async strays(): Promise<Place[]> {
     const { generation } = await this.state();
-    const { rows } = await this.#reading.reading((client) =>
-      client.query<{ readonly generation: string; readonly area: string; readonly name: string }>(
-        `SELECT generation::text, area, name FROM ${this.#address.schema}.blob
-         WHERE generation <> $1 OR area NOT IN ('slots', 'documents') OR name !~ '^[0-9a-f]{1,64}$'`,
-        [generation],
-      ),
+    // All rows are looked at before there is a word to say.
+    const { rows } = await this.#reading.reading(
+      (client) =>
+        client.query<{ readonly generation: string; readonly area: string; readonly name: string }>(
+          `SELECT generation::text, area, name FROM ${this.#address.schema}.blob
+           WHERE generation <> $1 OR area NOT IN ('slots', 'documents') OR name !~ '^[0-9a-f]{1,64}$'`,
+          [generation],
+        ),
+      READ_MS + MARGIN_MS,
     );
     return rows.map(({ generation: other, area, name }) => ({
       ...this.place,
@@ -135,7 +152,7 @@ export class PostgresBackend implements Backend {
   async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
     const { lent, session } = await this.#begin();
     const outcome = await Promise.allSettled([work(session)]);
-    const released = session.release();
+    const released = session.release(outcome[0].status === 'rejected' ? FAREWELL_MS : ANSWER_MS);
     // A commit has shown that nobody else had the lock; else that the lock is still there to be let go of shows it. What the
     // next session sends comes after the release anyway.
     if (outcome[0].status === 'fulfilled' && session.hasProof) {
@@ -159,7 +176,8 @@ export class PostgresBackend implements Backend {
   async #begin(): Promise<{ readonly lent: Lent; readonly session: PostgresSession }> {
     let session: PostgresSession | undefined;
     const lent = await this.#writing.lend(async (client) => {
-      const lock = new StoreLock(client, this.#address, this.#lockWaitMs);
+      const limits = { waitMs: this.#lockWaitMs, silenceMs: HOLDER_SILENCE_MS };
+      const lock = new StoreLock(client, this.#address, limits);
       const at = await lock.take();
       session = at === undefined ? undefined : new PostgresSession(client, this.#address, lock, at);
     });

@@ -2,7 +2,7 @@ import { corrupt, type Place, placed, unavailable } from '../../../ground/errors
 import { noStore } from '../../refusals.ts';
 import type { Migration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
-import type { Client } from './connections.ts';
+import type { Client } from './connection.ts';
 
 /**
  * Each migration makes the next version of the schema out of the one before. `%` is the schema's name. They are never changed

@@ -4,12 +4,20 @@ import { CofferError, placed, unavailable } from '../../../ground/errors.ts';
 import type { Blob, Change, CommitOptions, Version, WriteSession } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
-import { type Client, together } from './connections.ts';
+import { ANSWER_MS, type Client, hearing, together } from './connection.ts';
 import { databaseError, isConnectionLoss, isSerializationFailure } from './database-errors.ts';
 import type { Commit, StoreLock } from './store-lock.ts';
 
 const ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 50;
+/** A commit may have to wait for disks and standbys; a large one has to get there first. */
+const COMMIT_MS = 6000;
+const LARGE_COMMIT_MS = 30_000;
+const LARGE_BYTES = 1024 * 1024;
+/** Within which a rekey deletes all rows of a generation, in one statement. */
+export const REKEY_MS = 10 * 60_000;
+/** So often the database looks during it whether there is still anybody who asked; not every platform of it can. */
+const LOOK_ROUND_MS = 5000;
 
 /** The right to write: the lock, held by the one connection over which everything is written. @see docs/decisions/0090 */
 export class PostgresSession implements WriteSession {
@@ -36,8 +44,8 @@ export class PostgresSession implements WriteSession {
   }
 
   /** Lets go of the lock, if that wasn't asked for already. @returns as `StoreLock.release`. */
-  release(): Promise<boolean> {
-    this.#released ??= this.#lock.release();
+  release(silenceMs = ANSWER_MS): Promise<boolean> {
+    this.#released ??= this.#lock.release(silenceMs);
     return this.#released;
   }
 
@@ -55,7 +63,7 @@ export class PostgresSession implements WriteSession {
     const from = this.#at;
     const next = { generation: from.generation + 1, revision: from.revision + 1, id: randomUUID() };
     const { schema } = this.#address;
-    await this.#client.query('BEGIN').catch(this.#explain);
+    await hearing(this.#client, ANSWER_MS, () => this.#begin()).catch(this.#explain);
     try {
       for await (const batch of inBatches(blobs)) await this.#insert(next.generation, batch);
       await this.#writing(async () => {
@@ -76,6 +84,12 @@ export class PostgresSession implements WriteSession {
     return this.version;
   }
 
+  #begin(): Promise<unknown> {
+    return this.#client.query(`BEGIN; SET LOCAL statement_timeout = ${REKEY_MS};
+      DO $$ BEGIN PERFORM set_config('client_connection_check_interval', '${LOOK_ROUND_MS}', true);
+      EXCEPTION WHEN OTHERS THEN NULL; END $$`);
+  }
+
   /** Everything in one statement, so all or nothing, and only if the store is as this session left it. */
   async #commitOnce(
     next: Commit,
@@ -88,15 +102,19 @@ export class PostgresSession implements WriteSession {
     const text = isOne ? this.#statements.writeOne : this.#statements.change;
     const content = isOne ? [only.ref.area, only.ref.name, bytea(only.bytes)] : columnsOf(written, removed);
     const { generation, revision, id } = this.#at;
-    const { rows } = await together(this.#client, () => {
+    const bytes = written.reduce((sum, blob) => sum + blob.bytes.length, 0);
+    const silenceMs = bytes > LARGE_BYTES ? LARGE_COMMIT_MS : COMMIT_MS;
+    const send = () => {
+      if (bytes > LARGE_BYTES) void this.#lock.expectSilence(LARGE_COMMIT_MS);
       const answer = this.#client.query({
         name: isOne ? 'write one' : 'change',
         text,
         values: [generation, revision, id, next.revision, next.id, ...content],
       });
-      if (isLast) void this.release();
+      if (isLast) void this.release(silenceMs);
       return answer;
-    });
+    };
+    const { rows } = await hearing(this.#client, silenceMs, () => together(this.#client, send));
     if (rows.length !== 1) throw this.#overtaken();
     this.#moved(next);
   }
@@ -107,7 +125,9 @@ export class PostgresSession implements WriteSession {
   }
 
   async #insert(generation: number, batch: Batch): Promise<void> {
-    await insertBlobs(this.#client, this.#address.schema, generation, batch).catch(this.#explain);
+    await hearing(this.#client, LARGE_COMMIT_MS, () =>
+      insertBlobs(this.#client, this.#address.schema, generation, batch),
+    ).catch(this.#explain);
   }
 
   /** What the database rolled back for the sake of another transaction is tried again, a bounded number of times. */
