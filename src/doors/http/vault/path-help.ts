@@ -14,7 +14,7 @@ export const pathHelp = (routesAt: (path: string) => readonly ServedRoute[]): Op
     params: { path: text({ help: 'A path of the API.', required: true }) },
     async run(_, { path }) {
       const routes = routesAt(path);
-      if (routes.length === 0) throw notFound(`there is no help on ${path}`, { field: 'path' });
+      if (routes.length === 0) throw notFound('there is no help on this path', { field: 'path' });
       return { data: { help: routes.map(helpOn).join('\n'), see_also: [], openapi: null } };
     },
   });
