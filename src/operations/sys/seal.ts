@@ -12,15 +12,15 @@ export const publicRead = {
   params: {},
 } as const;
 
-/** Outside a server a store that is there is open. */
-const sealStatusOf = async (core: Core): Promise<SealStatus> =>
-  core.server?.sealStatus() ?? {
-    sealed: false,
-    threshold: 1,
-    shares: 1,
-    progress: 0,
-    storeId: core.store.id,
-  };
+/**
+ * Outside a server a store that is there is open.
+ * @throws `unavailable` for one that is open and can't be used.
+ */
+async function sealStatusOf(core: Core): Promise<SealStatus> {
+  const status = await core.server?.sealStatus();
+  if (status?.sealed !== true) await core.store.revision();
+  return status ?? { sealed: false, threshold: 1, shares: 1, progress: 0, storeId: core.store.id };
+}
 
 /** @throws `unsupported` outside a server. */
 export function serverOf(core: Core): ServerState {
