@@ -97,10 +97,12 @@ export class LastSeen {
   }
 }
 
-/** Compares a store that was unlocked with what was seen of it last, and remembers what will have been seen in the end. */
-export function compareWithLastSeen(session: Session, store: SealedStore): void {
-  const { backend } = store;
-  const last = LastSeen.of(session.environment, store.id, backend.place);
+/** Compares a store that was looked at with what was seen of it last, and remembers what will have been seen in the end. */
+export function compareWithLastSeen(
+  session: Session,
+  { id, backend }: Pick<SealedStore, 'id' | 'backend'>,
+): void {
+  const last = LastSeen.of(session.environment, id, backend.place);
   const { seen } = backend.witness;
   if (last === undefined || seen === undefined) return;
   const before = last.version;

@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { startServerProcess } from '../servers/server-process.ts';
+import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
 const WARNING =
   /^coffer: warning: the store went back from generation (\d+), revision (\d+), seen here before, to generation (\d+), revision (\d+) \(bring the newer state back, or say that this one is right with "coffer store accept"\)$/m;
@@ -43,8 +44,8 @@ function goBack(): void {
   renameSync(here.file('past'), store());
 }
 
-describe('a command on a store that went back since the last command', () => {
-  it('works, and warns until the older state is accepted', () => {
+describe('a store that went back since the last command', () => {
+  it('is warned of by every command, which works, until the older state is accepted', () => {
     goBack();
     const back = [0, [2, 3, 1, 1]];
     expect([
@@ -66,7 +67,16 @@ describe('a command on a store that went back since the last command', () => {
     expect(here.run('status').stderr).toBe('');
   });
 
-  it('says nothing of a copy in another place, and of a backup that was brought back by a command', () => {
+  it('is told of by a server that starts on it, too', async () => {
+    goBack();
+    const server = await startServerProcess([binary, 'serve', '--socket', here.file('socket')], {
+      environment: here.environment(),
+    });
+    await server.stop();
+    expect(server.log()).toMatch(WARNING);
+  });
+
+  it('is not taken for a copy in another place, nor for a backup that was brought back by a command', () => {
     here.ok('store backup backup');
     here.ok('transit keys rotate orders');
     cpSync(store(), here.file('copy'), { recursive: true });
@@ -81,7 +91,7 @@ describe('a command on a store that went back since the last command', () => {
     expect(here.with({ COFFER_STORE: './store' }).run('transit keys list').stderr).toBe('');
   });
 
-  it('says nothing of a number that a power cut took back, with the change itself in place', () => {
+  it('is not taken for one whose last number a power cut took back, with the change itself in place', () => {
     here.ok('transit keys rotate orders');
     renameSync(here.file('store/state/clean-1-2'), here.file('store/state/clean-1-1'));
     expect(here.run('transit keys list').stderr).toBe('');

@@ -1,7 +1,10 @@
 import { CofferError, type Place, placed } from '../../ground/errors.ts';
 import { isLower, printVersion, type Version } from './version.ts';
 
-/** A version, with what tells it from the same number of another history, where a backend knows such a thing. Plain JSON. */
+/**
+ * A version, with what tells it from the same number of another history, where a backend knows such a thing. Plain JSON.
+ * @see docs/decisions/0092
+ */
 export interface Sighting extends Version {
   /** The same through all commits, and no copy of the store has it. */
   readonly history?: string;
