@@ -1,10 +1,9 @@
 import { openCore } from '../operations/core.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { ownerRunner } from '../operations/runner.ts';
-import { openStore } from '../store/open.ts';
 import type { Credential } from '../store/slots/credential.ts';
 import type { Store } from '../store/store.ts';
-import { unlockStore } from './secrets/unlock.ts';
+import { openWith, unlockStore } from './secrets/unlock.ts';
 import type { Session } from './session.ts';
 
 /** Runs operations on the local store. Whoever can unlock it is its owner and needs no token. */
@@ -13,6 +12,6 @@ export const openLocal = async (session: Session): Promise<Runner> =>
 
 /** The same with secrets at hand; nobody is asked. */
 export const openUnlocked = async (session: Session, credentials: readonly Credential[]): Promise<Runner> =>
-  runnerOf(session, await openStore({ location: session.settings.storeLocation, credentials }));
+  runnerOf(session, await openWith(session, credentials));
 
 const runnerOf = ({ settings }: Session, store: Store): Runner => ownerRunner(openCore(store), settings);

@@ -14,6 +14,7 @@ export class Session {
   readonly prompts: Prompts;
   readonly #open: (session: Session) => Promise<Runner>;
   #runner: Promise<Runner> | undefined;
+  readonly #endings: (() => void)[] = [];
 
   /** @param open opens the place where operations run, when it is first needed. */
   constructor(
@@ -85,9 +86,15 @@ export class Session {
     return this.#runner;
   }
 
+  /** Has something done when the command is at its end, however it ends. */
+  atEnd(work: () => void): void {
+    this.#endings.push(work);
+  }
+
   /** Forgets keys and closes connections. */
   async close(): Promise<void> {
     const runner = await this.#runner?.catch(() => undefined);
     runner?.close();
+    for (const work of this.#endings) work();
   }
 }

@@ -54,6 +54,7 @@ const storeCommands: Readonly<Record<string, Node>> = {
     backup: own('Write the whole store to one file', store, 'backup'),
     restore: own('Bring a store back from a backup', store, 'restore'),
     copy: own('Copy a whole store to another place', store, 'copy'),
+    accept: own('Go on with a store that is behind what was seen of it', store, 'accept'),
     migrate: own('Make or update the tables of a store in PostgreSQL', store, 'migrate'),
   }),
 };

@@ -3,6 +3,7 @@ import { asCofferError, invalid } from '../ground/errors.ts';
 import type { SealStatus, ServerState } from '../operations/declaration/operation.ts';
 import { storeStatus } from '../store/administration/status.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
+import type { Sighting } from '../store/backends/witness.ts';
 import { collectKeys } from './collect-keys.ts';
 import type { Log } from './log.ts';
 import { printMetrics, type Snapshot } from './metrics.ts';
@@ -14,6 +15,8 @@ export interface Member {
   unseal(keys: readonly UnsealKey[]): Promise<void>;
   seal(): Promise<void>;
   reload(): Promise<void>;
+  /** What it has seen of the store. */
+  seen(): Promise<Sighting | undefined>;
   snapshot(): Promise<Snapshot>;
 }
 
@@ -29,6 +32,7 @@ export class Control implements ServerState {
   /** Recovery shares given so far, all of one slot. */
   #shares = new Set<string>();
   #keys: readonly UnsealKey[] | undefined;
+  #seen: Sighting | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(location: Location, log: Log, apiDocument: () => object) {
@@ -58,6 +62,15 @@ export class Control implements ServerState {
 
   remove(member: Member): void {
     this.#members.delete(member);
+  }
+
+  /** The newest that any process has seen of the store, for one that is to join them. */
+  async seen(): Promise<Sighting | undefined> {
+    const seen = await Promise.all([...this.#members].map((member) => member.seen().catch(() => undefined)));
+    for (const one of seen) {
+      if (one && (this.#seen === undefined || one.revision > this.#seen.revision)) this.#seen = one;
+    }
+    return this.#seen;
   }
 
   async sealStatus(): Promise<SealStatus> {

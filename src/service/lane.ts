@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { type CofferError, unavailable } from '../ground/errors.ts';
+import type { Sighting } from '../store/backends/witness.ts';
 import { type Job, readFrames, writeFrame } from './frames.ts';
 import type { Worker } from './lanes.ts';
 import { type Calls, portOf, Rpc, remote } from './rpc.ts';
@@ -11,6 +12,7 @@ export interface LaneStart {
   /** Of the service, as plain JSON. */
   readonly settings: object;
   readonly keys: readonly SentUnsealKey[];
+  readonly seen?: Sighting | undefined;
 }
 
 /** What the server asks of it. */
@@ -27,10 +29,12 @@ export const LANE_PIPE = 4;
 /**
  * A process that works on one job at a time, so that what it takes, and what it may break, is nobody else's.
  * @param command what follows Node itself on the command line of a process that calls `serveAsWorker`.
- * @param settings of the service, as plain JSON.
  * @see docs/decisions/0062
  */
-export function startLane(command: readonly string[], settings: object, keys: readonly UnsealKey[]): Worker {
+export function startLane(
+  command: readonly string[],
+  { keys, ...start }: Omit<LaneStart, 'keys'> & { readonly keys: readonly UnsealKey[] },
+): Worker {
   const child = started(command);
   if (child === undefined) return stillborn();
   const pipe = child.stdio[LANE_PIPE] as Duplex;
@@ -49,7 +53,7 @@ export function startLane(command: readonly string[], settings: object, keys: re
   child.on('error', () => undefined);
   pipe.on('error', () => undefined);
   readFrames(pipe, (job) => waiting?.resolve(job));
-  const ready = remote<LaneProcess>(rpc, LANE_CALLS).workOnJobs({ settings, keys: printKeys(keys) });
+  const ready = remote<LaneProcess>(rpc, LANE_CALLS).workOnJobs({ ...start, keys: printKeys(keys) });
   // Whoever brings the first job learns of it.
   ready.catch(() => undefined);
   return {

@@ -14,6 +14,11 @@ export class Log {
     this.#line('warn', message, fields);
   }
 
+  /** What somebody has to look at. */
+  alarm(message: string, fields: object = {}): void {
+    this.#line('error', message, fields);
+  }
+
   /** An error that nobody foresaw. Only where it happened is told: its text may quote what it was working on. */
   defect(message: string, error: unknown): void {
     const known = error instanceof Error ? error : new Error(typeof error);

@@ -1,7 +1,7 @@
 import { asCofferError, invalid } from '../ground/errors.ts';
 import { openStore } from '../store/open.ts';
+import type { SealedStore } from '../store/sealed/sealed-store.ts';
 import type { Credential } from '../store/slots/credential.ts';
-import type { Store } from '../store/store.ts';
 import { Control } from './control.ts';
 import type { DoorKind } from './door.ts';
 import { boundHeap } from './heap-limits.ts';
@@ -63,7 +63,7 @@ type Running<S> = Pick<Serving<S>, 'addresses' | 'renew' | 'close'>;
 
 async function runHere<S>(
   { settings, kind, door, control, log }: Parts<S>,
-  store: Store | undefined,
+  store: SealedStore | undefined,
   keys: readonly UnsealKey[],
 ): Promise<Running<S>> {
   const service = await control.add(async () => {
@@ -92,7 +92,7 @@ async function runHere<S>(
 async function runWorkers<S>(
   { settings, door, control, log }: Parts<S>,
   count: number,
-  store: Store | undefined,
+  store: SealedStore | undefined,
   keys: readonly UnsealKey[],
 ): Promise<Running<S>> {
   // It was opened to see whether the keys are right; each worker opens it for itself.
@@ -113,10 +113,10 @@ async function runWorkers<S>(
   };
 }
 
-async function openOrStaySealed<S>({
-  settings,
-  credentials,
-}: ServeOptions<S>): Promise<{ readonly keys: readonly UnsealKey[]; readonly store: Store | undefined }> {
+async function openOrStaySealed<S>({ settings, credentials }: ServeOptions<S>): Promise<{
+  readonly keys: readonly UnsealKey[];
+  readonly store: SealedStore | undefined;
+}> {
   const keys: UnsealKey[] = [];
   try {
     const store = await openStore({

@@ -4,7 +4,10 @@ import { openCore } from '../operations/core.ts';
 import type { Core, ServerState } from '../operations/declaration/operation.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
 import { located } from '../store/backends/registry.ts';
+import { printVersion } from '../store/backends/version.ts';
+import { type Sighting, WentBack } from '../store/backends/witness.ts';
 import { openStore } from '../store/open.ts';
+import type { SealedStore } from '../store/sealed/sealed-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Dialect } from '../transit/engine.ts';
 import { applyCacheSize } from '../transit/mount-settings.ts';
@@ -32,6 +35,8 @@ export interface ServiceOptions {
   readonly settings: ServiceSettings;
   readonly server: ServerState;
   readonly log: Log;
+  /** What the processes before this one have seen of the store. */
+  readonly seen?: Sighting | undefined;
 }
 
 /** Expired tokens are cleared away so often. */
@@ -48,7 +53,11 @@ export class Service implements Member {
   readonly #sweeping: NodeJS.Timeout;
   readonly #rotating: NodeJS.Timeout;
   #auditLog: AuditLog | undefined;
-  #store: Store | undefined;
+  #store: SealedStore | undefined;
+  /** Of the store, before it was sealed or in a process that this one replaces. */
+  #seenBefore: Sighting | undefined;
+  /** From where the store was last found to have gone back, which is said once. */
+  #alarmed: Sighting | undefined;
   #served: ServedCore | undefined;
   #lanes: Lanes | undefined;
   /** What opens the store in further processes. */
@@ -66,13 +75,15 @@ export class Service implements Member {
       log.defect('request failed', error);
       return undefined;
     }
-    if (isOfServer(known)) log.warn('request failed', { kind: known.kind, reason: known.message });
+    if (known instanceof WentBack) this.#alarm(known);
+    else if (isOfServer(known)) log.warn('request failed', { kind: known.kind, reason: known.message });
     return outsideView(known, located(settings.location).text);
   };
 
   private constructor(options: ServiceOptions, auditLog: AuditLog | undefined) {
     this.#options = options;
     this.#auditLog = auditLog;
+    this.#seenBefore = options.seen;
     this.sealedCore = this.#core(sealedStore);
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EVERY_MS).unref();
     this.#rotating = setInterval(() => void this.#rotateDueKeys(), ROTATE_EVERY_MS).unref();
@@ -97,11 +108,11 @@ export class Service implements Member {
   /** @throws `denied` when no key fits; what was open stays open. */
   async unseal(keys: readonly UnsealKey[]): Promise<void> {
     const { location } = this.#options.settings;
-    await this.adopt(await openStore({ location, credentials: credentialsOf(keys) }), keys);
+    await this.adopt(await openStore({ location, credentials: credentialsOf(keys), seen: this.#seen }), keys);
   }
 
   /** Takes over a store that is open already. @param keys what opens it in further processes; without them there are none. */
-  async adopt(store: Store, keys?: readonly UnsealKey[]): Promise<void> {
+  async adopt(store: SealedStore, keys?: readonly UnsealKey[]): Promise<void> {
     const { settings } = this.#options;
     const before = this.#store;
     this.#served = await this.#serve(store);
@@ -110,11 +121,14 @@ export class Service implements Member {
     void this.#lanes?.close();
     this.#keys = keys ?? [];
     this.#lanes =
-      keys === undefined ? undefined : new Lanes(() => startLane(settings.workerCommand, settings, keys));
+      keys === undefined
+        ? undefined
+        : new Lanes(() => startLane(settings.workerCommand, { settings, keys, seen: this.#seen }));
   }
 
   /** Requests that are under way find the store closed. */
   async seal(): Promise<void> {
+    this.#seenBefore = this.#seen;
     this.#served = undefined;
     this.#store?.close();
     this.#store = undefined;
@@ -128,6 +142,15 @@ export class Service implements Member {
     this.#auditLog?.reopen();
     if (this.#store !== undefined) this.#served = await this.#serve(this.#store);
     this.#lanes?.renew();
+  }
+
+  /** What this process has seen of the store, for those that follow it. */
+  async seen(): Promise<Sighting | undefined> {
+    return this.#seen;
+  }
+
+  get #seen(): Sighting | undefined {
+    return this.#store?.backend.witness.seen ?? this.#seenBefore;
   }
 
   async snapshot(): Promise<Snapshot> {
@@ -159,6 +182,17 @@ export class Service implements Member {
     return openCore(store, {
       server,
       ...(settings.dialect === undefined ? {} : { dialect: settings.dialect }),
+    });
+  }
+
+  #alarm({ message, hint, from, to }: WentBack): void {
+    if (this.#alarmed === from) return;
+    this.#alarmed = from;
+    this.#options.log.alarm('THE STORE WENT BACK: nothing is answered and nothing written', {
+      reason: message,
+      from: printVersion(from),
+      to: printVersion(to),
+      remedy: hint,
     });
   }
 

@@ -52,10 +52,12 @@ export class WorkerPool<S> {
   async #startMember(worker: Worker): Promise<WorkerMember<S>> {
     const member = memberOf<S>(worker, this.#control);
     const { keys } = this.#control;
+    const seen = await this.#control.seen();
     this.addresses = await letMakePrivately(() =>
       member.start({
         settings: this.#settings,
         door: this.#door,
+        seen,
         ...(keys === undefined ? {} : { keys: printKeys(keys) }),
       }),
     );

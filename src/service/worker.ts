@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { ServerState } from '../operations/declaration/operation.ts';
+import type { Sighting } from '../store/backends/witness.ts';
 import { openStore } from '../store/open.ts';
 import { collectKeys } from './collect-keys.ts';
 import type { Door, DoorKind } from './door.ts';
@@ -19,6 +20,8 @@ export interface WorkerStart<S> {
   readonly door: S;
   /** Absent while the server is sealed. */
   readonly keys?: readonly SentUnsealKey[];
+  /** By the processes before it. */
+  readonly seen?: Sighting | undefined;
 }
 
 /** What the server asks of a further process behind the door. */
@@ -29,6 +32,7 @@ export interface WorkerProcess<S> {
   seal(): Promise<void>;
   reload(): Promise<void>;
   renew(door: S): Promise<void>;
+  seen(): Promise<Sighting | undefined>;
   snapshot(): Promise<Snapshot>;
   /** Finishes what has begun. */
   close(): Promise<void>;
@@ -40,6 +44,7 @@ export const WORKER_CALLS: Calls<WorkerProcess<never>> = {
   seal: true,
   reload: true,
   renew: true,
+  seen: true,
   snapshot: true,
   close: true,
 };
@@ -69,8 +74,8 @@ export async function serveAsWorker<S>(
   const started = Promise.withResolvers<{ readonly service: Service; readonly opened: Door<S> }>();
   let close: () => Promise<void> = async () => undefined;
   const worker: WorkerProcess<S> = {
-    async start({ settings, door: doorSettings, keys }) {
-      const service = await Service.create({ settings, server, log: new Log(log) });
+    async start({ settings, door: doorSettings, keys, seen }) {
+      const service = await Service.create({ settings, server, log: new Log(log), seen });
       close = () => service.close();
       if (keys !== undefined) await service.unseal(parseKeys(keys));
       const opened = await kind.open(service, doorSettings);
@@ -89,6 +94,7 @@ export async function serveAsWorker<S>(
     },
     reload: async () => (await started.promise).service.reload(),
     renew: async (settings) => (await started.promise).opened.renew(settings),
+    seen: async () => (await started.promise).service.seen(),
     snapshot: async () => (await started.promise).service.snapshot(),
     close: () => close(),
   };
@@ -140,7 +146,11 @@ async function workOnJobs<S>(
   const service = await Service.create({ settings, server, log });
   const unsealKeys = parseKeys(start.keys);
   await service.adopt(
-    await openStore({ location: settings.location, credentials: credentialsOf(unsealKeys) }),
+    await openStore({
+      location: settings.location,
+      credentials: credentialsOf(unsealKeys),
+      seen: start.seen,
+    }),
   );
   forget(unsealKeys);
   const pipe = new Socket({ fd: LANE_PIPE });

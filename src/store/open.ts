@@ -1,6 +1,7 @@
 import type { Backend } from './backends/backend.ts';
 import type { Location } from './backends/backend-kind.ts';
 import { backendAt } from './backends/registry.ts';
+import type { Sighting } from './backends/witness.ts';
 import { readHeader } from './header.ts';
 import { SealedStore, type SealedStoreOptions } from './sealed/sealed-store.ts';
 import type { Credential } from './slots/credential.ts';
@@ -12,19 +13,23 @@ export interface OpenOptions extends SealedStoreOptions {
   readonly credentials: readonly Credential[];
   /** Milliseconds to wait for other writers before giving up; 30,000 by default. */
   readonly lockWaitMs?: number;
+  /** What this process, or one that it takes the place of, has seen of the store before. */
+  readonly seen?: Sighting | undefined;
 }
 
 /**
  * Unlocks a store.
  * @throws `not-found` when there is no store; `sealed` when no credential was given or revealed anything; `denied`
  * when none opens a slot; `corrupt` naming the damaged file or the newer format; `unavailable` when the directory
- * can't be read, belongs to somebody else or is writable by others.
+ * can't be read, belongs to somebody else or is writable by others, or the store is behind what was seen.
  */
 export async function openStore(options: OpenOptions): Promise<SealedStore> {
-  const { location, credentials, lockWaitMs, cacheBytes } = options;
+  const { location, credentials, lockWaitMs, cacheBytes, seen } = options;
   const backend = await backendAt(location, lockWaitMs === undefined ? {} : { lockWaitMs });
   try {
-    return await openBackend(backend, credentials, cacheBytes === undefined ? {} : { cacheBytes });
+    const store = await openBackend(backend, credentials, cacheBytes === undefined ? {} : { cacheBytes });
+    if (seen !== undefined) await store.expect(seen);
+    return store;
   } catch (error) {
     backend.close();
     throw error;

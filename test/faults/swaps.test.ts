@@ -158,7 +158,7 @@ describe('a part of a store in the place of that of another', () => {
 });
 
 describe('a backup put in the place of a store', () => {
-  it('is taken up by a process that has the store open, even where the revisions have come to be the same', async () => {
+  it('is refused by a process that has the store open until it is accepted, even where the revisions have come to be the same', async () => {
     const tally = new Tally();
     for (const others of [0, 1, 2, 3, 4]) {
       const box = template().copy();
@@ -170,6 +170,15 @@ describe('a backup put in the place of a store', () => {
       await box.ok(['store', 'restore', box.at('now')]);
       for (let i = 0; i < others; i++) await box.ok(['orgs', 'create', `org-${i}`]);
       await tally.after(`with ${others} commits made since`, async () => {
+        const picture = await pictureOf(box.store);
+        const refusal = {
+          kind: 'unavailable',
+          message: expect.stringMatching(others < 3 ? / went back from / : / was replaced by another copy/),
+        };
+        await expect(coffer.transit.keys.read({ name: 'letters' })).rejects.toMatchObject(refusal);
+        await expect(coffer.transit.keys.rotate({ name: 'letters' })).rejects.toMatchObject(refusal);
+        expect(await pictureOf(box.store)).toBe(picture);
+        await box.ok(['store', 'accept', '--yes']);
         expect(await coffer.transit.keys.read({ name: 'letters' })).toMatchObject({ latest_version: 2 });
         await coffer.transit.keys.rotate({ name: 'letters' });
         expect(await coffer.transit.keys.read({ name: 'letters' })).toMatchObject({ latest_version: 3 });

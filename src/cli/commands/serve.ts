@@ -1,9 +1,12 @@
 import { type ServeOptions, type Serving, serve } from '../../doors/http/serve.ts';
 import { invalid } from '../../ground/errors.ts';
-import { uselessSecrets } from '../../store/backends/registry.ts';
+import type { Backend } from '../../store/backends/backend.ts';
+import { uselessSecrets, withBackendAt } from '../../store/backends/registry.ts';
+import { readHeader } from '../../store/header.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { type Given, numberOption, textOption, textsOption } from '../given.ts';
+import { compareWithLastSeen } from '../last-seen.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
@@ -50,6 +53,7 @@ export const command: Command = {
   labelOf: (field) => LABELS[field],
   async run(session, { options: given }) {
     session.refuseRemote();
+    await lookBack(session);
     const serving = await start(session, given);
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
     if (serving.sealed) session.warn('the store is sealed until somebody unseals it (sys/unseal)');
@@ -57,6 +61,17 @@ export const command: Command = {
     return DONE;
   },
 };
+
+/** A server that starts has seen nothing of its store, so what commands have seen of it must do. */
+async function lookBack(session: Session): Promise<void> {
+  const look = async (backend: Backend): Promise<void> => {
+    const { id } = await readHeader(backend);
+    await backend.state();
+    compareWithLastSeen(session, { id, backend });
+  };
+  // Why it can't be opened is told when it is.
+  await withBackendAt(session.settings.storeLocation, look).catch(() => undefined);
+}
 
 /** On its own, so that no secret stays with the command while the server runs. */
 async function start(session: Session, given: Given['options']): Promise<Serving> {

@@ -1,13 +1,22 @@
+import { printPlace } from '../../ground/errors.ts';
 import { backupStore, restoreStore } from '../../store/administration/backup.ts';
 import { copyStore } from '../../store/administration/copy.ts';
 import { type Examination, examineStore } from '../../store/administration/doctor.ts';
 import type { Finding } from '../../store/administration/status.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
-import { locationForms, locationFrom, migrateAt, printLocation } from '../../store/backends/registry.ts';
+import {
+  locationForms,
+  locationFrom,
+  migrateAt,
+  printLocation,
+  withBackendAt,
+} from '../../store/backends/registry.ts';
+import { printVersion } from '../../store/backends/version.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { variable } from '../given.ts';
-import { credentialsFor } from '../secrets/unlock.ts';
+import { LastSeen } from '../last-seen.ts';
+import { credentialsFor, unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { printDocument, printResult } from '../terminal/output.ts';
 import { watched } from '../terminal/progress.ts';
@@ -79,8 +88,43 @@ export const restore: Command = {
     session.refuseRemote();
     const location = session.settings.storeLocation;
     const summary = await restoreStore({ from: file, location });
+    await forgetLastSeen(session, summary.id, location);
     await printDocument(session, summary);
     session.say(`Restored ${summary.files} files to ${await printLocation(location)}.`);
+    return DONE;
+  },
+};
+
+/** Whoever puts a store into a place knows that it may be an older one than was there. */
+const forgetLastSeen = (session: Session, id: string, location: Location): Promise<void> =>
+  withBackendAt(location, async ({ place }) => LastSeen.of(session.environment, id, place)?.forget());
+
+export const accept: Command = {
+  arguments: [],
+  options: [],
+  details:
+    'After a backup was put in the place of a store, or a database has lost its last changes, servers and other running ' +
+    'programs refuse the store, because it is behind what they have seen. This tells them that it is right as it is: the ' +
+    'revision goes on above all that were seen, and they take it up by themselves, tokens and keys of then included.',
+  examples: [['coffer store accept', 'Go on with the state that is there']],
+  async run(session) {
+    session.refuseRemote();
+    session.requireConsent();
+    const store = await unlockStore(session);
+    try {
+      const { backend, id } = store;
+      const place = printPlace(backend.place);
+      const question = async () =>
+        `Go on with the store in ${place} as it is (${printVersion(await backend.state())})? What was changed after that is given up, and tokens that were revoked after that are good again.`;
+      if (!(await session.confirmed(question))) return FAILED;
+      const last = LastSeen.of(session.environment, id, backend.place);
+      const accepted = await store.accept(last?.version?.revision ?? 0);
+      last?.forget();
+      await printDocument(session, { id, ...accepted });
+      session.say(`Accepted ${printVersion(accepted.from)}. It goes on at ${printVersion(accepted.to)}.`);
+    } finally {
+      store.close();
+    }
     return DONE;
   },
 };
@@ -110,6 +154,7 @@ export const copy: Command = {
     const summary = await watched(session, (onProgress) =>
       copyStore({ from: source, to: target, onProgress }),
     );
+    await forgetLastSeen(session, summary.id, target);
     await printDocument(session, summary);
     session.say(`Copied ${summary.files} files to ${await printLocation(target)}.`);
     return DONE;

@@ -3,6 +3,7 @@ import { openStore } from '../../store/open.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import type { Environment } from '../given.ts';
+import { compareWithLastSeen } from '../last-seen.ts';
 import type { Session } from '../session.ts';
 import { environmentCredentials } from './secret-sources.ts';
 
@@ -11,12 +12,18 @@ const ATTEMPTS = 3;
 
 /** Opens the store with what the environment gives, or else with what the person at the terminal types. */
 export async function unlockStore(session: Session): Promise<SealedStore> {
-  const location = session.settings.storeLocation;
   try {
-    return await openStore({ location, credentials: credentialsFor(session) });
+    return await openWith(session, credentialsFor(session));
   } catch (error) {
     throw session.prompts.available() ? error : withAdvice(error);
   }
+}
+
+/** Opens the store with secrets at hand; nobody is asked. */
+export async function openWith(session: Session, credentials: readonly Credential[]): Promise<SealedStore> {
+  const store = await openStore({ location: session.settings.storeLocation, credentials });
+  compareWithLastSeen(session, store);
+  return store;
 }
 
 /** Where nobody can be asked, a store without a secret needs a variable, so the way to their list is told. */

@@ -3,6 +3,10 @@
  * opaque names; it knows no keys and no documents. Files, memory and PostgreSQL implement it.
  */
 import type { Place } from '../../ground/errors.ts';
+import type { Version } from './version.ts';
+import type { Witness } from './witness.ts';
+
+export type { Version } from './version.ts';
 
 /** Slots are readable without a key, documents (and everything else that is sealed) are not. */
 export type Area = 'slots' | 'documents';
@@ -23,14 +27,6 @@ export interface Change {
 export interface Blob {
   readonly ref: BlobRef;
   readonly bytes: Uint8Array;
-}
-
-/** One committed state. Every commit raises the revision; a new root key raises the generation as well. */
-export interface Version {
-  /** From 1. Each generation has blobs of its own. */
-  readonly generation: number;
-  /** From 0, never reset. */
-  readonly revision: number;
 }
 
 export interface State extends Version {
@@ -57,6 +53,8 @@ export interface WriteSession {
    * Killed before the switch, the present one stays.
    */
   replaceGeneration(blobs: AsyncIterable<Blob>): Promise<Version>;
+  /** Goes on from a higher revision, with nothing else changed. */
+  raise(revision: number): Promise<void>;
 }
 
 export interface Backend {
@@ -65,9 +63,15 @@ export interface Backend {
   readonly headerPlace: Place;
   locate(generation: number, ref: BlobRef): Place;
 
+  /** What was seen of the store through this backend: `state` and `exclusive` throw rather than go behind it. */
+  readonly witness: Witness;
+
   /** The unsealed description of the store. @throws `not-found` when there is no store. */
   header(): Promise<Uint8Array>;
-  /** The present state; cheap when it is settled and unchanged since the last call (the same object is returned). */
+  /**
+   * The present state; cheap when it is settled and unchanged since the last call (the same object is returned).
+   * @throws WentBack
+   */
   state(): Promise<State>;
   /** A blob's bytes, or undefined. Not consistent with other reads unless the state is the same after them. */
   read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined>;
@@ -79,7 +83,7 @@ export interface Backend {
 
   /**
    * Runs `work` as the only session among all processes, after finishing or discarding what a killed one left.
-   * @throws `unavailable` when the right to write can't be had within a bounded time.
+   * @throws `unavailable` when the right to write can't be had within a bounded time; WentBack before anything is touched.
    */
   exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T>;
 

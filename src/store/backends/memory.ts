@@ -11,6 +11,7 @@ import type {
   Version,
   WriteSession,
 } from './backend.ts';
+import { Witness } from './witness.ts';
 
 type Blobs = Map<string, Uint8Array>;
 const keyOf = (ref: BlobRef): string => `${ref.area}/${ref.name}`;
@@ -19,6 +20,7 @@ const keyOf = (ref: BlobRef): string => `${ref.area}/${ref.name}`;
 export class MemoryBackend implements Backend {
   readonly place = { database: 'memory' };
   readonly headerPlace = { database: 'memory', part: 'header' };
+  readonly witness = new Witness(this.place);
   readonly #header: Uint8Array;
   #state: State;
   #blobs: Blobs;
@@ -101,6 +103,9 @@ export class MemoryBackend implements Backend {
       async replaceGeneration(blobs) {
         await replace(blobs);
         return version();
+      },
+      raise: async (revision) => {
+        this.#state = { ...this.#state, revision };
       },
     };
   }

@@ -31,6 +31,12 @@ export class Keyring {
    */
   async root(backend: Backend, generation: number): Promise<RootKey> {
     if (this.#root?.generation === generation) return this.#root;
+    this.#root = await this.open(backend, generation);
+    return this.#root;
+  }
+
+  /** As `root`, with the keys of the slot, whatever is known of this generation. */
+  async open(backend: Backend, generation: number): Promise<RootKey> {
     const bytes = await backend.read(generation, slotRef(this.slotId));
     if (bytes === undefined || this.#keys === undefined) {
       throw sealed('the store is sealed', {
@@ -38,14 +44,12 @@ export class Keyring {
       });
     }
     const place = backend.locate(generation, slotRef(this.slotId));
-    this.#root = unwrapRoot(
-      parseSlot(this.slotId, bytes, place),
-      this.#keys,
-      this.storeId,
-      generation,
-      place,
-    );
-    return this.#root;
+    return unwrapRoot(parseSlot(this.slotId, bytes, place), this.#keys, this.storeId, generation, place);
+  }
+
+  /** Takes this for the root key of its generation. */
+  replaceRoot(root: RootKey): void {
+    this.#root = root;
   }
 
   /** Forgets every key. */

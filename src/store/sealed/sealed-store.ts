@@ -1,7 +1,8 @@
 /** The sealed store itself: documents, their index and their cache, over blobs that nobody reads without a key. */
 import { sealed } from '../../ground/errors.ts';
 import { pause } from '../../ground/pause.ts';
-import type { Backend, State, Version } from '../backends/backend.ts';
+import type { Backend, State, Version, WriteSession } from '../backends/backend.ts';
+import { type Sighting, WentBack } from '../backends/witness.ts';
 import type { Store, Transaction, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
 import { DocumentCache } from './document-cache.ts';
@@ -28,6 +29,8 @@ export class SealedStore implements Store {
   #closed = false;
   /** What `revision` saw last, while nothing but what waited for it runs. */
   #seen: State | undefined;
+  /** Looked into, and not accepted by anybody. */
+  #examined: WentBack | undefined;
   /** A view of a state that has shown nothing but what the cache knew for certain: good for further readers. */
   #known: { readonly state: State; readonly reader: BlobReader; readonly view: View } | undefined;
 
@@ -52,7 +55,7 @@ export class SealedStore implements Store {
     }
     for (let attempt = 0; attempt < OPTIMISTIC_ATTEMPTS; attempt++) {
       this.refuseClosed();
-      const state = (attempt === 0 ? this.#seen : undefined) ?? (await this.backend.state());
+      const state = (attempt === 0 ? this.#seen : undefined) ?? (await this.#state());
       const reader = await this.#reader(state, state.settled ? 'settled' : 'unsettled');
       const view = new DocumentView(reader);
       const outcome = await outcomeOf(() => read(view));
@@ -60,7 +63,7 @@ export class SealedStore implements Store {
       if (await this.#counts(reader)) return outcome();
       if (!state.settled) await pause(COMMIT_PAUSE_MS);
     }
-    return this.backend.exclusive(async ({ version }) => {
+    return this.#exclusive(async ({ version }) => {
       this.refuseClosed();
       return read(new DocumentView(await this.#reader(version, 'locked')));
     });
@@ -68,35 +71,60 @@ export class SealedStore implements Store {
 
   async transact<T>(change: (tx: Transaction) => T | Promise<T>): Promise<T> {
     this.refuseClosed();
-    return this.backend.exclusive(async (session) => {
-      this.refuseClosed();
+    return this.#exclusive(async (session) => this.#transactIn(session, change));
+  }
+
+  /** Takes over what another process has seen, or this one before. @throws WentBack when the store is behind it. */
+  async expect(seen: Sighting): Promise<void> {
+    this.backend.witness.expect(seen);
+    await this.#state();
+  }
+
+  /**
+   * What is there counts from now on, whatever was seen of another state of the store: the revision goes on above all that was,
+   * and processes that refuse this state take it up.
+   * @param above at least as high as any revision that was seen, as far as it is known.
+   * @see docs/decisions/0110
+   */
+  async accept(above: number): Promise<{ readonly from: Version; readonly to: Version }> {
+    const { markAccepted } = await import('./acceptance.ts');
+    return this.#exclusive(async (session) => {
       const from = session.version;
-      const reader = await this.#reader(from, 'locked');
-      const transaction = new DocumentTransaction(reader);
-      const result = await change(transaction);
-      const sealed = await transaction.seal(await this.keyring.root(this.backend, from.generation));
-      if (sealed.changes.length > 0) {
-        const [to, blobs] = await Promise.all([
-          session.commit(sealed.changes, { isLast: true }),
-          sealed.blobs(),
-        ]);
-        this.#cache.advance(from, to, blobs);
-      }
-      this.#seen = undefined;
-      return result;
+      const revision = Math.max(above, from.revision, Date.now()) + 1;
+      await session.raise(revision);
+      await this.#transactIn(session, (tx) => markAccepted(tx, revision));
+      return { from, to: session.version };
     });
+  }
+
+  async #transactIn<T>(session: WriteSession, change: (tx: Transaction) => T | Promise<T>): Promise<T> {
+    this.refuseClosed();
+    const from = session.version;
+    const reader = await this.#reader(from, 'locked');
+    const transaction = new DocumentTransaction(reader);
+    const result = await change(transaction);
+    const sealed = await transaction.seal(await this.keyring.root(this.backend, from.generation));
+    if (sealed.changes.length > 0) {
+      const [to, blobs] = await Promise.all([
+        session.commit(sealed.changes, { isLast: true }),
+        sealed.blobs(),
+      ]);
+      this.#cache.advance(from, to, blobs);
+    }
+    this.#seen = undefined;
+    return result;
   }
 
   async revision(): Promise<string> {
     for (;;) {
       this.refuseClosed();
-      const state = await this.backend.state();
+      const state = await this.#state();
       if (state.settled) {
         this.#remember(state);
         return printVersion(state);
       }
       // Somebody is committing, or was killed while committing: then the next session puts it right.
-      await this.backend.exclusive(async () => undefined);
+      await this.#exclusive(async () => undefined);
     }
   }
 
@@ -128,6 +156,35 @@ export class SealedStore implements Store {
     this.#seen = state;
   }
 
+  #state(): Promise<State> {
+    return this.#following(() => this.backend.state());
+  }
+
+  #exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
+    return this.#following(() => this.backend.exclusive(work));
+  }
+
+  /** Whatever was seen: a state that the owner has accepted is taken up, with nothing remembered of the one before. */
+  async #following<T>(look: () => Promise<T>): Promise<T> {
+    try {
+      return await look();
+    } catch (error) {
+      if (!(error instanceof WentBack) || error === this.#examined) throw error;
+      const { acceptedRoot } = await import('./acceptance.ts');
+      const root = await acceptedRoot(this.backend, this.keyring, error);
+      if (root === undefined) {
+        this.#examined = error;
+        throw error;
+      }
+      this.keyring.replaceRoot(root);
+      this.#known = undefined;
+      this.#seen = undefined;
+      this.#cache.clear();
+      this.backend.witness.takeUp(error);
+      return look();
+    }
+  }
+
   async #reader(version: Version, trust: ReaderScope['trust']): Promise<BlobReader> {
     const root = await this.keyring.root(this.backend, version.generation);
     this.#cache.moveTo(version, trust === 'locked');
@@ -138,7 +195,7 @@ export class SealedStore implements Store {
   async #counts(reader: BlobReader): Promise<boolean> {
     if (reader.versionGone) return false;
     if (!reader.needsConfirmation) return true;
-    const now = await this.backend.state();
+    const now = await this.#state();
     if (!now.settled || printVersion(now) !== printVersion(reader.version)) return false;
     reader.confirm();
     return true;

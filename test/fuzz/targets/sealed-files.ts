@@ -127,6 +127,7 @@ function withDamage(backend: Backend, ref: BlobRef | undefined, bytes: Buffer | 
   return {
     place: backend.place,
     headerPlace: backend.headerPlace,
+    witness: backend.witness,
     locate: (generation, other) => backend.locate(generation, other),
     header: async () => (ref === undefined ? (bytes ?? Buffer.alloc(0)) : backend.header()),
     state: () => backend.state(),

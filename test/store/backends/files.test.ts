@@ -174,7 +174,7 @@ describe('recovery of a store directory', () => {
   });
 
   it('never writes outside the store, whatever a journal says', async () => {
-    const { directory, backend } = await newBackend();
+    const { directory } = await newBackend();
     const commit = join(directory, 'state', 'commit');
     for (const name of ['../../../coffer.json', '/etc/passwd', 'AA', '', 'aa/bb']) {
       mkdirSync(commit, { mode: 0o700, recursive: true });
@@ -184,6 +184,7 @@ describe('recovery of a store directory', () => {
       });
       writeFileSync(join(commit, 'journal'), journal, { mode: 0o600 });
       becomeDirty(directory, 0);
+      const backend = new FilesBackend(directory);
       await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({ kind: 'corrupt' });
       expect(readFileSync(join(directory, 'coffer.json'), 'utf8')).toBe('header');
     }

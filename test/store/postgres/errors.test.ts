@@ -247,7 +247,7 @@ describe.skipIf(missing !== undefined)(
       }
     });
 
-    it('goes on above all revisions that were seen when the database goes back in time', async () => {
+    it('refuses a database that went back in time, also when its numbers have come to be the same or higher', async () => {
       const schema = newSchema();
       const location = cluster.location(schema);
       await createAt(location, {
@@ -259,17 +259,23 @@ describe.skipIf(missing !== undefined)(
       onTestFinished(() => backend.close());
       const ref = { area: 'documents', name: 'aa' } as const;
       await cluster.query(`CREATE TABLE ${schema}_past AS SELECT * FROM ${schema}.store`);
+      await backend.state();
+      // A commit of its own counts as seen.
       await backend.exclusive((session) => session.commit([{ ref, bytes: Buffer.from('lost') }]));
-      expect(await backend.state()).toMatchObject({ revision: 6 });
       await cluster.query(
         `DELETE FROM ${schema}.blob; DELETE FROM ${schema}.store; INSERT INTO ${schema}.store SELECT * FROM ${schema}_past`,
       );
-      // Another history reaches the same number.
-      await cluster.query(`UPDATE ${schema}.store SET revision = 6, commit = gen_random_uuid()`);
-      expect(await backend.state()).toEqual({ generation: 1, revision: 7, settled: true });
-      const other = new PostgresBackend(parseAddress(location));
-      onTestFinished(() => other.close());
-      expect(await other.state()).toEqual({ generation: 1, revision: 7, settled: true });
+      // What another history reaches.
+      for (const revision of [5, 6, 7]) {
+        await cluster.query(`UPDATE ${schema}.store SET revision = ${revision}, commit = gen_random_uuid()`);
+        for (const look of [() => backend.state(), () => backend.exclusive(async () => 'in')]) {
+          expect(await failure(look)).toMatch(
+            /(went back|or went back meanwhile:) from generation 1, revision 6 to generation 1, revision [567]$/,
+          );
+        }
+        const rows = await cluster.query(`SELECT revision::text FROM ${schema}.store`);
+        expect(rows).toEqual([{ revision: String(revision) }]);
+      }
     });
   },
 );

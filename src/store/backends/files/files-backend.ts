@@ -15,6 +15,7 @@ import {
   type WriteSession,
 } from '../backend.ts';
 import type { BackendOptions } from '../backend-kind.ts';
+import { WentBack, type Witness } from '../witness.ts';
 import { commitChanges, recover, type StoreDirectory } from './commit.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { isThere, readBlobFile, readWhole, refuseForeign, syncDirectory } from './durable-files.ts';
@@ -42,6 +43,10 @@ export class FilesBackend implements Backend {
     this.#lock = new FileLock(layout.lock, options.lockWaitMs ?? LOCK_WAIT_MS);
   }
 
+  get witness(): Witness {
+    return this.#directory.state.witness;
+  }
+
   locate(generation: number, ref: BlobRef): Place {
     return { file: this.#directory.layout.blob(generation, ref) };
   }
@@ -61,11 +66,8 @@ export class FilesBackend implements Backend {
   }
 
   async state(): Promise<State> {
-    let state = await this.#read();
-    if (this.#directory.state.isReplaced(state)) {
-      await this.exclusive(async () => undefined);
-      state = await this.#read();
-    }
+    const state = await this.#read();
+    this.#admit(state);
     this.#checkDirectories(state.generation);
     return state;
   }
@@ -115,8 +117,7 @@ export class FilesBackend implements Backend {
     const { layout, state } = this.#directory;
     const { state: found, others } = state.list();
     let present = found ?? (await this.#replaceMissingState(others));
-    const isReplaced = state.isReplaced(present);
-    if (isReplaced) this.#refuseOtherStore();
+    this.#admit(present);
     if (!present.settled) {
       present = settled(await recover(this.#directory, present));
       state.discard(state.list().others);
@@ -125,7 +126,6 @@ export class FilesBackend implements Backend {
       state.discard(others);
       await syncDirectory(state.path);
     }
-    if (isReplaced) present = state.takeUp(present);
     await deleteNeighbours(layout, state.path, present.generation);
     return { generation: present.generation, revision: present.revision };
   }
@@ -137,17 +137,24 @@ export class FilesBackend implements Backend {
       throw state.missing('restore a backup with "coffer store restore"');
     }
     const replacement = unsettled({ generation, revision: state.unusedRevision() });
+    const { seen } = state.witness;
+    if (seen !== undefined) state.witness.check({ ...seen, ...replacement });
     await state.create(replacement);
     return replacement;
   }
 
-  /** Its files would be sealed under the keys of the one that was opened. */
-  #refuseOtherStore(): void {
-    const { layout } = this.#directory;
-    if (this.#header === undefined || readWhole(layout.header)?.equals(this.#header) === true) return;
-    throw unavailable(placed`there is another store in ${this.place} than before`, {
-      hint: 'put the old one back, or start again what uses it',
-    });
+  /** @throws WentBack; another error where it is not even the same store. */
+  #admit(present: State): void {
+    const { layout, state } = this.#directory;
+    try {
+      state.admit(present);
+    } catch (error) {
+      const isOther = this.#header !== undefined && readWhole(layout.header)?.equals(this.#header) !== true;
+      if (!(error instanceof WentBack) || !isOther) throw error;
+      throw unavailable(placed`there is another store in ${this.place} than before`, {
+        hint: 'put the old one back, or start again what uses it',
+      });
+    }
   }
 
   #checkDirectories(generation: number): void {
@@ -187,6 +194,14 @@ class FilesSession implements WriteSession {
     await deleteGeneration(layout, from.generation);
     await syncDirectory(layout.directory);
     return next;
+  }
+
+  async raise(revision: number): Promise<void> {
+    const { state } = this.#directory;
+    const next: Version = { ...this.version, revision };
+    state.change(settled(this.version), settled(next));
+    await syncDirectory(state.path);
+    this.version = next;
   }
 }
 

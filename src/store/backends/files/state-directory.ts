@@ -2,6 +2,7 @@ import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CofferError, corrupt, placed } from '../../../ground/errors.ts';
 import type { State, Version } from '../backend.ts';
+import { type Sighting, Witness } from '../witness.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { deleteTree, moveFile, writeDurably } from './durable-files.ts';
 import { prefixOf, STAGED } from './layout.ts';
@@ -28,12 +29,14 @@ interface Listing {
 export class StateDirectory {
   readonly path: string;
   readonly #prefix: string;
+  readonly witness: Witness;
   #known: State | undefined;
-  /** The state file, which keeps its identity through all commits: another one means another history. */
+  /** The state file, which keeps its identity through all commits: another one means another copy of the store. */
   #file: Stats | undefined;
-  #highest = -1;
+  #sighting: Sighting | undefined;
 
   constructor(storeDirectory: string) {
+    this.witness = new Witness({ file: storeDirectory });
     this.path = join(storeDirectory, 'state');
     this.#prefix = prefixOf(this.path);
   }
@@ -48,7 +51,7 @@ export class StateDirectory {
       const file = this.#look(state);
       // Renamed since it was listed.
       if (file === undefined) continue;
-      if (!this.isReplaced(state)) this.#remember(state);
+      this.#remember(state, file);
       return state;
     }
     throw this.missing(
@@ -64,36 +67,16 @@ export class StateDirectory {
     );
   }
 
-  /**
-   * Whether another directory was put in the place of the one that this process has worked with: a backup, or another store. A
-   * state file keeps its identity through all commits, so this is known by it.
-   */
-  isReplaced(present: State): boolean {
-    if (present === this.#known) return false;
-    const file = this.#look(present);
-    return this.#file !== undefined && file !== undefined && !isSame(this.#file, file);
-  }
-
-  /**
-   * Takes up the state of a directory that was put in place of another, under the lock. Revisions that caches know are not given
-   * out a second time: it goes on from above all that were seen.
-   * @param present settled.
-   * @see docs/decisions/0092
-   */
-  takeUp(present: State): State {
-    if (present.revision > this.#highest) {
-      this.#remember(present);
-      return present;
-    }
-    const next = { ...present, revision: this.#highest + 1 };
-    this.change(present, next);
-    return next;
+  /** Has what was read or listed judged by what this process has seen before. @throws WentBack */
+  admit(present: State): void {
+    if (present !== this.#known) this.#remember(present, this.#look(present));
+    if (this.#sighting !== undefined) this.witness.check(this.#sighting);
   }
 
   /** Above all revisions that this process has seen, and above all that were used if the clock is right. */
   unusedRevision(): number {
     // Revisions count commits, so the time in milliseconds is above them.
-    return Math.max(Date.now(), this.#highest + 1);
+    return Math.max(Date.now(), (this.witness.seen?.revision ?? -1) + 1);
   }
 
   list(): Listing {
@@ -118,19 +101,26 @@ export class StateDirectory {
   /** Makes `to` the present state in one step. */
   change(from: State, to: State): void {
     moveFile(this.file(from), this.file(to));
-    this.#remember(to);
+    this.#made(to);
   }
 
   /** Writes the first state file, or one that has gone missing. */
   async create(state: State): Promise<void> {
     await writeDurably(this.file(state), new Uint8Array(0));
-    this.#remember(state);
+    this.#made(state);
   }
 
-  #remember(state: State): void {
+  #made(state: State): void {
+    this.witness.saw(this.#remember(state, this.#look(state)));
+  }
+
+  #remember(state: State, file: Stats | undefined): Sighting {
+    const { generation, revision } = state;
     this.#known = state;
-    this.#file = this.#look(state) ?? this.#file;
-    this.#highest = Math.max(this.#highest, state.revision);
+    this.#file = file ?? this.#file;
+    const history = this.#file && `${this.#file.dev}.${this.#file.ino}.${this.#file.birthtimeMs}`;
+    this.#sighting = { generation, revision, ...(history === undefined ? {} : { history }) };
+    return this.#sighting;
   }
 
   #look(state: State): Stats | undefined {

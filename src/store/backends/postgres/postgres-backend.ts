@@ -1,11 +1,4 @@
-import {
-  CofferError,
-  corrupt,
-  type DatabasePlace,
-  type Place,
-  placed,
-  unavailable,
-} from '../../../ground/errors.ts';
+import { corrupt, type DatabasePlace, type Place, placed, unavailable } from '../../../ground/errors.ts';
 import { turn } from '../../../ground/pause.ts';
 import { noStore } from '../../refusals.ts';
 import {
@@ -17,11 +10,11 @@ import {
   type WriteSession,
 } from '../backend.ts';
 import type { BackendOptions } from '../backend-kind.ts';
+import { Witness } from '../witness.ts';
 import type { PostgresAddress } from './address.ts';
 import { isBlobName, printRef } from './blob-rows.ts';
 import { ANSWER_MS, type Client, MARGIN_MS } from './connection.ts';
 import { Connections, type Lent } from './connections.ts';
-import { databaseError } from './database-errors.ts';
 import { checkSchema } from './schema.ts';
 import { PostgresSession, REKEY_MS } from './session.ts';
 import { COMMIT_COLUMNS, type Commit, commitOf, LOCK_TURN_MS, StoreLock } from './store-lock.ts';
@@ -40,19 +33,21 @@ const FAREWELL_MS = 1000;
 export class PostgresBackend implements Backend {
   readonly place: DatabasePlace;
   readonly headerPlace: Place;
+  readonly witness: Witness;
   readonly #address: PostgresAddress;
   readonly #lockWaitMs: number;
   readonly #reading: Connections;
   /** One connection: writers of this process queue here rather than in the database. */
   readonly #writing: Connections;
   readonly #looks = new SharedLook(() => this.#look());
-  #seen: { readonly commit: Commit; readonly state: State } | undefined;
+  #known: { readonly commit: Commit; readonly state: State } | undefined;
 
   /** Connects when first used. */
   constructor(address: PostgresAddress, options: BackendOptions = {}) {
     this.#address = address;
     this.place = address.place;
     this.headerPlace = { ...this.place, part: 'header' };
+    this.witness = new Witness(this.place);
     this.#lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
     // Where one connection has gone without a word, others may have, too.
     const onSilence = (): void => {
@@ -152,6 +147,7 @@ export class PostgresBackend implements Backend {
   async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
     const { lent, session } = await this.#begin();
     const outcome = await Promise.allSettled([work(session)]);
+    this.witness.saw(session.at);
     const released = session.release(outcome[0].status === 'rejected' ? FAREWELL_MS : ANSWER_MS);
     // A commit has shown that nobody else had the lock; else that the lock is still there to be let go of shows it. What the
     // next session sends comes after the release anyway.
@@ -174,6 +170,7 @@ export class PostgresBackend implements Backend {
   }
 
   async #begin(): Promise<{ readonly lent: Lent; readonly session: PostgresSession }> {
+    const since = this.witness.seen;
     let session: PostgresSession | undefined;
     const lent = await this.#writing.lend(async (client) => {
       const limits = { waitMs: this.#lockWaitMs, silenceMs: HOLDER_SILENCE_MS };
@@ -181,24 +178,26 @@ export class PostgresBackend implements Backend {
       const at = await lock.take();
       session = at === undefined ? undefined : new PostgresSession(client, this.#address, lock, at);
     });
-    if (session !== undefined) return { lent, session };
-    lent.giveBack(true);
-    throw noStore(this.place, 'make one with "coffer init"');
+    try {
+      if (session === undefined) throw noStore(this.place, 'make one with "coffer init"');
+      this.witness.check(session.at, since);
+      return { lent, session };
+    } catch (error) {
+      lent.giveBack(true);
+      throw error;
+    }
   }
 
   async #look(): Promise<State> {
+    // A commit of our own may be noted before the answer to an older look is there.
+    const since = this.witness.seen;
     const commit = await this.#reading.watching((client) => this.#presentCommit(client));
-    const seen = this.#seen;
-    if (seen === undefined || commit.revision > seen.commit.revision) return this.#remember(commit);
-    if (commit.id === seen.commit.id) return seen.state;
-    return this.#remember(await this.#continueAfter(seen.commit));
-  }
-
-  #remember(commit: Commit): State {
-    const { generation, revision } = commit;
-    const state: State = { generation, revision, settled: true };
-    this.#seen = { commit, state };
-    return state;
+    this.witness.check(commit, since);
+    if (this.#known?.commit.id !== commit.id) {
+      const { generation, revision } = commit;
+      this.#known = { commit, state: { generation, revision, settled: true } };
+    }
+    return this.#known.state;
   }
 
   async #presentCommit(client: Client): Promise<Commit> {
@@ -210,27 +209,6 @@ export class PostgresBackend implements Backend {
     if (row === undefined)
       throw corrupt(placed`the store in ${this.place} is gone`, { hint: 'restore a backup' });
     return commitOf(row);
-  }
-
-  /**
-   * The database went back in time, to a backup or to a standby that had not received everything: revisions that caches
-   * know are given out a second time. So this store goes on from above all that were seen.
-   * @see docs/decisions/0092
-   */
-  async #continueAfter(lost: Commit): Promise<Commit> {
-    const { lent, session } = await this.#begin();
-    try {
-      const { rows } = await lent.client.query(
-        `UPDATE ${this.#address.schema}.store
-         SET revision = GREATEST(revision, $1::bigint) + 1, commit = gen_random_uuid() RETURNING ${COMMIT_COLUMNS}`,
-        [lost.revision],
-      );
-      return commitOf(rows[0]);
-    } catch (error) {
-      throw error instanceof CofferError ? error : databaseError(error, this.place);
-    } finally {
-      lent.giveBack(!(await session.release()));
-    }
   }
 }
 

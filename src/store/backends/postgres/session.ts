@@ -43,6 +43,28 @@ export class PostgresSession implements WriteSession {
     return { generation: this.#at.generation, revision: this.#at.revision };
   }
 
+  /** The last commit that is known to be made. */
+  get at(): Commit {
+    return this.#at;
+  }
+
+  async raise(revision: number): Promise<void> {
+    const { schema } = this.#address;
+    const next = { ...this.#at, revision, id: randomUUID() };
+    const { generation, revision: from, id } = this.#at;
+    await this.#writing(async () => {
+      const { rowCount } = await hearing(this.#client, COMMIT_MS, () =>
+        this.#client.query(
+          `UPDATE ${schema}.store SET revision = $1, commit = $2
+           WHERE ready AND generation = $3 AND revision = $4 AND commit = $5`,
+          [next.revision, next.id, generation, from, id],
+        ),
+      );
+      if (rowCount !== 1) throw this.#overtaken();
+    });
+    this.#moved(next);
+  }
+
   /** Lets go of the lock, if that wasn't asked for already. @returns as `StoreLock.release`. */
   release(silenceMs = ANSWER_MS): Promise<boolean> {
     this.#released ??= this.#lock.release(silenceMs);

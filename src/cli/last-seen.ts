@@ -1,0 +1,166 @@
+import { hash } from 'node:crypto';
+import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isThere, makeWithParents } from '../ground/directories.ts';
+import type { Place } from '../ground/errors.ts';
+import { isLower, printVersion, type Version } from '../store/backends/version.ts';
+import type { Sighting } from '../store/backends/witness.ts';
+import type { SealedStore } from '../store/sealed/sealed-store.ts';
+import { type Environment, variable } from './given.ts';
+import type { Session } from './session.ts';
+
+/** So many stores are remembered; when there are more, those that were used least lately are forgotten. */
+const MOST_STORES = 500;
+const KEPT_STORES = 250;
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+const ATTEMPTS = 8;
+const NAME = /^([1-9]\d{0,9})-(\d{1,15})-([\d.]{0,80})$/;
+
+/**
+ * The newest version of a store that the commands of this user have seen. As with the state of a store, the *name* of an empty file
+ * says it and is only ever changed by renaming, so that commands at the same time neither damage nor lose it. It is worth
+ * a warning and no more: where it can't be kept, nothing is said.
+ * @see docs/decisions/0111
+ */
+export class LastSeen {
+  readonly #directory: string;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Undefined where this user keeps no state. @param place copies of a store have its id, so it counts where a store is, too. */
+  static of(environment: Environment, id: string, place: Place): LastSeen | undefined {
+    const directory = stateDirectory(environment);
+    if (directory === undefined) return undefined;
+    const where = 'file' in place ? resolve(place.file) : place.database;
+    return new LastSeen(join(directory, 'seen', hash('sha256', `${id}\n${where}`).slice(0, 32)));
+  }
+
+  get version(): Sighting | undefined {
+    let newest: Sighting | undefined;
+    for (const name of namesIn(this.#directory)) {
+      const seen = parse(name);
+      if (seen !== undefined && (newest === undefined || isLower(newest, seen))) newest = seen;
+    }
+    return newest;
+  }
+
+  /** Remembers a version, unless a newer one is. */
+  note(seen: Sighting): void {
+    try {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const { version } = this;
+        if (version !== undefined && (isLower(seen, version) || !isLower(version, seen))) return;
+        if (this.#move(version, seen)) return;
+      }
+    } catch {
+      // A home that can't be written to, or that is gone.
+    }
+  }
+
+  /** @returns whether it was still as it had been found. */
+  #move(from: Sighting | undefined, to: Sighting): boolean {
+    try {
+      if (from === undefined) closeSync(openSync(this.#file(to), 'wx', FILE_MODE));
+      else renameSync(this.#file(from), this.#file(to));
+      return true;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
+      if (from === undefined && code === 'ENOENT') this.#make();
+      return false;
+    }
+  }
+
+  /** @throws where the state would not be this user's own, as with `sudo` and the home of who called it. */
+  #make(): void {
+    let existing = this.#directory;
+    while (!isThere(existing)) existing = dirname(existing);
+    const user = process.geteuid?.();
+    if (user !== undefined && statSync(existing).uid !== user) throw new Error("another user's home");
+    makeWithParents(this.#directory, DIRECTORY_MODE);
+    forgetOldest(dirname(this.#directory));
+  }
+
+  forget(): void {
+    try {
+      rmSync(this.#directory, { recursive: true, force: true });
+    } catch {
+      // What stays is worth a warning that is one too many.
+    }
+  }
+
+  #file({ generation, revision, history = '' }: Sighting): string {
+    return join(this.#directory, `${generation}-${revision}-${history}`);
+  }
+}
+
+/** Compares a store that was looked at with what was seen of it last, and remembers what will have been seen in the end. */
+export function compareWithLastSeen(
+  session: Session,
+  { id, backend }: Pick<SealedStore, 'id' | 'backend'>,
+): void {
+  const last = LastSeen.of(session.environment, id, backend.place);
+  const { seen } = backend.witness;
+  if (last === undefined || seen === undefined) return;
+  const before = last.version;
+  if (before !== undefined && isLower(seen, before) && !isAfterPowerCut(seen, before)) {
+    session.warn(
+      `the store went back from ${printVersion(before)}, seen here before, to ${printVersion(seen)} ` +
+        '(bring the newer state back, or say that this one is right with "coffer store accept")',
+    );
+  }
+  session.atEnd(() => {
+    const now = backend.witness.seen;
+    if (now !== undefined && now.revision !== before?.revision) last.note(now);
+  });
+}
+
+/** What a commit does last, the rename of the state, waits for no disk: its number, and nothing else, may be lost. */
+const isAfterPowerCut = (now: Sighting, before: Sighting): boolean =>
+  now.history !== undefined &&
+  now.history === before.history &&
+  now.generation === before.generation &&
+  now.revision === before.revision - 1;
+
+function stateDirectory(environment: Environment, platform: string = process.platform): string | undefined {
+  const own = (name: string, ...parts: readonly string[]): string | undefined => {
+    const base = variable(environment, name);
+    return base === undefined || !isAbsolute(base) ? undefined : join(base, ...parts);
+  };
+  // Beside the directory that is the usual store there.
+  if (platform === 'win32') return own('LOCALAPPDATA', 'coffer-state');
+  const xdg = own('XDG_STATE_HOME', 'coffer');
+  if (xdg !== undefined) return xdg;
+  return platform === 'darwin'
+    ? own('HOME', 'Library', 'Application Support', 'coffer-state')
+    : own('HOME', '.local', 'state', 'coffer');
+}
+
+function parse(name: string): (Version & { readonly history: string }) | undefined {
+  const [, generation, revision, history] = NAME.exec(name) ?? [];
+  if (generation === undefined || history === undefined) return undefined;
+  return { generation: Number(generation), revision: Number(revision), history };
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function forgetOldest(directory: string): void {
+  const names = namesIn(directory);
+  if (names.length <= MOST_STORES) return;
+  names
+    .map((name) => ({ path: join(directory, name), usedAt: statSync(join(directory, name)).mtimeMs }))
+    .sort((a, b) => b.usedAt - a.usedAt)
+    .slice(KEPT_STORES)
+    .forEach(({ path }) => {
+      rmSync(path, { recursive: true, force: true });
+    });
+}
