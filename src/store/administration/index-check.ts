@@ -18,6 +18,8 @@ export interface NewIndex {
   readonly collection: string;
   /** How many ids it has. */
   readonly ids: number;
+  /** Ids that the old one, sound as it was, did not have. */
+  readonly added: readonly string[];
   readonly blobs: readonly NewBlob[];
   /** Blobs of the old index that no blob of the new one replaces. */
   readonly stale: readonly BlobRef[];
@@ -67,14 +69,15 @@ export class IndexCheck {
     for (const [collection, old] of this.#indexes) {
       const ids = new Set([...(lost === 'stay' ? old.ids : []), ...this.#documentsOf(collection)]);
       if (ids.size > 0) collections.add(collection);
-      if (!old.sound || !isSame(ids, old.ids)) made.push(this.#newIndex(collection, ids, old.pages));
+      if (!old.sound || !isSame(ids, old.ids)) made.push(this.#newIndex(collection, ids, old));
     }
-    const { sound, ids, pages } = this.#collections;
-    if (!sound || !isSame(collections, ids)) made.push(this.#newIndex(COLLECTIONS, collections, pages));
+    const { sound, ids } = this.#collections;
+    if (!sound || !isSame(collections, ids))
+      made.push(this.#newIndex(COLLECTIONS, collections, this.#collections));
     const gone = new Set(made.flatMap(({ stale }) => stale.map(({ name }) => name)));
     const unused = this.#isSound ? this.#unused().filter(({ ref }) => !gone.has(ref.name)) : [];
     for (const { ref, identity } of unused)
-      made.push({ collection: identity.collection, ids: 0, blobs: [], stale: [ref] });
+      made.push({ collection: identity.collection, ids: 0, added: [], blobs: [], stale: [ref] });
     return made;
   }
 
@@ -198,7 +201,7 @@ export class IndexCheck {
     return printPlace(this.#survey.locate(this.#survey.root.refOf(identity)));
   }
 
-  #newIndex(collection: string, ids: ReadonlySet<string>, pages: number): NewIndex {
+  #newIndex(collection: string, ids: ReadonlySet<string>, before: OldIndex): NewIndex {
     const { root, indexBlobs, damaged, present } = this.#survey;
     const blobs: NewBlob[] = [];
     const save = (identity: Identity, value: object | undefined): void => {
@@ -210,9 +213,15 @@ export class IndexCheck {
     for (const { ref, identity } of indexBlobs.values())
       if (identity.collection === collection) old.add(ref.name);
     if (damaged.size > 0)
-      for (let page = 0; page < pages; page++) old.add(root.refOf(pageOf(collection, page)).name);
+      for (let page = 0; page < before.pages; page++) old.add(root.refOf(pageOf(collection, page)).name);
     const stale = [...old].filter((name) => present.has(name) && !kept.has(name));
-    return { collection, ids: ids.size, blobs, stale: stale.map((name) => ({ area: 'documents', name })) };
+    return {
+      collection,
+      ids: ids.size,
+      added: before.sound ? [...ids].filter((id) => !before.ids.has(id)) : [],
+      blobs,
+      stale: stale.map((name) => ({ area: 'documents', name })),
+    };
   }
 }
 

@@ -1,10 +1,11 @@
-import { asCofferError, corrupt, placed, printPlace } from '../../ground/errors.ts';
-import type { Backend, Change, WriteSession } from '../backends/backend.ts';
+import { asCofferError, type CofferError, corrupt, placed, printPlace } from '../../ground/errors.ts';
+import type { Backend, WriteSession } from '../backends/backend.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
 import { RESTORE } from '../refusals.ts';
-import type { RootKey } from '../root-key.ts';
+import type { Identity, RootKey } from '../root-key.ts';
+import { COLLECTIONS, headOf } from '../sealed/collection-index.ts';
 import type { Keyring } from '../sealed/keyring.ts';
 import type { Credential } from '../slots/credential.ts';
 import { readSlotFiles, sealSlotList } from '../slots/slot-list.ts';
@@ -52,20 +53,31 @@ export async function repairBackend(
     (keyring ??= await unlock(backend, storeId, credentials));
   const mended: Mended[] = [];
   const unmended: Finding[] = [];
-  try {
+  const refusedBy = async (work: () => Promise<void>): Promise<CofferError | undefined> => {
+    try {
+      await work();
+      return undefined;
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known?.kind !== 'corrupt' && known?.kind !== 'unavailable') throw error;
+      return known;
+    }
+  };
+  const refusal = await refusedBy(async () => {
     const done = await backend.repair(async (generations) => {
       const whole = await wholeGeneration(backend, credentials, generations);
       keyring = whole.keyring;
       return whole.generation;
     });
     mended.push(...done.map(({ place, done }) => ({ file: printPlace(place), done })));
+  });
+  if (refusal !== undefined) unmended.push(findingOf(backend.place, refusal));
+  // Why it stays locked is found below.
+  const sealed = await refusedBy(async () => {
     const { id } = await readHeader(backend);
     mended.push(...(await mendSealed(backend, await unlocking(id))));
-  } catch (error) {
-    const known = asCofferError(error);
-    if (known?.kind !== 'corrupt' && known?.kind !== 'unavailable') throw error;
-    unmended.push(findingOf(known.where ?? backend.place, known));
-  }
+  });
+  if (sealed?.kind === 'unavailable') unmended.push(findingOf(backend.place, sealed));
   const { findings, ...rest } = await examine(backend, unlocking, onProgress);
   const files = new Set(unmended.map(({ file }) => file));
   // Why it could not be mended says more than that it should be.
@@ -149,7 +161,8 @@ async function mendUnderLock(backend: Backend, session: WriteSession, keyring: K
     });
   }
   // One after the other, so that an index of any size is all that is held at a time; the list of collections comes last.
-  for (const made of index.newIndexes('stay')) mended.push(await writeIndex(backend, session, root, made));
+  for (const made of index.newIndexes('stay'))
+    mended.push(...(await writeIndex(backend, session, root, made)));
   return mended;
 }
 
@@ -158,18 +171,25 @@ async function writeIndex(
   session: WriteSession,
   root: RootKey,
   made: NewIndex,
-): Promise<Mended> {
-  const { collection, ids, blobs, stale } = made;
-  const changes: Change[] = blobs.map(({ identity, json }) => root.seal(identity, json));
-  const [ref = root.refOf({ space: 'index', collection, id: '' })] = [
-    ...changes,
-    ...stale.map((old) => ({ ref: old })),
-  ].map((change) => change.ref);
-  await session.commit([...changes, ...stale.map((old) => ({ ref: old, bytes: undefined }))]);
-  const what = collection === '' ? 'the list of collections' : `the index of ${collection}`;
+): Promise<Mended[]> {
+  const { collection, ids, added, blobs, stale } = made;
+  const fileOf = (identity: Identity): string =>
+    printPlace(backend.locate(root.generation, root.refOf(identity)));
+  await session.commit([
+    ...blobs.map(({ identity, json }) => root.seal(identity, json)),
+    ...stale.map((ref) => ({ ref, bytes: undefined })),
+  ]);
+  const what = collection === COLLECTIONS ? 'list of collections' : `index of ${collection}`;
   const done =
     blobs.length === 0
-      ? 'was of an index that nothing is left of, and is deleted'
-      : `and what belongs to it, ${what}, is made anew from the documents (${ids})`;
-  return { file: printPlace(backend.locate(root.generation, ref)), done };
+      ? `was what is left of the ${what}, and is deleted`
+      : `is made anew: the ${what}, with ${ids} in it`;
+  const index: Mended = { file: fileOf(headOf(collection)), done };
+  if (collection === COLLECTIONS) return [index];
+  // It could be read by its id all the time: now it is seen.
+  const listed = added.map((id) => ({
+    file: fileOf({ space: 'document', collection, id }),
+    done: `is listed again: document ${id} of ${collection}; if it had been deleted, delete it again`,
+  }));
+  return [index, ...listed];
 }

@@ -67,7 +67,7 @@ function* flawsOfLock(path: string): Generator<Found> {
     yield { place, reason: 'is a directory, and should be an empty file', hint, ...mend };
     return;
   }
-  yield* flawsOfEntry(path, FILE_MODE);
+  yield* flawsOfEntry(path, FILE_MODE, OPEN_TO_OTHERS);
   if (stats === undefined || stats.size === 0) return;
   // In its place: whoever holds the lock goes on holding it.
   const run = () => onDisk('write', path, () => truncateSync(path, 0));
@@ -79,11 +79,15 @@ function* flawsOfLock(path: string): Generator<Found> {
   };
 }
 
-/** All that group and others could do. */
-const OTHERS = 0o077;
+const WRITABLE_BY_OTHERS = 0o022;
+/** To read the lock is enough to hold it. */
+const OPEN_TO_OTHERS = 0o066;
 
-/** @param expected the mode that it was made with; its kind follows from that. */
-function* flawsOfEntry(path: string, expected: number): Generator<Found> {
+/**
+ * @param expected the mode that it was made with; its kind follows from that.
+ * @param forbidden what does harm. What others may read is sealed.
+ */
+function* flawsOfEntry(path: string, expected: number, forbidden = WRITABLE_BY_OTHERS): Generator<Found> {
   const isDirectory = expected === DIRECTORY_MODE;
   // Links to directories, and one to the lock, may be somebody's wish.
   const stats = statsOf(path, isDirectory ? statSync : lstatSync);
@@ -100,7 +104,7 @@ function* flawsOfEntry(path: string, expected: number): Generator<Found> {
     return;
   }
   const mode = stats.mode & 0o777;
-  if ((mode & OTHERS) === 0 && (mode & expected) === expected) return;
+  if ((mode & forbidden) === 0 && (mode & expected) === expected) return;
   const run = () => onDisk('write', path, () => chmodSync(path, expected));
   const done = `has mode ${octal(expected)} again`;
   yield {
