@@ -49,7 +49,7 @@ export class DamageError extends CofferError {
 
   constructor(place: Place, findings: readonly Finding[], remedy: string) {
     super('corrupt', damageText(place, findings), {
-      hint: `${remedy}; --without-damaged goes on without what is lost`,
+      hint: placed`${remedy}; --without-damaged goes on without what is lost`,
     });
     this.findings = findings;
   }
