@@ -265,7 +265,7 @@ const cases: readonly Case[] = [
       const wrong = bare.with({ COFFER_MASTER_KEY: 'too short' });
       const made = bare.ok(named(wrong.refused('init', 2), 'keygen'));
       bare.with({ COFFER_MASTER_KEY: made }).ok('init');
-      writeFileSync(bare.file('short'), 'x');
+      writeFileSync(bare.file('short'), 'x', { mode: 0o600 });
       const file = bare.with({
         COFFER_MASTER_KEY_FILE: bare.file('short'),
         COFFER_STORE: bare.file('second'),
