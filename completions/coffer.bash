@@ -22,10 +22,13 @@ _coffer_children() {
 
 _coffer_flags() {
   case "$1" in
-    ''|'status'|'slots'|'slots list'|'slots remove'|'rekey'|'doctor'|'store'|'store backup'|'store restore'|'store copy'|'store accept'|'store migrate'|'transit'|'transit keys'|'transit envelope'|'token'|'policy'|'orgs'|'workspaces'|'tags'|'mounts'|'help'|'completion') echo '--store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
+    ''|'status'|'slots'|'slots list'|'slots remove'|'store'|'store accept'|'store migrate'|'transit'|'transit keys'|'transit envelope'|'token'|'policy'|'orgs'|'workspaces'|'tags'|'mounts'|'help'|'completion') echo '--store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'keygen'|'transit keys delete'|'transit backup'|'transit wrapping-key'|'token list'|'token lookup'|'policy list'|'policy read'|'policy write'|'policy delete'|'orgs show'|'orgs delete'|'workspaces tag'|'workspaces untag'|'mounts list'|'mounts remove'|'mounts move') echo '--out --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'init') echo '--passphrase --passphrase-file --key-file --raw --command --shares --threshold --label --dialect --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'slots add') echo '--passphrase --passphrase-file --key-file --raw --command --shares --threshold --label --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
+    'rekey') echo '--without-damaged --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
+    'doctor') echo '--repair --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
+    'store backup'|'store restore'|'store copy') echo '--without-damaged --unverified --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'transit keys create') echo '--type --derived --convergent-encryption --exportable --allow-plaintext-backup --auto-rotate-period --key-size --out --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'transit keys read') echo '--context --context-text --out --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;
     'transit keys list') echo '--after --limit --out --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --yes -y --help -h' ;;

@@ -3,6 +3,7 @@ import { type Clock, printGoTime } from '../ground/clock.ts';
 import { corrupt, type Place, placed } from '../ground/errors.ts';
 import type { Backend } from './backends/backend.ts';
 import { parseChecked, printChecked } from './checked-json.ts';
+import { RESTORE } from './refusals.ts';
 
 /** The format of docs/format.md. A store of a higher one is refused. */
 export const FORMAT = 1;
@@ -50,7 +51,7 @@ export function parseHeader(bytes: Uint8Array, place: Place): Header {
     !UUID.test(id) ||
     typeof created !== 'string'
   ) {
-    throw corrupt(placed`${place} is damaged`, { hint: 'restore a backup with "coffer store restore"' });
+    throw corrupt(placed`${place} is damaged`, { hint: RESTORE });
   }
   return { format, id, created };
 }

@@ -3,7 +3,7 @@ import { lengthPrefixed, wipe } from '../ground/bytes.ts';
 import { corrupt, type Place, placed } from '../ground/errors.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
 import type { Blob, BlobRef } from './backends/backend.ts';
-import { EXAMINE_AND_BRING_BACK } from './refusals.ts';
+import { REPAIR } from './refusals.ts';
 import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './sealed/single-use-seal.ts';
 
 export const ROOT_KEY_BYTES = 32;
@@ -123,4 +123,4 @@ const isSpace = (text: string | undefined): text is Identity['space'] =>
   text === 'document' || text === 'index' || text === 'slots';
 
 const damaged = (place: Place, reason: string) =>
-  corrupt(placed`${place} is damaged: ${reason}`, { hint: EXAMINE_AND_BRING_BACK });
+  corrupt(placed`${place} is damaged: ${reason}`, { hint: REPAIR });

@@ -154,4 +154,6 @@ async function inTurns<T, U>(items: readonly T[], work: (item: T) => Promise<U>)
 }
 
 const missing = (what: string) =>
-  corrupt(`${what} is missing from the store`, { hint: 'run coffer doctor, or restore a backup' });
+  corrupt(`${what} is missing from the store`, {
+    hint: 'run "coffer doctor", which names what is lost, or bring back a backup with "coffer store restore"',
+  });

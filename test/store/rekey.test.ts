@@ -29,7 +29,7 @@ describe('rekey', () => {
     await addSlot(store, { kind: 'passphrase', passphrase: 'correct horse' });
     const before = readdirSync(join(directory, 'generation-1', 'documents'));
     const progress: [number, number][] = [];
-    const files = await rekey(store, { onProgress: (done, total) => progress.push([done, total]) });
+    const { files } = await rekey(store, { onProgress: (done, total) => progress.push([done, total]) });
     expect(files).toBe(before.length);
     expect(progress.at(-1)).toEqual([files, files]);
     const after = readdirSync(join(directory, 'generation-2', 'documents'));

@@ -1,4 +1,4 @@
-import { invalid } from '../../ground/errors.ts';
+import { asCofferError, invalid } from '../../ground/errors.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
@@ -10,6 +10,7 @@ import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
 import { watched } from '../terminal/progress.ts';
+import { namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 
 /** Does something to the store itself, unlocked. */
 async function onStore(session: Session, work: (store: SealedStore) => Promise<number>): Promise<number> {
@@ -68,6 +69,11 @@ export const add: Command = {
   },
 };
 
+function unlessCorrupt(error: unknown): readonly SlotSummary[] {
+  if (asCofferError(error)?.kind === 'corrupt') return [];
+  throw error;
+}
+
 export const remove: Command = {
   arguments: [{ metavar: 'ID', help: 'The slot, as "coffer slots list" shows it.', required: true }],
   options: [],
@@ -76,7 +82,9 @@ export const remove: Command = {
     session.refuseRemote();
     session.requireConsent();
     return onStore(session, async (store) => {
-      const slot = (await listSlots(store)).find((candidate) => candidate.id === id);
+      // One that is damaged is removed as well.
+      const slots = await listSlots(store).catch(unlessCorrupt);
+      const slot = slots.find((candidate) => candidate.id === id);
       const question = `Remove slot ${id}${slot === undefined ? '' : ` (${slot.kind})`}? Its secret will no longer unlock the store.`;
       if (!(await session.confirmed(async () => question))) return FAILED;
       await removeSlot(store, id);
@@ -88,14 +96,22 @@ export const remove: Command = {
 
 export const rekey: Command = {
   arguments: [],
-  options: [],
+  options: [WITHOUT_DAMAGED],
   details:
     'Every way to unlock the store keeps working with its old secret. Readers go on meanwhile, writers wait. Killed at any ' +
-    'point, the store is as before or wholly sealed again.',
-  examples: [['coffer rekey', 'After removing a slot whose secret may have been copied']],
-  async run(session) {
+    'point, the store is as before or wholly sealed again. When something of it is damaged or missing, it stays as it is, ' +
+    'unless --without-damaged gives that up for good.',
+  examples: [
+    ['coffer rekey', 'After removing a slot whose secret may have been copied'],
+    ['coffer rekey --without-damaged', 'Give up documents that are lost, so that the rest is a whole store'],
+  ],
+  async run(session, { options }) {
     return onStore(session, async (store) => {
-      const files = await watched(session, (onProgress) => sealAgain(store, { onProgress }));
+      const withoutDamaged = options.has(WITHOUT_DAMAGED.flag);
+      const { files, leftOut } = await namingDamage(session, () =>
+        watched(session, (onProgress) => sealAgain(store, { onProgress, withoutDamaged })),
+      );
+      sayLeftOut(session, leftOut);
       session.say(`Sealed ${files} ${files === 1 ? 'file' : 'files'} again under a new root key.`);
       return DONE;
     });

@@ -1,8 +1,10 @@
-import { printPlace } from '../../ground/errors.ts';
+import { CofferError, printPlace } from '../../ground/errors.ts';
 import { backupStore, restoreStore } from '../../store/administration/backup.ts';
 import { copyStore } from '../../store/administration/copy.ts';
-import { type Examination, examineStore } from '../../store/administration/doctor.ts';
+import { type Examination, type ExamineOptions, examineStore } from '../../store/administration/doctor.ts';
+import { type Mended, type Repair, repairStore } from '../../store/administration/repair.ts';
 import type { Finding } from '../../store/administration/status.ts';
+import type { VerifyOptions } from '../../store/administration/verified.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import {
   locationForms,
@@ -12,43 +14,77 @@ import {
   withBackendAt,
 } from '../../store/backends/registry.ts';
 import { printVersion } from '../../store/backends/version.ts';
-import type { Command } from '../command.ts';
+import type { Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { variable } from '../given.ts';
+import { type Given, variable } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';
 import { credentialsFor, unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { printDocument, printResult } from '../terminal/output.ts';
 import { watched } from '../terminal/progress.ts';
+import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
+
+const REPAIR = 'repair';
 
 export const doctor: Command = {
   arguments: [],
-  options: [],
+  options: [
+    {
+      flag: REPAIR,
+      takes: 'nothing',
+      help: 'Mend all that can be mended with nothing lost, and say what was done.',
+    },
+  ],
   details:
-    'Changes nothing. Damage makes the exit code 1; each damaged file is printed with what is wrong and what to do.',
+    'Changes nothing without --repair. Damage makes the exit code 1; each damaged file is printed with what is wrong and what ' +
+    'to do. With --repair, only what could not be mended is damage. Nothing is asked: what is lost stays lost, and is named.',
   examples: [
     ['coffer doctor', 'Check the whole store'],
+    ['coffer doctor --repair', 'A missing state file, indexes, the lock, modes, what killed writers left'],
     ["coffer doctor -o json | jq -r '.findings[].file'", 'The damaged files alone'],
   ],
-  async run(session) {
+  async run(session, { options }) {
     session.refuseRemote();
     const location = session.settings.storeLocation;
     const credentials = credentialsFor(session);
-    const examination = await watched(session, (onProgress) =>
-      examineStore({ location, credentials, onProgress }),
-    );
-    await printExamination(session, examination);
+    const { mended, examination } = await watched(session, (onProgress) =>
+      options.has(REPAIR)
+        ? repairStore({ location, credentials, onProgress })
+        : examineAlone({ location, credentials, onProgress }),
+    ).catch(aboutSlots);
+    await printExamination(session, examination, mended);
     return examination.findings.length === 0 ? DONE : FAILED;
   },
 };
 
-async function printExamination(session: Session, examination: Examination): Promise<void> {
+const examineAlone = async (
+  options: ExamineOptions,
+): Promise<Partial<Repair> & Pick<Repair, 'examination'>> => ({
+  examination: await examineStore(options),
+});
+
+/** A slot that is gone looks like a wrong secret: only the list of slots, which is sealed, has them all. */
+function aboutSlots(error: unknown): never {
+  if (!(error instanceof CofferError) || error.kind !== 'denied') throw error;
+  const { kind, message, hint, cause } = error;
+  const advice =
+    'if that was right before, its slot is missing: run this again with another secret, which tells';
+  throw new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}; ${advice}`, cause });
+}
+
+async function printExamination(
+  session: Session,
+  examination: Examination,
+  mended: readonly Mended[] | undefined,
+): Promise<void> {
   const { checked, unlocked, findings } = examination;
   const checkedText = `Checked ${checked} ${checked === 1 ? 'file' : 'files'}`;
   if (session.settings.format === 'json' || findings.length > 0) {
     const shape = { table: () => findingTable(findings) };
-    await printResult(session, examination, shape);
+    await printResult(session, mended === undefined ? examination : { ...examination, mended }, shape);
   }
+  for (const { file, done } of mended ?? []) session.say(`Mended: ${file} ${done}.`);
+  if (mended?.length === 0) session.say('There was nothing to mend.');
   if (findings.length === 0) session.say(`${checkedText}: all is well.`);
   else session.fail(`${checkedText}: ${findings.length} of them damaged or out of place`);
   if (!unlocked) session.warn('the store could not be unlocked, so documents were not checked');
@@ -56,21 +92,50 @@ async function printExamination(session: Session, examination: Examination): Pro
 
 const findingTable = (findings: readonly Finding[]) => ({
   head: ['File', 'What is wrong', 'What to do'],
-  rows: findings.map(({ file, reason, hint }) => [file, reason, hint ?? '']),
+  rows: findings.map((finding) => [finding.file, findingText(finding), finding.hint ?? '']),
 });
+
+const UNVERIFIED: OptionSpec = {
+  flag: 'unverified',
+  takes: 'nothing',
+  help: 'Take everything as it is, with no secret: damage goes along, and nobody is told.',
+  excludes: [WITHOUT_DAMAGED.flag],
+};
+
+/** How the options of a command have a store looked at on its way. @throws `sealed` below, where there is no secret. */
+const verification = (session: Session, { options }: Given): VerifyOptions =>
+  options.has(UNVERIFIED.flag)
+    ? {}
+    : { credentials: credentialsFor(session), withoutDamaged: options.has(WITHOUT_DAMAGED.flag) };
+
+/** Names the damage, and the way without a secret. */
+const verifying = <T>(session: Session, work: () => Promise<T>): Promise<T> =>
+  namingDamage(session, work).catch((error: unknown) => {
+    if (!(error instanceof CofferError) || error.kind !== 'sealed') throw error;
+    const { kind, message, hint, cause } = error;
+    const advice = 'unlock it so that it can be verified, see "coffer help environment", or say --unverified';
+    throw new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}; ${advice}`, cause });
+  });
 
 export const backup: Command = {
   arguments: [
     { metavar: 'FILE', help: 'The file to make; it must not exist yet.', required: true, offers: 'file' },
   ],
-  options: [],
+  options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
-    'The backup is the store as it is at one moment, even while others write. It stays sealed: it opens with the same secrets.',
+    'The backup is the store as it is at one moment, even while others write. It stays sealed: it opens with the same secrets. ' +
+    'Everything is verified on the way, which takes one of the secrets; damage makes the exit code 1, and no backup is made. ' +
+    'One that is there is never replaced.',
   examples: [['coffer store backup coffer.backup', 'One file, mode 0600, written whole or not at all']],
-  async run(session, { arguments: [file = ''] }) {
+  async run(session, given) {
     session.refuseRemote();
-    const summary = await backupStore({ location: session.settings.storeLocation, to: file });
+    const [file = ''] = given.arguments;
+    const location = session.settings.storeLocation;
+    const summary = await verifying(session, () =>
+      backupStore({ location, to: file, ...verification(session, given) }),
+    );
     await printDocument(session, summary);
+    sayLeftOut(session, summary.leftOut);
     session.say(`Wrote ${summary.files} files to ${file}.`);
     return DONE;
   },
@@ -80,16 +145,21 @@ export const restore: Command = {
   arguments: [
     { metavar: 'FILE', help: 'A file made by "coffer store backup".', required: true, offers: 'file' },
   ],
-  options: [],
+  options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
-    "There must be no store yet, and nothing else in the directory. The store's secrets are those of the time of the backup.",
+    "There must be no store yet, and nothing else in the directory. The store's secrets are those of the time of the backup; one of " +
+    'them is needed, because everything is verified on the way. Damage makes the exit code 1, and nothing is made.',
   examples: [['coffer store restore coffer.backup --store ./restored', 'Bring it back beside the old one']],
-  async run(session, { arguments: [file = ''] }) {
+  async run(session, given) {
     session.refuseRemote();
+    const [file = ''] = given.arguments;
     const location = session.settings.storeLocation;
-    const summary = await restoreStore({ from: file, location });
+    const summary = await verifying(session, () =>
+      restoreStore({ from: file, location, ...verification(session, given) }),
+    );
     await forgetLastSeen(session, summary.id, location);
     await printDocument(session, summary);
+    sayLeftOut(session, summary.leftOut);
     session.say(`Restored ${summary.files} files to ${await printLocation(location)}.`);
     return DONE;
   },
@@ -136,26 +206,30 @@ export const copy: Command = {
     { metavar: 'FROM', help: `The store: ${PLACE}.`, required: true, offers: 'directory' },
     { metavar: 'TO', help: `Where no store is yet: ${PLACE}.`, required: true, offers: 'directory' },
   ],
-  options: [],
+  options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
-    'The copy stays sealed: no secret is needed, and the same secrets open it. It is compared with the original before it ' +
-    'counts as a store. When it is cut short, the same command goes on from there. Stop what writes to FROM first, and use ' +
+    'The copy stays sealed: the same secrets open it. Everything is verified on the way, which takes one of them; damage makes ' +
+    'the exit code 1, and there is no copy. It is compared with the original before it counts as a store. When it is cut short, the same command goes on from there. Stop what writes to FROM first, and use ' +
     'only one of the two afterwards.',
   examples: [
     ['coffer store copy ./store postgres://coffer@db.example.com/coffer', 'From one machine to a fleet'],
     ['coffer store copy postgres://coffer@db.example.com/coffer ./store', 'And back'],
   ],
-  async run(session, { arguments: [from = '', to = ''] }) {
+  async run(session, given) {
     session.refuseRemote();
+    const [from = '', to = ''] = given.arguments;
     const locationOf = (text: string): Location =>
       locationFrom(text, (name) => variable(session.environment, name));
     const source = locationOf(from);
     const target = locationOf(to);
-    const summary = await watched(session, (onProgress) =>
-      copyStore({ from: source, to: target, onProgress }),
+    const summary = await verifying(session, () =>
+      watched(session, (onProgress) =>
+        copyStore({ from: source, to: target, onProgress, ...verification(session, given) }),
+      ),
     );
     await forgetLastSeen(session, summary.id, target);
     await printDocument(session, summary);
+    sayLeftOut(session, summary.leftOut);
     session.say(`Copied ${summary.files} files to ${await printLocation(target)}.`);
     return DONE;
   },

@@ -6,11 +6,25 @@ import type { Backend, Blob, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { diskError } from '../backends/files/disk-errors.ts';
 import { isThere, syncDirectory } from '../backends/files/durable-files.ts';
+import { MemoryBackend } from '../backends/memory.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
 import { everyRef, readConsistently, readEvery } from '../backends/whole-store.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { parseHeader, readHeader } from '../header.ts';
+import type { RootKey } from '../root-key.ts';
+import type { Keyring } from '../sealed/keyring.ts';
+import type { Credential } from '../slots/credential.ts';
+import { unlock } from '../slots/unlock.ts';
 import { type BackupRecord, BackupWriter, damagedBackup, readBackupFile } from './backup-file.ts';
+import type { Finding } from './status.ts';
+import {
+  type DamageOptions,
+  leftOutOf,
+  type Source,
+  sourceOf,
+  type VerifyOptions,
+  verifiedBlobs,
+} from './verified.ts';
 
 export interface BackupSummary {
   /** The store's id. */
@@ -19,30 +33,36 @@ export interface BackupSummary {
   readonly files: number;
   /** Size of the backup. */
   readonly bytes: number;
+  /** What was damaged or missing, and is not in it. */
+  readonly leftOut?: readonly Finding[];
+}
+
+export interface BackupOptions extends VerifyOptions {
+  readonly location: Location;
+  readonly to: string;
 }
 
 /**
- * Writes the whole store, as it is at one moment, to one file (0600, whole or not at all). Needs no key: everything
- * stays sealed, and the keys that open it are those of this moment. Others may write meanwhile.
- * @throws `conflict` when `to` exists.
+ * Writes the whole store, as it is at one moment, to one file (0600, whole or not at all). Everything stays sealed, and
+ * the keys that open it are those of this moment. Others may write meanwhile.
+ * @throws `conflict` when `to` exists; `DamageError` when the store is not whole; `sealed` and `denied` as `openStore`.
+ * @see docs/decisions/0118
  */
-export async function backupStore({
-  location,
-  to,
-}: {
-  location: Location;
-  to: string;
-}): Promise<BackupSummary> {
-  return withBackendAt(location, (backend) => backup(backend, to));
+export async function backupStore(options: BackupOptions): Promise<BackupSummary> {
+  return withBackendAt(options.location, (backend) => backup(backend, options));
 }
 
-async function backup(backend: Backend, to: string): Promise<BackupSummary> {
+async function backup(backend: Backend, options: BackupOptions): Promise<BackupSummary> {
+  const { to, credentials } = options;
   const { id } = await readHeader(backend);
-  if (isThere(to))
-    throw conflict(placed`${{ file: to }} exists already`, { hint: 'give another file, or delete it first' });
+  refuseExisting(to);
+  const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
   const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
   try {
-    const written = await readConsistently(backend, (version) => writeBackup(backend, version, partial));
+    const written = await readConsistently(backend, (version) =>
+      writeBackup(backend, version, partial, keyring, options),
+    );
+    refuseExisting(to);
     await rename(partial, to);
     await syncDirectory(dirname(to));
     return { id, ...written };
@@ -53,62 +73,139 @@ async function backup(backend: Backend, to: string): Promise<BackupSummary> {
   }
 }
 
+/** A backup that is there may be the last good one. */
+function refuseExisting(to: string): void {
+  if (isThere(to))
+    throw conflict(placed`${{ file: to }} exists already`, { hint: 'give another file, or delete it first' });
+}
+
 async function writeBackup(
   backend: Backend,
   version: Version,
   path: string,
-): Promise<{ files: number; bytes: number }> {
+  keyring: Keyring | undefined,
+  options: DamageOptions,
+): Promise<Omit<BackupSummary, 'id'>> {
   await rm(path, { force: true });
   const writer = await BackupWriter.create(path);
   try {
     await writer.write({ kind: 'info', bytes: printChecked({ ...version }) });
     await writer.write({ kind: 'header', bytes: Buffer.from(await backend.header()) });
-    const refs = await everyRef(backend, version);
-    for await (const { ref, bytes } of readEvery(backend, version, refs)) {
+    const leftOut: Finding[] = [];
+    const blobs =
+      keyring === undefined
+        ? readEvery(backend, version, await everyRef(backend, version))
+        : verifiedBlobs(await sourceOf(backend, keyring, version.generation), leftOut, options);
+    let files = 0;
+    for await (const { ref, bytes } of blobs) {
       await writer.write({ kind: 'blob', ref, bytes: Buffer.from(bytes) });
+      files++;
     }
     await writer.finish();
-    return { files: refs.length, bytes: writer.bytes };
+    return { files, bytes: writer.bytes, ...leftOutOf(leftOut) };
   } finally {
     await writer.close();
   }
 }
 
+export interface RestoreOptions extends VerifyOptions {
+  readonly from: string;
+  readonly location: Location;
+}
+
 /**
  * Brings a backup back to a place where nothing is: a directory, or `postgres://…`. The keys are those of the time of
  * the backup.
- * @throws `conflict` when the place isn't empty; `corrupt` when the backup is damaged or newer, and then nothing
- * is left behind.
+ * @throws `conflict` when the place isn't empty; `corrupt` when the backup is damaged or newer; `DamageError` when the store
+ * in it is not whole; `sealed` and `denied` as `openStore`. Nothing is left behind then.
  */
-export async function restoreStore({
-  from,
-  location,
-}: {
-  from: string;
-  location: Location;
-}): Promise<BackupSummary> {
+export async function restoreStore(options: RestoreOptions): Promise<BackupSummary> {
+  const { from, location, credentials } = options;
+  const unlocked = credentials === undefined ? undefined : await unlockBackup(from, credentials);
   const records = readBackupFile(from);
   try {
-    const version = parseInfo(await nextOf(records, 'info', from), from);
-    const header = await nextOf(records, 'header', from);
+    const { header, version } = await headOf(records, from);
     const { id } = parseHeader(header, { file: from });
     const counted = { files: 0, bytes: 0 };
-    await createAt(location, { header, version, blobs: blobsOf(records, counted, from) });
-    return { id, ...counted };
+    const leftOut: Finding[] = [];
+    const blobs =
+      unlocked === undefined
+        ? blobsOf(records, from)
+        : verifiedBlobs(sourceIn(records, from, unlocked), leftOut, options);
+    await createAt(location, { header, version, blobs: count(blobs, counted) });
+    return { id, ...counted, ...leftOutOf(leftOut) };
   } finally {
     await records.return(undefined);
   }
 }
 
-async function* blobsOf(
+interface BackupHead {
+  readonly header: Buffer;
+  readonly version: Version;
+}
+
+async function headOf(records: AsyncGenerator<BackupRecord>, from: string): Promise<BackupHead> {
+  const version = parseInfo(await nextOf(records, 'info', from), from);
+  return { version, header: await nextOf(records, 'header', from) };
+}
+
+interface Unlocked {
+  readonly keyring: Keyring;
+  readonly root: RootKey;
+}
+
+/** Reads a backup to its end, and unlocks the store in it. */
+async function unlockBackup(from: string, credentials: readonly Credential[]): Promise<Unlocked> {
+  const records = readBackupFile(from);
+  const head = await headOf(records, from);
+  const { id } = parseHeader(head.header, { file: from });
+  const backend = await MemoryBackend.create({ ...head, blobs: slotsOf(blobsOf(records, from)) }, from);
+  const keyring = await unlock(backend, id, credentials);
+  return { keyring, root: await keyring.root(backend, head.version.generation) };
+}
+
+async function* slotsOf(blobs: AsyncIterable<Blob>): AsyncGenerator<Blob> {
+  for await (const blob of blobs) if (blob.ref.area === 'slots') yield blob;
+}
+
+/** The store in a backup. Its slots are known when its documents have been read. */
+function sourceIn(records: AsyncGenerator<BackupRecord>, from: string, unlocked: Unlocked): Source {
+  const slots: Blob[] = [];
+  return {
+    ...unlocked,
+    place: { file: from },
+    locate: ({ area, name }) => ({ database: from, part: `${area}/${name}` }),
+    slots,
+    documents: documentsIn(records, from, slots),
+    remedy: 'take another backup',
+  };
+}
+
+async function* documentsIn(
   records: AsyncGenerator<BackupRecord>,
-  counted: { files: number; bytes: number },
   from: string,
+  slots: Blob[],
 ): AsyncGenerator<Blob> {
+  for await (const blob of blobsOf(records, from)) {
+    if (blob.ref.area === 'slots') slots.push(blob);
+    else yield blob;
+  }
+}
+
+async function* count(
+  blobs: AsyncIterable<Blob>,
+  counted: { files: number; bytes: number },
+): AsyncGenerator<Blob> {
+  for await (const blob of blobs) {
+    counted.files++;
+    counted.bytes += blob.bytes.length;
+    yield blob;
+  }
+}
+
+async function* blobsOf(records: AsyncGenerator<BackupRecord>, from: string): AsyncGenerator<Blob> {
   for await (const record of records) {
     if (record.kind !== 'blob') throw damagedBackup(from);
-    counted.files++;
-    counted.bytes += record.bytes.length;
     yield record;
   }
 }

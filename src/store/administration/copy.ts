@@ -4,9 +4,12 @@ import type { Location } from '../backends/backend-kind.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
 import { everyRef, readEvery } from '../backends/whole-store.ts';
 import { parseHeader } from '../header.ts';
+import { unlock } from '../slots/unlock.ts';
+import type { Finding } from './status.ts';
 import type { Progress } from './survey.ts';
+import { leftOutOf, sourceOf, type VerifyOptions, verifiedBlobs } from './verified.ts';
 
-export interface CopyOptions {
+export interface CopyOptions extends VerifyOptions {
   readonly from: Location;
   /** There must be no store yet. */
   readonly to: Location;
@@ -19,6 +22,8 @@ export interface CopySummary {
   readonly id: string;
   /** Slots and sealed blobs. */
   readonly files: number;
+  /** What was damaged or missing, and is not in it. */
+  readonly leftOut?: readonly Finding[];
 }
 
 /** Each attempt goes on from the one before, so the last ones are short. */
@@ -26,27 +31,31 @@ const ATTEMPTS = 4;
 const STOP = 'stop the servers that use it, then run this again: it goes on from here';
 
 /**
- * Copies a whole store as it is at one moment, sealed as it is: no key is needed, and the same secrets open the copy. When
+ * Copies a whole store as it is at one moment, sealed as it is: the same secrets open the copy. When
  * it is cut short, the next call goes on from there. The copy is compared with the original before it counts as a store.
- * @throws `conflict` when there is a store at `to`; `not-found` when there is none at `from`.
+ * @throws `conflict` when there is a store at `to`; `not-found` when there is none at `from`; `DamageError` when it is not
+ * whole; `sealed` and `denied` as `openStore`.
  * @see docs/decisions/0093
  */
-export async function copyStore({ from, to, onProgress }: CopyOptions): Promise<CopySummary> {
+export async function copyStore(options: CopyOptions): Promise<CopySummary> {
+  const { from, to, credentials, onProgress } = options;
   return withBackendAt(from, async (backend) => {
     const header = await backend.header();
     const { id } = parseHeader(header, backend.headerPlace);
+    const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
     for (let attempt = 1; ; attempt++) {
       // Whoever gets the right to write finishes what a killed writer left.
       const version = await backend.exclusive(async (session) => session.version);
-      const refs = await everyRef(backend, version);
-      const blobs = unchanged(
-        backend,
-        version,
-        counted(readEvery(backend, version, refs), refs.length, onProgress),
-      );
+      const summary = { id, files: 0 };
+      const leftOut: Finding[] = [];
+      const whole =
+        keyring === undefined
+          ? asItIs(backend, version, onProgress)
+          : verifiedBlobs(await sourceOf(backend, keyring, version.generation, onProgress), leftOut, options);
+      const blobs = unchanged(backend, version, counted(whole, summary));
       try {
         await createAt(to, { header, version, blobs }, { resume: true });
-        return { id, files: refs.length };
+        return { ...summary, ...leftOutOf(leftOut) };
       } catch (error) {
         if (isAt(version, await backend.state())) throw error;
         if (attempt === ATTEMPTS)
@@ -70,14 +79,22 @@ async function* unchanged(
     throw unavailable(placed`others wrote to ${backend.place}`, { hint: STOP });
 }
 
-async function* counted(
-  blobs: AsyncIterable<Blob>,
-  total: number,
+async function* asItIs(
+  backend: Backend,
+  version: Version,
   onProgress: Progress | undefined,
 ): AsyncGenerator<Blob> {
+  const refs = await everyRef(backend, version);
   let done = 0;
+  for await (const blob of readEvery(backend, version, refs)) {
+    yield blob;
+    onProgress?.(++done, refs.length);
+  }
+}
+
+async function* counted(blobs: AsyncIterable<Blob>, summary: { files: number }): AsyncGenerator<Blob> {
   for await (const blob of blobs) {
     yield blob;
-    onProgress?.(++done, total);
+    summary.files++;
   }
 }

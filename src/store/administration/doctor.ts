@@ -1,16 +1,17 @@
-import { asCofferError, type Place, printPlace } from '../../ground/errors.ts';
+import { asCofferError, type Place, printPlace, printText } from '../../ground/errors.ts';
 import type { Backend, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
-import type { RootKey } from '../root-key.ts';
 import type { Keyring } from '../sealed/keyring.ts';
 import type { Credential } from '../slots/credential.ts';
-import { compareSlots, openSlotList, readSlotFiles, SLOT_LIST } from '../slots/slot-list.ts';
+import { readSlotFiles } from '../slots/slot-list.ts';
 import { unlock } from '../slots/unlock.ts';
+import { IndexCheck } from './index-check.ts';
+import { checkSlots } from './slot-check.ts';
 import { type Finding, findingOf } from './status.ts';
-import { checkIndexes, type Progress, type Survey, surveyBlobs } from './survey.ts';
+import { type Progress, surveyBlobs } from './survey.ts';
 
 export interface ExamineOptions {
   readonly location: Location;
@@ -28,8 +29,11 @@ export interface Examination {
   readonly findings: readonly Finding[];
 }
 
+/** Unlocks the store with this id. */
+export type Unlocking = (storeId: string) => Promise<Keyring>;
+
 /**
- * Checks a whole store: header, slots, every sealed file, the indexes, and files that don't belong there.
+ * Checks a whole store: its directories, header, slots, every sealed file, the indexes, and files that don't belong there.
  * Damage is reported, not thrown. Mends nothing.
  * @throws `sealed`, `denied`, `not-found`, `unavailable` as `openStore` does.
  */
@@ -40,76 +44,95 @@ export async function examineStore(options: ExamineOptions): Promise<Examination
 }
 
 /** As `examineStore`, for a store in any backend. */
-export async function examineBackend(
+export const examineBackend = (
   backend: Backend,
   credentials: readonly Credential[],
   onProgress?: Progress,
+): Promise<Examination> => examine(backend, (id) => unlock(backend, id, credentials), onProgress);
+
+/** As `examineBackend`, for who unlocks it in another way. */
+export async function examine(
+  backend: Backend,
+  unlocking: Unlocking,
+  onProgress?: Progress,
 ): Promise<Examination> {
-  const locked: Finding[] = [];
-  const header = await unlessCorrupt(() => readHeader(backend), backend.headerPlace, locked);
-  if (header === undefined) return { checked: 1, unlocked: false, findings: locked };
-  const state = await unlessCorrupt(() => backend.state(), backend.place, locked);
-  if (state === undefined) return { checked: 1, unlocked: false, findings: locked };
-  const keyring = await unlessCorrupt(() => unlock(backend, header.id, credentials), backend.place, []);
-  const examine = (version: Version): Promise<Examination> =>
-    examineVersion(backend, version, keyring, onProgress);
-  const unfinished: Finding[] = [];
+  const flaws = (await backend.flaws()).map(({ place, reason, hint }) => ({
+    file: printPlace(place),
+    reason,
+    hint: printText(hint),
+  }));
+  const locked: Finding[] = [...flaws];
+  const header = await unlessDamaged(() => readHeader(backend), backend.headerPlace, locked);
+  if (header === undefined) return { checked: 1, unlocked: false, findings: locked.sort(byFile) };
+  const state = await unlessDamaged(() => backend.state(), backend.place, locked);
+  if (state === undefined) return { checked: 1, unlocked: false, findings: locked.sort(byFile) };
+  // What keeps it locked is found again among its slots, unless none is left.
+  const whyLocked: Finding[] = [...flaws];
+  const keyring = await unlessDamaged(() => unlocking(header.id), backend.place, whyLocked);
+  const examineIt = (version: Version): Promise<Examination> =>
+    keyring === undefined
+      ? examineSlots(backend, version, whyLocked.slice(flaws.length))
+      : examineVersion(backend, version, keyring, new Set(flaws.map(({ file }) => file)), onProgress);
+  const unfinished: Finding[] = [...flaws];
   const examination =
-    (await unlessCorrupt(() => readConsistently(backend, examine), backend.place, unfinished)) ??
-    (await examine(state));
+    (await unlessDamaged(() => readConsistently(backend, examineIt), backend.place, unfinished)) ??
+    (await examineIt(state));
   return { ...examination, findings: [...unfinished, ...examination.findings].sort(byFile) };
+}
+
+/** All that can be told of a store that stays locked. */
+async function examineSlots(
+  backend: Backend,
+  version: Version,
+  whyLocked: readonly Finding[],
+): Promise<Examination> {
+  const slotFiles = await readSlotFiles(backend, version.generation);
+  const damaged = slotFiles.flatMap(({ place, problem }) =>
+    problem === undefined ? [] : [findingOf(place, problem)],
+  );
+  const reasons = damaged.length > 0 ? damaged : whyLocked;
+  return {
+    checked: slotFiles.length + 1,
+    unlocked: false,
+    findings: [...(await strayFindings(backend)), ...reasons],
+  };
 }
 
 async function examineVersion(
   backend: Backend,
   version: Version,
-  keyring: Keyring | undefined,
+  keyring: Keyring,
+  flawed: ReadonlySet<string>,
   onProgress: Progress | undefined,
 ): Promise<Examination> {
-  const strays = (await backend.strays()).map((place) => ({
-    file: printPlace(place),
-    reason: 'is no part of the store',
-    hint: 'move it elsewhere, or delete it if you know what it is',
-  }));
   const slotFiles = await readSlotFiles(backend, version.generation);
-  const ownFiles = slotFiles.length + 1;
-  if (keyring === undefined) {
-    const damaged = slotFiles.flatMap(({ place, problem }) =>
-      problem === undefined ? [] : [findingOf(place, problem)],
-    );
-    return { checked: ownFiles, unlocked: false, findings: [...strays, ...damaged] };
-  }
   const root = await keyring.root(backend, version.generation);
   const survey = await surveyBlobs(backend, root, onProgress);
+  const isSaid = ({ file }: Finding): boolean => flawed.has(file) && survey.unread.has(file);
   return {
-    checked: ownFiles + survey.checked,
+    checked: slotFiles.length + 1 + survey.present.size,
     unlocked: true,
     findings: [
-      ...strays,
-      ...survey.findings,
-      ...(await slotFindings(backend, root, survey)),
-      ...checkIndexes(backend, root, survey),
+      ...(await strayFindings(backend)),
+      ...checkSlots(survey, slotFiles, keyring).findings,
+      ...new IndexCheck(survey).findings.filter((finding) => !isSaid(finding)),
     ],
   };
 }
 
-/** What is wrong with the slots, but for a damaged list of them, which the survey has found already. */
-async function slotFindings(backend: Backend, root: RootKey, survey: Survey): Promise<Finding[]> {
-  const list = root.refOf(SLOT_LIST);
-  if (survey.damaged.has(list.name)) return [];
-  const missing: Finding[] = [];
-  const listed = await unlessCorrupt(
-    () => openSlotList(backend, root),
-    backend.locate(root.generation, list),
-    missing,
-  );
-  if (listed === undefined) return missing;
-  const problems = await compareSlots(backend, root, listed);
-  return problems.map(({ place, problem }) => findingOf(place, problem));
+async function strayFindings(backend: Backend): Promise<Finding[]> {
+  return (await backend.strays()).map((place) => ({
+    file: printPlace(place),
+    reason: 'is no part of the store',
+    hint: 'move it elsewhere, or delete it if you know what it is',
+  }));
 }
 
-/** Undefined, and a finding, when the store is damaged. */
-async function unlessCorrupt<T>(
+/**
+ * Undefined, and a finding, when the store is damaged.
+ * @param findings where flaws of the store's place are found already, that it can't be used is one of them.
+ */
+async function unlessDamaged<T>(
   run: () => Promise<T>,
   place: Place,
   findings: Finding[],
@@ -117,7 +140,10 @@ async function unlessCorrupt<T>(
   try {
     return await run();
   } catch (error) {
-    if (asCofferError(error)?.kind !== 'corrupt') throw error;
+    const known = asCofferError(error);
+    const file = printPlace(known?.where ?? place);
+    if (known?.kind === 'unavailable' && findings.some((finding) => finding.file === file)) return undefined;
+    if (known?.kind !== 'corrupt') throw error;
     findings.push(findingOf(place, error));
     return undefined;
   }

@@ -4,9 +4,9 @@ import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
-import { BRING_BACK, EXAMINE_AND_BRING_BACK } from '../refusals.ts';
 import type { SlotSummary } from '../slots/slot-kind.ts';
 import { readSlotFiles } from '../slots/slot-list.ts';
+import type { DocumentRef } from '../store.ts';
 
 /** Something wrong with one file of a store. */
 export interface Finding {
@@ -16,6 +16,8 @@ export interface Finding {
   readonly reason: string;
   /** What to do about it. */
   readonly hint?: string;
+  /** The document that was in the file, as far as its collection's index still tells. */
+  readonly holds?: DocumentRef;
 }
 
 /** What can be told about a store without unlocking it; so nothing of it is authenticated. */
@@ -69,8 +71,5 @@ export function findingOf(place: Place, problem: unknown): Finding {
   const { message, hint } = asCofferError(problem) ?? { message: String(problem), hint: undefined };
   const prefix = `${file} `;
   const reason = message.startsWith(prefix) ? message.slice(prefix.length) : message;
-  return { file, reason, ...(hint === undefined ? {} : { hint: withinExamination(hint) }) };
+  return { file, reason, ...(hint === undefined ? {} : { hint }) };
 }
-
-/** A finding is part of the whole picture already. */
-const withinExamination = (hint: string): string => (hint === EXAMINE_AND_BRING_BACK ? BRING_BACK : hint);

@@ -1,157 +1,120 @@
-import { corrupt, placed, printPlace } from '../../ground/errors.ts';
-import type { Backend, BlobRef } from '../backends/backend.ts';
-import { BRING_BACK, missing } from '../refusals.ts';
+import { asCofferError, corrupt, type Place, placed } from '../../ground/errors.ts';
+import { turn } from '../../ground/pause.ts';
+import type { Backend, Blob, BlobRef } from '../backends/backend.ts';
+import { errorCode } from '../backends/files/disk-errors.ts';
+import { missing, REPAIR } from '../refusals.ts';
 import type { Identity, OpenedBlob, RootKey } from '../root-key.ts';
-import { COLLECTIONS, type Head, headOf, pageOf } from '../sealed/collection-index.ts';
+import { type ListedSlot, parseSlotList } from '../slots/slot-list.ts';
 import { type Finding, findingOf } from './status.ts';
 
 export type Progress = (done: number, total: number) => void;
+export type Locate = (ref: BlobRef) => Place;
 
-/** What every sealed blob of a store turned out to be. */
-export interface Survey {
-  readonly checked: number;
-  readonly findings: readonly Finding[];
-  /** Names of the blobs that don't open. */
-  readonly damaged: ReadonlySet<string>;
-  /** Names of all blobs. */
-  readonly present: ReadonlySet<string>;
-  /** Ids of the documents that open, by collection. */
-  readonly documents: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Parsed content of the index blobs that open, by name. */
-  readonly indexBlobs: ReadonlyMap<string, { readonly identity: Identity; readonly content: unknown }>;
+/** A sealed blob of a store, or why it could not be read. */
+export interface SoughtBlob {
+  readonly ref: BlobRef;
+  readonly bytes: Uint8Array | undefined;
+  readonly problem?: unknown;
+}
+
+export interface IndexBlob extends Blob {
+  readonly identity: Identity;
+  /** Parsed. */
+  readonly content: unknown;
 }
 
 /** Others get a turn after so many blobs. */
 const BREATHER = 64;
 
-/** Opens every sealed blob of the root key's generation. */
-export async function surveyBlobs(backend: Backend, root: RootKey, onProgress?: Progress): Promise<Survey> {
-  const names = (await backend.names(root.generation, 'documents')).sort();
-  const findings: Finding[] = [];
-  const damaged = new Set<string>();
-  const documents = new Map<string, Set<string>>();
-  const indexBlobs = new Map<string, { identity: Identity; content: unknown }>();
+/** What every sealed blob of a store turns out to be. The documents themselves are not kept. */
+export class Survey {
+  readonly root: RootKey;
+  readonly locate: Locate;
+  /** One for each blob that could not be read or opened, by name. */
+  readonly damaged = new Map<string, Finding>();
+  /** Names of all blobs. */
+  readonly present = new Set<string>();
+  /** Ids of the documents that open, by collection. */
+  readonly documents = new Map<string, Set<string>>();
+  /** The index blobs that open, by name. */
+  readonly indexBlobs = new Map<string, IndexBlob>();
+  /** Why blobs could not be read of which that says nothing: they may be there, and well. By file. */
+  readonly unread = new Map<string, unknown>();
+  /** The list of slots as it is in the store, if it is there and opens. */
+  slotList: { readonly blob: Blob; readonly slots: readonly ListedSlot[] } | undefined;
+
+  constructor(root: RootKey, locate: Locate) {
+    this.root = root;
+    this.locate = locate;
+  }
+
+  /** Looks at one more blob. Undefined, and a finding, when it is damaged. */
+  take({ ref, bytes, problem }: SoughtBlob): OpenedBlob | undefined {
+    this.present.add(ref.name);
+    try {
+      if (bytes === undefined) throw problem ?? missing(this.locate(ref));
+      const opened = this.#open(ref, bytes);
+      this.#note(ref, bytes, opened);
+      return opened;
+    } catch (error) {
+      const finding = findingOf(this.locate(ref), error);
+      if (!isLoss(error)) this.unread.set(finding.file, error);
+      this.damaged.set(ref.name, finding);
+      return undefined;
+    }
+  }
+
+  #open(ref: BlobRef, bytes: Uint8Array): OpenedBlob {
+    const place = this.locate(ref);
+    const opened = this.root.open(ref, bytes, place);
+    if (this.root.refOf(opened.identity).name !== ref.name)
+      throw corrupt(placed`${place} has the name of another file`, { hint: REPAIR });
+    return opened;
+  }
+
+  #note(ref: BlobRef, bytes: Uint8Array, { identity, json }: OpenedBlob): void {
+    if (identity.space === 'document') {
+      const ids = this.documents.get(identity.collection) ?? new Set<string>();
+      this.documents.set(identity.collection, ids.add(identity.id));
+    } else if (identity.space === 'index') {
+      this.indexBlobs.set(ref.name, { ref, bytes, identity, content: JSON.parse(json) });
+    } else {
+      this.slotList = { blob: { ref, bytes }, slots: parseSlotList(json) };
+    }
+  }
+}
+
+/** The sealed blobs of a generation, one after the other; one that can't be read doesn't hide the others. */
+export async function* seekEvery(
+  backend: Backend,
+  generation: number,
+  onProgress?: Progress,
+): AsyncGenerator<SoughtBlob> {
+  const names = (await backend.names(generation, 'documents')).sort();
   for (const [done, name] of names.entries()) {
     const ref: BlobRef = { area: 'documents', name };
     try {
-      const { identity, json } = await openBlob(backend, root, ref);
-      if (identity.space === 'document') {
-        const ids = documents.get(identity.collection) ?? new Set<string>();
-        documents.set(identity.collection, ids.add(identity.id));
-      } else if (identity.space === 'index') {
-        indexBlobs.set(name, { identity, content: JSON.parse(json) });
-      }
-    } catch (error) {
-      damaged.add(name);
-      findings.push(findingOf(backend.locate(root.generation, ref), error));
+      yield { ref, bytes: await backend.read(generation, ref) };
+    } catch (problem) {
+      yield { ref, bytes: undefined, problem };
     }
     onProgress?.(done + 1, names.length);
-    if (done % BREATHER === 0) await new Promise(setImmediate);
+    if (done % BREATHER === 0) await turn();
   }
-  return { checked: names.length, findings, damaged, present: new Set(names), documents, indexBlobs };
 }
 
-async function openBlob(backend: Backend, root: RootKey, ref: BlobRef): Promise<OpenedBlob> {
-  const place = backend.locate(root.generation, ref);
-  const bytes = await backend.read(root.generation, ref);
-  if (bytes === undefined) throw missing(place);
-  const opened = root.open(ref, bytes, place);
-  if (root.refOf(opened.identity).name !== ref.name)
-    throw corrupt(placed`${place} has the name of another file`);
-  return opened;
-}
+/**
+ * Whether a blob that could not be read is lost. A database that doesn't answer, or permissions that can be given back, say
+ * nothing about what is there.
+ */
+const isLoss = (problem: unknown): boolean => {
+  const error = asCofferError(problem);
+  return error?.kind === 'corrupt' || errorCode(error?.cause) === 'EIO';
+};
 
-/** Whether the indexes and the documents of a surveyed store agree. What a damaged blob may explain is not reported. */
-export function checkIndexes(backend: Backend, root: RootKey, survey: Survey): Finding[] {
-  return new IndexCheck(backend, root, survey).run();
-}
-
-/** The ids that an index has. */
-interface IndexedIds {
-  readonly ids: ReadonlySet<string>;
-  /** False when a blob of the index is damaged or missing, so that there may be more. */
-  readonly complete: boolean;
-}
-
-class IndexCheck {
-  readonly #backend: Backend;
-  readonly #root: RootKey;
-  readonly #survey: Survey;
-  readonly #findings: Finding[] = [];
-  /** Names of the index blobs that some index uses. */
-  readonly #used = new Set<string>();
-
-  constructor(backend: Backend, root: RootKey, survey: Survey) {
-    this.#backend = backend;
-    this.#root = root;
-    this.#survey = survey;
-  }
-
-  run(): Finding[] {
-    const known = this.#read(COLLECTIONS);
-    const all = new Set([...known.ids, ...this.#survey.documents.keys()]);
-    let complete = known.complete;
-    for (const collection of all) complete = this.#checkCollection(collection) && complete;
-    // When everything that could use them was read, index blobs that nobody used are left over.
-    if (complete) this.#reportUnused();
-    return this.#findings;
-  }
-
-  /** @returns whether the whole index could be read. */
-  #checkCollection(collection: string): boolean {
-    const indexed = this.#read(collection);
-    const documents = this.#survey.documents.get(collection) ?? new Set<string>();
-    for (const id of indexed.ids) {
-      if (!documents.has(id)) this.#reportMissing({ space: 'document', collection, id });
-    }
-    if (!indexed.complete) return false;
-    for (const id of documents) {
-      if (!indexed.ids.has(id)) {
-        this.#report({ space: 'document', collection, id }, 'is not in the index of its collection');
-      }
-    }
-    return true;
-  }
-
-  #read(collection: string): IndexedIds {
-    const head = this.#content(headOf(collection)) as Head | undefined;
-    if (head === undefined) return { ids: new Set(), complete: false };
-    if ('ids' in head) return { ids: new Set(head.ids), complete: true };
-    const ids = new Set<string>();
-    let complete = true;
-    for (const [position, { page, from }] of head.pages.entries()) {
-      const identity = pageOf(collection, page);
-      const content = this.#content(identity) as { ids: string[] } | undefined;
-      complete &&= content !== undefined;
-      const end = head.pages[position + 1]?.from;
-      for (const id of content?.ids ?? []) ids.add(id);
-      const misplaced = content?.ids.some((id) => id < from || (end !== undefined && id >= end));
-      if (misplaced === true) this.#report(identity, 'does not fit the head of its index');
-    }
-    return { ids, complete };
-  }
-
-  /** The content of an index blob that should exist. */
-  #content(identity: Identity): unknown {
-    const { name } = this.#root.refOf(identity);
-    this.#used.add(name);
-    const blob = this.#survey.indexBlobs.get(name);
-    if (blob === undefined) this.#reportMissing(identity);
-    return blob?.content;
-  }
-
-  #reportMissing(identity: Identity): void {
-    if (!this.#survey.present.has(this.#root.refOf(identity).name)) this.#report(identity, 'is missing');
-  }
-
-  #reportUnused(): void {
-    for (const [name, { identity }] of this.#survey.indexBlobs) {
-      if (!this.#used.has(name)) this.#report(identity, 'belongs to no index');
-    }
-  }
-
-  #report(identity: Identity, reason: string): void {
-    const place = this.#backend.locate(this.#root.generation, this.#root.refOf(identity));
-    this.#findings.push({ file: printPlace(place), reason, hint: BRING_BACK });
-  }
+/** Opens every sealed blob of the root key's generation. */
+export async function surveyBlobs(backend: Backend, root: RootKey, onProgress?: Progress): Promise<Survey> {
+  const survey = new Survey(root, (ref) => backend.locate(root.generation, ref));
+  for await (const blob of seekEvery(backend, root.generation, onProgress)) survey.take(blob);
+  return survey;
 }

@@ -2,7 +2,7 @@
  * What the sealed store asks of the place where its bytes are kept. A backend sees opaque, sealed blobs under
  * opaque names; it knows no keys and no documents. Files, memory and PostgreSQL implement it.
  */
-import type { Place } from '../../ground/errors.ts';
+import type { Place, Text } from '../../ground/errors.ts';
 import type { Version } from './version.ts';
 import type { Witness } from './witness.ts';
 
@@ -57,6 +57,24 @@ export interface WriteSession {
   raise(revision: number): Promise<void>;
 }
 
+/** What is wrong with the place itself, whatever is in the blobs. */
+export interface Flaw {
+  readonly place: Place;
+  /** The rest of a sentence that begins with the place. */
+  readonly reason: string;
+  readonly hint: Text;
+}
+
+/** What was put right. */
+export interface Mend {
+  readonly place: Place;
+  /** The rest of a sentence that begins with the place. */
+  readonly done: string;
+}
+
+/** Says which of several generations is whole, where nothing else tells which is the present one. @throws `corrupt` when none is. */
+export type ChooseGeneration = (generations: readonly number[]) => Promise<number>;
+
 export interface Backend {
   /** For messages: the whole store, its header, a blob. */
   readonly place: Place;
@@ -80,6 +98,14 @@ export interface Backend {
   names(generation: number, area: Area): Promise<string[]>;
   /** Things found that belong to no store. */
   strays(): Promise<Place[]>;
+  /** What keeps the place from being read or written, or others from being kept out; empty when there is no store. */
+  flaws(): Promise<readonly Flaw[]>;
+  /**
+   * Puts right whatever can be without a look into the blobs and with nothing lost, and finishes or clears away what killed
+   * sessions left.
+   * @throws `corrupt` for what it can't put right.
+   */
+  repair(choose: ChooseGeneration): Promise<readonly Mend[]>;
 
   /**
    * Runs `work` as the only session among all processes, after finishing or discarding what a killed one left.

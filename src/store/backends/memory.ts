@@ -1,12 +1,14 @@
 /** Stores that live and die with the process, while a new one is furnished and in tests. */
-import type { Place } from '../../ground/errors.ts';
+import type { DatabasePlace, Place } from '../../ground/errors.ts';
 import type {
   Area,
   Backend,
   Blob,
   BlobRef,
   Change,
+  Flaw,
   InitialContent,
+  Mend,
   State,
   Version,
   WriteSession,
@@ -18,26 +20,30 @@ const keyOf = (ref: BlobRef): string => `${ref.area}/${ref.name}`;
 
 /** A store that lives and dies with the process. Several opened stores may share one backend. */
 export class MemoryBackend implements Backend {
-  readonly place = { database: 'memory' };
-  readonly headerPlace = { database: 'memory', part: 'header' };
-  readonly witness = new Witness(this.place);
+  readonly place: DatabasePlace;
+  readonly headerPlace: Place;
+  readonly witness: Witness;
   readonly #header: Uint8Array;
   #state: State;
   #blobs: Blobs;
   #queue: Promise<unknown> = Promise.resolve();
 
-  private constructor(header: Uint8Array, version: Version, blobs: Blobs) {
+  private constructor(header: Uint8Array, version: Version, blobs: Blobs, place: string) {
+    this.place = { database: place };
+    this.headerPlace = { database: place, part: 'header' };
+    this.witness = new Witness(this.place);
     this.#header = header;
     this.#state = { ...version, settled: true };
     this.#blobs = blobs;
   }
 
-  static async create({ header, version, blobs }: InitialContent): Promise<MemoryBackend> {
-    return new MemoryBackend(Uint8Array.from(header), version, await collect(blobs));
+  /** @param place for messages. */
+  static async create({ header, version, blobs }: InitialContent, place = 'memory'): Promise<MemoryBackend> {
+    return new MemoryBackend(Uint8Array.from(header), version, await collect(blobs), place);
   }
 
   locate(generation: number, ref: BlobRef): Place {
-    return { database: 'memory', part: `generation ${generation}, ${keyOf(ref)}` };
+    return { ...this.place, part: `generation ${generation}, ${keyOf(ref)}` };
   }
 
   async header(): Promise<Uint8Array> {
@@ -66,6 +72,14 @@ export class MemoryBackend implements Backend {
   }
 
   async strays(): Promise<Place[]> {
+    return [];
+  }
+
+  async flaws(): Promise<readonly Flaw[]> {
+    return [];
+  }
+
+  async repair(): Promise<readonly Mend[]> {
     return [];
   }
 

@@ -1,5 +1,5 @@
 import type { Backend, Version } from '../backends/backend.ts';
-import { EXAMINE_AND_BRING_BACK, missing } from '../refusals.ts';
+import { missing, REPAIR } from '../refusals.ts';
 import { fingerprint, type Identity, type RootKey } from '../root-key.ts';
 import type { IndexReader } from './collection-index.ts';
 import { type CachedBlob, type DocumentCache, identityKey } from './document-cache.ts';
@@ -75,7 +75,7 @@ export class BlobReader implements IndexReader {
   /** The error for a blob that should exist. */
   missing(identity: Identity): Error {
     const { backend, root } = this.#scope;
-    return missing(backend.locate(root.generation, root.refOf(identity)), EXAMINE_AND_BRING_BACK);
+    return missing(backend.locate(root.generation, root.refOf(identity)), REPAIR);
   }
 
   async exists(identity: Identity): Promise<boolean> {

@@ -97,8 +97,7 @@ export async function changeIds(writer: IndexWriter, collection: string, changes
   if (head !== undefined && 'pages' in head) return changePages(writer, collection, head, changes);
   const ids = merge(head?.ids ?? [], changes);
   if (ids === undefined) return;
-  if (ids.length > PAGE_IDS) writePages(writer, collection, ids);
-  else writer.save(headOf(collection), ids.length === 0 && collection !== COLLECTIONS ? undefined : { ids });
+  writeIndex(writer, collection, ids);
   if (head === undefined)
     await changeIds(writer, COLLECTIONS, { added: new Set([collection]), removed: none });
   else if (ids.length === 0) await forgetCollection(writer, collection);
@@ -111,8 +110,18 @@ async function forgetCollection(writer: IndexWriter, collection: string): Promis
   await changeIds(writer, COLLECTIONS, { added: none, removed: new Set([collection]) });
 }
 
-/** Cuts the ids of a collection into its first pages; also builds an index anew. */
-function writePages(writer: IndexWriter, collection: string, ids: readonly string[]): void {
+/** Writes an index of these sorted ids where there is none yet, or all of its blobs are to go. */
+export function writeIndex(
+  writer: Pick<IndexWriter, 'save'>,
+  collection: string,
+  ids: readonly string[],
+): void {
+  if (ids.length > PAGE_IDS) writePages(writer, collection, ids);
+  else writer.save(headOf(collection), ids.length === 0 && collection !== COLLECTIONS ? undefined : { ids });
+}
+
+/** Cuts the ids of a collection into its first pages. */
+function writePages(writer: Pick<IndexWriter, 'save'>, collection: string, ids: readonly string[]): void {
   const pages = cut(ids).map((chunk, page) => {
     writer.save(pageOf(collection, page), { ids: chunk });
     return { page, from: page === 0 ? '' : (chunk[0] ?? '') };

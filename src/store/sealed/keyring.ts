@@ -4,6 +4,7 @@ import type { Backend } from '../backends/backend.ts';
 import { RootKey } from '../root-key.ts';
 import { parseSlot, type Slot, slotRef } from '../slots/slot-file.ts';
 import { type SlotKeys, unwrapRootKey } from '../slots/slot-keys.ts';
+import type { ListedSlot } from '../slots/slot-list.ts';
 
 /** The keys of an unlocked store: those of the slot that opened it, and with them the root key of the day. */
 export class Keyring {
@@ -50,6 +51,24 @@ export class Keyring {
   /** Takes this for the root key of its generation. */
   replaceRoot(root: RootKey): void {
     this.#root = root;
+  }
+
+  /**
+   * The slot that opened the store as the list of slots has it, for when that list is lost; the label is lost with it.
+   * @throws `sealed` when the store was locked.
+   */
+  listedSlot({ id, kind, created, shares, publicKey }: Slot): ListedSlot {
+    if (this.#keys === undefined) throw sealed('the store is sealed');
+    const { pairingKey } = this.#keys;
+    return {
+      id,
+      kind,
+      created,
+      label: '',
+      ...(shares === undefined ? {} : { shares }),
+      publicKey,
+      pairingKey,
+    };
   }
 
   /** Forgets every key. */

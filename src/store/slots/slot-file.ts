@@ -3,6 +3,7 @@ import { isObject } from '../../ground/objects.ts';
 import type { Blob, BlobRef } from '../backends/backend.ts';
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { FORMAT } from '../header.ts';
+import { addAgain } from '../refusals.ts';
 import { isKdf, type Kdf, parseKdf, printKdf } from './key-encryption.ts';
 import type { SlotKind } from './slot-kind.ts';
 
@@ -60,7 +61,7 @@ export function slotBlob(slot: Slot): Blob {
 /** @param place for messages. @throws `corrupt` naming it. */
 export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
   const body = parseChecked(bytes);
-  if (body === undefined) throw damaged(place);
+  if (body === undefined) throw damaged(place, name);
   const { format, id, kind, created, shares, kdf, publicKey, sealedKeys, rootKey } = body;
   if (typeof format === 'number' && format > FORMAT) {
     throw corrupt(placed`${place} was made by a newer Coffer (format ${format})`, {
@@ -68,11 +69,11 @@ export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
     });
   }
   const { ephemeralKey, sealed } = isObject(rootKey) ? rootKey : {};
-  if (!isId(id) || id !== name || !isKind(kind) || typeof created !== 'string') throw damaged(place);
+  if (!isId(id) || id !== name || !isKind(kind) || typeof created !== 'string') throw damaged(place, name);
   if (!isKdf(kdf) || !isBase64(sealedKeys) || !isBase64(ephemeralKey) || !isBase64(sealed))
-    throw damaged(place);
+    throw damaged(place, name);
   if (!isBase64(publicKey) || Buffer.byteLength(publicKey, 'base64') !== PUBLIC_KEY_BYTES)
-    throw damaged(place);
+    throw damaged(place, name);
   return {
     id,
     kind,
@@ -85,10 +86,7 @@ export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
   };
 }
 
-const damaged = (place: Place) =>
-  corrupt(placed`${place} is damaged`, {
-    hint: 'unlock with another slot, then remove this one and add it again',
-  });
+const damaged = (place: Place, id: string) => corrupt(placed`${place} is damaged`, { hint: addAgain(id) });
 
 const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 const isKind = (value: unknown): value is SlotKind => kinds.some((kind) => kind === value);

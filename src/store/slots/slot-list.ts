@@ -1,6 +1,6 @@
 import { corrupt, type Place, placed } from '../../ground/errors.ts';
-import type { Backend, Blob } from '../backends/backend.ts';
-import { BRING_BACK, missing } from '../refusals.ts';
+import type { Backend, Blob, BlobRef } from '../backends/backend.ts';
+import { addAgain, LIST_LOST, missing } from '../refusals.ts';
 import type { Identity, RootKey } from '../root-key.ts';
 import { parseSlot, type Slot, type SlotIdentity, slotRef } from './slot-file.ts';
 import { samePublicKey } from './slot-keys.ts';
@@ -39,8 +39,13 @@ export async function openSlotList(backend: Backend, root: RootKey): Promise<Lis
   const ref = root.refOf(SLOT_LIST);
   const place = backend.locate(root.generation, ref);
   const bytes = await backend.read(root.generation, ref);
-  if (bytes === undefined) throw missing(place, BRING_BACK);
-  const { slots } = JSON.parse(root.open(ref, bytes, place).json) as { slots: PrintedSlot[] };
+  if (bytes === undefined) throw missing(place, LIST_LOST);
+  return parseSlotList(root.open(ref, bytes, place).json);
+}
+
+/** @param json as it was sealed. */
+export function parseSlotList(json: string): ListedSlot[] {
+  const { slots } = JSON.parse(json) as { slots: PrintedSlot[] };
   return slots.map(({ publicKey, pairingKey, ...slot }) => ({
     ...slot,
     publicKey: Buffer.from(publicKey, 'base64'),
@@ -71,7 +76,15 @@ export async function readSlotFiles(backend: Backend, generation: number): Promi
 async function readSlotFile(backend: Backend, generation: number, name: string): Promise<SlotFile> {
   const place = backend.locate(generation, slotRef(name));
   try {
-    const bytes = await backend.read(generation, slotRef(name));
+    return parseSlotFile(name, await backend.read(generation, slotRef(name)), place);
+  } catch (problem) {
+    return { name, place, problem };
+  }
+}
+
+/** @param bytes undefined when there is no such file any more. */
+export function parseSlotFile(name: string, bytes: Uint8Array | undefined, place: Place): SlotFile {
+  try {
     if (bytes === undefined) throw missing(place);
     return { name, place, slot: parseSlot(name, bytes, place) };
   } catch (problem) {
@@ -79,13 +92,28 @@ async function readSlotFile(backend: Backend, generation: number, name: string):
   }
 }
 
+export interface SlotProblem {
+  readonly id: string;
+  readonly place: Place;
+  readonly problem: unknown;
+}
+
 /** What is wrong with the slot files in the light of the sealed list; empty when all agree. */
 export async function compareSlots(
   backend: Backend,
   root: RootKey,
   listed: readonly ListedSlot[],
-): Promise<{ readonly id: string; readonly place: Place; readonly problem: unknown }[]> {
+): Promise<SlotProblem[]> {
   const files = await readSlotFiles(backend, root.generation);
+  return compareSlotFiles(files, listed, (ref) => backend.locate(root.generation, ref));
+}
+
+/** As `compareSlots`, for slot files from anywhere. */
+export function compareSlotFiles(
+  files: readonly SlotFile[],
+  listed: readonly ListedSlot[],
+  locate: (ref: BlobRef) => Place,
+): SlotProblem[] {
   const problems = files.flatMap(({ name, place, slot, problem }) => {
     const known = listed.find(({ id }) => id === name);
     if (known === undefined) return [{ id: name, place, problem: unlisted(place) }];
@@ -96,17 +124,13 @@ export async function compareSlots(
   });
   const gone = listed.filter(({ id }) => !files.some(({ name }) => name === id));
   for (const { id } of gone) {
-    const place = backend.locate(root.generation, slotRef(id));
-    problems.push({
-      id,
-      place,
-      problem: missing(place, `remove slot ${id}, then add it again`),
-    });
+    const place = locate(slotRef(id));
+    problems.push({ id, place, problem: missing(place, addAgain(id)) });
   }
   return problems;
 }
 
 const unlisted = (place: Place) =>
   corrupt(placed`${place} was not made by this store`, {
-    hint: 'somebody may have tried to plant a key: delete the file, and find out who can write to this directory',
+    hint: 'somebody may have tried to plant a key: remove it with "coffer slots remove", and find out who can write there',
   });

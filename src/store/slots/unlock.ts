@@ -1,6 +1,7 @@
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, corrupt, denied, placed, sealed } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
+import { RESTORE } from '../refusals.ts';
 import { Keyring, unwrapRoot } from '../sealed/keyring.ts';
 import type { Credential } from './credential.ts';
 import { accepts, keyEncryptionSecret, type SlotSecret } from './key-encryption.ts';
@@ -50,7 +51,38 @@ export async function unlock(
   storeId: string,
   credentials: readonly Credential[],
 ): Promise<Keyring> {
-  const { generation, files } = await presentSlots(backend);
+  return openFirst(await presentSlots(backend), backend, storeId, credentials);
+}
+
+/**
+ * As `unlock`, for a generation of which nobody knows whether it is the present one.
+ * @throws as `unlock`.
+ */
+export async function unlockGeneration(
+  backend: Backend,
+  storeId: string,
+  credentials: readonly Credential[],
+  generation: number,
+): Promise<Keyring> {
+  const files = await readSlotFiles(backend, generation);
+  return openFirst({ generation, files }, backend, storeId, credentials);
+}
+
+interface Slots {
+  readonly generation: number;
+  readonly files: readonly SlotFile[];
+}
+
+async function openFirst(
+  { generation, files }: Slots,
+  backend: Backend,
+  storeId: string,
+  credentials: readonly Credential[],
+): Promise<Keyring> {
+  if (files.length === 0)
+    throw corrupt(placed`${backend.place} has lost all of its key slots, so that nothing opens it`, {
+      hint: RESTORE,
+    });
   const usable = files.filter((file): file is UsableSlot => file.slot !== undefined);
   const tried: string[] = [];
   for (const credential of [...credentials].sort(inTurn)) {
@@ -88,7 +120,7 @@ async function openWith(
 }
 
 /** The slot files of one generation, even when another process replaces the root key meanwhile. */
-async function presentSlots(backend: Backend): Promise<{ generation: number; files: readonly SlotFile[] }> {
+async function presentSlots(backend: Backend): Promise<Slots> {
   for (;;) {
     const { generation } = await backend.state();
     const files = await readSlotFiles(backend, generation).catch((error: unknown) => error);

@@ -138,6 +138,8 @@ function withDamage(backend: Backend, ref: BlobRef | undefined, bytes: Buffer | 
       return bytes === undefined ? names.filter((name) => !isIt({ area, name })) : names;
     },
     strays: () => backend.strays(),
+    flaws: () => backend.flaws(),
+    repair: () => Promise.reject(new Error('nobody writes here')),
     exclusive: () => Promise.reject(new Error('nobody writes here')),
     close: () => undefined,
   };

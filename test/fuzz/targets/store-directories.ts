@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
+import { repairStore } from '../../../src/store/administration/repair.ts';
 import { storeStatus } from '../../../src/store/administration/status.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { createAt } from '../../../src/store/backends/registry.ts';
@@ -68,6 +69,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Meddling>>
       cpSync(template, directory, { recursive: true });
       for (const deed of meddling.deeds) perform(directory, deed);
       await checkStore(directory, meddling, credentials, secrets);
+      await checkRepair(directory, credentials, secrets);
       if (readdirSync(place).sort().join() !== 'bystander,store,template') {
         throw new Defect(`beside the store there is ${readdirSync(place).join(', ')}`);
       }
@@ -185,6 +187,25 @@ async function checkStore(
   } finally {
     store.close();
   }
+}
+
+/** Whatever was done: a repair says what is lost, or else everything is read and written again. */
+async function checkRepair(directory: string, credentials: Credentials, secrets: Secrets): Promise<void> {
+  const options = { location: directory, credentials: credentials.key };
+  const repaired = await secrets.outcome(() => repairStore(options));
+  if ('refused' in repaired || repaired.value.examination.findings.length > 0) return;
+  const store = await openBackend(new FilesBackend(directory), credentials.key);
+  try {
+    for (const id of await store.read((view) => view.list('things')))
+      await store.read((view) => view.get({ collection: 'things', id }));
+    // There is no revision after this one.
+    if ((await store.revision()).endsWith('-999999999999999')) return;
+    await store.transact((tx) => tx.put({ collection: 'things', id: 'repaired' }, { n: 1 }));
+  } finally {
+    store.close();
+  }
+  const { findings } = await examineStore(options);
+  if (findings.length > 0) throw new Defect(`a repaired store has ${findings[0]?.reason}`);
 }
 
 const isJournal = (deeds: readonly Deed[]): boolean =>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { corrupt, placed } from '../../../ground/errors.ts';
+import { missing, REPAIR } from '../../refusals.ts';
 import { type Area, areas, type BlobRef, type Change, type Version } from '../backend.ts';
 import {
   deleteFile,
@@ -117,7 +118,7 @@ export async function recover(directory: StoreDirectory, from: Version): Promise
   const journal = parseJournal(bytes, path);
   if (journal.from.generation !== from.generation || journal.from.revision !== from.revision) {
     throw corrupt(placed`${{ file: path }} is of another state of the store`, {
-      hint: placed`delete ${{ file: directory.state.decided }} to give up the unfinished change, then run "coffer doctor"`,
+      hint: REPAIR,
     });
   }
   await apply(directory, journal);
@@ -158,15 +159,14 @@ function applyEntry(directory: StoreDirectory, from: Version, { ref, sha256 }: J
   }
   const present = readWhole(target);
   if (present === undefined || hash(present) !== sha256) {
-    throw corrupt(placed`${{ file: staged }} is missing`, {
-      hint: placed`restore a backup, or delete ${{ file: directory.state.decided }} to give up the unfinished change`,
-    });
+    throw missing({ file: staged }, REPAIR);
   }
 }
 
 /** The staged file of a commit of one change. */
 const SINGLE = `blob${STAGED}`;
-const stagedName = (ref: BlobRef): string => `${ref.area}-${ref.name}`;
+/** The name of a staged file in the directory of a commit of several changes. */
+export const stagedName = (ref: BlobRef): string => `${ref.area}-${ref.name}`;
 
 const entryOf = ({ ref, bytes }: Change): JournalEntry => ({
   ref,

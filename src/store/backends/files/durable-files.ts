@@ -159,19 +159,23 @@ export async function inParallel<T>(
 ): Promise<void> {
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
-  for await (const item of items) {
-    if (failures.length > 0) break;
-    const task = work(item).then(
-      () => void running.delete(task),
-      (error: unknown) => {
-        running.delete(task);
-        failures.push(error);
-      },
-    );
-    running.add(task);
-    if (running.size >= PARALLEL) await Promise.race(running);
+  try {
+    for await (const item of items) {
+      if (failures.length > 0) break;
+      const task = work(item).then(
+        () => void running.delete(task),
+        (error: unknown) => {
+          running.delete(task);
+          failures.push(error);
+        },
+      );
+      running.add(task);
+      if (running.size >= PARALLEL) await Promise.race(running);
+    }
+  } finally {
+    // When the items themselves fail, too: nobody clears away what is still being made.
+    await Promise.all(running);
   }
-  await Promise.all(running);
   if (failures.length > 0) throw failures[0];
 }
 

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
 import { pause } from '../../../ground/pause.ts';
+import { REPAIR } from '../../refusals.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { FILE_MODE } from './durable-files.ts';
 
@@ -136,7 +137,7 @@ export class FileLock {
     if (resultCode(error) === SQLITE_NOTADB) {
       return corrupt(placed`${{ file: this.#path }} is damaged: it must be empty`, {
         cause: error,
-        hint: placed`stop every Coffer that uses this store, then run "truncate -s 0 ${{ file: this.#path }}"`,
+        hint: REPAIR,
       });
     }
     return unavailable(placed`cannot lock ${{ file: this.#path }}`, { cause: error });

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CofferError, notFound, type Place, placed, unavailable } from '../../../ground/errors.ts';
-import { missing, noStore } from '../../refusals.ts';
+import { type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
+import { missing, noStore, REPAIR, RESTORE } from '../../refusals.ts';
 import {
   type Area,
   areas,
@@ -9,7 +9,10 @@ import {
   type Blob,
   type BlobRef,
   type Change,
+  type ChooseGeneration,
+  type Flaw,
   LOCK_WAIT_MS,
+  type Mend,
   type State,
   type Version,
   type WriteSession,
@@ -60,7 +63,7 @@ export class FilesBackend implements Backend {
       return bytes;
     }
     if (isThere(state.path) && listGenerations(layout).length > 0 && !isThere(layout.header + STAGED)) {
-      throw missing(this.headerPlace, 'restore a backup with "coffer store restore"');
+      throw missing(this.headerPlace, RESTORE);
     }
     throw noStore(this.place, MAKE_OR_NAME);
   }
@@ -105,6 +108,19 @@ export class FilesBackend implements Backend {
     return findStrays(this.#directory).map((file) => ({ file }));
   }
 
+  async flaws(): Promise<readonly Flaw[]> {
+    const { flawsOf } = await import('./repair-files.ts');
+    return flawsOf(this.#directory);
+  }
+
+  async repair(choose: ChooseGeneration): Promise<readonly Mend[]> {
+    const { repairFiles } = await import('./repair-files.ts');
+    const mended = await repairFiles(this.#directory, this.#lock, choose);
+    // Whoever gets the right to write finishes what was decided.
+    await this.exclusive(async () => undefined);
+    return mended;
+  }
+
   async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
     return this.#lock.hold(async () => work(new FilesSession(this.#directory, await this.#prepare())));
   }
@@ -134,7 +150,7 @@ export class FilesBackend implements Backend {
     const { layout, state } = this.#directory;
     const [generation, ...more] = listGenerations(layout);
     if (generation === undefined || more.length > 0 || others.length > 0) {
-      throw state.missing('restore a backup with "coffer store restore"');
+      throw state.missing(REPAIR);
     }
     const replacement = unsettled({ generation, revision: state.unusedRevision() });
     const { seen } = state.witness;
@@ -163,7 +179,7 @@ export class FilesBackend implements Backend {
     const directories = [layout.directory, state.path, layout.generation(generation)];
     directories.push(...areas.map((area) => layout.area(generation, area)));
     for (const file of directories) {
-      refuseForeignDirectory(file, notFound(placed`${{ file }} is missing`, { hint: MAKE_OR_NAME }));
+      refuseForeignDirectory(file, missing({ file }, RESTORE));
     }
     this.#checkedGeneration = generation;
   }

@@ -1,6 +1,7 @@
 import { corrupt, placed } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { parseChecked, printChecked } from '../../checked-json.ts';
+import { REPAIR } from '../../refusals.ts';
 import { type Area, areas, type BlobRef, type Version } from '../backend.ts';
 
 /** Its name in the directory of a decided commit. */
@@ -48,9 +49,7 @@ export function parseJournal(bytes: Uint8Array, file: string): Journal {
     entries.length === 0 ||
     !entries.every((entry) => entry !== undefined)
   ) {
-    throw corrupt(placed`${{ file }} is damaged`, {
-      hint: 'delete its directory to give up the unfinished change, then run "coffer doctor"',
-    });
+    throw corrupt(placed`${{ file }} is damaged`, { hint: REPAIR });
   }
   return { from: { generation, revision }, entries };
 }

@@ -1,6 +1,7 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CofferError, corrupt, placed } from '../../../ground/errors.ts';
+import { REPAIR } from '../../refusals.ts';
 import type { State, Version } from '../backend.ts';
 import { type Sighting, Witness } from '../witness.ts';
 import { diskError, errorCode } from './disk-errors.ts';
@@ -54,9 +55,7 @@ export class StateDirectory {
       this.#remember(state, file);
       return state;
     }
-    throw this.missing(
-      'any command that writes puts it back; or restore a backup with "coffer store restore"',
-    );
+    throw this.missing(REPAIR);
   }
 
   /** There is no state file. */

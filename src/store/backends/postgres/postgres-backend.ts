@@ -5,7 +5,9 @@ import {
   type Area,
   type Backend,
   type BlobRef,
+  type Flaw,
   LOCK_WAIT_MS,
+  type Mend,
   type State,
   type WriteSession,
 } from '../backend.ts';
@@ -142,6 +144,15 @@ export class PostgresBackend implements Backend {
       ...this.place,
       part: `generation ${other}, ${area}/${name}`,
     }));
+  }
+
+  async flaws(): Promise<readonly Flaw[]> {
+    return [];
+  }
+
+  /** The database keeps its own house. */
+  async repair(): Promise<readonly Mend[]> {
+    return [];
   }
 
   async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {

@@ -1,0 +1,229 @@
+import { printPlace } from '../../ground/errors.ts';
+import type { BlobRef } from '../backends/backend.ts';
+import { GIVE_UP_OR_RESTORE, LIST_LOST, REPAIR } from '../refusals.ts';
+import type { Identity } from '../root-key.ts';
+import { COLLECTIONS, type Head, headOf, pageOf, writeIndex } from '../sealed/collection-index.ts';
+import { SLOT_LIST } from '../slots/slot-list.ts';
+import type { Finding } from './status.ts';
+import type { Survey } from './survey.ts';
+
+/** A sealed blob before it is sealed. */
+export interface NewBlob {
+  readonly identity: Identity;
+  readonly json: string;
+}
+
+/** The index of a collection, made anew from the documents that are there. */
+export interface NewIndex {
+  readonly collection: string;
+  /** How many ids it has. */
+  readonly ids: number;
+  /** Ids that the old one, sound as it was, did not have. */
+  readonly added: readonly string[];
+  readonly blobs: readonly NewBlob[];
+  /** Blobs of the old index that no blob of the new one replaces. */
+  readonly stale: readonly BlobRef[];
+}
+
+/** What the index of a collection says. */
+interface OldIndex {
+  readonly ids: ReadonlySet<string>;
+  /** False when a blob of it is damaged, missing, or does not fit the others: then there may have been more. */
+  readonly sound: boolean;
+  /** No page has this number or a higher one. */
+  readonly pages: number;
+}
+
+/** Where the head is lost, so is how many pages there were: so many numbers are tried to tell what a damaged blob was. */
+const PAGES_TRIED = 2048;
+
+/** Whether the indexes and the documents of a surveyed store agree, and how the indexes should be. */
+export class IndexCheck {
+  /** Everything that is wrong with the sealed blobs, but for what the list of slots says of the slots. */
+  readonly findings: Finding[] = [];
+  readonly #survey: Survey;
+  readonly #indexes = new Map<string, OldIndex>();
+  readonly #collections: OldIndex;
+  /** Names of the index blobs that some index uses. */
+  readonly #used = new Set<string>();
+  /** What damaged blobs were, by name. */
+  readonly #held = new Map<string, Identity>();
+
+  constructor(survey: Survey) {
+    this.#survey = survey;
+    this.#collections = this.#read(COLLECTIONS);
+    for (const collection of this.#everyCollection()) this.#indexes.set(collection, this.#read(collection));
+    for (const collection of this.#indexes.keys()) this.#compare(collection);
+    // When everything that could use them was read, index blobs that nobody used are left over.
+    if (this.#isSound) this.#reportUnused();
+    this.#reportDamaged();
+  }
+
+  /**
+   * The indexes that have to be made anew, the list of collections last.
+   * @param lost whether documents that are listed and lost stay listed, so that they are missed for as long as they are.
+   */
+  newIndexes(lost: 'stay' | 'go'): NewIndex[] {
+    const made: NewIndex[] = [];
+    const collections = new Set<string>();
+    for (const [collection, old] of this.#indexes) {
+      const ids = new Set([...(lost === 'stay' ? old.ids : []), ...this.#documentsOf(collection)]);
+      if (ids.size > 0) collections.add(collection);
+      if (!old.sound || !isSame(ids, old.ids)) made.push(this.#newIndex(collection, ids, old));
+    }
+    const { sound, ids } = this.#collections;
+    if (!sound || !isSame(collections, ids))
+      made.push(this.#newIndex(COLLECTIONS, collections, this.#collections));
+    const gone = new Set(made.flatMap(({ stale }) => stale.map(({ name }) => name)));
+    const unused = this.#isSound ? this.#unused().filter(({ ref }) => !gone.has(ref.name)) : [];
+    for (const { ref, identity } of unused)
+      made.push({ collection: identity.collection, ids: 0, added: [], blobs: [], stale: [ref] });
+    return made;
+  }
+
+  get #isSound(): boolean {
+    return this.#collections.sound && [...this.#indexes.values()].every(({ sound }) => sound);
+  }
+
+  #everyCollection(): Set<string> {
+    const all = new Set([...this.#collections.ids, ...this.#survey.documents.keys()]);
+    // Where the list of collections is lost, their own indexes tell of those that have lost their documents, too.
+    if (this.#collections.sound) return all;
+    for (const { identity } of this.#survey.indexBlobs.values()) all.add(identity.collection);
+    all.delete(COLLECTIONS);
+    return all;
+  }
+
+  #documentsOf(collection: string): ReadonlySet<string> {
+    return this.#survey.documents.get(collection) ?? new Set();
+  }
+
+  #compare(collection: string): void {
+    const { ids, sound } = this.#indexes.get(collection) ?? this.#read(collection);
+    const documents = this.#documentsOf(collection);
+    for (const id of ids) {
+      if (!documents.has(id)) this.#noteLost({ space: 'document', collection, id });
+    }
+    if (sound && this.#collections.sound && !this.#collections.ids.has(collection))
+      this.#report(headOf(collection), 'is not in the list of collections');
+    if (!sound) return;
+    for (const id of documents) {
+      if (!ids.has(id))
+        this.#report({ space: 'document', collection, id }, 'is not in the index of its collection');
+    }
+  }
+
+  #read(collection: string): OldIndex {
+    const head = this.#content(headOf(collection)) as Head | undefined;
+    if (head === undefined) return this.#readWithoutHead(collection);
+    if ('ids' in head) return { ids: new Set(head.ids), sound: true, pages: 0 };
+    const ids = new Set<string>();
+    let sound = true;
+    for (const [position, { page, from }] of head.pages.entries()) {
+      const identity = pageOf(collection, page);
+      const content = this.#content(identity) as { ids: string[] } | undefined;
+      const end = head.pages[position + 1]?.from;
+      for (const id of content?.ids ?? []) ids.add(id);
+      const misplaced = content?.ids.some((id) => id < from || (end !== undefined && id >= end)) === true;
+      if (misplaced) this.#report(identity, 'does not fit the head of its index');
+      sound &&= content !== undefined && !misplaced;
+    }
+    return { ids, sound, pages: head.next };
+  }
+
+  /** The pages that are left tell their ids all the same. */
+  #readWithoutHead(collection: string): OldIndex {
+    const left = [...this.#survey.indexBlobs.values()].filter(
+      ({ identity }) => identity.collection === collection,
+    );
+    const ids = left.flatMap(({ content }) => (content as { ids?: string[] }).ids ?? []);
+    if (this.#survey.damaged.size > 0)
+      for (let page = 0; page < PAGES_TRIED; page++) this.#noteHeld(pageOf(collection, page));
+    return { ids: new Set(ids), sound: false, pages: PAGES_TRIED };
+  }
+
+  /** The content of an index blob that should exist. */
+  #content(identity: Identity): unknown {
+    const { name } = this.#survey.root.refOf(identity);
+    this.#used.add(name);
+    const blob = this.#survey.indexBlobs.get(name);
+    if (blob === undefined && !this.#noteHeld(identity)) this.#report(identity, 'is missing');
+    return blob?.content;
+  }
+
+  #noteLost(identity: Identity): void {
+    if (this.#noteHeld(identity)) return;
+    const { collection, id } = identity;
+    this.findings.push({
+      file: this.#placeOf(identity),
+      reason: 'is missing',
+      hint: GIVE_UP_OR_RESTORE,
+      holds: { collection, id },
+    });
+  }
+
+  /** @returns whether the blob is damaged, rather than gone. */
+  #noteHeld(identity: Identity): boolean {
+    const { name } = this.#survey.root.refOf(identity);
+    if (!this.#survey.damaged.has(name)) return false;
+    this.#held.set(name, identity);
+    return true;
+  }
+
+  #unused() {
+    return [...this.#survey.indexBlobs.values()].filter(({ ref }) => !this.#used.has(ref.name));
+  }
+
+  #reportUnused(): void {
+    for (const { identity } of this.#unused()) this.#report(identity, 'belongs to no index');
+  }
+
+  #reportDamaged(): void {
+    this.#noteHeld(SLOT_LIST);
+    for (const [name, finding] of this.#survey.damaged) {
+      const held = this.#held.get(name);
+      if (held?.space === 'index') this.findings.push({ ...finding, hint: REPAIR });
+      else if (held?.space === 'slots') this.findings.push({ ...finding, hint: LIST_LOST });
+      else
+        this.findings.push({
+          ...finding,
+          hint: finding.hint === REPAIR || finding.hint === undefined ? GIVE_UP_OR_RESTORE : finding.hint,
+          ...(held === undefined ? {} : { holds: { collection: held.collection, id: held.id } }),
+        });
+    }
+  }
+
+  #report(identity: Identity, reason: string): void {
+    this.findings.push({ file: this.#placeOf(identity), reason, hint: REPAIR });
+  }
+
+  #placeOf(identity: Identity): string {
+    return printPlace(this.#survey.locate(this.#survey.root.refOf(identity)));
+  }
+
+  #newIndex(collection: string, ids: ReadonlySet<string>, before: OldIndex): NewIndex {
+    const { root, indexBlobs, damaged, present } = this.#survey;
+    const blobs: NewBlob[] = [];
+    const save = (identity: Identity, value: object | undefined): void => {
+      if (value !== undefined) blobs.push({ identity, json: JSON.stringify(value) });
+    };
+    writeIndex({ save }, collection, [...ids].sort());
+    const kept = new Set(blobs.map(({ identity }) => root.refOf(identity).name));
+    const old = new Set([root.refOf(headOf(collection)).name]);
+    for (const { ref, identity } of indexBlobs.values())
+      if (identity.collection === collection) old.add(ref.name);
+    if (damaged.size > 0)
+      for (let page = 0; page < before.pages; page++) old.add(root.refOf(pageOf(collection, page)).name);
+    const stale = [...old].filter((name) => present.has(name) && !kept.has(name));
+    return {
+      collection,
+      ids: ids.size,
+      added: before.sound ? [...ids].filter((id) => !before.ids.has(id)) : [],
+      blobs,
+      stale: stale.map((name) => ({ area: 'documents', name })),
+    };
+  }
+}
+
+const isSame = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size === b.size && [...a].every((id) => b.has(id));

@@ -1,0 +1,195 @@
+import { asCofferError, type CofferError, corrupt, placed, printPlace } from '../../ground/errors.ts';
+import type { Backend, WriteSession } from '../backends/backend.ts';
+import { withBackendAt } from '../backends/registry.ts';
+import { readConsistently } from '../backends/whole-store.ts';
+import { readHeader } from '../header.ts';
+import { RESTORE } from '../refusals.ts';
+import type { Identity, RootKey } from '../root-key.ts';
+import { COLLECTIONS, headOf } from '../sealed/collection-index.ts';
+import type { Keyring } from '../sealed/keyring.ts';
+import type { Credential } from '../slots/credential.ts';
+import { readSlotFiles, sealSlotList } from '../slots/slot-list.ts';
+import { unlock, unlockGeneration } from '../slots/unlock.ts';
+import { type Examination, type ExamineOptions, examine } from './doctor.ts';
+import { IndexCheck, type NewIndex } from './index-check.ts';
+import { checkSlots, type SlotCheck } from './slot-check.ts';
+import { type Finding, findingOf } from './status.ts';
+import { surveyBlobs } from './survey.ts';
+
+/** Something that was put right. */
+export interface Mended {
+  readonly file: string;
+  /** What was done: the rest of a sentence that begins with the path. */
+  readonly done: string;
+}
+
+export interface Repair {
+  readonly mended: readonly Mended[];
+  /** What is found afterwards: what can't be mended. */
+  readonly examination: Examination;
+}
+
+/**
+ * Mends all that can be mended with nothing lost: the lock, modes, a missing state, what killed writers left, indexes, a list of slots of
+ * which the only slot is known. What is lost stays, and is found.
+ * @throws as `examineStore`.
+ * @see docs/decisions/0117
+ */
+export async function repairStore(options: ExamineOptions): Promise<Repair> {
+  return withBackendAt(options.location, (backend) =>
+    repairBackend(backend, options.credentials, options.onProgress),
+  );
+}
+
+/** As `repairStore`, for a store in any backend. */
+export async function repairBackend(
+  backend: Backend,
+  credentials: readonly Credential[],
+  onProgress?: ExamineOptions['onProgress'],
+): Promise<Repair> {
+  let keyring: Keyring | undefined;
+  // Nobody is asked twice.
+  const unlocking = async (storeId: string): Promise<Keyring> =>
+    (keyring ??= await unlock(backend, storeId, credentials));
+  const mended: Mended[] = [];
+  const unmended: Finding[] = [];
+  const refusedBy = async (work: () => Promise<void>): Promise<CofferError | undefined> => {
+    try {
+      await work();
+      return undefined;
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known?.kind !== 'corrupt' && known?.kind !== 'unavailable') throw error;
+      return known;
+    }
+  };
+  const refusal = await refusedBy(async () => {
+    const done = await backend.repair(async (generations) => {
+      const whole = await wholeGeneration(backend, credentials, generations);
+      keyring = whole.keyring;
+      return whole.generation;
+    });
+    mended.push(...done.map(({ place, done }) => ({ file: printPlace(place), done })));
+  });
+  if (refusal !== undefined) unmended.push(findingOf(backend.place, refusal));
+  // Why it stays locked is found below.
+  const sealed = await refusedBy(async () => {
+    const { id } = await readHeader(backend);
+    mended.push(...(await mendSealed(backend, await unlocking(id))));
+  });
+  if (sealed?.kind === 'unavailable') unmended.push(findingOf(backend.place, sealed));
+  const { findings, ...rest } = await examine(backend, unlocking, onProgress);
+  const files = new Set(unmended.map(({ file }) => file));
+  // Why it could not be mended says more than that it should be.
+  return {
+    mended,
+    examination: { ...rest, findings: [...unmended, ...findings.filter(({ file }) => !files.has(file))] },
+  };
+}
+
+interface WholeGeneration {
+  readonly generation: number;
+  readonly keyring: Keyring;
+}
+
+/** The newest of which nothing is missing: a rekey was killed in the middle of making the next, or of deleting the last. */
+async function wholeGeneration(
+  backend: Backend,
+  credentials: readonly Credential[],
+  generations: readonly number[],
+): Promise<WholeGeneration> {
+  const { id } = await readHeader(backend);
+  const refusals: unknown[] = [];
+  for (const generation of generations) {
+    try {
+      const keyring = await unlockGeneration(backend, id, credentials, generation);
+      const root = await keyring.root(backend, generation);
+      const { slots, index } = await checkGeneration(backend, root, keyring);
+      if (slots.findings.length + index.findings.length === 0) return { generation, keyring };
+    } catch (error) {
+      const kind = asCofferError(error)?.kind;
+      if (kind !== 'corrupt' && kind !== 'denied' && kind !== 'unavailable') throw error;
+      refusals.push(error);
+    }
+  }
+  if (refusals.length === generations.length) throw refusals[0];
+  throw corrupt(
+    placed`${backend.place} does not say any more which of its generations ${generations.join(' and ')} is the present one, and none is whole`,
+    { hint: RESTORE },
+  );
+}
+
+/** What is wrong with the sealed blobs of a generation. */
+async function checkGeneration(
+  backend: Backend,
+  root: RootKey,
+  keyring: Keyring,
+): Promise<{
+  readonly slots: SlotCheck;
+  readonly index: IndexCheck;
+  readonly unread: ReadonlyMap<string, unknown>;
+}> {
+  const survey = await surveyBlobs(backend, root);
+  const files = await readSlotFiles(backend, root.generation);
+  return { slots: checkSlots(survey, files, keyring), index: new IndexCheck(survey), unread: survey.unread };
+}
+
+async function mendSealed(backend: Backend, keyring: Keyring): Promise<Mended[]> {
+  const needsMending = await readConsistently(backend, async ({ generation }) => {
+    const { slots, index } = await checkGeneration(backend, await keyring.root(backend, generation), keyring);
+    return slots.listCanBeMade || index.newIndexes('stay').length > 0;
+  });
+  return needsMending ? backend.exclusive((session) => mendUnderLock(backend, session, keyring)) : [];
+}
+
+async function mendUnderLock(backend: Backend, session: WriteSession, keyring: Keyring): Promise<Mended[]> {
+  const root = await keyring.root(backend, session.version.generation);
+  const { slots, index, unread } = await checkGeneration(backend, root, keyring);
+  // An index that is made without a document that can't be read just now would lose it.
+  const [problem] = unread.values();
+  if (problem !== undefined) throw problem;
+  const mended: Mended[] = [];
+  if (slots.listCanBeMade) {
+    const list = sealSlotList(
+      root,
+      slots.sound.map(({ listed }) => listed),
+    );
+    await session.commit([list]);
+    mended.push({
+      file: printPlace(backend.locate(root.generation, list.ref)),
+      done: 'is made anew with the only slot there is; the label of the slot is lost',
+    });
+  }
+  // One after the other, so that an index of any size is all that is held at a time; the list of collections comes last.
+  for (const made of index.newIndexes('stay'))
+    mended.push(...(await writeIndex(backend, session, root, made)));
+  return mended;
+}
+
+async function writeIndex(
+  backend: Backend,
+  session: WriteSession,
+  root: RootKey,
+  made: NewIndex,
+): Promise<Mended[]> {
+  const { collection, ids, added, blobs, stale } = made;
+  const fileOf = (identity: Identity): string =>
+    printPlace(backend.locate(root.generation, root.refOf(identity)));
+  await session.commit([
+    ...blobs.map(({ identity, json }) => root.seal(identity, json)),
+    ...stale.map((ref) => ({ ref, bytes: undefined })),
+  ]);
+  const what = collection === COLLECTIONS ? 'list of collections' : `index of ${collection}`;
+  const done =
+    blobs.length === 0
+      ? `was what is left of the ${what}, and is deleted`
+      : `is made anew: the ${what}, with ${ids} in it`;
+  const index: Mended = { file: fileOf(headOf(collection)), done };
+  if (collection === COLLECTIONS) return [index];
+  // It could be read by its id all the time: now it is seen.
+  const listed = added.map((id) => ({
+    file: fileOf({ space: 'document', collection, id }),
+    done: `is listed again: document ${id} of ${collection}; if it had been deleted, delete it again`,
+  }));
+  return [index, ...listed];
+}

@@ -1,0 +1,357 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { allIsWell, flip, named } from './followed.ts';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+const source = fileURLToPath(new URL('../../src/store', import.meta.url));
+
+let bare: Place;
+let here: Place;
+let other: Place;
+
+beforeEach(() => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY });
+});
+afterEach(() => removePlace(bare));
+
+/** A store with a key and a backup, that also opens with another secret. */
+function furnished(): void {
+  here.ok('init');
+  here.ok('transit keys create orders');
+  other = bare.with({ COFFER_MASTER_KEY: here.ok('slots add --raw') });
+  here.ok('store backup good.coffer');
+}
+
+const paths = (part: string): string[] =>
+  readdirSync(here.file(part), { recursive: true, encoding: 'utf8' })
+    .map((name) => here.file(join(part, name)))
+    .filter((path) => statSync(path).isFile());
+const documents = () => paths('store/generation-1/documents');
+const slotIds = () => readdirSync(here.file('store/generation-1/slots')).map((name) => name.slice(0, 16));
+
+/** Damages each document in turn until `line` fails. @returns what it said. */
+function damagedUntil(line: string, fails: (stderr: string) => boolean): { path: string; refusal: string } {
+  for (const path of documents()) {
+    const intact = readFileSync(path);
+    flip(path);
+    const { exitCode, stderr } = here.run(line);
+    if (exitCode !== 0 && fails(stderr)) return { path, refusal: stderr };
+    writeFileSync(path, intact);
+  }
+  throw new Error(`nothing that "${line}" needs could be damaged`);
+}
+
+/** The id of the slot that the master key of `here` opens. */
+function ownSlot(): string {
+  const [{ id = '' } = {}] = here.json('slots list') as { id: string }[];
+  return id;
+}
+
+interface Case {
+  /** What is true for whoever follows it. */
+  readonly title: string;
+  /** The hint's text in the source. */
+  readonly hint: string;
+  follow(): void;
+}
+
+const REPAIR =
+  '\'run "coffer doctor --repair": it mends what can be mended with nothing lost, and names what is lost\'';
+
+const repaired = (refusal: string): void => {
+  expect(here.run(named(refusal, 'doctor --repair')).exitCode).toBe(0);
+  allIsWell(here);
+  expect(here.ok('transit keys list')).toContain('orders');
+};
+
+const cases: readonly Case[] = [
+  {
+    title: 'a missing state file is put back by the command that is named',
+    hint: REPAIR,
+    follow() {
+      furnished();
+      for (const path of paths('store/state')) rmSync(path);
+      repaired(here.refused('transit keys list', 1));
+    },
+  },
+  {
+    title: 'a damaged index is made anew by the command that is named',
+    hint: REPAIR,
+    follow() {
+      furnished();
+      const isWhole = () => here.run('transit keys read orders').exitCode === 0;
+      repaired(damagedUntil('transit keys list', isWhole).refusal);
+    },
+  },
+  {
+    title: 'a lock with junk in it is freed by the command that is named',
+    hint: REPAIR,
+    follow() {
+      furnished();
+      writeFileSync(here.file('store/lock'), 'junk that is no lock');
+      repaired(here.refused('transit keys rotate orders', 1));
+    },
+  },
+  {
+    title: 'a journal that is damaged is ended by the command that is named',
+    hint: REPAIR,
+    follow() {
+      furnished();
+      const [state = ''] = paths('store/state');
+      renameSync(state, state.replace('clean', 'dirty'));
+      mkdirSync(here.file('store/state/commit'), { mode: 0o700 });
+      writeFileSync(here.file('store/state/commit/journal'), 'junk', { mode: 0o600 });
+      repaired(here.refused('transit keys rotate orders', 1));
+    },
+  },
+  {
+    title: 'a damaged header is replaced by bringing back a backup elsewhere',
+    hint: '\'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one\'',
+    follow() {
+      furnished();
+      flip(here.file('store/coffer.json'));
+      const command = named(here.refused('transit keys list', 1), 'store restore FILE --store DIRECTORY');
+      here.ok(command.replace('FILE', 'good.coffer').replace('DIRECTORY', 'again'));
+      allIsWell(here.with({ COFFER_STORE: here.file('again') }));
+    },
+  },
+  {
+    title: 'a part of the directory that is missing is replaced by bringing back a backup elsewhere',
+    hint: '\'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one\'',
+    follow() {
+      furnished();
+      for (const lost of ['coffer.json', 'generation-1', 'generation-1/slots', 'generation-1/documents']) {
+        const whole = here.file('whole');
+        cpSync(here.file('store'), whole, { recursive: true });
+        rmSync(here.file(join('store', lost)), { recursive: true });
+        const refusal = here.run('transit keys list').stderr;
+        const command = named(refusal, 'store restore FILE --store DIRECTORY');
+        here.ok(
+          command.replace('FILE', 'good.coffer').replace('DIRECTORY', `again-${lost.replace('/', '-')}`),
+        );
+        rmSync(here.file('store'), { recursive: true });
+        renameSync(whole, here.file('store'));
+      }
+    },
+  },
+  {
+    title: 'the last slot that is lost is replaced by bringing back a backup elsewhere',
+    hint: '\'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one\'',
+    follow() {
+      furnished();
+      for (const path of paths('store/generation-1/slots')) rmSync(path);
+      const command = named(here.refused('transit keys list', 1), 'store restore FILE --store DIRECTORY');
+      here.ok(command.replace('FILE', 'good.coffer').replace('DIRECTORY', 'again'));
+      allIsWell(here.with({ COFFER_STORE: here.file('again') }));
+    },
+  },
+  {
+    title: 'a lost document is given up by the command that doctor names, and the rest is whole',
+    hint: '`…, or give up what is lost with "coffer rekey --without-damaged"`',
+    follow() {
+      furnished();
+      here.ok('transit keys create lost');
+      damagedUntil('transit keys read lost', () => here.run('transit keys list').exitCode === 0);
+      const { stdout } = here.run('doctor --repair');
+      here.ok(named(stdout, 'rekey --without-damaged'));
+      allIsWell(here);
+      expect(here.ok('transit keys list').split('\n')).toEqual(['orders', 'the-next']);
+    },
+  },
+  {
+    title: 'a damaged slot is removed and added again by the commands that are named',
+    hint: '`unlock with another slot, run "coffer slots remove …", and add it again with "coffer slots add"`',
+    follow() {
+      furnished();
+      const id = ownSlot();
+      flip(here.file(`store/generation-1/slots/${id}.json`));
+      const refusal = here.refused('transit keys list', 1);
+      other.ok(`${named(refusal, `slots remove ${id}`)} --yes`);
+      other.ok(`${named(refusal, 'slots add')} --raw`);
+      allIsWell(other);
+    },
+  },
+  {
+    title: 'a slot that is missing is named by doctor, removed and added again',
+    hint: '`unlock with another slot, run "coffer slots remove …", and add it again with "coffer slots add"`',
+    follow() {
+      furnished();
+      const id = ownSlot();
+      rmSync(here.file(`store/generation-1/slots/${id}.json`));
+      expect(here.refused('doctor', 4)).toContain('its slot is missing: run this again with another secret');
+      const { stdout } = other.run('doctor');
+      expect(stdout).toContain(`${id}.json`);
+      other.ok(`${named(stdout, `slots remove ${id}`)} --yes`);
+      other.ok(`${named(stdout, 'slots add')} --raw`);
+      allIsWell(other);
+    },
+  },
+  {
+    title: 'a lost list of several slots is made anew with the one that is used',
+    hint: '\'run "coffer doctor --repair"; where there are several slots, "coffer rekey --without-damaged" keeps the one that you unlock with\'',
+    follow() {
+      furnished();
+      damagedUntil('slots list', () => true);
+      expect(here.run('doctor --repair').exitCode).toBe(1);
+      here.ok(named(here.run('doctor').stdout, 'rekey --without-damaged'));
+      allIsWell(here);
+      expect(here.json('slots list')).toHaveLength(1);
+    },
+  },
+  {
+    title: 'a lost list of the only slot is made anew by the repair',
+    hint: '\'run "coffer doctor --repair"; where there are several slots, "coffer rekey --without-damaged" keeps the one that you unlock with\'',
+    follow() {
+      here.ok('init');
+      here.ok('transit keys create orders');
+      damagedUntil('slots list', () => true);
+      repaired(here.run('doctor').stdout);
+    },
+  },
+  {
+    title: 'a planted slot is removed by the command that is named',
+    hint: '\'somebody may have tried to plant a key: remove it with "coffer slots remove", and find out who can write there\'',
+    follow() {
+      furnished();
+      const foreign = bare.with({ COFFER_STORE: bare.file('foreign'), COFFER_MASTER_KEY: MASTER_KEY });
+      foreign.ok('init');
+      const [slot = ''] = paths('foreign/generation-1/slots');
+      const id = slot.slice(-21, -5);
+      cpSync(slot, here.file(`store/generation-1/slots/${id}.json`));
+      here.ok(`${named(other.refused('slots list', 1), 'slots remove')} ${id} --yes`);
+      allIsWell(here);
+    },
+  },
+  {
+    title: 'ids of slots are shown by the command that is named',
+    hint: '\'see "coffer slots list"\'',
+    follow() {
+      furnished();
+      expect(here.ok(named(here.refused('slots remove 0000000000000000 --yes', 3), 'slots list'))).toContain(
+        slotIds()[0] ?? '',
+      );
+    },
+  },
+  {
+    title: 'the last slot is removed once another was added by the command that is named',
+    hint: '\'add another with "coffer slots add" first\'',
+    follow() {
+      here.ok('init');
+      const id = ownSlot();
+      const command = named(here.refused(`slots remove ${id} --yes`, 1), 'slots add');
+      const added = bare.with({ COFFER_MASTER_KEY: here.ok(`${command} --raw`) });
+      added.ok(`slots remove ${id} --yes`);
+      allIsWell(added);
+    },
+  },
+  {
+    title: 'a wrong master key is replaced by one that the command makes',
+    hint: '\'make one with "coffer keygen"\'',
+    follow() {
+      const wrong = bare.with({ COFFER_MASTER_KEY: 'too short' });
+      const made = bare.ok(named(wrong.refused('init', 2), 'keygen'));
+      bare.with({ COFFER_MASTER_KEY: made }).ok('init');
+      writeFileSync(bare.file('short'), 'x', { mode: 0o600 });
+      const file = bare.with({
+        COFFER_MASTER_KEY_FILE: bare.file('short'),
+        COFFER_STORE: bare.file('second'),
+      });
+      bare.ok(`${named(file.refused('init', 2), 'keygen')} --out key`);
+      bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key'), COFFER_STORE: bare.file('second') }).ok('init');
+    },
+  },
+  {
+    title: 'a store that is not there is made by the command that is named',
+    hint: '\'make one with "coffer init", or say where it is with --store or COFFER_STORE\'',
+    follow() {
+      here.ok(named(here.refused('transit keys list', 3), 'init'));
+      allIsWell(here);
+    },
+  },
+  {
+    title: 'a file that is no backup is replaced by one that the command makes',
+    hint: '\'give a file made by "coffer store backup"\'',
+    follow() {
+      furnished();
+      writeFileSync(here.file('notes'), 'no backup');
+      const command = named(here.refused('store restore notes --store again', 1), 'store backup');
+      here.ok(`${command} fresh.coffer`);
+      here.ok('store restore fresh.coffer --store again');
+      allIsWell(here.with({ COFFER_STORE: here.file('again') }));
+    },
+  },
+];
+
+describe('a hint of the store that is followed', () => {
+  it.each(cases)('$title', ({ follow }) => follow());
+
+  it('lets go on, when a store that others can write is given its mode again', () => {
+    furnished();
+    for (const path of ['store', 'store/coffer.json', 'store/state', 'store/generation-1/documents']) {
+      chmodSync(here.file(path), 0o777);
+      const [, command = ''] = /"(chmod go-w [^"]+)"/.exec(here.refused('transit keys list', 1)) ?? [];
+      expect(here.shell(command).exitCode).toBe(0);
+    }
+    allIsWell(here);
+  });
+
+  it('lets a backup be made that must not replace another', () => {
+    furnished();
+    expect(here.refused('store backup good.coffer', 1)).toContain('give another file, or delete it first');
+    here.ok('store backup another.coffer');
+    rmSync(here.file('good.coffer'));
+    here.ok('store backup good.coffer');
+  });
+
+  it('lets a backup be made without a secret, when that is said', () => {
+    furnished();
+    expect(bare.refused('store backup sealed.coffer', 4)).toContain('or say --unverified');
+    bare.ok('store backup sealed.coffer --unverified');
+    here.ok('store restore sealed.coffer --store again');
+    expect(existsSync(here.file('again/coffer.json'))).toBe(true);
+  });
+});
+
+/** Followed in hints-postgres.test.ts. */
+const databaseHints = [
+  '\'make one with "coffer init"\'',
+  '\'run "coffer store migrate" as a role that may alter them\'',
+  '\'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables, which "coffer store migrate" makes\'',
+];
+
+/** Followed in test/service/rollback.test.ts and test/store/repair.test.ts. */
+const acceptanceHints = [
+  '\'bring the newer state back, or say that this one is right with "coffer store accept", or start again what uses it\'',
+  '\'has the file again that names the present state; servers that were running go on after "coffer store accept", or a restart\'',
+];
+
+it('every hint of the store that names a command is followed by a test', () => {
+  const followed = new Set([
+    ...cases.map(({ hint }) => hint),
+    ...databaseHints,
+    ...acceptanceHints,
+    // Doctor itself tells what there is to do; see the others.
+    '\'check the disk, then run "coffer doctor"\'',
+  ]);
+  const hints = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap(
+      (path) => readFileSync(join(source, path), 'utf8').match(/(['`])(?:(?!\1).)*"coffer .*?\1/g) ?? [],
+    );
+  const texts = hints.map((hint) => hint.replace(/\$\{\w+\}/g, '…'));
+  expect([...new Set(texts)].sort()).toEqual([...followed].sort());
+});

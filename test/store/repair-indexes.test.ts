@@ -1,0 +1,186 @@
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { rekey } from '../../src/store/administration/rekey.ts';
+import type { Identity } from '../../src/store/root-key.ts';
+import { COLLECTIONS, headOf, PAGE_IDS, pageOf } from '../../src/store/sealed/collection-index.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
+import { SLOT_LIST } from '../../src/store/slots/slot-list.ts';
+import { addSlot, listSlots } from '../../src/store/slots/slots.ts';
+import { seeded } from '../seeded.ts';
+import { at, contentOf, examined, flip, IDS, mended, pathOf, repaired, smallStore } from './repairing.ts';
+import { KEY, openWithKey, temporaryDirectory } from './temporary-store.ts';
+
+const OTHER_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
+
+let directory: string;
+const in_ = (...path: string[]) => join(directory, ...path);
+
+/** So many documents that their index has two pages. */
+const fill = (store: SealedStore): Promise<void> =>
+  store.transact((tx) => {
+    for (let i = 0; i <= PAGE_IDS; i++) tx.put(at(`id-${i}`, 'many'), { i });
+  });
+
+beforeEach(async () => {
+  directory = await smallStore();
+});
+
+describe('the repair of indexes', () => {
+  const blobs: readonly (readonly [string, Identity])[] = [
+    ['the index of a collection', headOf('things')],
+    ['a page of a large index', pageOf('many', 1)],
+    ['the head of a large index', headOf('many')],
+    ['the list of collections', headOf(COLLECTIONS)],
+    ['the list of the only slot', SLOT_LIST],
+  ];
+  const ways: readonly (readonly [string, (path: string) => void])[] = [
+    ['was deleted', (path) => rmSync(path)],
+    ['has one byte flipped', (path) => flip(path, Math.floor(statSync(path).size / 2))],
+    ['is empty', (path) => writeFileSync(path, '')],
+  ];
+
+  it.each(blobs.flatMap(([what, identity]) => ways.map(([how, way]) => [what, how, identity, way] as const)))(
+    'makes %s anew that %s, with everything in it',
+    async (_what, _how, identity, way) => {
+      const store = await openWithKey(directory);
+      await fill(store);
+      const before = await contentOf(directory);
+      const open = await openWithKey(directory);
+      await open.read((view) => view.list('many'));
+      way(await pathOf(directory, identity));
+      expect(await examined(directory)).not.toEqual([]);
+      await mended(directory);
+      expect(await contentOf(directory)).toEqual(before);
+      expect((await listSlots(store)).length).toBe(1);
+      expect(await open.read((view) => view.list('many', { limit: 2 }))).toEqual(['id-0', 'id-1']);
+      await open.transact((tx) => tx.put(at('another', 'many'), {}));
+      expect(await examined(directory)).toEqual([]);
+    },
+  );
+
+  it('makes them all anew when all are lost at the same time', async () => {
+    const store = await openWithKey(directory);
+    await fill(store);
+    const before = await contentOf(directory);
+    const lost = [headOf('things'), headOf('others'), headOf('many'), headOf(COLLECTIONS), pageOf('many', 0)];
+    for (const identity of lost) flip(await pathOf(directory, identity), 40);
+    await mended(directory);
+    expect(await contentOf(directory)).toEqual(before);
+  });
+
+  it('lists a document again that is there and not listed, and says which', async () => {
+    const path = await pathOf(directory, { space: 'document', ...at('one') });
+    const bytes = readFileSync(path);
+    const store = await openWithKey(directory);
+    await store.transact((tx) => tx.delete(at('one')));
+    writeFileSync(path, bytes, { mode: 0o600 });
+    expect(await examined(directory)).toMatchObject([
+      { file: path, reason: 'is not in the index of its collection' },
+    ]);
+    const { mended: done } = await repaired(directory);
+    expect(done).toMatchObject([{}, { file: path, done: expect.stringContaining('document one of things') }]);
+    expect(await store.read((view) => view.list('things'))).toEqual([...IDS].sort());
+  });
+
+  it('goes on missing a document that is lost, says which it was, and keeps all others', async () => {
+    const path = await pathOf(directory, { space: 'document', ...at('one') });
+    rmSync(path);
+    flip(await pathOf(directory, headOf('others')), 50);
+    const { mended: done, examination } = await repaired(directory);
+    expect(done).toHaveLength(1);
+    expect(examination.findings).toMatchObject([
+      { file: path, reason: 'is missing', holds: { collection: 'things', id: 'one' } },
+    ]);
+    const store = await openWithKey(directory);
+    await expect(store.read((view) => view.get(at('one')))).rejects.toMatchObject({ kind: 'corrupt' });
+    expect(await store.read((view) => view.get(at('two')))).toEqual({ id: 'two' });
+  });
+
+  it('names the file of a lost document whose name is lost with its index', async () => {
+    const path = await pathOf(directory, { space: 'document', ...at('one') });
+    flip(path, 60);
+    rmSync(await pathOf(directory, headOf('things')));
+    const { examination } = await repaired(directory);
+    expect(examination.findings).toMatchObject([
+      { file: path, hint: expect.stringContaining('--without-damaged') },
+    ]);
+    expect(examination.findings[0]?.holds).toBeUndefined();
+    const store = await openWithKey(directory);
+    expect(await store.read((view) => view.list('things'))).toEqual(['three', 'two']);
+  });
+
+  it('makes no list of slots while another slot could have been in it', async () => {
+    const store = await openWithKey(directory);
+    await addSlot(store, { kind: 'raw', key: Uint8Array.from(OTHER_KEY) });
+    const path = await pathOf(directory, SLOT_LIST);
+    rmSync(path);
+    const { mended: done, examination } = await repaired(directory);
+    expect(done).toEqual([]);
+    expect(examination.findings).toMatchObject([{ file: path, reason: 'is missing' }]);
+    const { leftOut } = await rekey(store, { withoutDamaged: true });
+    expect(leftOut).toHaveLength(1);
+    expect(await examined(directory)).toEqual([]);
+    expect(await listSlots(store)).toHaveLength(1);
+  });
+});
+
+describe('any one file of a store', () => {
+  it.each(['deleted', 'flipped', 'cut short', 'emptied', 'filled with junk'])(
+    'that is %s is found, and mended or named; everything else is as before',
+    async (how) => {
+      const chance = seeded();
+      const before = await contentOf(directory);
+      const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((path) =>
+        statSync(in_(path)).isFile(),
+      );
+      const aside = join(temporaryDirectory(), 'aside');
+      for (const file of files) {
+        rmSync(aside, { recursive: true, force: true });
+        cpSync(directory, aside, { recursive: true });
+        const path = join(aside, file);
+        const size = statSync(path).size;
+        if (size === 0 && how !== 'deleted' && how !== 'filled with junk') continue;
+        if (how === 'deleted') rmSync(path);
+        else if (how === 'flipped') flip(path, chance.below(size), chance.below(8));
+        else if (how === 'cut short') writeFileSync(path, readFileSync(path).subarray(0, chance.below(size)));
+        else writeFileSync(path, how === 'emptied' ? '' : chance.bytes(1 + chance.below(200)));
+        await checkOne(aside, file, how, before);
+      }
+    },
+  );
+
+  /** The lock may be missing, and what is in the state file is nobody's business. */
+  const isHarmless = (file: string, how: string): boolean =>
+    file === 'lock' ? how === 'deleted' : file.startsWith('state/') && how !== 'deleted';
+
+  async function checkOne(
+    aside: string,
+    file: string,
+    how: string,
+    before: Record<string, unknown>,
+  ): Promise<void> {
+    const path = join(aside, file);
+    const found = await examined(aside);
+    if (isHarmless(file, how)) expect(found).toEqual([]);
+    else expect(found, file).not.toEqual([]);
+    const { examination } = await repaired(aside);
+    if (examination.findings.length === 0) {
+      expect(await contentOf(aside)).toEqual(before);
+      return;
+    }
+    // The header and the only slot: without them nothing opens the store.
+    expect(examination.findings[0]?.file === path || file.includes('slots/'), file).toBe(true);
+    if (!examination.unlocked) return expect(file).toMatch(/coffer\.json|slots\//);
+    const store = await openWithKey(aside);
+    for (const [name, value] of Object.entries(before)) {
+      const [collection = '', id = ''] = name.split('/');
+      const holds = examination.findings.some((finding) => finding.holds?.id === id);
+      const outcome = store.read((view) => view.get(at(id, collection)));
+      if (holds) await expect(outcome).rejects.toMatchObject({ kind: 'corrupt' });
+      else expect(await outcome).toEqual(value);
+    }
+    await store.transact((tx) => tx.put(at('next'), {}));
+    store.close();
+  }
+});
