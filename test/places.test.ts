@@ -21,7 +21,7 @@ const insertsOf = (pattern: RegExp): readonly string[] =>
 // Whatever else is put into such a text may be a path or an address, and has to be told apart (`placed`).
 describe('errors about what is kept somewhere', () => {
   it('have nothing inserted into their message that callers of a server may not read', () => {
-    expect(insertsOf(MESSAGE)).toEqual(['id']);
+    expect(insertsOf(MESSAGE)).toEqual(['MAX_SLOTS', 'id']);
   });
 
   it('have nothing inserted into their hint that callers of a server may not read', () => {

@@ -20,6 +20,8 @@ export interface AuditedRequest {
   readonly identity?: AuditedIdentity;
   /** Body or query. */
   readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Whether a number or truth value is what the parameter is declared to be, and so no secret in the wrong place. */
+  isPlain?(name: string, value: unknown): boolean;
 }
 
 /** Who called, as far as records tell. */
@@ -40,6 +42,10 @@ export interface AuditedResponse {
 
 /** What looks like a token: a segment of a path, also where an error quotes the path. */
 const TOKEN = /(?<=^|[\s/"'])(?:(?:cfr|hv[sbr])\.[^\s/"']{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=[\s/"']|$))/g;
+/** A value that an error repeats cut short. */
+const CUT_SHORT = /[^"']{4,}(?=…)/g;
+/** Shorter values are parts of other words. */
+const LEAST_REPEATED = 4;
 /** As parameters are called. A body that was sent in the wrong form comes as one long name, and may be a secret. */
 const PARAMETER_NAME = /^[a-z][a-z0-9_-]{0,30}(?:\[[a-z-]{1,20}\])*$/;
 const MAX_ERROR_LENGTH = 2048;
@@ -48,8 +54,8 @@ const MAX_PATH_LENGTH = 2048;
 /**
  * Makes the lines of the audit trail: one JSON object each, without the final newline, in the layout of Vault's
  * audit log. Texts of requests and answers appear only as `hmac-sha256:…` under a key that never leaves the sealed
- * store: whoever holds a value can look for it, nobody can read it; so do names in a request that are like no
- * parameter's. Numbers and truth values stand as they are.
+ * store: whoever holds a value can look for it, nobody can read it; so do names that are like no parameter's. Numbers
+ * and truth values stand as they are in answers, and in requests where the parameter is declared to be one.
  * A list or an object is hashed as a whole (its JSON), so that a batch costs one hash.
  * @see docs/decisions/0053
  */
@@ -71,9 +77,9 @@ export class AuditRecorder {
 
   /** Written before the answer is sent; repeats the request. */
   response(request: AuditedRequest, { status, data, error }: AuditedResponse): string {
-    const dataJson = data === undefined ? '' : `,"data":${this.#hidden(data, (name) => name)}`;
+    const dataJson = data === undefined ? '' : `,"data":${this.#hidden(data, () => true)}`;
     const errorJson =
-      error === undefined ? '' : `,"error":${JSON.stringify(this.#withoutTokens(error, MAX_ERROR_LENGTH))}`;
+      error === undefined ? '' : `,"error":${JSON.stringify(this.#errorText(error, request))}`;
     return this.#line('response', request, `,"response":{"status":${status}${dataJson}}${errorJson}`);
   }
 
@@ -107,8 +113,8 @@ export class AuditRecorder {
     const mount =
       request.mountPoint === undefined ? '' : `,"mount_point":${JSON.stringify(request.mountPoint)}`;
     const { parameters } = request;
-    const nameOf = (name: string): string => (PARAMETER_NAME.test(name) ? name : this.hash(name));
-    const data = parameters === undefined ? '' : `,"data":${this.#hidden(parameters, nameOf)}`;
+    const isPlain = (name: string, value: unknown): boolean => request.isPlain?.(name, value) ?? false;
+    const data = parameters === undefined ? '' : `,"data":${this.#hidden(parameters, isPlain)}`;
     return (
       `{"id":${JSON.stringify(request.id)},"operation":${JSON.stringify(request.operation)}${mount}` +
       `,"path":${JSON.stringify(this.#withoutTokens(request.path, MAX_PATH_LENGTH))}` +
@@ -122,24 +128,44 @@ export class AuditRecorder {
     return short.includes('.') ? short.replace(TOKEN, (found) => this.hash(found)) : short;
   }
 
-  #hidden(values: Readonly<Record<string, unknown>>, nameOf: (name: string) => string): string {
+  /** Errors repeat what they refuse. */
+  #errorText(error: string, { parameters = {} }: AuditedRequest): string {
+    const sent = Object.values(parameters)
+      .filter((value) => typeof value !== 'object' && typeof value !== 'boolean')
+      .map(String)
+      .filter((text) => text !== '');
+    const whole = sent.reduce((text, value) => {
+      const repeated = value.length < LEAST_REPEATED ? `"${value}"` : value;
+      return text.replaceAll(repeated, () => repeated.replace(value, this.hash(value)));
+    }, error);
+    const short = whole
+      .slice(0, MAX_ERROR_LENGTH)
+      .replace(CUT_SHORT, (piece) =>
+        sent.some((text) => text.startsWith(piece)) ? this.hash(piece) : piece,
+      );
+    return this.#withoutTokens(short, MAX_ERROR_LENGTH);
+  }
+
+  #hidden(
+    values: Readonly<Record<string, unknown>>,
+    isPlain: (name: string, value: unknown) => boolean,
+  ): string {
     let members = '';
     for (const name of Object.keys(values)) {
       const value = values[name];
       if (value === undefined) continue;
-      members += `${members === '' ? '' : ','}${JSON.stringify(nameOf(name))}:${this.#hiddenValue(value)}`;
+      const shown = PARAMETER_NAME.test(name) ? name : this.hash(name);
+      const printed =
+        value === null || (isScalar(value) && isPlain(name, value))
+          ? JSON.stringify(value)
+          : `"${this.hash(typeof value === 'object' ? jsonOf(value) : String(value))}"`;
+      members += `${members === '' ? '' : ','}${JSON.stringify(shown)}:${printed}`;
     }
     return `{${members}}`;
   }
-
-  #hiddenValue(value: unknown): string {
-    if (typeof value === 'string') return `"${this.hash(value)}"`;
-    if (value === null || typeof value === 'number' || typeof value === 'boolean')
-      return JSON.stringify(value);
-    if (typeof value === 'bigint') return String(value);
-    return `"${this.hash(jsonOf(value))}"`;
-  }
 }
+
+const isScalar = (value: unknown): boolean => typeof value === 'number' || typeof value === 'boolean';
 
 /** With long whole numbers as texts. A replacer would make it slow for every value, and hardly any has one. */
 function jsonOf(value: unknown): string {

@@ -42,7 +42,9 @@ export const DEFAULT = 'default';
 const COLLECTION = 'access/policies';
 const builtIn: PolicyDocument = Object.freeze({ text: DEFAULT_POLICY, modified: 0 });
 /** Texts that are certainly not a policy name: they would break lists of names, paths and terminals. */
-const NAME = /^[^\s,/\p{Cc}]{1,128}$/u;
+const NAME = /^[^\s,/\p{Cc}]+$/u;
+/** Characters. */
+export const MAX_POLICY_NAME_LENGTH = 128;
 /** Compiled combinations of policies that are kept. */
 const KEPT_ACLS = 256;
 
@@ -146,7 +148,7 @@ async function documentOf(view: View, name: string): Promise<PolicyDocument | un
 
 function checkedName(name: string): string {
   const id = policyName(name);
-  if (!NAME.test(id)) {
+  if (id.length > MAX_POLICY_NAME_LENGTH || !NAME.test(id)) {
     throw invalid(`policy name ${JSON.stringify(name)} is not allowed`, {
       field: 'name',
       hint: 'use up to 128 characters without blanks, "," and "/"',

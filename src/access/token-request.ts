@@ -1,5 +1,5 @@
 import { CofferError, invalid } from '../ground/errors.ts';
-import { DEFAULT, policyName, ROOT } from './policies.ts';
+import { DEFAULT, MAX_POLICY_NAME_LENGTH, policyName, ROOT } from './policies.ts';
 import type { Token, TokenRecord } from './token.ts';
 import { grantLifetime } from './token-lifetime.ts';
 
@@ -26,6 +26,8 @@ export interface TokenRequest {
 
 /** A token is read with every request that presents it, so what it carries stays small. */
 const MAX_DISPLAY_NAME_CHARACTERS = 512;
+/** As many as a request could be judged by; each is read when the token is presented. */
+const MAX_POLICIES = 256;
 /** Of all names and values together, in UTF-8. */
 const MAX_META_BYTES = 16 * 1024;
 
@@ -101,7 +103,7 @@ function checkId(id: string, sudo: boolean): void {
 
 /** Without sudo only policies that the creator has; `default` comes by itself, `root` only from `root`. */
 function choosePolicies(request: TokenRequest, parent: readonly string[], sudo: boolean): readonly string[] {
-  const asked = normalize(request.policies);
+  const asked = checkedPolicies(request.policies);
   const inherits = asked.length === 0;
   if (!inherits && !sudo && !asked.every((name) => parent.includes(name))) {
     throw invalid('child policies must be subset of parent', { field: 'policies' });
@@ -113,6 +115,24 @@ function choosePolicies(request: TokenRequest, parent: readonly string[], sudo: 
     throw invalid('root tokens may not be created without parent token being root', { field: 'policies' });
   }
   return chosen;
+}
+
+/** A name that no policy can have is one that somebody mistyped. */
+function checkedPolicies(names: readonly string[]): readonly string[] {
+  const asked = normalize(names);
+  if (asked.length > MAX_POLICIES) {
+    throw invalid(`policies must have at most ${MAX_POLICIES} names, not ${asked.length}`, {
+      field: 'policies',
+    });
+  }
+  const long = asked.find((name) => name.length > MAX_POLICY_NAME_LENGTH);
+  if (long === undefined) return asked;
+  throw invalid(
+    `names in policies must have at most ${MAX_POLICY_NAME_LENGTH} characters, not ${long.length}`,
+    {
+      field: 'policies',
+    },
+  );
 }
 
 function normalize(names: readonly string[]): readonly string[] {

@@ -12,10 +12,21 @@ export const systemClock: Clock = { now: () => Date.now() };
  */
 export const elapsedMs = (): number => process.uptime() * 1000;
 
+/** Of the years 1 and 9999. */
+const FIRST_MS = -62_135_596_800_000;
+const LAST_MS = 253_402_300_799_000;
+
+/**
+ * RFC 3339, UTC, with milliseconds. A time beyond the years that can be written so is shown as the nearest that can:
+ * documents of others, and of earlier releases, may hold any number.
+ */
+export const printTime = (epochMs: number): string =>
+  new Date(Math.min(Math.max(epochMs, FIRST_MS), LAST_MS)).toISOString();
+
 /**
  * A time in the form that Go writes and the Vault family shows: RFC 3339, UTC, fraction
  * without trailing zeros, none when it is zero (`2026-02-03T10:20:30.5Z`).
  */
 export function printGoTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace(/\.?0*Z$/, 'Z');
+  return printTime(epochMs).replace(/\.?0*Z$/, 'Z');
 }

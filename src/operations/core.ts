@@ -5,6 +5,7 @@ import { Mounts } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
 import type { Tags } from '../tags/tags.ts';
 import { type Dialect, dialectOf, type Engine, engineOf } from '../transit/engine.ts';
+import type { MessageCounts } from '../transit/message-counts.ts';
 import type { Core, ServerState } from './declaration/operation.ts';
 import { MOUNT_TYPES } from './mount-types.ts';
 
@@ -14,6 +15,7 @@ export interface CoreOptions {
   readonly server?: ServerState;
   /** Spoken to all callers, on mounts of which nobody said otherwise, for as long as this core lives (`serve --dialect`). */
   readonly dialect?: Dialect;
+  readonly messages?: MessageCounts;
 }
 
 /** Wires the rooms over one opened store. Each room's module is loaded when it is first asked for. */
@@ -40,7 +42,7 @@ export function openCore(store: Store, options: CoreOptions = {}): Core {
         const dialect = dialectOf({ mount, server: options.dialect, caller });
         const made = engines.get(path);
         if (made?.uuid === mount.uuid && made.dialect === dialect) return made.engine;
-        const engine = engineOf({ store, clock, random, mount, dialect });
+        const engine = engineOf({ store, clock, random, mount, dialect, messages: options.messages });
         engines.set(path, { uuid: mount.uuid, dialect, engine });
         return engine;
       },

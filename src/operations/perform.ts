@@ -169,7 +169,7 @@ async function carryOut<A>(
   const { captures } = match;
   const { operation } = match.served;
   const { sent, recorded } = await asked.parameters(operation);
-  trail.sent(recorded);
+  trail.sent(operation, recorded);
   const raw = { ...sent, ...captures };
   const call: Call = {
     core: asked.dialect === undefined ? guarded.core : guarded.core.speaking(asked.dialect),
@@ -260,8 +260,8 @@ class Trail {
     };
   }
 
-  sent(parameters: Raw): void {
-    this.#request = { ...this.#request, parameters };
+  sent({ params }: Operation, parameters: Raw): void {
+    this.#request = { ...this.#request, parameters, isPlain: (name, value) => isPlain(params, name, value) };
   }
 
   /** The record before an operation that changes something. */
@@ -277,6 +277,15 @@ class Trail {
       ...(isObject(data) ? { data } : {}),
       ...(error === undefined ? {} : { error }),
     });
+  }
+}
+
+/** Whether the parameter takes the value for what it is; else it may be a secret that was meant to be text. */
+function isPlain(params: Params, name: string, value: unknown): boolean {
+  try {
+    return Object.hasOwn(params, name) && params[name]?.parse(value, name) === value;
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { utf8 } from '../ground/bytes.ts';
 import { asCofferError, invalid } from '../ground/errors.ts';
 import type { SealStatus, ServerState } from '../operations/declaration/operation.ts';
-import { storeStatus } from '../store/administration/status.ts';
+import { sealedView } from '../store/administration/status.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import { collectKeys } from './collect-keys.ts';
@@ -74,7 +74,7 @@ export class Control implements ServerState {
   }
 
   async sealStatus(): Promise<SealStatus> {
-    const { id, slots } = await storeStatus(this.#location);
+    const { id, slots } = await sealedView(this.#location);
     const counts = slots.find(({ shares }) => shares !== undefined)?.shares ?? { count: 1, threshold: 1 };
     return {
       sealed: this.#keys === undefined,

@@ -32,13 +32,18 @@ const IDLE_MS = 60_000;
 export interface Place {
   /** @throws `unavailable` when the process ends before it has answered, or the place was left while the job was waiting. */
   work(job: Job): Promise<Job>;
-  /** Gives the room back; a job that is still waiting is dropped. To be called whatever happens; once is enough. */
+  /**
+   * Gives the room back. A job that is still waiting is dropped, and the process ends that works on one: nobody is there any
+   * more to pay for it. To be called whatever happens; once is enough.
+   */
   leave(): void;
 }
 
 interface Waiting {
   readonly job: Job;
   readonly done: PromiseWithResolvers<Job>;
+  /** What works on it; undefined before and afterwards. */
+  worker?: Worker | undefined;
 }
 
 /** What one caller has under way. */
@@ -98,6 +103,12 @@ export class Lanes {
         if (mine !== undefined && share.waiting.includes(mine)) {
           share.waiting = share.waiting.filter((waiting) => waiting !== mine);
           mine.done.reject(dropped());
+        }
+        const { worker } = mine ?? {};
+        if (mine !== undefined && worker !== undefined) {
+          mine.worker = undefined;
+          mine.done.reject(dropped());
+          this.#end(worker);
         }
         this.#take(share, -room);
         this.#forget(share);
@@ -168,7 +179,9 @@ export class Lanes {
   }
 
   /** Never throws: what goes wrong is the job's. */
-  async #run(worker: Worker, { job, done }: Waiting): Promise<void> {
+  async #run(worker: Worker, waiting: Waiting): Promise<void> {
+    const { job, done } = waiting;
+    waiting.worker = worker;
     this.#busy.add(worker);
     try {
       done.resolve(await worker.work(job));
@@ -177,9 +190,10 @@ export class Lanes {
       } else this.#end(worker);
     } catch (error) {
       // It has ended, or nobody knows in what state it is.
-      this.#end(worker);
+      if (waiting.worker !== undefined) this.#end(worker);
       done.reject(error);
     } finally {
+      waiting.worker = undefined;
       this.#busy.delete(worker);
     }
   }

@@ -10,6 +10,7 @@ import { openStore } from '../store/open.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Dialect } from '../transit/engine.ts';
+import { MessageCounts } from '../transit/message-counts.ts';
 import { applyCacheSize } from '../transit/mount-settings.ts';
 import { rotateDueKeys } from '../transit/rotation.ts';
 import type { Member } from './control.ts';
@@ -44,6 +45,11 @@ const SWEEP_EVERY_MS = 10 * 60 * 1000;
 /** Keys whose period has passed are looked for so often, as the shortest period is an hour. */
 const ROTATE_EVERY_MS = 60 * 60 * 1000;
 
+/** So many messages of a key version are counted in memory before that is written down; a lane may be killed at any time. */
+const COUNT_STEP = 2 ** 20;
+const LANE_COUNT_STEP = 2 ** 12;
+const COUNTS_WITHIN_MS = 1000;
+
 /** A store as a process: opened and closed while the doors to it stay open, with its audit trail and its upkeep. */
 export class Service implements Member {
   readonly metrics = new Metrics();
@@ -60,6 +66,7 @@ export class Service implements Member {
   #alarmed: Sighting | undefined;
   #served: ServedCore | undefined;
   #lanes: Lanes | undefined;
+  #messages: MessageCounts | undefined;
   /** What opens the store in further processes. */
   #keys: readonly UnsealKey[] = [];
 
@@ -115,6 +122,7 @@ export class Service implements Member {
   async adopt(store: SealedStore, keys?: readonly UnsealKey[]): Promise<void> {
     const { settings } = this.#options;
     const before = this.#store;
+    this.#messages = this.#counts(store, keys === undefined);
     this.#served = await this.#serve(store);
     this.#store = store;
     before?.close();
@@ -130,6 +138,7 @@ export class Service implements Member {
   async seal(): Promise<void> {
     this.#seenBefore = this.#seen;
     this.#served = undefined;
+    await this.#writeCounts();
     this.#store?.close();
     this.#store = undefined;
     await this.#lanes?.close();
@@ -162,6 +171,7 @@ export class Service implements Member {
     clearInterval(this.#rotating);
     await this.#lanes?.close();
     this.#served = undefined;
+    await this.#writeCounts();
     this.#store?.close();
     this.#store = undefined;
     await this.#auditLog?.close();
@@ -182,6 +192,7 @@ export class Service implements Member {
     return openCore(store, {
       server,
       ...(settings.dialect === undefined ? {} : { dialect: settings.dialect }),
+      ...(this.#messages === undefined ? {} : { messages: this.#messages }),
     });
   }
 
@@ -194,6 +205,27 @@ export class Service implements Member {
       to: printVersion(to),
       remedy: hint,
     });
+  }
+
+  #counts(store: Store, isLane: boolean): MessageCounts {
+    return new MessageCounts({
+      store,
+      step: isLane ? LANE_COUNT_STEP : COUNT_STEP,
+      reached: (messages) => {
+        this.#options.log.warn(
+          'a key version has encrypted very many messages: see "keys read", and rotate it',
+          {
+            messages,
+          },
+        );
+      },
+    });
+  }
+
+  /** What is not written down in time is lost: sealing and ending wait for nobody who holds the store. */
+  async #writeCounts(): Promise<void> {
+    const given = new Promise((resolve) => setTimeout(resolve, COUNTS_WITHIN_MS).unref());
+    await Promise.race([this.#messages?.write(), given]);
   }
 
   async #sweep(): Promise<void> {

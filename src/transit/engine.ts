@@ -4,6 +4,7 @@ import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
 import { collectionOf, type Mount, type MountType } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
+import type { MessageCounts } from './message-counts.ts';
 
 /** What the table of mounts must know of this room. */
 export const transitMounts: MountType = { name: 'transit', collections: ['keys', 'config'] };
@@ -44,15 +45,19 @@ export interface Engine {
   readonly prefix: string;
   /** Keys of every type rotate, as in Vault; else only those that encrypt, unless forced. */
   readonly rotatesEveryType: boolean;
+  /** A server counts what it encrypts; a command does not. */
+  readonly messages?: MessageCounts;
 }
 
 export function engineOf({
   mount,
   dialect,
+  messages,
   ...ports
 }: Pick<Engine, 'store' | 'clock' | 'random'> & {
   readonly mount: Mount;
   readonly dialect: Dialect;
+  readonly messages?: MessageCounts | undefined;
 }): Engine {
   return {
     ...ports,
@@ -60,5 +65,6 @@ export function engineOf({
     settings: collectionOf(mount, 'config'),
     prefix: `${dialect}:v`,
     rotatesEveryType: dialect === 'vault',
+    ...(messages === undefined ? {} : { messages }),
   };
 }

@@ -1,6 +1,5 @@
 import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
 import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
-import type { Random } from '../ground/random.ts';
 import {
   CIPHERTEXT,
   decodePayload,
@@ -17,6 +16,8 @@ import { requireNotSoftDeleted } from './key-collection.ts';
 import type { Aead, AeadCipher, MaybePromise } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import { requireVersion, versionToWriteWith } from './version-choice.ts';
+
+const SHORT_NONCE_BYTES = 12;
 
 /** What a message is encrypted with, beside the key. */
 interface CipherInputs {
@@ -46,12 +47,12 @@ export interface Encrypted {
 export class KeyCipher {
   readonly #key: NamedKey;
   readonly #format: VersionFormat;
-  readonly #random: Random;
+  readonly #engine: Engine;
 
   constructor(engine: Engine, key: NamedKey) {
     this.#key = key;
     this.#format = keyFormat(engine, key.document);
-    this.#random = engine.random;
+    this.#engine = engine;
   }
 
   /**
@@ -74,7 +75,7 @@ export class KeyCipher {
     const open = this.#open(version, request.context);
     const associatedData = associatedDataToSeal(convergent, request);
     const seal = (cipher: AeadCipher): Encrypted => {
-      const nonce = callerNonce ?? this.#nonce(convergent, aead, open, request);
+      const nonce = callerNonce ?? this.#nonce(convergent, aead, open, request, version);
       const sealed = cipher.encrypt(nonce, request.plaintext, associatedData);
       return this.#print(version, convergent === 1 ? sealed : [nonce, ...sealed]);
     };
@@ -124,6 +125,7 @@ export class KeyCipher {
     { nonceBytes }: Aead<unknown>,
     open: OpenMaterial,
     { plaintext, context }: EncryptRequest,
+    { number }: KeyVersion,
   ): Buffer {
     if (convergent === 3 && open instanceof ContextKey && open.nonceKey !== undefined) {
       return nonceOf(open.nonceKey, plaintext, nonceBytes);
@@ -131,7 +133,10 @@ export class KeyCipher {
     if (convergent === 2 && context !== undefined) return nonceOf(context.bytes, plaintext, nonceBytes);
     if (convergent !== 0)
       throw new TypeError(`convergent version ${convergent} without what its nonce is made of`);
-    return this.#random.bytes(nonceBytes);
+    // Longer ones may be drawn without end.
+    if (nonceBytes === SHORT_NONCE_BYTES)
+      this.#engine.messages?.add(this.#engine, this.#key.document, number);
+    return this.#engine.random.bytes(nonceBytes);
   }
 
   #print(version: KeyVersion, parts: readonly Uint8Array[]): Encrypted {

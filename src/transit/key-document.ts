@@ -72,8 +72,20 @@ export interface NamedKeyDocument {
 /** ASCII letters, digits and `_`; inside also `-` and `.`. The rule of peers for names in paths. */
 export const KEY_NAME = /^\w(?:[\w.-]*\w)?$/;
 
+/** Of a new key; those that are there keep the names that they have. */
+export const MAX_KEY_NAME_LENGTH = 512;
+
 /** @throws `invalid` naming `field`. */
+export function checkNameLength(name: string, field: string): void {
+  if (name.length <= MAX_KEY_NAME_LENGTH) return;
+  throw invalid(`key names must have at most ${MAX_KEY_NAME_LENGTH} characters, not ${name.length}`, {
+    field,
+  });
+}
+
+/** The name of a key that comes from elsewhere. @throws `invalid` naming `field`. */
 export function requireKeyName(name: string, field: string): string {
+  checkNameLength(name, field);
   if (KEY_NAME.test(name)) return name;
   const shown = JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
   throw invalid(name.includes('/') ? 'key names cannot be paths' : `key name ${shown} is not allowed`, {

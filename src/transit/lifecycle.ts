@@ -4,7 +4,7 @@ import { requireAutoRotatePeriod } from './configuration.ts';
 import { VERSIONS_SAY } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { changeKey, findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
-import type { NamedKeyDocument } from './key-document.ts';
+import { checkNameLength, type NamedKeyDocument } from './key-document.ts';
 import { keyTypeNamed, keyTypeNames } from './key-types/index.ts';
 import { KDF_COUNTER, KDF_HKDF, type KeyType } from './key-types/key-type.ts';
 import { NamedKey } from './named-key.ts';
@@ -117,29 +117,32 @@ export async function newDocument(
   return withVersion(emptyDocument(name, settings), await freshVersion(engine, type, settings.keyBytes));
 }
 
-/** A key without any version yet. */
-export const emptyDocument = (name: string, settings: NewKey): NamedKeyDocument => ({
-  name,
-  type: settings.type,
-  keyBytes: settings.keyBytes,
-  derived: settings.derived,
-  kdf: settings.derived ? KDF_HKDF : KDF_COUNTER,
-  convergentEncryption: settings.convergentEncryption,
-  convergentVersion: settings.convergentEncryption ? VERSIONS_SAY : 0,
-  exportable: settings.exportable,
-  allowPlaintextBackup: settings.allowPlaintextBackup,
-  deletionAllowed: false,
-  softDeleted: false,
-  minDecryptionVersion: 1,
-  minEncryptionVersion: 0,
-  minAvailableVersion: 0,
-  latestVersion: 0,
-  autoRotatePeriodSeconds: settings.autoRotatePeriodSeconds,
-  imported: false,
-  allowImportedKeyRotation: false,
-  versionTemplate: '',
-  versions: {},
-});
+/** A key without any version yet. @throws `invalid` for a name that is too long. */
+export function emptyDocument(name: string, settings: NewKey): NamedKeyDocument {
+  checkNameLength(name, 'name');
+  return {
+    name,
+    type: settings.type,
+    keyBytes: settings.keyBytes,
+    derived: settings.derived,
+    kdf: settings.derived ? KDF_HKDF : KDF_COUNTER,
+    convergentEncryption: settings.convergentEncryption,
+    convergentVersion: settings.convergentEncryption ? VERSIONS_SAY : 0,
+    exportable: settings.exportable,
+    allowPlaintextBackup: settings.allowPlaintextBackup,
+    deletionAllowed: false,
+    softDeleted: false,
+    minDecryptionVersion: 1,
+    minEncryptionVersion: 0,
+    minAvailableVersion: 0,
+    latestVersion: 0,
+    autoRotatePeriodSeconds: settings.autoRotatePeriodSeconds,
+    imported: false,
+    allowImportedKeyRotation: false,
+    versionTemplate: '',
+    versions: {},
+  };
+}
 
 /** Names of the mount's keys, sorted by code unit. */
 export const listKeys = (engine: Engine, options: ListOptions): Promise<string[]> =>

@@ -28,7 +28,7 @@ describe('an audit record', () => {
       batch_input: [{ plaintext: 'eA==' }],
     };
     const line = recorder.response(
-      { ...request, token: 'cfr.secret', identity, parameters },
+      { ...request, token: 'cfr.secret', identity, parameters, isPlain: () => true },
       { status: 200, data: { ciphertext: 'service:v1:abc', key_version: 1 } },
     );
     expect(JSON.parse(line)).toEqual({
@@ -95,6 +95,52 @@ describe('an audit record', () => {
     expect(namesOf(Object.fromEntries(misplaced.map((name) => [name, ''])))).toEqual(misplaced.map(hidden));
   });
 
+  it('hides numbers and truth values that no parameter is declared to take', () => {
+    const isPlain = (name: string): boolean => name === 'key_version';
+    const parameters = {
+      plaintext: 4111111111111111,
+      key_version: 3,
+      more: true,
+      long: 4111111111111111111n,
+    };
+    const line = recorder.request({ ...request, parameters, isPlain });
+    expect(JSON.parse(line).request.data).toEqual({
+      plaintext: hidden('4111111111111111'),
+      key_version: 3,
+      more: hidden('true'),
+      long: hidden('4111111111111111111'),
+    });
+    expect(JSON.parse(recorder.request({ ...request, parameters })).request.data.key_version).toBe(
+      hidden('3'),
+    );
+  });
+
+  it('hides what an error repeats of the request', () => {
+    const errorOf = (error: string): unknown => {
+      const parameters = { type: 'my secret', bits: 4111111111111111, name: 'x'.repeat(100) };
+      return JSON.parse(recorder.response({ ...request, parameters }, { status: 400, error })).error;
+    };
+    expect(errorOf('type must be one of a, b, not "my secret"')).toBe(
+      `type must be one of a, b, not "${hidden('my secret')}"`,
+    );
+    expect(errorOf('bits must be at most 512, not 4111111111111111')).toBe(
+      `bits must be at most 512, not ${hidden('4111111111111111')}`,
+    );
+    expect(errorOf(`key name "${'x'.repeat(60)}…" is not allowed`)).not.toContain('xxxx');
+    expect(errorOf('no key "orders" here, nor 512')).toBe('no key "orders" here, nor 512');
+  });
+
+  it('hides names of an answer that are like no parameter', () => {
+    const line = recorder.response(request, {
+      status: 200,
+      data: { 'secret/4111': 1, capabilities: ['read'] },
+    });
+    expect(JSON.parse(line).response.data).toEqual({
+      [hidden('secret/4111')]: 1,
+      capabilities: hidden('["read"]'),
+    });
+  });
+
   it('hides tokens that stand in a path', () => {
     const pathOf = (path: string): unknown => JSON.parse(recorder.request({ ...request, path })).request.path;
     expect(pathOf('auth/token/lookup/cfr.0123456789abcdef')).toBe(
@@ -149,7 +195,7 @@ const { anything } = fc.letrec<{ anything: unknown }>((tie) => ({
     secret,
     fc.array(tie('anything'), { maxLength: 3 }),
     fc.dictionary(fc.constantFrom('plaintext', 'input', 'a', '__proto__'), tie('anything'), { maxKeys: 3 }),
-    fc.constantFrom(1, 12n, true, null, undefined),
+    fc.constantFrom(1, 4111111111111111n, true, null, undefined),
   ),
 }));
 const values = fc.dictionary(fc.constantFrom('plaintext', 'ciphertext', 'token', 'x'), anything, {
@@ -158,6 +204,7 @@ const values = fc.dictionary(fc.constantFrom('plaintext', 'ciphertext', 'token',
 
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
+  if (typeof value === 'bigint') return [String(value)];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 

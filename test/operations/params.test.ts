@@ -43,6 +43,29 @@ describe('a parameter', () => {
   );
 
   it.each([
+    [params.integer({ help: '' }), 2 ** 31, 'field must be at most 2147483647, not 2147483648'],
+    [params.integer({ help: '' }), -(2 ** 31), 'field must be at least -2147483647, not -2147483648'],
+    [params.duration({ help: '' }), 1e300, 'field must be at most 9223372036 seconds'],
+    [params.duration({ help: '' }), '9000000000000s', 'field must be at most 9223372036 seconds'],
+    [params.text({ help: '' }), 'x'.repeat(16_385), 'field must have at most 16384 characters, not 16385'],
+    [params.texts({ help: '' }), 'a,'.repeat(10_000), 'field must have at most 10000 items, not 10001'],
+    [params.texts({ help: '' }), ['x'.repeat(16_385)], 'field must have at most 16384 characters, not 16385'],
+    [
+      params.batch({}, { help: '' }),
+      Array.from({ length: 500_001 }, () => ({})),
+      'field must have at most 500000 items, not 500001',
+    ],
+  ])('names what is too much for it, and the bound: case %#', (param, given, message) => {
+    expect(() => parse(param, given)).toThrowError(refusal(message));
+  });
+
+  it('takes durations up to the longest that Go can write, and long texts where they are declared', () => {
+    expect(parse(params.duration({ help: '' }), '876000h')).toBe(3_153_600_000);
+    expect(parse(params.duration({ help: '' }), 9_223_372_036)).toBe(9_223_372_036);
+    expect(parse(params.text({ help: '', long: true }), 'x'.repeat(1_000_000))).toHaveLength(1_000_000);
+  });
+
+  it.each([
     [true, true],
     ['true', true],
     ['T', true],

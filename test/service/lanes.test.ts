@@ -32,6 +32,7 @@ class Workshop {
       },
       close: async () => {
         this.closed += 1;
+        for (const [name, job] of this.running) if (job === at) this.running.delete(name);
         at?.reject(new Error('ended'));
         gone.resolve();
       },
@@ -158,6 +159,19 @@ describe('the lanes for large requests', () => {
     expect(await second.answer).toBe('the caller has hung up');
     await shop.finish('alice-1');
     expect(shop.order).toEqual(['alice-1']);
+  });
+
+  it('end the process that works for a caller who has hung up, and go on with the others', async () => {
+    const shop = new Workshop();
+    const first = shop.ask('alice-1');
+    shop.ask('alice-2');
+    first.place.leave();
+    expect(await first.answer).toBe('the caller has hung up');
+    await turn();
+    expect([shop.closed, shop.started, [...shop.running.keys()]]).toEqual([1, 2, ['alice-2']]);
+    await shop.finish('alice-2');
+    first.place.leave();
+    expect(shop.closed).toBe(1);
   });
 
   it('take nothing from a caller who hung up before the job was there', async () => {

@@ -14,6 +14,8 @@ import type { Socket } from 'node:net';
 
 /** What is used of the platform's own parser; not public, hence guarded by a suite of its own. */
 interface Parser {
+  /** The message that was read last. */
+  readonly incoming: IncomingMessage | null;
   remove(): void;
   initialize(
     type: number,
@@ -78,7 +80,8 @@ class ListFeeder {
     if (packet === undefined || at === undefined) return undefined;
     const earlier = this.#pending.get(socket);
     // The parser keeps its error, and reports it again for the bytes that come next.
-    const bytes = earlier === undefined ? fromMethod(packet, at) : Buffer.concat([earlier, packet]);
+    const bytes =
+      earlier === undefined ? fromMethod(packet, at, socket.parser) : Buffer.concat([earlier, packet]);
     if (bytes === undefined) return undefined;
     const visible = Math.min(bytes.length, NAME.length);
     return NAME.compare(bytes, 0, visible, 0, visible) === 0 ? bytes : undefined;
@@ -130,17 +133,27 @@ class ListFeeder {
 
 /**
  * The parser took LI for LINK and stopped at the S. Both letters must be in this packet, and the method must begin
- * with them: `GE` in an earlier packet, or the UN of UNLINK in this one, would make it another word.
+ * with them: `GE` in an earlier packet, or the UN of UNLINK in this one, would make it another word. A UN that ends the
+ * body of the message before belongs to no word.
  */
-function fromMethod(packet: Buffer, at: number): Buffer | undefined {
+function fromMethod(packet: Buffer, at: number, { incoming }: Parser): Buffer | undefined {
   const start = at - 2;
   if (start < 0 || packet.toString('latin1', start, at + 1) !== 'LIS') return undefined;
-  const before = start === 0 ? undefined : packet[start - 1];
-  return before === LETTER_N && packet[start - 2] === LETTER_U ? undefined : packet.subarray(start);
+  const followsUn = start >= 2 && packet.toString('latin1', start - 2, start) === 'UN';
+  return followsUn && !endsBody(packet, start, incoming) ? undefined : packet.subarray(start);
 }
 
-const LETTER_N = 0x4e;
-const LETTER_U = 0x55;
+const END_OF_HEAD = '\r\n\r\n';
+
+/** Whether a body ends before `end`: one of known length that began in an earlier packet, or behind its head in this one. */
+function endsBody(packet: Buffer, end: number, message: IncomingMessage | null): boolean {
+  const length = Number(message?.headers['content-length'] ?? 0);
+  if (length === 0) return false;
+  const start = Math.max(0, end - length);
+  const before = packet.toString('latin1', Math.max(0, start - END_OF_HEAD.length - 2), start);
+  // A third line break belongs to the body: then that ends sooner, and UN is a part of the next word.
+  return END_OF_HEAD.endsWith(before.slice(-END_OF_HEAD.length)) && before !== `\r\n${END_OF_HEAD}`;
+}
 
 const symbolProperty = (object: object, description: string): unknown => {
   const symbol = Object.getOwnPropertySymbols(object).find(

@@ -10,13 +10,17 @@ const LONG_NUMBER = /[[,:]\s*-?\d[\d.eE+-]{15}/;
 /**
  * The members of a JSON body. Of members of the same name the last one counts, as in Go; `__proto__` is a member as any
  * other. Whole numbers too large for a double come as `bigint`, so that none is altered unnoticed.
+ * @param longNumbers whether they matter; to read them costs several times as much.
  * @throws `invalid` when it is not JSON, not an object, or nested too deeply.
  */
-export function parseObject(body: Buffer): Readonly<Record<string, unknown>> {
+export function parseObject(
+  body: Buffer,
+  longNumbers: 'exact' | 'rounded' = 'exact',
+): Readonly<Record<string, unknown>> {
   const text = body.toString('utf8');
   if (text.trim() === '') return {};
   checkDepth(text);
-  const value = parse(text);
+  const value = parse(text, longNumbers);
   // What the peers' own Go client sends when it was given no data.
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -25,9 +29,11 @@ export function parseObject(body: Buffer): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
-function parse(text: string): unknown {
+function parse(text: string, longNumbers: 'exact' | 'rounded'): unknown {
   try {
-    return LONG_NUMBER.test(text) ? parseExactly(text) : (JSON.parse(text) as unknown);
+    return longNumbers === 'exact' && LONG_NUMBER.test(text)
+      ? parseExactly(text)
+      : (JSON.parse(text) as unknown);
   } catch {
     // The platform's text quotes the body, which may hold a secret.
     throw badJson('the body is not valid JSON');

@@ -1,6 +1,7 @@
 import type { TokenRecord } from '../../access/token.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { when } from '../../ground/objects.ts';
+import { MOST_SECONDS } from '../declaration/weak-values.ts';
 
 export type TokenDetails = ReturnType<typeof tokenDetails>;
 
@@ -12,11 +13,11 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     /** Unix seconds. */
     creation_time: token.createdMs / 1000,
     /** Seconds; 0 when it never expires. */
-    creation_ttl: token.creationTtl,
+    creation_ttl: shown(token.creationTtl),
     display_name: token.displayName,
     entity_id: '',
     expire_time: expires === undefined ? null : printGoTime(expires),
-    explicit_max_ttl: token.explicitMaxTtl,
+    explicit_max_ttl: shown(token.explicitMaxTtl),
     /** The token itself; empty when it was looked up by its accessor. */
     id,
     ...when(expires !== undefined, { issue_time: printGoTime(token.createdMs) }),
@@ -29,7 +30,7 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     num_uses: token.usesLeft === 0 ? -1 : (token.usesLeft ?? 0),
     orphan: token.parent === undefined,
     path: token.path,
-    ...when(token.period !== 0, { period: token.period }),
+    ...when(token.period !== 0, { period: shown(token.period) }),
     policies: token.policies,
     ...when(expires !== undefined, { renewable: token.renewable }),
     /** Seconds left; 0 when it never expires. */
@@ -39,7 +40,10 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
 }
 
 const secondsLeft = (expiresMs: number | undefined, nowMs: number): number =>
-  expiresMs === undefined ? 0 : Math.max(0, Math.ceil((expiresMs - nowMs) / 1000));
+  expiresMs === undefined ? 0 : Math.max(0, shown(Math.ceil((expiresMs - nowMs) / 1000)));
+
+/** Tokens of earlier releases may have any number of seconds, and one of them must not break the list of all. */
+const shown = (seconds: number): number => Math.min(seconds, MOST_SECONDS);
 
 export type TokenAuth = ReturnType<typeof tokenAuth>;
 

@@ -3,6 +3,21 @@ import { isObject } from '../../ground/objects.ts';
 import type { ResourceKind } from '../resource-kinds.ts';
 import { parseBoolean, parseDurationSeconds, parseInteger, parseText, wrongType } from './weak-values.ts';
 
+/*
+ * What comes in is bounded here, so that nothing behind has to ask what a number or a text may be at most. No honest
+ * client comes near; what is narrower by its meaning says so in its own declaration or room.
+ * @see docs/decisions/0112
+ */
+
+/** Whole numbers, of either sign. */
+export const MOST_NUMBER = 2 ** 31 - 1;
+/** Characters of a text that is not declared `long`: as much as the head of a request has room for. */
+export const MOST_CHARACTERS = 16 * 1024;
+/** Texts in a list. */
+export const MOST_TEXTS = 10_000;
+/** Items of a batch. */
+export const MOST_ITEMS = 500_000;
+
 /** The part of JSON Schema that parameters need; goes into the OpenAPI document as it is. */
 export interface Schema {
   readonly type?: 'string' | 'integer' | 'boolean' | 'array' | 'object';
@@ -15,6 +30,8 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema;
   readonly required?: readonly string[];
   readonly pattern?: string;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
   readonly description?: string;
   readonly default?: unknown;
 }
@@ -125,9 +142,28 @@ export function declare<T, S extends Spec<T>>(
   };
 }
 
-/** Free text. */
-export function text<const S extends Spec<string>>(spec: S): Declared<string, S> {
-  return declare<string, S>(spec, { type: 'string' }, parseText);
+/** Free text. One that is `long` is bounded by what a request may hold. */
+export function text<const S extends Spec<string>>(spec: S & { readonly long?: true }): Declared<string, S> {
+  if (spec.long) return declare<string, S>(spec, { type: 'string' }, parseText);
+  return declare<string, S>(spec, SHORT_TEXT, parseShortText);
+}
+
+const SHORT_TEXT: Schema = { type: 'string', maxLength: MOST_CHARACTERS };
+
+/** @throws `invalid` naming the field. */
+export function parseShortText(value: unknown, field: string): string {
+  const given = parseText(value, field);
+  if (given.length <= MOST_CHARACTERS) return given;
+  throw invalid(`${field} must have at most ${MOST_CHARACTERS} characters, not ${given.length}`, { field });
+}
+
+/** @throws `invalid` naming the field. */
+export function checkCount(items: readonly unknown[], most: number, field: string): void {
+  if (items.length <= most) return;
+  throw invalid(`${field} must have at most ${most} items, not ${items.length}`, {
+    field,
+    hint: 'do it in several calls',
+  });
 }
 
 /** Base64 text. It stays text: whoever decodes it knows in which order mistakes are to be reported. */
@@ -157,18 +193,11 @@ export function choice<const W extends string, const S extends Spec<W>>(
 export function integer<const S extends Spec<number>>(
   spec: S & { readonly minimum?: number; readonly maximum?: number },
 ): Declared<number, S> {
-  const bounds = {
-    ...(spec.minimum === undefined ? {} : { minimum: spec.minimum }),
-    ...(spec.maximum === undefined ? {} : { maximum: spec.maximum }),
-  };
-  return declare<number, S>(spec, { type: 'integer', ...bounds }, (value, field) => {
+  const { minimum = -MOST_NUMBER, maximum = MOST_NUMBER } = spec;
+  return declare<number, S>(spec, { type: 'integer', minimum, maximum }, (value, field) => {
     const parsed = parseInteger(value, field);
-    if (spec.minimum !== undefined && parsed < spec.minimum) {
-      throw invalid(`${field} must be at least ${spec.minimum}, not ${parsed}`, { field });
-    }
-    if (spec.maximum !== undefined && parsed > spec.maximum) {
-      throw invalid(`${field} must be at most ${spec.maximum}, not ${parsed}`, { field });
-    }
+    if (parsed < minimum) throw invalid(`${field} must be at least ${minimum}, not ${parsed}`, { field });
+    if (parsed > maximum) throw invalid(`${field} must be at most ${maximum}, not ${parsed}`, { field });
     return parsed;
   });
 }
@@ -178,7 +207,7 @@ export function flag<const S extends Spec<boolean>>(spec: S): Declared<boolean, 
   return declare<boolean, S>(spec, { type: 'boolean' }, parseBoolean);
 }
 
-/** A duration in seconds: a number, digits, `24h`, `1h30m`, `7d`. Never negative. */
+/** A duration in seconds: a number, digits, `24h`, `1h30m`, `7d`. Never negative, and never longer than Go's own. */
 export function duration<const S extends Spec<number>>(spec: S): Declared<number, S> {
   return declare<number, S>(spec, { type: 'string', format: 'duration' }, parseDurationSeconds);
 }
@@ -187,12 +216,13 @@ export function duration<const S extends Spec<number>>(spec: S): Declared<number
 export function texts<const S extends Spec<readonly string[]>>(spec: S): Declared<readonly string[], S> {
   const parse = (value: unknown, field: string): readonly string[] => {
     if (value === null || value === '') return [];
-    if (Array.isArray(value)) return value.map((item: unknown) => parseText(item, field));
-    return parseText(value, field)
-      .split(',')
-      .map((item) => item.trim());
+    const given: readonly unknown[] = Array.isArray(value) ? value : parseText(value, field).split(',');
+    checkCount(given, MOST_TEXTS, field);
+    const items = given.map((item) => parseShortText(item, field));
+    return Array.isArray(value) ? items : items.map((item) => item.trim());
   };
-  return declare<readonly string[], S>(spec, { type: 'array', items: { type: 'string' } }, parse, true);
+  const schema: Schema = { type: 'array', items: SHORT_TEXT, maxItems: MOST_TEXTS };
+  return declare<readonly string[], S>(spec, schema, parse, true);
 }
 
 /** An object whose members are texts. */
@@ -238,11 +268,12 @@ export function batch<const F extends Params, const S extends Omit<Spec<never>, 
   readonly fields: F;
 } {
   const properties = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.schema]));
-  const schema: Schema = { type: 'array', items: { type: 'object', properties } };
+  const schema: Schema = { type: 'array', items: { type: 'object', properties }, maxItems: MOST_ITEMS };
   const named = Object.entries(fields);
   const parse = (value: unknown, field: string): readonly BatchItem<ValuesOf<F>>[] | undefined => {
     if (value === null) return undefined;
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    checkCount(items, MOST_ITEMS, field);
     return items.map((item, index) => {
       if (!isObject(item)) throw wrongType(`${field}[${index}]`, 'an object');
       return parseItem(named, item, field, index) as BatchItem<ValuesOf<F>>;

@@ -60,6 +60,9 @@ const SECONDS_PER: Readonly<Record<string, number>> = {
   d: 86_400,
 };
 
+/** The longest duration that Go, and with it the peers' clients, can write: some 292 years. */
+export const MOST_SECONDS = 9_223_372_036;
+
 /** Seconds, as a number or in Go's notation, with days besides. */
 export function parseDurationSeconds(value: unknown, field: string): number {
   if (value === null || value === '') return 0;
@@ -68,6 +71,9 @@ export function parseDurationSeconds(value: unknown, field: string): number {
     throw wrongType(field, 'a duration such as 3600, 24h, 1h30m or 7d');
   }
   if (seconds < 0) throw invalid(`cannot provide negative value '${String(value)}'`, { field });
+  if (seconds > MOST_SECONDS) {
+    throw invalid(`${field} must be at most ${MOST_SECONDS} seconds`, { field, hint: 'give a shorter time' });
+  }
   return Math.trunc(seconds);
 }
 

@@ -7,6 +7,12 @@ import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
 /** Parameters that are lists of resource identifiers: in documents objects with a type, on a command line bare texts. */
 
+/**
+ * Items of one call. All of them are one change, and every other writer waits until it is written.
+ * @see docs/decisions/0112
+ */
+export const MOST_LINKED = 1000;
+
 const nameSchema = {
   attributes: { type: 'object', properties: { name: { type: 'string' } } },
 } as const satisfies Readonly<Record<string, Schema>>;
@@ -25,7 +31,7 @@ const listOf = <T, S extends Spec<readonly T[]>>(
   spec: S,
   items: Schema,
   parse: (value: unknown) => readonly T[],
-) => declare<readonly T[], S>(spec, { type: 'array', items }, parse, true);
+) => declare<readonly T[], S>(spec, { type: 'array', maxItems: MOST_LINKED, items }, parse, true);
 
 type DocumentSpec = Pick<Spec<never>, 'help' | 'cli'>;
 
@@ -118,8 +124,16 @@ function referenceOf(item: unknown, at: string): TagReference {
 
 function itemsOf(value: unknown, pointer: string): readonly unknown[] {
   if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value;
+  if (Array.isArray(value)) return withinBound(value, pointer);
   throw malformed('must be an array of resource identifiers', pointer);
+}
+
+function withinBound(items: readonly unknown[], pointer: string): readonly unknown[] {
+  if (items.length <= MOST_LINKED) return items;
+  throw invalid(`must have at most ${MOST_LINKED} items, not ${items.length}`, {
+    field: pointer,
+    hint: 'do it in several calls',
+  });
 }
 
 function resourceOf(item: unknown, type: string, at: string): Readonly<Record<string, unknown>> {

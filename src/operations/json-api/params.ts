@@ -1,5 +1,13 @@
 import { invalid } from '../../ground/errors.ts';
-import { type CliParam, declare, type Spec, text } from '../declaration/params.ts';
+import {
+  type CliParam,
+  declare,
+  MOST_CHARACTERS,
+  MOST_NUMBER,
+  parseShortText,
+  type Spec,
+  text,
+} from '../declaration/params.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
 /** Parameters that operations of the tags API share: the organization, pages, attributes of the resource in a request. */
@@ -48,7 +56,7 @@ export const tagId = text({ ...identifierOf('tag'), required: true });
  * @see docs/decisions/0046
  */
 export const pageParams = {
-  'page[number]': lenientCount(Number.MAX_SAFE_INTEGER, {
+  'page[number]': lenientCount(MOST_NUMBER, {
     help: 'Page to show, from 1.',
     default: 1,
     cli: { flag: 'page', metavar: 'N' },
@@ -82,9 +90,14 @@ function lenientCount(maximum: number, spec: Spec<number> & { readonly default: 
 
 /** A text attribute of the one resource in the request; null and absent are not the same. */
 export function attribute<const S extends Spec<string | null>>(name: string, spec: S) {
-  const declared = declare<string | null, S>(spec, { type: 'string' }, (value) => {
-    if (typeof value === 'string' || value === null) return value;
-    throw invalid(`${name} must be a string`, { field: `/data/attributes/${name}` });
-  });
+  const declared = declare<string | null, S>(
+    spec,
+    { type: 'string', maxLength: MOST_CHARACTERS },
+    (value) => {
+      if (value === null) return value;
+      if (typeof value === 'string') return parseShortText(value, name);
+      throw invalid(`${name} must be a string`, { field: `/data/attributes/${name}` });
+    },
+  );
   return { ...declared, document: 'attributes' } as const;
 }

@@ -41,7 +41,7 @@ export const write = operation({
   capability: 'update',
   params: {
     name: policyNameParam,
-    policy: text({ help: 'Path rules in HCL or JSON, or the base64 of them.', default: '' }),
+    policy: text({ long: true, help: 'Path rules in HCL or JSON, or the base64 of them.', default: '' }),
   },
   cli: {
     input: { param: 'policy', as: 'text', fromFile: true },
@@ -98,8 +98,8 @@ export const writeLegacy = operation({
   capability: 'update',
   params: {
     name: policyNameParam,
-    policy: text({ help: 'Path rules in HCL or JSON, or the base64 of them.', default: '' }),
-    rules: text({ help: 'Older name of `policy`.', default: '' }),
+    policy: text({ long: true, help: 'Path rules in HCL or JSON, or the base64 of them.', default: '' }),
+    rules: text({ long: true, help: 'Older name of `policy`.', default: '' }),
   },
   async run({ core }, values) {
     const { policies } = await core.access();

@@ -73,7 +73,10 @@ export const unseal = operation({
   whileSealed: true,
   bare: true,
   params: {
-    key: text({ help: 'A master key, a passphrase, the text of a key file, or one recovery share.' }),
+    key: text({
+      long: true,
+      help: 'A master key, a passphrase, the text of a key file, or one recovery share.',
+    }),
     reset: flag({ help: 'Forget the shares that were given so far.', default: false }),
     migrate: flag({ help: 'Accepted for the sake of clients; ignored.', cli: { hidden: true } }),
   },

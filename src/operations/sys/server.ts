@@ -47,7 +47,7 @@ export const auditHash = operation({
   computes: true,
   params: {
     path: text({ help: 'The name of an audit log; all are written with one key.', required: true }),
-    input: text({ help: 'The value.', required: true }),
+    input: text({ long: true, help: 'The value.', required: true }),
   },
   async run({ core }, values) {
     const recorder = await (await core.access()).auditRecorder();

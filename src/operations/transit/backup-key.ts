@@ -31,7 +31,11 @@ export const restore = transitOperation({
       help: 'What the restored key is called; without it, as it was called when it was backed up.',
       cli: { positional: true, metavar: 'NAME' },
     }),
-    backup: text({ help: 'The text that a backup printed, here, in Vault or in OpenBao.', default: '' }),
+    backup: text({
+      long: true,
+      help: 'The text that a backup printed, here, in Vault or in OpenBao.',
+      default: '',
+    }),
     force: flag({ help: 'Replace a key of the same name, with all its versions.', default: false }),
   },
   cli: {

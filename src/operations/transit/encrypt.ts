@@ -1,5 +1,6 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { encrypt } from '../../transit/encrypt.ts';
+import type { Engine } from '../../transit/engine.ts';
 import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
 import type { Outcome } from '../declaration/operation.ts';
@@ -91,16 +92,23 @@ export const declaration = transitOperation({
     };
     if (values.batch_input === undefined) {
       const item = encryptItem(values, values.key_version);
-      return { data: encrypted(onlyValue(await encrypt(engine, values.name, [item], options))) };
+      const data = encrypted(onlyValue(await encrypt(engine, values.name, [item], options)));
+      return { data, ...messageWarning(engine, values.name) };
     }
     const items = engineItems(values.batch_input, (item) => encryptItem(item, values.key_version));
     const results = await encrypt(engine, values.name, items, options);
     return {
       data: { batch_results: resultLines(values.batch_input, results, encrypted) },
+      ...messageWarning(engine, values.name),
       ...failedItems(results, values.partial_failure_response_code),
     };
   },
 });
+
+function messageWarning(engine: Engine, name: string): { readonly warnings?: readonly string[] } {
+  const warning = engine.messages?.warning(engine, name);
+  return warning === undefined ? {} : { warnings: [warning] };
+}
 
 /** @param keyVersion for an item that does not say. */
 const encryptItem = (values: Partial<ValuesOf<typeof itemFields>>, keyVersion: number) => ({

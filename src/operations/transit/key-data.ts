@@ -1,3 +1,4 @@
+import { printTime } from '../../ground/clock.ts';
 import { when } from '../../ground/objects.ts';
 import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';
@@ -16,7 +17,10 @@ type VersionData =
     };
 
 /** The object that create, read, config, rotate and trim answer. */
-export type KeyData = ReturnType<typeof keyData>;
+export type KeyData = ReturnType<typeof keyData> & {
+  /** On a server: about how many messages a version has encrypted, from a million on. */
+  readonly messages?: Readonly<Record<string, number>>;
+};
 
 const COUNTER_NAME = 'hmac-sha256-counter';
 const HKDF_NAME = 'hkdf_sha256';
@@ -103,17 +107,21 @@ function publicKeyText(
 
 /** The key's settings and versions, for people. */
 export function keyTable(data: KeyData): Table {
-  const { keys = {}, ...settings } = data;
+  const { keys = {}, messages = {}, ...settings } = data;
   const rows = Object.entries(settings).map(([name, value]) => [
     name,
     typeof value === 'object' ? `version ${value.version} at ${value.time}` : String(value),
   ]);
   const versions = Object.entries(keys).flatMap(([version, made]) => versionRows(`version ${version}`, made));
-  return { head: ['Setting', 'Value'], rows: [...rows, ...versions] };
+  const counts = Object.entries(messages).map(([version, count]) => [
+    `version ${version} messages`,
+    `about ${count}`,
+  ]);
+  return { head: ['Setting', 'Value'], rows: [...rows, ...versions, ...counts] };
 }
 
 function versionRows(label: string, made: VersionData): string[][] {
-  if (typeof made === 'number') return [[label, new Date(made * 1000).toISOString()]];
+  if (typeof made === 'number') return [[label, printTime(made * 1000)]];
   const publicKey = made.public_key.trimEnd();
   return [[label, made.creation_time], ...(publicKey === '' ? [] : [[`${label} public key`, publicKey]])];
 }

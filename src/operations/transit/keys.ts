@@ -1,10 +1,12 @@
 /** The operations on named keys themselves. */
 
+import { when } from '../../ground/objects.ts';
 import { configureKey } from '../../transit/configuration.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { requireKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
 import { createKey, deleteKey, listKeys, setSoftDeleted } from '../../transit/lifecycle.ts';
+import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
 import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
 import type { Outcome } from '../declaration/operation.ts';
@@ -81,7 +83,14 @@ export const read = transitOperation({
   cli: { table: keyTable },
   async run({ engine }, values) {
     const key = await requireKey(engine, values.name, 'key not found');
-    return { data: keyData(key, values.context) };
+    const messages = (await engine.messages?.of(engine, key.document)) ?? {};
+    const warnings = Object.entries(messages)
+      .filter(([, count]) => count >= MANY_MESSAGES)
+      .map(([version, count]) => warningOf(values.name, Number(version), count));
+    return {
+      data: { ...keyData(key, values.context), ...when(Object.keys(messages).length > 0, { messages }) },
+      ...when(warnings.length > 0, { warnings }),
+    };
   },
 });
 

@@ -86,7 +86,7 @@ export const keyVersion = integer({
 
 /** A ciphertext with what it takes to read it: the same for decrypt and rewrap, for one and in items. */
 export const ciphertextParameters = {
-  ciphertext: text({ help: 'What encrypt answered, of whatever version.' }),
+  ciphertext: text({ long: true, help: 'What encrypt answered, of whatever version.' }),
   context,
   nonce,
   associated_data: associatedData,

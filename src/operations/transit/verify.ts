@@ -13,8 +13,8 @@ import {
 } from './parameters.ts';
 
 const input = base64({ help: 'What was signed or authenticated, base64; may be empty.' });
-const signature = text({ help: 'What sign answered.', cli: { excludes: ['hmac'] } });
-const hmac = text({ help: 'What hmac answered.' });
+const signature = text({ long: true, help: 'What sign answered.', cli: { excludes: ['hmac'] } });
+const hmac = text({ long: true, help: 'What hmac answered.' });
 const itemFields = { input, context, signature, hmac, reference };
 
 export interface Verdict {

@@ -16,7 +16,7 @@ import { SealedStore } from '../sealed/sealed-store.ts';
 import { prepareSlot } from '../slots/new-slot.ts';
 import { slotBlob } from '../slots/slot-file.ts';
 import type { CreatedSlot, SlotRequest } from '../slots/slot-kind.ts';
-import { sealSlotList } from '../slots/slot-list.ts';
+import { MAX_SLOTS, sealSlotList } from '../slots/slot-list.ts';
 import type { Store } from '../store.ts';
 
 export interface InitOptions {
@@ -71,6 +71,7 @@ export async function newStore(
   furnish?: Furnish,
 ): Promise<NewStore> {
   if (requests.length === 0) throw invalid('a store needs at least one key slot');
+  if (requests.length > MAX_SLOTS) throw invalid(`a store has at most ${MAX_SLOTS} key slots`);
   const header = newHeader(clock);
   const prepared = [];
   for (const request of requests) {

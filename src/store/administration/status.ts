@@ -5,7 +5,7 @@ import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
 import type { SlotSummary } from '../slots/slot-kind.ts';
-import { readSlotFiles } from '../slots/slot-list.ts';
+import { readFirstSlotFiles, readSlotFiles, type SlotFile } from '../slots/slot-list.ts';
 import type { DocumentRef } from '../store.ts';
 
 /** Something wrong with one file of a store. */
@@ -42,6 +42,16 @@ export interface StoreStatus {
 /** @throws as `openStore` does for a store that is missing, unreadable or of a newer format. */
 export const storeStatus = (location: Location): Promise<StoreStatus> => withBackendAt(location, statusOf);
 
+/** What a sealed server tells everybody; it costs the same however much the store holds. @throws as `storeStatus`. */
+export const sealedView = (location: Location): Promise<Pick<StoreStatus, 'id' | 'slots'>> =>
+  withBackendAt(location, async (backend) => {
+    const { id } = await readHeader(backend);
+    return readConsistently(backend, async ({ generation }) => {
+      const { files } = await readFirstSlotFiles(backend, generation);
+      return { id, slots: files.flatMap(summariesOf) };
+    });
+  });
+
 async function statusOf(backend: Backend): Promise<StoreStatus> {
   const header = await readHeader(backend);
   return readConsistently(backend, async ({ generation, revision }) => {
@@ -50,11 +60,7 @@ async function statusOf(backend: Backend): Promise<StoreStatus> {
     return {
       location: printPlace(backend.place),
       ...header,
-      slots: slotFiles.flatMap(({ slot }) => {
-        if (slot === undefined) return [];
-        const { id, kind, created, shares } = slot;
-        return [{ id, kind, created, label: '', ...(shares === undefined ? {} : { shares }) }];
-      }),
+      slots: slotFiles.flatMap(summariesOf),
       files: documents.length,
       generation,
       revision,
@@ -63,6 +69,12 @@ async function statusOf(backend: Backend): Promise<StoreStatus> {
       ),
     };
   });
+}
+
+function summariesOf({ slot }: SlotFile): readonly SlotSummary[] {
+  if (slot === undefined) return [];
+  const { id, kind, created, shares } = slot;
+  return [{ id, kind, created, label: '', ...(shares === undefined ? {} : { shares }) }];
 }
 
 /** An error about a file as a finding. */

@@ -30,6 +30,13 @@ const MAX_MEMORY_KIB = 4 * PASSPHRASE_COST.memoryKiB;
 const MAX_PASSES = 8;
 const MAX_LANES = 16;
 
+/** Stretching a passphrase for a slot, in KiB times passes; random secrets need none. */
+export const workOf = (kdf: Kdf): number => (kdf.name === 'argon2id' ? kdf.memoryKiB * kdf.passes : 0);
+
+/** The work for so many slots as they are made today. */
+export const workForSlots = (count: number): number =>
+  count * PASSPHRASE_COST.memoryKiB * PASSPHRASE_COST.passes;
+
 export function newKdf(kind: SlotSecret['kind'], random: Random): Kdf {
   return kind === 'key'
     ? { name: 'hkdf-sha256', salt: random.bytes(KEY_SALT_BYTES) }

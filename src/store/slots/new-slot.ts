@@ -1,5 +1,6 @@
 import { wipe } from '../../ground/bytes.ts';
 import { type Clock, printGoTime } from '../../ground/clock.ts';
+import { invalid } from '../../ground/errors.ts';
 import type { Random } from '../../ground/random.ts';
 import { keyEncryptionSecret, newKdf, type SlotSecret } from './key-encryption.ts';
 import { checkShareCounts, splitNewSecret } from './shares.ts';
@@ -10,6 +11,8 @@ import type { ListedSlot } from './slot-list.ts';
 import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
 
 const ID_BYTES = 8;
+/** Characters of a note for people, which every list of slots shows. */
+const MAX_LABEL_LENGTH = 512;
 
 /** What slots are made with. */
 export interface SlotContext {
@@ -32,6 +35,9 @@ export interface PreparedSlot {
  * @throws `invalid` for a secret that can't be one.
  */
 export async function prepareSlot(request: SlotRequest, context: SlotContext): Promise<PreparedSlot> {
+  if ((request.label?.length ?? 0) > MAX_LABEL_LENGTH) {
+    throw invalid(`label must have at most ${MAX_LABEL_LENGTH} characters`, { field: 'label' });
+  }
   const id = context.random.bytes(ID_BYTES).toString('hex');
   const { secret, shareTexts } = await secretOf(request, id, context.random);
   const { keys, publicKey } = newSlotKeys(context.random);

@@ -6,6 +6,9 @@ import { parseSlot, type Slot, type SlotIdentity, slotRef } from './slot-file.ts
 import { samePublicKey } from './slot-keys.ts';
 import type { SlotSummary } from './slot-kind.ts';
 
+/** More than people keep apart; each one with a passphrase makes a wrong passphrase cost its stretching once more. */
+export const MAX_SLOTS = 64;
+
 /** A slot as the store itself remembers it, under the root key. */
 export interface ListedSlot extends SlotIdentity {
   readonly label: string;
@@ -71,6 +74,22 @@ export type SlotFile = { readonly name: string; readonly place: Place } & (
 export async function readSlotFiles(backend: Backend, generation: number): Promise<SlotFile[]> {
   const names = await backend.names(generation, 'slots');
   return Promise.all(names.sort().map((name) => readSlotFile(backend, generation, name)));
+}
+
+/** Earlier releases had no bound for the number of slots, so more are read than are made. */
+const MAX_READ = 4 * MAX_SLOTS;
+
+/** The same for whoever does not know which of them are the store's own: of a great many only the first. */
+export async function readFirstSlotFiles(
+  backend: Backend,
+  generation: number,
+): Promise<{ readonly files: readonly SlotFile[]; readonly unread: number }> {
+  const names = (await backend.names(generation, 'slots')).sort();
+  const first = names.slice(0, MAX_READ);
+  return {
+    files: await Promise.all(first.map((name) => readSlotFile(backend, generation, name))),
+    unread: names.length - first.length,
+  };
 }
 
 async function readSlotFile(backend: Backend, generation: number, name: string): Promise<SlotFile> {

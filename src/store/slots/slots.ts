@@ -9,7 +9,7 @@ import type { SealedStore } from '../sealed/sealed-store.ts';
 import { prepareSlot } from './new-slot.ts';
 import { slotBlob, slotRef } from './slot-file.ts';
 import type { CreatedSlot, SlotRequest, SlotSummary } from './slot-kind.ts';
-import { compareSlots, openSlotList, sealSlotList, summaryOf } from './slot-list.ts';
+import { compareSlots, MAX_SLOTS, openSlotList, sealSlotList, summaryOf } from './slot-list.ts';
 
 /**
  * Every slot, in the order in which they were added.
@@ -28,7 +28,7 @@ export async function listSlots(store: SealedStore): Promise<readonly SlotSummar
 
 /**
  * Adds a way to unlock the store, without touching data.
- * @throws `invalid` for an impossible request; `corrupt` as `listSlots`.
+ * @throws `invalid` for an impossible request; `conflict` when there are too many; `corrupt` as `listSlots`.
  */
 export async function addSlot(
   store: SealedStore,
@@ -42,6 +42,11 @@ export async function addSlot(
     const listed = await openSlotList(store.backend, root);
     const [first] = await compareSlots(store.backend, root, listed);
     if (first !== undefined) throw first.problem;
+    if (listed.length >= MAX_SLOTS) {
+      throw conflict(`a store has at most ${MAX_SLOTS} key slots`, {
+        hint: 'remove one that is not needed any more with "coffer slots remove"',
+      });
+    }
     const rootKey = root.export();
     const slot = prepared.wrap(rootKey, root.generation);
     wipe(rootKey);

@@ -4,12 +4,12 @@ import type { Backend } from '../backends/backend.ts';
 import { RESTORE } from '../refusals.ts';
 import { Keyring, unwrapRoot } from '../sealed/keyring.ts';
 import type { Credential } from './credential.ts';
-import { accepts, keyEncryptionSecret, type SlotSecret } from './key-encryption.ts';
+import { accepts, keyEncryptionSecret, type SlotSecret, workForSlots, workOf } from './key-encryption.ts';
 import { parseShares } from './shares.ts';
 import type { Slot } from './slot-file.ts';
 import { openSlotKeys } from './slot-keys.ts';
 import type { SlotKind } from './slot-kind.ts';
-import { readSlotFiles, type SlotFile } from './slot-list.ts';
+import { MAX_SLOTS, readFirstSlotFiles, type SlotFile } from './slot-list.ts';
 import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
 
 /** Cheapest first; a command may ask somebody. */
@@ -41,6 +41,20 @@ interface Attempt {
 
 type UsableSlot = SlotFile & { readonly slot: Slot };
 
+/** What was done so far. */
+interface Trying {
+  readonly sources: string[];
+  /** Slots that were not tried, because there are too many of them or they ask for too much work. */
+  leftOut: number;
+}
+
+/**
+ * What one secret may cost. Whoever can write to the directory can plant slot files, which nobody can tell from others before
+ * the store is open: the cheap ones are tried first, and all together no longer than as many as a store may have.
+ * @see docs/decisions/0112
+ */
+const MOST_WORK = workForSlots(MAX_SLOTS);
+
 /**
  * Opens the first slot that a credential fits.
  * @throws `sealed` when there is nothing to try, `denied` when nothing fits, `corrupt` when nothing fits but a slot is
@@ -64,17 +78,19 @@ export async function unlockGeneration(
   credentials: readonly Credential[],
   generation: number,
 ): Promise<Keyring> {
-  const files = await readSlotFiles(backend, generation);
-  return openFirst({ generation, files }, backend, storeId, credentials);
+  const read = await readFirstSlotFiles(backend, generation);
+  return openFirst({ generation, ...read }, backend, storeId, credentials);
 }
 
 interface Slots {
   readonly generation: number;
   readonly files: readonly SlotFile[];
+  /** So many more there are. */
+  readonly unread: number;
 }
 
 async function openFirst(
-  { generation, files }: Slots,
+  { generation, files, unread }: Slots,
   backend: Backend,
   storeId: string,
   credentials: readonly Credential[],
@@ -84,24 +100,24 @@ async function openFirst(
       hint: RESTORE,
     });
   const usable = files.filter((file): file is UsableSlot => file.slot !== undefined);
-  const tried: string[] = [];
+  const trying: Trying = { sources: [], leftOut: unread };
   for (const credential of [...credentials].sort(inTurn)) {
     if (!usable.some(({ slot }) => mayOpen(credential.kind, slot))) {
       // What nobody was asked for was not tried.
-      if (!credential.asks && credential.kind !== 'passphrase') tried.push(credential.source);
+      if (!credential.asks && credential.kind !== 'passphrase') trying.sources.push(credential.source);
       continue;
     }
-    const keyring = await openWith(credential, usable, tried, storeId, generation);
+    const keyring = await openWith(credential, usable, trying, storeId, generation);
     if (keyring !== undefined) return keyring;
   }
-  throw refusal(files, usable, tried);
+  throw refusal(files, usable, trying);
 }
 
 /** Tries a credential, and then whatever else it has to offer. */
 async function openWith(
   credential: Credential,
   usable: readonly UsableSlot[],
-  tried: string[],
+  trying: Trying,
   storeId: string,
   generation: number,
 ): Promise<Keyring | undefined> {
@@ -109,8 +125,8 @@ async function openWith(
     try {
       const attempt = await attemptOf(credential, usable);
       if (attempt === undefined) return undefined;
-      tried.push(credential.source);
-      const keyring = await tryOpen(attempt, storeId, generation);
+      trying.sources.push(credential.source);
+      const keyring = await tryOpen(attempt, trying, storeId, generation);
       if (keyring !== undefined || !credential.again?.()) return keyring;
     } catch (error) {
       // Too few shares.
@@ -123,10 +139,10 @@ async function openWith(
 async function presentSlots(backend: Backend): Promise<Slots> {
   for (;;) {
     const { generation } = await backend.state();
-    const files = await readSlotFiles(backend, generation).catch((error: unknown) => error);
+    const read = await readFirstSlotFiles(backend, generation).catch((error: unknown) => ({ error }));
     if ((await backend.state()).generation !== generation) continue;
-    if (Array.isArray(files)) return { generation, files };
-    throw files;
+    if ('files' in read) return { generation, ...read };
+    throw read.error;
   }
 }
 
@@ -169,10 +185,21 @@ async function reveal(credential: Exclude<Credential, { kind: 'shares' }>): Prom
 
 const secretOf = { raw: rawKeySecret, 'key-file': keyFileSecret, command: commandSecret };
 
-async function tryOpen(attempt: Attempt, storeId: string, generation: number): Promise<Keyring | undefined> {
-  const { secret, slots } = attempt;
+async function tryOpen(
+  { secret, slots }: Attempt,
+  trying: Trying,
+  storeId: string,
+  generation: number,
+): Promise<Keyring | undefined> {
+  const cheapFirst = slots.toSorted((a, b) => workOf(a.slot.kdf) - workOf(b.slot.kdf));
+  let work = 0;
   try {
-    for (const { slot, place } of slots) {
+    for (const [index, { slot, place }] of cheapFirst.entries()) {
+      work += workOf(slot.kdf);
+      if (work > MOST_WORK) {
+        trying.leftOut += slots.length - index;
+        return undefined;
+      }
       const sealingSecret = await keyEncryptionSecret(slot.kdf, secret);
       const keys = openSlotKeys(slot.sealedKeys, sealingSecret, slot.kdf, storeId, slot);
       wipe(sealingSecret);
@@ -188,17 +215,21 @@ async function tryOpen(attempt: Attempt, storeId: string, generation: number): P
 function refusal(
   files: readonly SlotFile[],
   usable: readonly UsableSlot[],
-  tried: readonly string[],
+  { sources, leftOut }: Trying,
 ): CofferError {
   const broken = files.filter(({ slot }) => slot === undefined);
   const [first] = broken;
-  if (first !== undefined && (tried.length > 0 || usable.length === 0)) {
+  if (first !== undefined && (sources.length > 0 || usable.length === 0)) {
     return (
       asCofferError(first.problem) ?? corrupt(placed`${first.place} is damaged`, { cause: first.problem })
     );
   }
   const kinds = [...new Set(usable.map(({ slot }) => slot.kind))].map((kind) => kindNames[kind]);
   const ways = kinds.length === 0 ? {} : { hint: `it opens with ${kinds.join(' or ')}` };
-  if (tried.length === 0) return sealed('the store is sealed', ways);
-  return denied(`this store does not open with ${[...new Set(tried)].join(' or ')}`, ways);
+  if (sources.length === 0) return sealed('the store is sealed', ways);
+  const refused = `this store does not open with ${[...new Set(sources)].join(' or ')}`;
+  if (leftOut === 0) return denied(refused, ways);
+  return denied(`${refused}; it has more key slots than can be tried, and ${leftOut} were left out`, {
+    hint: 'somebody may have planted slot files: unlock with a master key or a key file, and remove those that "coffer doctor" names',
+  });
 }

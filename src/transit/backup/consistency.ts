@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
+import { CofferError, invalid } from '../../ground/errors.ts';
 import { CALLER_NONCE_BYTES } from '../convergent.ts';
 import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType, type StoredMaterial } from '../key-types/key-type.ts';
 import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
@@ -46,8 +46,11 @@ export function checkSettings({ policy, archivedKeys = [] }: BackupDocument, typ
   }
 }
 
+/** It stands in front of every ciphertext. */
+const MAX_TEMPLATE_LENGTH = 512;
+
 const isVersionTemplate = (text: string): boolean =>
-  text.split(PLACEHOLDER).length === 2 && VERSION_TEMPLATE.test(text);
+  text.length <= MAX_TEMPLATE_LENGTH && text.split(PLACEHOLDER).length === 2 && VERSION_TEMPLATE.test(text);
 
 function checkVersionNumbers(policy: BackupPolicy): void {
   const { minDecryptionVersion: minDecryption, minEncryptionVersion: minEncryption } = policy;
@@ -150,6 +153,29 @@ export function* availableVersions(
     if (entry !== undefined && !isEmpty(entry)) yield [number, entry];
     else if (number >= first) throw inconsistentBackup(name, `version ${number} is missing`);
   }
+}
+
+/**
+ * What restoring may take beside what was sent for it: a few bytes can unfold to very many versions, and each of an asymmetric
+ * key has to be computed with.
+ * @see docs/decisions/0112
+ */
+const FREE_MS = 5_000;
+/** Of the text of a backup as it was sent; those that peers write have a kilobyte for every millisecond. */
+const CHARACTERS_PER_MS = 256;
+
+/** @throws `too-large` when checking the versions would take longer than the length of the backup justifies. */
+export function checkWork(versions: number, type: KeyType, characters: number): void {
+  const ms = versions * (type.backup.readMs ?? 0);
+  if (ms <= FREE_MS + characters / CHARACTERS_PER_MS) return;
+  throw new CofferError(
+    'too-large',
+    `backup has ${versions} versions of ${type.name}, too many for its length`,
+    {
+      field: 'backup',
+      hint: 'give it uncompressed, as the backup was made',
+    },
+  );
 }
 
 const isBetween = (key: string, oldest: number, latest: number): boolean =>

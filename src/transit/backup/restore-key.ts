@@ -15,6 +15,7 @@ import {
   availableVersions,
   checkCertificateChain,
   checkSettings,
+  checkWork,
   damagedVersion,
   kdfOf,
 } from './consistency.ts';
@@ -81,23 +82,31 @@ export async function readBackup(
 ): Promise<NamedKeyDocument> {
   const document = upgradedBackup(readBackupDocument(openBackupBlob(backup)), random);
   try {
-    return await checkedKey(document, name);
+    return await checkedKey(document, name, backup.length);
   } finally {
     for (const { key, hmacKey } of entriesOf(document)) wipe(key, hmacKey);
   }
 }
 
-async function checkedKey(document: BackupDocument, name: string | undefined): Promise<NamedKeyDocument> {
+async function checkedKey(
+  document: BackupDocument,
+  name: string | undefined,
+  characters: number,
+): Promise<NamedKeyDocument> {
   const { policy } = document;
   const finalName = requireKeyName(name ?? policy.name, name === undefined ? 'backup' : 'name');
   const type = typeOf(document);
   checkSettings({ ...document, policy: { ...policy, name: finalName } }, type);
+  const available = [...availableVersions(document, finalName)];
+  checkWork(available.length, type, characters);
   const versions: Record<string, VersionDocument> = {};
-  for (const [number, entry] of availableVersions(document, finalName)) {
+  for (const [number, entry] of available) {
     versions[String(number)] = await versionOf(entry, type, number);
     // Checking an RSA key takes milliseconds, and there may be thousands.
     await turn();
   }
+  const latest = versions[String(policy.latestVersion)];
+  if (latest !== undefined) await type.backup.probe?.(latest);
   return documentOf(policy, finalName, type, versions);
 }
 

@@ -7,6 +7,7 @@ import type { BackupForm, BackupMaterial } from './key-type.ts';
 
 export const ecdsaBackup = (curve: EcdsaCurve): BackupForm => ({
   ...(curve.backupNumber === undefined ? {} : { openbao: curve.backupNumber, vault: curve.backupNumber }),
+  readMs: 4,
   read: (entry) => storedKey(ecdsaFromBackup(entry, curve)),
   write: (stored) => ecdsaToBackup(keyOf(stored)),
 });

@@ -118,6 +118,7 @@ export const ed25519: KeyType<KeyPair> = {
   backup: {
     openbao: BACKUP_NUMBER,
     vault: BACKUP_NUMBER,
+    readMs: 1,
     read: readBackup,
     write(stored) {
       const pair = openKeyPair(stored);

@@ -164,8 +164,19 @@ export interface BackupForm {
   readonly openbao?: number;
   /** The type's number in Vault's documents; absent when it does not have the type. */
   readonly vault?: number;
+  /**
+   * What `read` costs at most, in milliseconds of today's processors: whoever restores many versions has to send as much.
+   * Absent where nothing has to be computed.
+   */
+  readonly readMs?: number;
   /** @throws `invalid` when the entry is not a key of this type: wrong length, point off the curve, halves that differ. */
   read(entry: BackupMaterial): MaybePromise<StoredMaterial>;
+  /**
+   * Present: what shows that a key works takes too long to be done for every version. It is done for the latest one; signing
+   * with another one finds out.
+   * @throws `invalid` when it does not.
+   */
+  probe?(stored: StoredMaterial): Promise<void>;
   write(stored: StoredMaterial): MaybePromise<BackupMaterial>;
 }
 

@@ -14,6 +14,7 @@ const publicJwk = ({ n, e }: PublicNumbers) => ({ kty: 'RSA', n: toBase64Url(n),
 export const rsaBackup = (number: number, modulusBits: number): BackupForm => ({
   openbao: number,
   vault: number,
+  readMs: (modulusBits / 1024) ** 2,
   read: async (entry) => storedKey(await rsaFromBackup(entry, modulusBits)),
   write: (stored) => rsaToBackup(keyOf(stored)),
 });

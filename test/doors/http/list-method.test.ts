@@ -6,6 +6,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hangUp } from '../../../src/doors/http/client-errors.ts';
 import { enableList } from '../../../src/doors/http/list-method.ts';
@@ -39,6 +40,16 @@ const packet = (method: string, target: string, headers = '', body = ''): string
 
 const withBody = (method: string, target: string, body: string): string =>
   packet(method, target, `Content-Length: ${body.length}\r\n`, body);
+
+const printed = (method: string, target: string, body: string, chunked: boolean): string => {
+  if (body === '') return packet(method, target);
+  if (!chunked) return withBody(method, target, body);
+  const length = body.length.toString(16);
+  return packet(method, target, 'Transfer-Encoding: chunked\r\n', `${length}\r\n${body}\r\n0\r\n\r\n`);
+};
+
+/** Ends of bodies that may be taken for a part of the word behind them. */
+const tails = ['UNLIST', 'LIST'].flatMap((word) => Array.from(word, (_, index) => word.slice(0, index + 1)));
 
 /** What was understood, without the padding of large answers. */
 const understood = ({ answers }: Chat): readonly string[] =>
@@ -174,6 +185,55 @@ describe.each([
     expect(talked.closed).toBe(false);
   });
 
+  it.each(tails)('is found behind a body that ends in %j, in one packet and over two', async (tail) => {
+    for (const body of [tail, `${tail}${tail}`, `{"a":"${tail}"}${tail}`, `\r\n\r\n${tail}`]) {
+      const post = withBody('POST', '/p', body);
+      const expected = [said('POST', '/p', body), said('LIST', '/b')];
+      for (const steps of [
+        [post + packet('LIST', '/b')],
+        [post.slice(0, -body.length), body + packet('LIST', '/b')],
+        [post.slice(0, -1), body.slice(-1) + packet('LIST', '/b')],
+      ]) {
+        expect(understood(await talk(steps, { answers: 2 }))).toEqual(expected);
+      }
+    }
+  });
+
+  it('is found wherever a stream of requests is cut, but within the first two letters of a word', async () => {
+    const requests = fc.array(
+      fc.record({
+        method: fc.constantFrom('LIST', 'POST', 'GET'),
+        body: fc.array(fc.constantFrom(...tails, 'x', '\r\n', '{}'), { maxLength: 3 }),
+        chunked: fc.boolean(),
+      }),
+      { minLength: 2, maxLength: 5 },
+    );
+    const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(requests, cuts, async (asked, fractions) => {
+        let stream = '';
+        const hidden = new Set<number>();
+        const expected = asked.map(({ method, body, chunked }, index) => {
+          const sent = method === 'GET' ? '' : body.join('');
+          if (method === 'LIST') for (const letters of [1, 2]) hidden.add(stream.length + letters);
+          stream += printed(method, `/${index}`, sent, chunked);
+          return said(method, `/${index}`, sent);
+        });
+        const places = new Set(fractions.map((fraction) => Math.floor(fraction * stream.length)));
+        const borders = [0, ...[...places].filter((at) => !hidden.has(at)), stream.length].sort(
+          (a, b) => a - b,
+        );
+        const steps = borders.slice(1).map((end, index) => stream.slice(borders[index], end));
+        const talked = await talk(
+          steps.filter((step) => step !== ''),
+          { answers: expected.length, patienceMs: 3000 },
+        );
+        expect(understood(talked)).toEqual(expected);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   it('is found two thousand times in one packet', async () => {
     const talked = await talk([packet('LIST', '/a').repeat(2000)], { answers: 2000, patienceMs: 15_000 });
     expect(talked.answers).toHaveLength(2000);
@@ -278,6 +338,12 @@ describe.each([
   ])('is not what %j says', async (line) => {
     const talked = await talk([`${line} HTTP/1.1\r\nHost: x\r\n\r\n`]);
     expect(understood(talked)).toEqual(['400']);
+    expect(talked.closed).toBe(true);
+  });
+
+  it.each(['abcd', 'abUN', 'UNUN', '\r\n'])('is not what UNLIST behind the body %j says', async (body) => {
+    const talked = await talk([`${withBody('POST', '/p', body)}UNLIST /a HTTP/1.1\r\nHost: x\r\n\r\n`]);
+    expect(understood(talked)).not.toContainEqual(expect.stringMatching(/^LIST/));
     expect(talked.closed).toBe(true);
   });
 

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { catalogue } from '../../../src/operations/catalogue.ts';
-import { loadRoutes } from '../../../src/operations/routes.ts';
 import { childrenOf } from '../../hygiene/processes.ts';
 import { chat } from '../../servers/raw-http.ts';
+import { routePaths, spellings } from '../../servers/route-paths.ts';
 import type { ServerProcess } from '../../servers/server-process.ts';
 import { cleanUpAfterAll, issueToken, setPolicy, spawnServer, startServer } from '../../servers/serving.ts';
 
@@ -13,30 +12,10 @@ const MIB = 1024 * 1024;
 const BODY_BYTES = 32 * MIB;
 const STRANGER_BYTES = 64 * 1024;
 
-/** The paths of every operation that takes a body, each below its API's prefix. */
-const paths = (await loadRoutes(catalogue))
-  .filter(({ route }) => route.method === 'POST' || route.method === 'PATCH' || route.method === 'DELETE')
-  .map(({ operation, route }) => {
-    const prefix =
-      operation.api === 'json-api' ? '/api/v2/' : route.mount === undefined ? '/v1/' : '/v1/transit/';
-    const parts = route.parts.map((part) => ('text' in part ? part.text : part.optional ? '' : 'x'));
-    return { method: route.method, path: prefix + parts.join(''), operation };
-  });
-
-/** Other ways to write a path that mean, or might be taken to mean, the same. */
-const spellings = (path: string): readonly string[] => {
-  const [, api = '', ...rest] = path.split('/');
-  const below = rest.join('/');
-  return [
-    path,
-    `/${api}/${rest.join('%2F')}`,
-    `/${api}/${rest.join('%2f')}`,
-    `/${api}/%${below.charCodeAt(0).toString(16)}${below.slice(1)}`,
-    `/${api}//${below}`,
-    `${path}/`,
-    `${path}?x=y`,
-  ];
-};
+/** Those of every operation that takes a body. */
+const paths = routePaths.filter(
+  ({ method }) => method === 'POST' || method === 'PATCH' || method === 'DELETE',
+);
 
 const head = (method: string, path: string, framing: string, token?: string): string =>
   [

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../src/ground/random.ts';
 import { keyTypeNamed } from '../../../src/transit/key-types/index.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import vectors from '../../vectors/slh-dsa.json' with { type: 'json' };
@@ -18,13 +19,16 @@ describe.each(vectors)('the key type $type', ({ type: name, privateKey, message,
     expect(await verify(altered)).toBe(false);
   });
 
-  it('is refused when the public key inside the private key is not its own', async () => {
+  it('neither restores nor signs when the public key inside the private key is not its own', async () => {
     const key = hex(privateKey);
     key[key.length - 1] = (key[key.length - 1] ?? 0) ^ 1;
-    expect(await rejectionOf(Promise.resolve(type.backup.read({ key })))).toMatchObject({
+    const stored = await type.backup.read({ key });
+    expect(await rejectionOf(Promise.resolve(type.backup.probe?.(stored)))).toMatchObject({
       kind: 'invalid',
       message: `backup has a ${name} private key that does not match its public key`,
     });
+    const signed = type.signing?.sign(type.open(stored), hex(message), signatureOptions, systemRandom);
+    expect(await rejectionOf(Promise.resolve(signed))).toMatchObject({ kind: 'corrupt' });
   });
 
   postQuantumContract(type);

@@ -67,15 +67,20 @@ function asksForHelp(query: string): boolean {
   return help !== null && TRUE.test(help);
 }
 
-/** Parameters of a write are in its body, all others' in the query. @throws `invalid`. */
+/**
+ * Parameters of a write are in its body, all others' in the query.
+ * @param longNumbers rounded for strangers, who have no use for them.
+ * @throws `invalid`.
+ */
 export function readParameters(
   { method, query }: VaultRequest,
   { headers }: Exchange,
   body: Buffer | undefined,
+  longNumbers: 'exact' | 'rounded' = 'exact',
 ): Readonly<Record<string, unknown>> {
   if (method !== 'POST') return withoutSwitches(parseQuery(query));
   if (body === undefined || body.length === 0) return NOTHING;
-  return isForm(headers['content-type'], body) ? parseForm(body) : parseObject(body);
+  return isForm(headers['content-type'], body) ? parseForm(body) : parseObject(body, longNumbers);
 }
 
 const NOTHING = Object.freeze({});

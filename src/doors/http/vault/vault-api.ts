@@ -135,7 +135,10 @@ export class VaultApi {
       return errorBody(403, ['requests of web pages are refused']);
     }
     const body = request.method === 'POST' ? await exchange.body.read(MAX_STRANGER_BODY_BYTES) : undefined;
-    const raw = { ...readParameters(request, exchange, body), ...match.captures };
+    const sent = readParameters(request, exchange, body, 'rounded');
+    // Thousands of other names would be copied and sorted for nothing.
+    const known = Object.keys(operation.params).filter((name) => Object.hasOwn(sent, name));
+    const raw = { ...Object.fromEntries(known.map((name) => [name, sent[name]])), ...match.captures };
     const call = { core: core ?? this.#options.sealedCore, caller: NOBODY };
     const labels = { id: randomUUID(), mountType: mountTypeOf(request.path, undefined) };
     return printOutcome(labels, operation, await run(call, operation, raw), []);

@@ -1,0 +1,156 @@
+import type { DocumentRef, Store } from '../store/store.ts';
+import type { NamedKeyDocument } from './key-document.ts';
+
+/**
+ * How many messages each version of a key has encrypted with random nonces of 96 bits. After 2^32 of them under one key
+ * the chance that two had the same nonce is no longer negligible (NIST SP 800-38D, 8.3), and those two can be read. The
+ * number is approximate: it is kept in memory, and written down from time to time, never for a single message.
+ * @see docs/decisions/0113
+ */
+
+/** From here on people are told that it is time to rotate, and here that it is late. */
+export const MANY_MESSAGES = 2 ** 31;
+export const TOO_MANY_MESSAGES = 2 ** 32;
+/** Smaller numbers are not worth showing. */
+const SHOWN_FROM = 2 ** 20;
+/** What a process that ends has at least to say, to be worth a write. */
+const WORTH_WRITING = 2 ** 12;
+
+/** In the collection of the mount's settings, one for each key. By version; `madeAt` tells a later key of the same name. */
+interface CountDocument {
+  readonly versions: Readonly<Record<string, { readonly madeAt: string; readonly messages: number }>>;
+}
+
+const refOf = (collection: string, name: string): DocumentRef => ({ collection, id: `messages/${name}` });
+
+/** What is needed of the engine of a mount. */
+interface Place {
+  readonly settings: string;
+}
+
+interface Count {
+  readonly ref: DocumentRef;
+  readonly version: number;
+  readonly madeAt: string;
+  /** Of all processes, as it was written down last; undefined until somebody looked. */
+  written: number | undefined;
+  /** Of this process, not written down yet. */
+  messages: number;
+}
+
+export interface MessageCountsOptions {
+  readonly store: Store;
+  /** So many messages of one version are written down at once. */
+  readonly step: number;
+  /** Told when a version has reached one of the two numbers. */
+  readonly reached: (messages: number) => void;
+}
+
+export class MessageCounts {
+  readonly #options: MessageCountsOptions;
+  readonly #counts = new Map<string, Count>();
+  /** The versions that have encrypted many, by key. */
+  readonly #many = new Map<string, { readonly version: number; readonly total: number }>();
+  #writing: Promise<void> | undefined;
+
+  constructor(options: MessageCountsOptions) {
+    this.#options = options;
+  }
+
+  /** One more message; costs no more than a look into a map. */
+  add(engine: Place, document: NamedKeyDocument, version: number): void {
+    const count = this.#countOf(engine, document, version);
+    count.messages += 1;
+    if (count.messages >= this.#options.step) void this.write(this.#options.step);
+    const total = (count.written ?? 0) + count.messages;
+    if (total >= MANY_MESSAGES) this.#many.set(keyOf(engine, document.name), { version, total });
+    else if (this.#many.size > 0) this.#many.delete(keyOf(engine, document.name));
+  }
+
+  /** What people should know of the version that encrypted last, as far as this process has looked. */
+  warning(engine: Place, name: string): string | undefined {
+    const many = this.#many.get(keyOf(engine, name));
+    return many && warningOf(name, many.version, many.total);
+  }
+
+  /** By version, those that are many. */
+  async of(engine: Place, document: NamedKeyDocument): Promise<Readonly<Record<string, number>>> {
+    const stored = await this.#options.store.read((view) =>
+      view.get<CountDocument>(refOf(engine.settings, document.name)),
+    );
+    const totals = Object.entries(document.versions).map(([version, { createdAt }]) => {
+      const written = stored?.versions[version];
+      const own = this.#counts.get(idOf(engine, document.name, Number(version)));
+      const messages =
+        (written?.madeAt === createdAt ? written.messages : 0) +
+        (own?.madeAt === createdAt ? own.messages : 0);
+      return [version, messages] as const;
+    });
+    return Object.fromEntries(totals.filter(([, messages]) => messages >= SHOWN_FROM));
+  }
+
+  /**
+   * Writes down what has come together. What can't be written is kept for the next time.
+   * @param least counts below it stay in memory.
+   */
+  async write(least = WORTH_WRITING): Promise<void> {
+    this.#writing ??= this.#write(least)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#writing = undefined;
+      });
+    await this.#writing;
+  }
+
+  async #write(least: number): Promise<void> {
+    for (const count of [...this.#counts.values()].filter(({ messages }) => messages >= least)) {
+      const taken = count.messages;
+      const key = String(count.version);
+      const { madeAt } = count;
+      const { before, after } = await this.#options.store.transact(async (tx) => {
+        const versions = (await tx.get<CountDocument>(count.ref))?.versions ?? {};
+        const known = versions[key]?.madeAt === madeAt ? versions[key].messages : 0;
+        tx.put(count.ref, { versions: { ...versions, [key]: { madeAt, messages: known + taken } } });
+        return { before: known, after: known + taken };
+      });
+      count.messages -= taken;
+      count.written = after;
+      for (const mark of [MANY_MESSAGES, TOO_MANY_MESSAGES]) {
+        if (before < mark && after >= mark) this.#options.reached(after);
+      }
+    }
+  }
+
+  #countOf(engine: Place, { name, versions }: NamedKeyDocument, version: number): Count {
+    const id = idOf(engine, name, version);
+    const madeAt = versions[String(version)]?.createdAt ?? '';
+    const known = this.#counts.get(id);
+    if (known?.madeAt === madeAt) return known;
+    const count: Count = {
+      ref: refOf(engine.settings, name),
+      version,
+      madeAt,
+      written: undefined,
+      messages: 0,
+    };
+    this.#counts.set(id, count);
+    void this.#look(count);
+    return count;
+  }
+
+  async #look(count: Count): Promise<void> {
+    try {
+      const stored = await this.#options.store.read((view) => view.get<CountDocument>(count.ref));
+      const known = stored?.versions[String(count.version)];
+      count.written ??= known?.madeAt === count.madeAt ? known.messages : 0;
+    } catch {
+      // It is found out when the count is written.
+    }
+  }
+}
+
+const keyOf = (engine: Place, name: string): string => `${engine.settings} ${name}`;
+const idOf = (engine: Place, name: string, version: number): string => `${keyOf(engine, name)} ${version}`;
+
+export const warningOf = (name: string, version: number, messages: number): string =>
+  `version ${version} of key "${name}" has encrypted about ${messages} messages: rotate the key, at ${TOO_MANY_MESSAGES} messages nonces may repeat`;

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { createKey } from '../../src/transit/lifecycle.ts';
+import { MANY_MESSAGES, MessageCounts, TOO_MANY_MESSAGES } from '../../src/transit/message-counts.ts';
+import { freshEngine } from './fresh-engine.ts';
+
+const settings = {
+  type: 'aes256-gcm96',
+  derived: false,
+  convergentEncryption: false,
+  exportable: false,
+  allowPlaintextBackup: false,
+  autoRotatePeriodSeconds: 0,
+  keyBytes: 0,
+};
+
+describe('message counts', () => {
+  it('are written down in steps and at the end, and add up over processes', async () => {
+    const engine = await freshEngine();
+    const { document } = await createKey(engine, 'k', settings);
+    const reached: number[] = [];
+    const process = () =>
+      new MessageCounts({
+        store: engine.store,
+        step: 2 ** 20,
+        reached: (messages) => reached.push(messages),
+      });
+    const [one, other] = [process(), process()];
+    const revision = await engine.store.revision();
+    for (let n = 0; n < 2 ** 20 - 1; n++) one.add(engine, document, 1);
+    expect(await engine.store.revision()).toBe(revision);
+    expect(await other.of(engine, document)).toEqual({});
+    one.add(engine, document, 1);
+    await one.write();
+    expect(await other.of(engine, document)).toEqual({ 1: 2 ** 20 });
+    for (let n = 0; n < 5000; n++) other.add(engine, document, 1);
+    await other.write();
+    expect(await one.of(engine, document)).toEqual({ 1: 2 ** 20 + 5000 });
+    expect(reached).toEqual([]);
+  });
+
+  it('say once when a version has reached a number at which something should be done', async () => {
+    const engine = await freshEngine();
+    const { document } = await createKey(engine, 'k', settings);
+    const madeAt = document.versions['1']?.createdAt ?? '';
+    const reached: number[] = [];
+    for (const mark of [MANY_MESSAGES, TOO_MANY_MESSAGES]) {
+      await engine.store.transact((tx) => {
+        const ref = { collection: engine.settings, id: 'messages/k' };
+        tx.put(ref, { versions: { 1: { madeAt, messages: mark - 4096 } } });
+      });
+      const counts = new MessageCounts({ store: engine.store, step: 4096, reached: (n) => reached.push(n) });
+      for (let n = 0; n < 8192; n++) counts.add(engine, document, 1);
+      await counts.write();
+      await counts.write();
+    }
+    expect(reached).toHaveLength(2);
+    expect(reached[0]).toBeGreaterThanOrEqual(MANY_MESSAGES);
+    expect(reached[1]).toBeGreaterThanOrEqual(TOO_MANY_MESSAGES);
+  });
+});
