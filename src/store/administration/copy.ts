@@ -1,8 +1,8 @@
 import { placed, unavailable } from '../../ground/errors.ts';
-import type { Backend, Blob, State, Version } from '../backends/backend.ts';
+import type { Backend, Blob, State } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
-import { everyRef, readEvery } from '../backends/whole-store.ts';
+import { everyRef, readEvery, steady } from '../backends/whole-store.ts';
 import { parseHeader } from '../header.ts';
 import type { Progress } from './survey.ts';
 
@@ -36,19 +36,18 @@ export async function copyStore({ from, to, onProgress }: CopyOptions): Promise<
     const header = await backend.header();
     const { id } = parseHeader(header, backend.headerPlace);
     for (let attempt = 1; ; attempt++) {
-      // Whoever gets the right to write finishes what a killed writer left.
-      const version = await backend.exclusive(async (session) => session.version);
-      const refs = await everyRef(backend, version);
+      const { state: version, view } = await steady(backend);
+      const refs = await everyRef(view, version);
       const blobs = unchanged(
         backend,
         version,
-        counted(readEvery(backend, version, refs), refs.length, onProgress),
+        counted(readEvery(view, version, refs), refs.length, onProgress),
       );
       try {
         await createAt(to, { header, version, blobs }, { resume: true });
         return { id, files: refs.length };
       } catch (error) {
-        if (isAt(version, await backend.state())) throw error;
+        if (await isAt(version, backend)) throw error;
         if (attempt === ATTEMPTS)
           throw unavailable(placed`others keep writing to ${backend.place}`, { hint: STOP, cause: error });
       }
@@ -56,17 +55,19 @@ export async function copyStore({ from, to, onProgress }: CopyOptions): Promise<
   });
 }
 
-const isAt = ({ generation, revision }: Version, state: State): boolean =>
-  state.settled && state.generation === generation && state.revision === revision;
+async function isAt({ generation, revision, settled }: State, backend: Backend): Promise<boolean> {
+  const { state } = await steady(backend);
+  return state.settled === settled && state.generation === generation && state.revision === revision;
+}
 
 /** Ends with an error when somebody wrote meanwhile, so that no store is made of a mixture. */
 async function* unchanged(
   backend: Backend,
-  version: Version,
+  version: State,
   blobs: AsyncIterable<Blob>,
 ): AsyncGenerator<Blob> {
   yield* blobs;
-  if (!isAt(version, await backend.state()))
+  if (!(await isAt(version, backend)))
     throw unavailable(placed`others wrote to ${backend.place}`, { hint: STOP });
 }
 

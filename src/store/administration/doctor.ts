@@ -48,15 +48,15 @@ export async function examineBackend(
   const locked: Finding[] = [];
   const header = await unlessCorrupt(() => readHeader(backend), backend.headerPlace, locked);
   if (header === undefined) return { checked: 1, unlocked: false, findings: locked };
-  const state = await unlessCorrupt(() => backend.state(), backend.place, locked);
-  if (state === undefined) return { checked: 1, unlocked: false, findings: locked };
+  const present = await unlessCorrupt(() => backend.state(), backend.place, locked);
+  if (present === undefined) return { checked: 1, unlocked: false, findings: locked };
   const keyring = await unlessCorrupt(() => unlock(backend, header.id, credentials), backend.place, []);
-  const examine = (version: Version): Promise<Examination> =>
-    examineVersion(backend, version, keyring, onProgress);
+  const examine = (version: Version, view: Backend): Promise<Examination> =>
+    examineVersion(view, version, keyring, onProgress);
   const unfinished: Finding[] = [];
   const examination =
     (await unlessCorrupt(() => readConsistently(backend, examine), backend.place, unfinished)) ??
-    (await examine(state));
+    (await examine(present, backend));
   return { ...examination, findings: [...unfinished, ...examination.findings].sort(byFile) };
 }
 

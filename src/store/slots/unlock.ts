@@ -1,6 +1,7 @@
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, corrupt, denied, placed, sealed } from '../../ground/errors.ts';
-import type { Backend } from '../backends/backend.ts';
+import type { Backend, Followed } from '../backends/backend.ts';
+import { steady } from '../backends/whole-store.ts';
 import { Keyring, unwrapRoot } from '../sealed/keyring.ts';
 import type { Credential } from './credential.ts';
 import { accepts, keyEncryptionSecret, type SlotSecret } from './key-encryption.ts';
@@ -90,11 +91,22 @@ async function openWith(
 /** The slot files of one generation, even when another process replaces the root key meanwhile. */
 async function presentSlots(backend: Backend): Promise<{ generation: number; files: readonly SlotFile[] }> {
   for (;;) {
-    const { generation } = await backend.state();
-    const files = await readSlotFiles(backend, generation).catch((error: unknown) => error);
+    const { state, view } = await presentView(backend);
+    const { generation } = state;
+    const files = await readSlotFiles(view, generation).catch((error: unknown) => error);
     if ((await backend.state()).generation !== generation) continue;
     if (Array.isArray(files)) return { generation, files };
     throw files;
+  }
+}
+
+/** A damaged journal says nothing of the slots: whoever unlocks is told of it by what comes next. */
+async function presentView(backend: Backend): Promise<Followed> {
+  try {
+    return await steady(backend);
+  } catch (error) {
+    if (asCofferError(error)?.kind !== 'corrupt') throw error;
+    return { state: await backend.state(), view: backend };
   }
 }
 
