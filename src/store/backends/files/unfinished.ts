@@ -1,6 +1,15 @@
 import { join } from 'node:path';
 import { type Place, placed, unavailable } from '../../../ground/errors.ts';
-import type { Area, Backend, BlobRef, Followed, State, Version, WriteSession } from '../backend.ts';
+import {
+  type Area,
+  areas,
+  type Backend,
+  type BlobRef,
+  type Followed,
+  type State,
+  type Version,
+  type WriteSession,
+} from '../backend.ts';
 import { readJournal, type StoreDirectory, stagedName } from './commit.ts';
 import { errorCode } from './disk-errors.ts';
 import { isThere, readBlobFile, syncDirectory } from './durable-files.ts';
@@ -37,8 +46,7 @@ export async function followCommit(
       settled: journal !== undefined || isApplied,
     };
     if (journal !== undefined) await makeDurable(state.path);
-    else if (!isApplied) await makeDurable(layout.area(found.generation, 'slots'));
-    if (!next.settled) await makeDurable(layout.area(found.generation, 'documents'));
+    if (!next.settled) for (const area of areas) await makeDurable(layout.area(found.generation, area));
     return {
       state: next,
       view: journal === undefined ? backend : new DecidedView(backend, directory, journal),
