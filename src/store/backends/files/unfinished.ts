@@ -46,7 +46,11 @@ export async function followCommit(
       settled: journal !== undefined || isApplied,
     };
     if (journal !== undefined) await makeDurable(state.path);
-    if (!next.settled) for (const area of areas) await makeDurable(layout.area(found.generation, area));
+    if (!next.settled) {
+      const changed = areas.map((area) => layout.area(found.generation, area));
+      // The last: a new store may not have its name on the disk yet.
+      for (const path of [...changed, state.path, layout.directory]) await makeDurable(path);
+    }
     return {
       state: next,
       view: journal === undefined ? backend : new DecidedView(backend, directory, journal),
