@@ -1,5 +1,5 @@
 import type { Clock } from '../ground/clock.ts';
-import { denied, invalid } from '../ground/errors.ts';
+import { asCofferError, denied, invalid, placed, unavailable, unconfirmed } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, Transaction, View } from '../store/store.ts';
 import { putAccessKeys, readAccessKeys } from './access-keys.ts';
@@ -71,10 +71,11 @@ export class Tokens {
     const now = this.#clock.now();
     const text = request.id === '' ? freshTokenText(this.#random) : request.id;
     if (!couldBeToken(text)) throw invalid('custom token ID is too long', { field: 'id' });
-    return this.#store.transact(async (tx) => {
+    let accessor = '';
+    const issuing = this.#store.transact(async (tx) => {
       const creator = await this.#creator(tx, issuer, now);
       const { token, warnings } = buildToken(request, creator, now);
-      const accessor = accessorOf((await putAccessKeys(tx, this.#random)).tokens, text);
+      accessor = accessorOf((await putAccessKeys(tx, this.#random)).tokens, text);
       if (request.id !== '') await makeRoom(tx, accessor, now);
       tx.put(refOf(accessor), token);
       const missing = await this.#policies.missing(tx, token.policies);
@@ -85,6 +86,20 @@ export class Tokens {
         warnings: [...warnings, ...missing.map((name) => `Policy "${name}" does not exist`)],
       };
     });
+    return issuing.catch((error: unknown) => this.#takeBack(accessor, error));
+  }
+
+  /** A token that may have been made, and that nobody will be told, is ended. */
+  async #takeBack(accessor: string, error: unknown): Promise<never> {
+    const known = asCofferError(error);
+    if (known?.kind !== 'unconfirmed') throw error;
+    try {
+      await this.revoke(accessor);
+    } catch {
+      throw unconfirmed(known.texts.message, { cause: error, hint: revoking(accessor) });
+    }
+    const { texts } = asCofferError(known.cause) ?? known;
+    throw unavailable(placed`no token was made: ${texts.message}`, { cause: error, hint: 'try again' });
   }
 
   async #creator(
@@ -210,6 +225,10 @@ export class Tokens {
     });
   }
 }
+
+/** How a token is ended that nobody knows. */
+export const revoking = (accessor: string): string =>
+  `nobody knows the token: end it with "coffer token revoke ${accessor}"`;
 
 /** Follows a token to the one that everything depends on. Undefined when any on the way is missing or expired. */
 async function liveToken(view: View, accessor: string, nowMs: number): Promise<LiveToken | undefined> {

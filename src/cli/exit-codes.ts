@@ -5,6 +5,8 @@ export const FAILED = 1;
 export const USAGE = 2;
 /** The signature or HMAC is not valid: an answer, not an error. */
 export const NOT_VALID = 5;
+/** A change is made, or may be, and something failed after that. @see docs/decisions/0119 */
+export const UNCONFIRMED = 6;
 /** What shells report for a process that Ctrl-C ended. @see docs/decisions/0032 */
 export const INTERRUPTED = 130;
 
@@ -19,6 +21,7 @@ export const exitCodeOf: Readonly<Record<ErrorKind, number>> = {
   conflict: FAILED,
   corrupt: FAILED,
   unavailable: FAILED,
+  unconfirmed: UNCONFIRMED,
 };
 
 /** What each code means, for `coffer help exit-codes`. */
@@ -29,4 +32,5 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [3, 'not found'],
   [4, 'denied, locked, or a wrong key'],
   [NOT_VALID, 'not valid (verify)'],
+  [UNCONFIRMED, 'made, or perhaps made, but something failed after that: look before you do it again'],
 ];

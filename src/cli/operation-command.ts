@@ -1,5 +1,18 @@
-import { CofferError, invalid } from '../ground/errors.ts';
-import { type Operation, type Outcome, type Runner, resultOf } from '../operations/declaration/operation.ts';
+import {
+  asCofferError,
+  CofferError,
+  failedAfter,
+  invalid,
+  unavailable,
+  unconfirmed,
+} from '../ground/errors.ts';
+import {
+  changesSomething,
+  type Operation,
+  type Outcome,
+  type Runner,
+  resultOf,
+} from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import { allPages, type ListDocument } from '../operations/json-api/pages.ts';
 import { loadOperation } from '../operations/runner.ts';
@@ -21,7 +34,8 @@ import {
 import { checkTyped, type RawValues, rawValues } from './parse/operation-values.ts';
 import type { Session } from './session.ts';
 import type { Format } from './settings.ts';
-import { formatFor, printResult } from './terminal/output.ts';
+import { type Destination, formatFor, printResult } from './terminal/output.ts';
+import { foreseen } from './terminal/report.ts';
 
 /** Pages are gathered in the largest steps that the API allows. */
 const PAGE_SIZE = 100;
@@ -135,13 +149,39 @@ class Execution {
     );
   }
 
+  /** @throws what says that it is done all the same, or that it was undone, when that can't be printed. */
+  async #print(result: unknown, destination: Destination): Promise<void> {
+    const { cli = {}, capability } = this.#operation;
+    let why: unknown;
+    try {
+      if ((await printResult(this.#session, result, cli, destination)) || cli.undo === undefined) return;
+    } catch (error) {
+      why = foreseen(error);
+      if (!changesSomething(this.#operation, capability)) throw error;
+      if (cli.undo === undefined || asCofferError(error)?.kind === 'unconfirmed')
+        throw failedAfter(
+          'it is done',
+          why,
+          'do not do it again for its answer: ask with a command that only reads',
+        );
+    }
+    const { operation, raw, what, hint } = cli.undo(result);
+    const unread = `nobody has read what was printed`;
+    try {
+      await (await this.#session.runner()).run(operation, raw);
+    } catch (error) {
+      throw unconfirmed(unread, { hint, cause: error });
+    }
+    throw unavailable(`${unread}, so ${what} was ended again`, { hint: 'make another', cause: why });
+  }
+
   async #finish(outcome: Outcome<unknown>, values: RawValues): Promise<number> {
     const { cli = {} } = this.#operation;
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
     const file = this.#option(OUT);
     if (!cli.acts || file !== undefined || this.#session.settings.format !== undefined) {
       const destination = { file, keepBase64: this.#given.options.has(BASE64) };
-      await printResult(this.#session, resultOf(outcome), cli, destination);
+      await this.#print(resultOf(outcome), destination);
       if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, destination));
     }
     if (cli.done !== undefined) {

@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { getCACertificates } from 'node:tls';
-import { CofferError, unavailable } from '../ground/errors.ts';
+import { CofferError, unavailable, unconfirmed } from '../ground/errors.ts';
 import { isLoopback } from '../ground/loopback.ts';
 import { keepOwnAuthorities } from '../ground/tls-trust.ts';
 import { type Address, parseAddress } from './address.ts';
@@ -29,6 +29,8 @@ export interface WireRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** What it asks for must not be done twice by whoever gets no answer. */
+  readonly changes?: boolean;
 }
 
 export interface WireAnswer {
@@ -67,8 +69,8 @@ export class HttpTransport {
     this.#target = targetOf(parsed);
   }
 
-  /** @throws `unavailable` when no answer comes. */
-  async send({ method, target, headers, body }: WireRequest): Promise<WireAnswer> {
+  /** @throws `unavailable` when no answer comes; `unconfirmed` when what was asked for may be done all the same. */
+  async send({ method, target, headers, body, changes }: WireRequest): Promise<WireAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = this.#send(
       {
@@ -98,7 +100,13 @@ export class HttpTransport {
         body: await this.#bodyOf(answer),
       };
     } catch (error) {
-      throw error instanceof CofferError ? error : this.#failure(reasonOf(error), error);
+      const known = error instanceof CofferError ? error : this.#failure(reasonOf(error), error);
+      // All of it was on its way: who knows how far it came.
+      if (!changes || !sent.writableFinished) throw known;
+      throw unconfirmed(known.message, {
+        hint: 'what was asked for may be done: look before you do it again',
+        cause: error,
+      });
     } finally {
       signal.removeEventListener('abort', onTimeout);
     }

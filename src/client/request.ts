@@ -1,5 +1,5 @@
 import { invalid } from '../ground/errors.ts';
-import type { Operation, PathRequest } from '../operations/declaration/operation.ts';
+import { changesSomething, type Operation, type PathRequest } from '../operations/declaration/operation.ts';
 import { pathParams, printPath, type Route, routesOf } from '../operations/declaration/route.ts';
 import { printDocument } from '../operations/json-api/request.ts';
 import type { WireRequest } from './http-transport.ts';
@@ -47,6 +47,7 @@ export function printRequest(operation: Operation, raw: Raw, mount: string, bear
     target: pathOf(operation, route, raw, mount) + queryOf(route, inQuery),
     headers: headersOf(isDocument, isDocument ? route.method !== 'GET' : body !== undefined, bearer),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    changes: changesSomething(operation, operation.capability),
   };
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
@@ -23,3 +23,26 @@ export function makeWithParents(directory: string, mode: number): string | undef
 
 /** Whether there is anything at a path. Unlike `existsSync` it takes no failure of the disk for a no, but throws it. */
 export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/**
+ * Gives a file or directory another place on the same disk, atomically. A disk far away may report a failure of what it has
+ * done: when this throws, it was seen not to be done.
+ */
+export function move(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    const isDone =
+      (error as NodeJS.ErrnoException).code !== 'ENOENT' && isSurely(from, false) && isSurely(to, true);
+    if (!isDone) throw error;
+  }
+}
+
+/** Whether it is certain that there is something at a path, or nothing. */
+export function isSurely(path: string, there: boolean): boolean {
+  try {
+    return isThere(path) === there;
+  } catch {
+    return false;
+  }
+}

@@ -9,7 +9,8 @@
  * - `sealed`       no key was given, so the store stays locked
  * - `conflict`     the thing's present state forbids it (exists already, deletion not allowed, …)
  * - `corrupt`      stored bytes are damaged, or of a format that this version does not read
- * - `unavailable`  the disk, the database or the server cannot answer now
+ * - `unavailable`  the disk, the database or the server cannot answer now; nothing was changed
+ * - `unconfirmed`  the change is made, or may be, and something after that failed: to be looked at, never simply repeated
  * - `too-large`    over a declared limit
  */
 export type ErrorKind = (typeof ERROR_KINDS)[number];
@@ -23,6 +24,7 @@ export const ERROR_KINDS = [
   'conflict',
   'corrupt',
   'unavailable',
+  'unconfirmed',
   'too-large',
 ] as const;
 
@@ -125,3 +127,11 @@ export const denied = errorOf('denied');
 export const sealed = errorOf('sealed');
 export const corrupt = errorOf('corrupt');
 export const unavailable = errorOf('unavailable');
+export const unconfirmed = errorOf('unconfirmed');
+
+/** What failed after `made` was made. An error that nobody foresaw stays what it is. */
+export function failedAfter(made: string, error: unknown, hint: Text): unknown {
+  const known = asCofferError(error);
+  if (known === undefined || known.kind === 'unconfirmed') return error;
+  return unconfirmed(placed`${made}, but ${known.texts.message}`, { cause: error, hint });
+}

@@ -2,7 +2,7 @@ import type { Access, TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
 import type { Capability } from '../access/capability.ts';
 import type { RequestParameters } from '../access/parameter-rule.ts';
-import { asCofferError } from '../ground/errors.ts';
+import { asCofferError, failedAfter } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
 import type { Mount } from '../mounts/mounts.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
@@ -11,6 +11,7 @@ import {
   type Call,
   type Caller,
   type Core,
+  changesSomething,
   NOBODY,
   type Operation,
   type Outcome,
@@ -125,6 +126,7 @@ export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door
       : await guarded.access.authenticate(token, asked.revision);
   const trail = new Trail(guarded, asked, identity);
   let result: Result<A>;
+  let failure: unknown;
   try {
     const judge = operation?.unauthenticated ? ANYBODY : identity && new PolicyJudge(asked, identity);
     result =
@@ -132,14 +134,22 @@ export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door
         ? door.unauthenticated()
         : (door.refused?.() ?? (await carryOut(guarded, asked, door, judge, trail)));
   } catch (error) {
+    failure = error;
     result = door.failed(error, operation);
   }
   try {
     await trail.respond(result);
   } catch (error) {
-    return door.unrecorded(error);
+    return door.unrecorded(whyUnrecorded(error, failure, trail.isChange));
   }
   return result.answer;
+}
+
+/** What was made, or may have been, stays so whatever becomes of its record: nobody may be invited to make it again. */
+function whyUnrecorded(error: unknown, failure: unknown, isChange: boolean): unknown {
+  if (failure === undefined)
+    return isChange ? failedAfter('the change is made', error, 'look at it before you make it again') : error;
+  return asCofferError(failure)?.kind === 'unconfirmed' ? failure : error;
 }
 
 /** Whether a token's policies may allow a request, as far as its path tells; the token is not used up by this. */
@@ -245,6 +255,8 @@ class PolicyJudge implements Judge {
 class Trail {
   readonly #guarded: GuardedCore;
   #request: AuditedRequest;
+  /** Whether an operation was allowed to run that changes something. */
+  isChange = false;
 
   constructor(guarded: GuardedCore, asked: AskedRequest, identity: TokenIdentity | undefined) {
     const { id, method, path, mount, token, remoteAddress } = asked;
@@ -267,7 +279,9 @@ class Trail {
   /** The record before an operation that changes something. */
   async request(operation: Operation, capability: Capability): Promise<void> {
     this.#request = { ...this.#request, operation: capability };
-    if (changes(operation, capability)) await this.#guarded.recordRequest(this.#request);
+    if (!changes(operation, capability)) return;
+    await this.#guarded.recordRequest(this.#request);
+    this.isChange = true;
   }
 
   /** The record goes first: an answer that can't be recorded is not given. */
@@ -310,7 +324,7 @@ const isAllowed = (
   operation.anyToken === true || (may(capability) && (operation.capability !== 'sudo' || may('sudo')));
 
 const changes = (operation: Operation, capability: Capability): boolean =>
-  capability === 'create' || (capability !== 'read' && capability !== 'list' && !operation.computes);
+  capability === 'create' || changesSomething(operation, capability);
 
 /**
  * What an operation will understand parameters as, because policies deny values however they are spelled.

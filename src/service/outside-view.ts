@@ -9,7 +9,7 @@ export type NoteFailure = (error: unknown) => CofferError | undefined;
 
 /** Whether an error is about the server's disk or database, not about what a caller asked for. */
 export const isOfServer = ({ kind, where }: CofferError): boolean =>
-  kind === 'corrupt' || kind === 'unavailable' || where !== undefined;
+  kind === 'corrupt' || kind === 'unavailable' || kind === 'unconfirmed' || where !== undefined;
 
 /**
  * An error as those see it who have no business with where a server keeps things: files are called by their place within

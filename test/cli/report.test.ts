@@ -22,12 +22,13 @@ describe('reportError', () => {
     ['conflict', 1],
     ['corrupt', 1],
     ['unavailable', 1],
+    ['unconfirmed', 6],
   ])('gives %s the exit code %i', (kind, exitCode) => {
     expect(report(new CofferError(kind, 'what'))).toEqual({ exitCode, err: 'coffer: what\n' });
   });
 
   it('knows no kind without an exit code', () => {
-    expect(Object.keys(exitCodeOf)).toHaveLength(9);
+    expect(Object.keys(exitCodeOf)).toHaveLength(10);
   });
 
   it('names the field and the remedy', () => {

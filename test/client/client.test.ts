@@ -221,6 +221,20 @@ describe('a client of something else', () => {
     });
   });
 
+  it('is told that a change may be made when its answer is lost, and that it is not when it was never sent', async () => {
+    const rotate = async (address: string) => {
+      const own = connect({ address, token: 't', timeoutMs: 2_000 });
+      onTestFinished(() => own.close());
+      return refused(own.run((await transit.keys.rotate.load()).declaration, { name: 'k' }, 'transit'));
+    };
+    const cutting = await other((request) => request.resume().once('end', () => request.socket.destroy()));
+    expect(await rotate(cutting)).toMatchObject({
+      kind: 'unconfirmed',
+      message: `cannot reach ${cutting}: the connection was cut`,
+    });
+    expect(await rotate('http://127.0.0.1:1')).toMatchObject({ kind: 'unavailable' });
+  });
+
   it('is told when the connection is to be used for something else', async () => {
     const switching = await other(({ socket }) => {
       socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n');

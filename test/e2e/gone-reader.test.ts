@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, truncateSync } from 'node:fs';
+import { existsSync, readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
@@ -62,14 +62,52 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
     }
   });
 
-  it('is told that fresh keys are lost', async () => {
+  it('has no slot that opens with a key or share which nobody has read', async () => {
+    const slots = place.ok('slots list -o json');
     for (const line of ['slots add --raw', 'slots add --raw -o json', 'slots add --shares 2 --threshold 2']) {
       const { exitCode, text } = await unread('stdout', line);
       expect(exitCode).toBe(1);
-      expect(text).toContain(
-        'coffer: nobody has read what was printed: the fresh keys and shares are lost (remove their slots, and make others)\n',
+      expect(text).toBe(
+        'coffer: nobody has read what was printed, so nothing was made (see that standard output leads somewhere, then try again)\n',
       );
     }
+    expect(place.ok('slots list -o json')).toBe(slots);
+  });
+
+  it('has no store that opens with a key or share which nobody has read', async () => {
+    for (const way of ['--raw', '--raw -o json', '--shares 2 --threshold 2']) {
+      const directory = place.file('unread');
+      const { exitCode, text } = await unread('stdout', `init ${way} --store ${directory}`);
+      expect({ exitCode, text }).toEqual({
+        exitCode: 1,
+        text: expect.stringContaining('so nothing was made'),
+      });
+      expect(existsSync(directory)).toBe(false);
+    }
+  });
+
+  it('has no token which nobody has read', async () => {
+    const tokens = place.ok('token list -o json');
+    for (const form of ['', ' -o json']) {
+      const { exitCode, text } = await unread('stdout', `token create --ttl 1h${form}`);
+      expect({ exitCode, text }).toEqual({
+        exitCode: 1,
+        text: 'coffer: nobody has read what was printed, so the token was ended again (make another)\n',
+      });
+    }
+    expect(place.ok('token list -o json')).toBe(tokens);
+  });
+
+  it('is not invited to rotate again when the answer finds no room', () => {
+    place.ok('transit keys create turning');
+    const full = place.shell('coffer transit keys rotate turning -o json > /dev/full');
+    expect(full).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringMatching(
+        /^coffer: it is done, but can't write: no space left on device \(do not do it again/,
+      ),
+    });
+    expect(JSON.parse(place.ok('transit keys read turning -o json')).latest_version).toBe(2);
   });
 });
 

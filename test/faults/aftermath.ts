@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { DONE, FAILED, UNCONFIRMED } from '../../src/cli/exit-codes.ts';
 import { usualWorld } from './layer/fixed-world.ts';
 import { ailments, leftovers, pictureOf } from './picture.ts';
 import type { Answer, Sandbox } from './sandbox.ts';
@@ -36,12 +37,16 @@ export async function checkStoreAfter(
   write: Write,
   box: Sandbox,
   expected: Expected,
-  { acknowledged }: { readonly acknowledged: boolean },
+  { acknowledged, exitCode }: { readonly acknowledged: boolean; readonly exitCode?: number },
 ): Promise<void> {
   const store = storeOf(write, box);
   assert.deepEqual(await ailments(store), []);
   const found = await lookAt(write, box);
   if (found !== expected.after) assert.equal(found, acknowledged ? expected.after : expected.before);
+  if (exitCode !== undefined && write.isRepeatable !== true) {
+    // Whoever goes by the exit code does again what is not done, and does nothing twice.
+    assert.equal(exitCode, found === expected.before ? FAILED : exitCode === DONE ? DONE : UNCONFIRMED);
+  }
   if (found === expected.before) {
     const input = write.input === undefined ? {} : { input: write.input };
     const again = await box.run(write.words(box), input);
@@ -69,10 +74,13 @@ const REASONS: Readonly<Record<string, RegExp>> = {
 export function checkRefusal(
   { exitCode, stderr }: Answer,
   code: string,
-  exitCodes: readonly number[] = [1],
+  exitCodes: readonly number[] = [FAILED, UNCONFIRMED],
 ): void {
   assert.match(stderr, /^coffer: [^\n]+\n$/);
   assert.doesNotMatch(stderr, /unexpected/);
   assert.match(stderr, REASONS[code] ?? /an unknown code/);
   assert.ok(exitCodes.includes(exitCode), `exit code ${exitCode}`);
+  // What is made is not to be made again, and what is not made is not said to be.
+  const isMade = /^coffer: [^(]*(made|done|written|sealed under a new root key), but/.test(stderr);
+  assert.equal(isMade, exitCode === UNCONFIRMED, stderr);
 }

@@ -72,6 +72,13 @@ describe('a disk that becomes read-only', () => {
   });
 });
 
+describe('a disk that fails in the midst of a commit, and is read-only from then on', () => {
+  it('lets everybody read what was before the commit, or all of it', async ({ skip }) => {
+    if (!mayMount()) return skip('no mounts allowed here');
+    await runUnder('read-only-and-dirty', { wrapper: OWN_MOUNTS });
+  });
+});
+
 describe('a file or directory whose permissions are lost', () => {
   it('is named in a refusal or not needed, and nothing is half done', async ({ skip }) => {
     if (!isRoot) return runUnder('permissions');

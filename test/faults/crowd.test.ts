@@ -1,14 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { ROUNDS } from './conditions/crowd.ts';
+import { READINGS } from './conditions/reader.ts';
 import type { Counter } from './conditions/writer.ts';
 import { ailments, leftovers, pictureOf } from './picture.ts';
+import { questionsOf } from './questions.ts';
 import type { Sandbox } from './sandbox.ts';
 import { Tally } from './tally.ts';
 import { usualTemplate } from './template.ts';
 
 const MEMBERS = 64;
+const READERS = 24;
 const WRITERS = 3;
 const BACKUPS = 12;
 
@@ -92,6 +96,28 @@ describe(`${MEMBERS} processes at once`, () => {
       expect(await ailments(box.store)).toEqual([]);
       expect(leftovers(box.store)).toEqual([]);
     });
+    box.remove();
+    tally.settle();
+  });
+});
+
+describe(`${READERS} readers among ${MEMBERS} writers`, () => {
+  it('are all answered, and never need the lock for it', async () => {
+    const box = template().copy();
+    const ciphertext = readFileSync(box.at('ciphertext'), 'utf8');
+    const writers = Array.from({ length: MEMBERS }, (_, member) => start('crowd', box, String(member)));
+    const readers = Array.from({ length: READERS }, () => start('reader', box, ciphertext));
+    const tally = new Tally();
+    for (const [index, { ended, lines }] of readers.entries()) {
+      const end = await ended;
+      await tally.after(`reader ${index}`, () => {
+        if (end.code !== 0) throw new Error(end.stderr);
+        expect(lines).toHaveLength(READINGS * questionsOf(box, ciphertext).length);
+      });
+    }
+    for (const { child } of writers) child.kill('SIGKILL');
+    await Promise.all(writers.map(({ ended }) => ended));
+    await tally.after('the writers are killed', async () => expect(await ailments(box.store)).toEqual([]));
     box.remove();
     tally.settle();
   });

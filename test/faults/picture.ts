@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CofferError } from '../../src/ground/errors.ts';
 import { examineStore } from '../../src/store/administration/doctor.ts';
+import { steady } from '../../src/store/backends/whole-store.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
@@ -27,20 +28,20 @@ export async function pictureOf(directory: string): Promise<string> {
     throw error;
   }
   try {
-    // Finishes what a killed writer left, as every command does.
-    await store.revision();
-    const { generation } = await store.backend.state();
-    const root = await store.keyring.root(store.backend, generation);
+    // With what a killed writer left, as every command sees it.
+    const { state, view } = await steady(store.backend);
+    const { generation } = state;
+    const root = await store.keyring.root(view, generation);
     const files: Record<string, string> = {};
-    for (const name of await store.backend.names(generation, 'documents')) {
+    for (const name of await view.names(generation, 'documents')) {
       const ref = { area: 'documents', name } as const;
-      const bytes = await store.backend.read(generation, ref);
+      const bytes = await view.read(generation, ref);
       if (bytes === undefined) throw new Error(`${name} vanished`);
       const { identity, json } = root.open(ref, bytes, { file: name });
       files[`${identity.space} ${identity.collection} ${identity.id}`] =
         identity.space === 'slots' ? plainSlots(json) : json;
     }
-    const slots = (await store.backend.names(generation, 'slots')).sort();
+    const slots = (await view.names(generation, 'slots')).sort();
     return JSON.stringify({ generation, slots, files: Object.entries(files).sort() }, undefined, 1);
   } finally {
     store.close();

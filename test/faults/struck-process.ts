@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { inject } from 'vitest';
 import type { Expected } from './aftermath.ts';
@@ -56,13 +56,29 @@ export async function undisturbed(
   return { calls, expected: { before, after } };
 }
 
-async function run(
+/** Starts the command in a process of its own, which stops before one of its calls. */
+export const startStopped = (box: Sandbox, write: Write, at: number): Started =>
+  start(box, write.words(box), write.input, {
+    world: usualWorld,
+    plan: { root: box.root, watch: 'changes', at, fault: { kind: 'stop' } },
+  });
+
+async function run(...command: Parameters<typeof start>): Promise<Outcome> {
+  return start(...command).ended;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Outcome>;
+}
+
+function start(
   box: Sandbox,
   words: readonly string[],
   input: string | undefined,
   orders: Orders,
   wrapper: readonly string[] = [],
-): Promise<Outcome> {
+): Started {
   const command = [...wrapper, process.execPath, '--require', inject('preload'), inject('command'), ...words];
   const child = spawn(command[0] ?? '', command.slice(1), {
     cwd: box.root,
@@ -84,5 +100,5 @@ async function run(
   }
   const { promise, resolve, reject } = Promise.withResolvers<number | string>();
   child.on('error', reject).on('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
-  return { end: await promise, ...output };
+  return { child, ended: promise.then((end) => ({ end, ...output })) };
 }

@@ -11,6 +11,10 @@ export interface Write {
   readonly look?: (box: Sandbox) => Promise<string>;
   /** The directory of the store that the command works on or makes. */
   readonly store?: (box: Sandbox) => string;
+  /** Doing it again changes nothing more. */
+  readonly isRepeatable?: boolean;
+  /** What it prints, it prints before anything is made. */
+  readonly printsFirst?: boolean;
   /** It has done what it was asked to before it clears away, and a failure of that is not told. */
   readonly cleansLater?: boolean;
   /** It changes a file beside the store, and nothing in it. */
@@ -78,7 +82,7 @@ export const storeWrites: readonly Write[] = [
     store: other,
   },
   plain('rekey'),
-  plain('slots add --raw --label spare'),
+  plain('slots add --raw --label spare', { printsFirst: true }),
   {
     name: 'slots remove',
     words: (box) => ['slots', 'remove', readFileSync(box.at('second-slot'), 'utf8'), '--yes'],
@@ -137,6 +141,7 @@ export const fileWrites: readonly Write[] = [
     words: (box) => [...envelope('rewrap', 'letters'), '--in', box.at('envelope')],
     look: envelopePicture,
     leavesStore: true,
+    isRepeatable: true,
   },
 ];
 

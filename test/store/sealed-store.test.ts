@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/ground/clock.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import { newStore } from '../../src/store/administration/init.ts';
@@ -204,6 +204,26 @@ describe.each(places)('a sealed store in $name', ({ make }) => {
     }
     await writes;
     expect(await get(store, at('left'))).toEqual({ n: 40 });
+  });
+
+  it('reads several documents together while others commit between any two reads, and waits for nobody', async () => {
+    const writer = await open();
+    await writer.transact((tx) => {
+      for (const id of ['left', 'right', 'other']) tx.put(at(id), { n: 0 });
+    });
+    const exclusive = vi.spyOn(store.backend, 'exclusive');
+    let commits = 0;
+    const found = await store.read(async (view) => {
+      const left = await view.get(at('left'));
+      await put(writer, at('other'), { n: ++commits });
+      if (commits === 1) await put(writer, at('left'), { n: 1 });
+      return [left, await view.get(at('right')), await view.list('things')];
+    });
+    expect(found).toEqual([{ n: 1 }, { n: 0 }, ['left', 'other', 'right']]);
+    expect(commits).toBeLessThan(6);
+    const own = exclusive.mock.calls.length - (writer.backend === store.backend ? commits + 1 : 0);
+    expect(own).toBe(0);
+    exclusive.mockRestore();
   });
 
   it('is sealed once it is closed', async () => {

@@ -10,9 +10,9 @@ import type { Given } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import {
   newPassphrase,
+  newsOfSlots,
   type PlannedSlot,
   plannedSlots,
-  printNewSlots,
   slotOptions,
 } from '../secrets/new-slots.ts';
 import { environmentSlot, unlockSources } from '../secrets/secret-sources.ts';
@@ -40,12 +40,19 @@ export const command: Command = {
     const dialect = dialectOf(options);
     const location = session.settings.storeLocation;
     const planned = await slotsOf(session, options);
+    const directory = await printLocation(location);
+    let id = '';
+    const news = newsOfSlots(session, planned, (slots) => ({ id, directory, slots }));
     const made = await initStore({
       location,
+      tell: (told) => {
+        id = told.id;
+        return news.tell(told.slots);
+      },
       slots: planned.map(({ request }) => request),
       ...(dialect === undefined ? {} : { furnish: (store) => setDialect(store, dialect) }),
     });
-    await printMade(session, planned, made);
+    await news.done(made.slots, saying(directory, made));
     return DONE;
   },
 };
@@ -61,12 +68,10 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
   return [{ request: { kind: 'passphrase', passphrase } }, ...planned];
 }
 
-async function printMade(session: Session, planned: readonly PlannedSlot[], made: InitResult): Promise<void> {
-  const directory = await printLocation(session.settings.storeLocation);
-  const ways = made.slots.map(({ kind }) => kindNames[kind]);
+function saying(directory: string, { slots }: InitResult): string {
+  const ways = slots.map(({ kind }) => kindNames[kind]);
   const only = ways.length === 1 ? ', and with nothing else: do not lose it' : '';
-  const said = `Made the store ${directory}. It opens with ${ways.join(' or ')}${only}.`;
-  await printNewSlots(session, planned, made.slots, (slots) => ({ id: made.id, directory, slots }), said);
+  return `Made the store ${directory}. It opens with ${ways.join(' or ')}${only}.`;
 }
 
 async function setDialect(store: Store, dialect: Dialect): Promise<void> {

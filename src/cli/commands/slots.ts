@@ -5,7 +5,7 @@ import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import { addSlot, listSlots, removeSlot } from '../../store/slots/slots.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { plannedSlots, printNewSlots, slotOptions } from '../secrets/new-slots.ts';
+import { newsOfSlots, plannedSlots, slotOptions } from '../secrets/new-slots.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
@@ -61,9 +61,9 @@ export const add: Command = {
           hint: 'use --passphrase, --key-file, --raw, --command, or --shares with --threshold',
         });
       }
-      const slot = await addSlot(store, planned.request);
-      const said = `Added slot ${slot.id} (${slot.kind}).`;
-      await printNewSlots(session, [planned], [slot], ([only]) => only, said);
+      const news = newsOfSlots(session, [planned], ([only]) => only);
+      const slot = await addSlot(store, planned.request, { tell: (created) => news.tell([created]) });
+      await news.done([slot], `Added slot ${slot.id} (${slot.kind}).`);
       return DONE;
     });
   },

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fsync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { CofferError, invalid } from '../../ground/errors.ts';
+import { move } from '../../ground/directories.ts';
+import { CofferError, invalid, unconfirmed } from '../../ground/errors.ts';
 import { answered, turn } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { writeWhole, writeWholeLater } from '../terminal/streams.ts';
@@ -54,11 +55,15 @@ function temporaryFile(path: string, target: string): OutFile {
       await withPlainErrorsLater(path, () => flush(descriptor));
       await turn();
       await turn();
-      withPlainErrors(path, () => renameSync(temporary, target));
+      withPlainErrors(path, () => move(temporary, target));
       open = false;
       closeSync(descriptor);
       signals.stop();
-      await withPlainErrorsLater(path, () => syncDirectory(dirname(target)));
+      try {
+        await syncDirectory(dirname(target));
+      } catch (error) {
+        throw notKnownDurable(path, error);
+      }
     },
     abort() {
       drop();
@@ -66,6 +71,13 @@ function temporaryFile(path: string, target: string): OutFile {
     },
   };
 }
+
+/** The file is there, whole, and what was there before is gone. */
+const notKnownDurable = (path: string, error: unknown): CofferError =>
+  unconfirmed(`${path} is written, but not known to outlast a power cut: ${reasonOf(error)}`, {
+    hint: 'it is whole: copy it elsewhere, or check the disk',
+    cause: error,
+  });
 
 function device(path: string): OutFile {
   const descriptor = openSync(path, 'w');
@@ -144,16 +156,23 @@ async function withPlainErrorsLater<T>(path: string, work: () => Promise<T>): Pr
   }
 }
 
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+const reasonOf = (error: unknown): string => REASONS[codeOf(error) ?? ''] ?? diskReason(error);
+
 /**
  * An error of the platform in plain words; any other error as it is.
  * @param field which value named the file.
  */
 export function writeFailure(path: string, error: unknown, field = 'out'): unknown {
-  const code = (error as { readonly code?: unknown } | null)?.code;
-  if (typeof code !== 'string') return error;
+  const code = codeOf(error);
+  if (code === undefined) return error;
   return new CofferError(
     IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
-    `can't write ${path}: ${REASONS[code] ?? diskReason(error)}`,
+    `can't write ${path}: ${reasonOf(error)}`,
     { field, cause: error },
   );
 }

@@ -101,37 +101,54 @@ function sharesRequest(options: Given['options']): SlotRequest | undefined {
 const wholeNumber = (options: Given['options'], flag: string): number | undefined =>
   numberOption(options, flag, /^\d{1,3}$/, 'give a whole number from 2 to 255');
 
+/** How the slots that a command makes are told of. */
+export interface SlotNews {
+  /** Prints the fresh keys and shares; called before the slots are there. @throws `unavailable` when nobody reads them. */
+  tell(created: readonly CreatedSlot[]): Promise<void>;
+  /** Prints what else there is to print, and says what happened. */
+  done(created: readonly CreatedSlot[], said: string): Promise<void>;
+}
+
 /**
- * Prints slots just made: with `-o json` a document, else the fresh keys and shares, one a line, which exist nowhere else.
- * @throws `unavailable` when nobody reads those: they are lost.
- * @param planned what they were made from, in the same order.
+ * Slots are printed with `-o json` as a document, else as the fresh keys and shares, one a line, which exist nowhere else.
+ * These are printed before the slots are there: so a key is never lost, whatever fails or is killed after that, and nobody
+ * has to be found who knows a key that nobody knows.
+ * @param planned what they are made from, in the same order.
  * @param document made of the slots as JSON shows them.
- * @param said what happened, for the person.
+ * @see docs/decisions/0119
  */
-export async function printNewSlots(
+export function newsOfSlots(
   session: Session,
   planned: readonly PlannedSlot[],
-  created: readonly CreatedSlot[],
   document: (slots: readonly object[]) => object | undefined,
-  said: string,
-): Promise<void> {
-  const secrets = secretsOf(planned, created);
-  const slots = created.map((slot, index) => slotJson(planned[index], slot));
-  const wasRead =
-    session.settings.format === 'json'
-      ? await printResult(session, document(slots), {})
-      : isRead(() => session.streams.out.write(secrets.map((secret) => `${secret}\n`).join('')));
-  session.say(said);
-  if (secrets.length === 0) return;
-  if (!wasRead) {
-    throw unavailable('nobody has read what was printed: the fresh keys and shares are lost', {
-      hint: 'remove their slots, and make others',
-    });
-  }
-  session.say(
-    'Keep what is printed here safe, and apart from the store: it is shown this once, and kept nowhere.',
-  );
+): SlotNews {
+  const print = async (created: readonly CreatedSlot[]): Promise<boolean> => {
+    if (session.settings.format !== 'json') return printSecrets(session, secretsOf(planned, created));
+    const slots = created.map((slot, index) => slotJson(planned[index], slot));
+    return printResult(session, document(slots), {});
+  };
+  return {
+    async tell(created) {
+      if (secretsOf(planned, created).length === 0 || (await print(created))) return;
+      throw unavailable('nobody has read what was printed, so nothing was made', {
+        hint: 'see that standard output leads somewhere, then try again',
+      });
+    },
+    async done(created, said) {
+      const hasSecrets = secretsOf(planned, created).length > 0;
+      if (!hasSecrets) await print(created);
+      session.say(said);
+      if (hasSecrets) {
+        session.say(
+          'Keep what is printed here safe, and apart from the store: it is shown this once, and kept nowhere.',
+        );
+      }
+    },
+  };
 }
+
+const printSecrets = ({ streams }: Session, secrets: readonly string[]): boolean =>
+  isRead(() => streams.out.write(secrets.map((secret) => `${secret}\n`).join('')));
 
 const secretsOf = (planned: readonly PlannedSlot[], created: readonly CreatedSlot[]): readonly string[] =>
   created.flatMap((slot, index) => [

@@ -1,4 +1,4 @@
-import { asCofferError, type CofferError } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, unavailable } from '../../ground/errors.ts';
 import type { Invocation } from '../command.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { type Environment, variable } from '../given.ts';
@@ -51,6 +51,12 @@ function labelOf({ kind, field }: CofferError, invocation: Invocation | undefine
 
 /** A place in a request document tells nothing to whoever typed a command; the hint quotes the value. */
 const isPointer = (field: string): boolean => field.startsWith('/');
+
+/** An error of the operating system as one of ours; any other as it is. */
+export function foreseen(error: unknown): unknown {
+  const message = asCofferError(error) === undefined ? platformMessage(error) : undefined;
+  return message === undefined ? error : unavailable(message, { cause: error });
+}
 
 /** What the operating system said, e.g. that the disk behind standard output is full. */
 function platformMessage(error: unknown): string | undefined {

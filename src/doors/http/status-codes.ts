@@ -2,8 +2,10 @@ import type { CofferError, ErrorKind } from '../../ground/errors.ts';
 import type { Method } from '../../operations/declaration/route.ts';
 
 /**
- * Status codes of `/v1`. Callers' mistakes are never 5xx: clients of the family send those again.
+ * Status codes of `/v1`. Callers' mistakes are never 5xx: clients of the family send those again. So would they send what was
+ * done already, and what was done must not be done twice.
  * @see docs/decisions/0012
+ * @see docs/decisions/0119
  */
 const DATA_STATUS: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
@@ -14,6 +16,7 @@ const DATA_STATUS: Readonly<Record<ErrorKind, number>> = {
   conflict: 400,
   corrupt: 500,
   unavailable: 503,
+  unconfirmed: 409,
   'too-large': 413,
 };
 
@@ -27,6 +30,7 @@ const DOCUMENT_STATUS: Readonly<Record<ErrorKind, number>> = {
   conflict: 422,
   corrupt: 500,
   unavailable: 503,
+  unconfirmed: 409,
   'too-large': 413,
 };
 
@@ -46,6 +50,7 @@ export const DOCUMENT_TITLES: Readonly<Record<number, string>> = {
   405: 'method not allowed',
   406: 'not acceptable',
   408: 'request timeout',
+  409: 'conflict',
   413: 'payload too large',
   415: 'unsupported media type',
   422: 'invalid attribute',

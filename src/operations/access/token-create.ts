@@ -1,5 +1,6 @@
 /** The operations on tokens, below `auth/token`. */
 
+import { revoking } from '../../access/tokens.ts';
 import { invalid } from '../../ground/errors.ts';
 import { type Call, type Outcome, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, textMap, texts, type ValuesOf } from '../declaration/params.ts';
@@ -90,6 +91,12 @@ export const create = operation({
   params: tokenParams,
   cli: {
     result: { member: 'client_token', as: 'text' },
+    undo: ({ accessor }: TokenAuth) => ({
+      operation: 'token revoke',
+      raw: { token: accessor },
+      what: 'the token',
+      hint: revoking(accessor),
+    }),
     examples: [
       ['coffer token create', 'a token of the owner, which may do everything and never expires'],
       ['coffer token create --policy orders --ttl 24h --display-name billing', 'a token for one program'],

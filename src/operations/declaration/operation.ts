@@ -162,6 +162,8 @@ export interface CliShape<D> {
   done?(values: Readonly<Record<string, unknown>>, data?: D): string;
   /** It is run for what it does: its answer is printed only for `-o` or `--out`, as scripts expect of such a command. */
   readonly acts?: true;
+  /** What undoes it when nobody has read its answer, in which a secret stands that can't be asked for again. */
+  undo?(data: D): Undoing;
   /** Another operation of the same branch to run when this parameter is absent. */
   readonly withoutParam?: { readonly param: string; readonly run: string };
   /** Example command lines with a comment each, for `--help`. */
@@ -175,6 +177,16 @@ export interface PathRequest {
   readonly path: string;
   /** Body of a write, query of anything else. */
   readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** An operation that undoes another. */
+export interface Undoing {
+  readonly operation: string;
+  readonly raw: Readonly<Record<string, unknown>>;
+  /** What is undone: `the token`. */
+  readonly what: string;
+  /** What a person does in its stead, when it fails. */
+  readonly hint: string;
 }
 
 /** Where operations run for a command or a program: an opened store, or a server. */
@@ -251,6 +263,10 @@ export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
   readonly cli?: CliShape<D>;
   run(call: C, values: ValuesOf<P>): Promise<Outcome<D>>;
 }
+
+/** Whether it is there to change something, so that doing it twice is not the same as doing it once. */
+export const changesSomething = ({ computes }: Operation, capability: Capability): boolean =>
+  capability !== 'read' && capability !== 'list' && !computes;
 
 /** Declares an operation below `/v1`. */
 export const operation = <P extends Params, D, const Mount extends string | undefined = undefined>(

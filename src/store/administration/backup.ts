@@ -1,11 +1,11 @@
-import { rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { conflict, placed } from '../../ground/errors.ts';
+import { conflict, failedAfter, placed } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Backend, Blob, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { diskError } from '../backends/files/disk-errors.ts';
-import { isThere, syncDirectory } from '../backends/files/durable-files.ts';
+import { isThere, moveFile, syncDirectory } from '../backends/files/durable-files.ts';
 import { MemoryBackend } from '../backends/memory.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
 import { everyRef, readConsistently, readEvery } from '../backends/whole-store.ts';
@@ -59,12 +59,12 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
   const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
   const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
   try {
-    const written = await readConsistently(backend, (version) =>
-      writeBackup(backend, version, partial, keyring, options),
+    const written = await readConsistently(backend, (version, view) =>
+      writeBackup(view, version, partial, keyring, options),
     );
     refuseExisting(to);
-    await rename(partial, to);
-    await syncDirectory(dirname(to));
+    moveFile(partial, to);
+    await syncDirectory(dirname(to)).catch((error: unknown) => takeBack(to, error));
     return { id, ...written };
   } catch (error) {
     // Why it failed is worth more than why the rest of it stays.
@@ -77,6 +77,20 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
 function refuseExisting(to: string): void {
   if (isThere(to))
     throw conflict(placed`${{ file: to }} exists already`, { hint: 'give another file, or delete it first' });
+}
+
+/** What may be gone after a power cut is no backup, and would be in the way of the next one. */
+async function takeBack(to: string, why: unknown): Promise<never> {
+  try {
+    await rm(to);
+  } catch {
+    throw failedAfter(
+      'the backup is made',
+      why,
+      'it is whole, but may be gone after a power cut: copy it, or make another',
+    );
+  }
+  throw why;
 }
 
 async function writeBackup(

@@ -2,7 +2,7 @@ import { placed, unavailable } from '../../ground/errors.ts';
 import type { Backend, Blob, State, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
-import { everyRef, readEvery } from '../backends/whole-store.ts';
+import { everyRef, readEvery, steady } from '../backends/whole-store.ts';
 import { parseHeader } from '../header.ts';
 import { unlock } from '../slots/unlock.ts';
 import type { Finding } from './status.ts';
@@ -44,20 +44,19 @@ export async function copyStore(options: CopyOptions): Promise<CopySummary> {
     const { id } = parseHeader(header, backend.headerPlace);
     const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
     for (let attempt = 1; ; attempt++) {
-      // Whoever gets the right to write finishes what a killed writer left.
-      const version = await backend.exclusive(async (session) => session.version);
+      const { state: version, view } = await steady(backend);
       const summary = { id, files: 0 };
       const leftOut: Finding[] = [];
       const whole =
         keyring === undefined
-          ? asItIs(backend, version, onProgress)
-          : verifiedBlobs(await sourceOf(backend, keyring, version.generation, onProgress), leftOut, options);
+          ? asItIs(view, version, onProgress)
+          : verifiedBlobs(await sourceOf(view, keyring, version.generation, onProgress), leftOut, options);
       const blobs = unchanged(backend, version, counted(whole, summary));
       try {
         await createAt(to, { header, version, blobs }, { resume: true });
         return { ...summary, ...leftOutOf(leftOut) };
       } catch (error) {
-        if (isAt(version, await backend.state())) throw error;
+        if (await isAt(version, backend)) throw error;
         if (attempt === ATTEMPTS)
           throw unavailable(placed`others keep writing to ${backend.place}`, { hint: STOP, cause: error });
       }
@@ -65,17 +64,19 @@ export async function copyStore(options: CopyOptions): Promise<CopySummary> {
   });
 }
 
-const isAt = ({ generation, revision }: Version, state: State): boolean =>
-  state.settled && state.generation === generation && state.revision === revision;
+async function isAt({ generation, revision, settled }: State, backend: Backend): Promise<boolean> {
+  const { state } = await steady(backend);
+  return state.settled === settled && state.generation === generation && state.revision === revision;
+}
 
 /** Ends with an error when somebody wrote meanwhile, so that no store is made of a mixture. */
 async function* unchanged(
   backend: Backend,
-  version: Version,
+  version: State,
   blobs: AsyncIterable<Blob>,
 ): AsyncGenerator<Blob> {
   yield* blobs;
-  if (!isAt(version, await backend.state()))
+  if (!(await isAt(version, backend)))
     throw unavailable(placed`others wrote to ${backend.place}`, { hint: STOP });
 }
 

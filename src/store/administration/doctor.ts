@@ -69,14 +69,14 @@ export async function examine(
   // What keeps it locked is found again among its slots, unless none is left.
   const whyLocked: Finding[] = [...flaws];
   const keyring = await unlessDamaged(() => unlocking(header.id), backend.place, whyLocked);
-  const examineIt = (version: Version): Promise<Examination> =>
+  const examineIt = (version: Version, view: Backend): Promise<Examination> =>
     keyring === undefined
-      ? examineSlots(backend, version, whyLocked.slice(flaws.length))
-      : examineVersion(backend, version, keyring, new Set(flaws.map(({ file }) => file)), onProgress);
+      ? examineSlots(view, version, whyLocked.slice(flaws.length))
+      : examineVersion(view, version, keyring, new Set(flaws.map(({ file }) => file)), onProgress);
   const unfinished: Finding[] = [...flaws];
   const examination =
     (await unlessDamaged(() => readConsistently(backend, examineIt), backend.place, unfinished)) ??
-    (await examineIt(state));
+    (await examineIt(state, backend));
   return { ...examination, findings: [...unfinished, ...examination.findings].sort(byFile) };
 }
 

@@ -26,6 +26,8 @@ export interface InitOptions {
   readonly slots: readonly SlotRequest[];
   /** Puts the first documents into it: the store exists with them, or not at all. */
   readonly furnish?: Furnish;
+  /** Told before the store is there, so that no secret is lost with whoever made it. When it throws, there is none. */
+  readonly tell?: (made: InitResult) => Promise<void>;
   readonly clock?: Clock;
   readonly random?: Random;
 }
@@ -43,10 +45,18 @@ export interface InitResult {
  * `unavailable` when the disk refuses. Nothing usable is left behind then.
  */
 export async function initStore(options: InitOptions): Promise<InitResult> {
-  const { location, slots, clock = systemClock, random = systemRandom, furnish } = options;
-  const store = await newStore(slots, clock, random, furnish);
-  await createAt(location, store.content);
-  return { id: store.header.id, slots: store.slots };
+  const { location, slots, clock = systemClock, random = systemRandom, furnish, tell } = options;
+  const { header, content, slots: created } = await newStore(slots, clock, random, furnish);
+  const made: InitResult = { id: header.id, slots: created };
+  const blobs = tell === undefined ? content.blobs : afterAll(content.blobs, () => tell(made));
+  await createAt(location, { ...content, blobs });
+  return made;
+}
+
+/** What is called when all have been taken was called before the store has its name. */
+async function* afterAll(blobs: AsyncIterable<Blob>, tell: () => Promise<void>): AsyncGenerator<Blob> {
+  yield* blobs;
+  await tell();
 }
 
 export interface NewStore {

@@ -75,6 +75,22 @@ export interface Mend {
 /** Says which of several generations is whole, where nothing else tells which is the present one. @throws `corrupt` when none is. */
 export type ChooseGeneration = (generations: readonly number[]) => Promise<number>;
 
+/** A state that can be read though somebody may be in the midst of a commit. */
+export interface Followed {
+  /**
+   * Settled when all of it belongs to this version; else one blob may be of this version or of the one before, as long as
+   * the state stays the same.
+   */
+  readonly state: State;
+  /** The store as it is in this state. */
+  readonly view: Backend;
+}
+
+export interface ExclusiveOptions {
+  /** Milliseconds to wait for the others, where less than usual will do. */
+  readonly waitMs?: number;
+}
+
 export interface Backend {
   /** For messages: the whole store, its header, a blob. */
   readonly place: Place;
@@ -91,6 +107,11 @@ export interface Backend {
    * @throws WentBack
    */
   state(): Promise<State>;
+  /**
+   * The present state, read without the right to write and without waiting for whoever has it. There where a state may be
+   * unsettled.
+   */
+  follow?(): Promise<Followed>;
   /** A blob's bytes, or undefined. Not consistent with other reads unless the state is the same after them. */
   read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined>;
   has(generation: number, ref: BlobRef): Promise<boolean>;
@@ -111,7 +132,7 @@ export interface Backend {
    * Runs `work` as the only session among all processes, after finishing or discarding what a killed one left.
    * @throws `unavailable` when the right to write can't be had within a bounded time; WentBack before anything is touched.
    */
-  exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T>;
+  exclusive<T>(work: (session: WriteSession) => Promise<T>, options?: ExclusiveOptions): Promise<T>;
 
   /** Lets go of connections, if there are any. What is under way may fail. */
   close(): void;

@@ -14,8 +14,9 @@ export interface ReaderScope {
   /**
    * `locked`: nobody else can write. `settled`: what is read counts only if the version is the same afterwards.
    * `unsettled`: a commit on top of this version is being applied, so only what the cache knows can be shown.
+   * `compared`: what is read counts only if it is still the same when it is read again.
    */
-  readonly trust: 'locked' | 'settled' | 'unsettled';
+  readonly trust: 'locked' | 'settled' | 'unsettled' | 'compared';
 }
 
 /** Thrown inside a reader when its version can't be shown any more. Never leaves the store. */
@@ -24,6 +25,7 @@ export class VersionGone extends Error {}
 /** Opens the sealed blobs of one version of the store. */
 export class BlobReader implements IndexReader {
   readonly #scope: ReaderScope;
+  #backend: Backend;
   /** Not yet known to belong to the version; only this reader sees them. */
   readonly #unconfirmed = new Map<string, { identity: Identity; blob: CachedBlob }>();
   /** Set when the result of whoever used this reader is worth nothing. */
@@ -31,6 +33,7 @@ export class BlobReader implements IndexReader {
 
   constructor(scope: ReaderScope) {
     this.#scope = scope;
+    this.#backend = scope.backend;
   }
 
   get version(): Version {
@@ -47,22 +50,51 @@ export class BlobReader implements IndexReader {
     return !this.versionGone && this.#unconfirmed.size === 0;
   }
 
-  /** To be called once the store is known to be still at this version. */
-  confirm(): void {
+  /** To be called once all that was read is known to belong to this version. */
+  confirm(version = this.version): void {
     for (const { identity, blob } of this.#unconfirmed.values()) {
-      this.#scope.cache.add(this.version, identity, blob);
+      this.#scope.cache.add(version, identity, blob);
     }
+  }
+
+  /**
+   * Reads everything again that was read. What is not the same any more is taken up, for whoever uses this reader again: then
+   * only little is left to be read.
+   * @param backend the store as it is by now.
+   */
+  async isStillSo(backend: Backend): Promise<boolean> {
+    const { root } = this.#scope;
+    let isSame = true;
+    for (const [key, { identity, blob }] of this.#unconfirmed) {
+      const bytes = await backend.read(root.generation, root.refOf(identity));
+      const present = bytes === undefined ? undefined : fingerprint(bytes);
+      if (present === blob.fingerprint || (present && blob.fingerprint?.equals(present))) continue;
+      isSame = false;
+      this.#unconfirmed.delete(key);
+    }
+    this.#backend = backend;
+    return isSame;
   }
 
   async load(identity: Identity): Promise<unknown> {
     const { cache, trust, version } = this.#scope;
+    if (trust === 'compared') return this.#loadUnconfirmed(identity);
     if (!cache.isAt(version)) return this.#giveUp();
-    const known = cache.current(identity) ?? this.#unconfirmed.get(identityKey(identity))?.blob;
+    const known = cache.current(identity);
     if (known !== undefined) return known.value;
     if (trust === 'unsettled') return this.#giveUp();
+    if (trust === 'settled') return this.#loadUnconfirmed(identity);
     const blob = await this.#read(identity);
-    if (trust === 'locked') cache.add(version, identity, blob);
-    else this.#unconfirmed.set(identityKey(identity), { identity, blob });
+    cache.add(version, identity, blob);
+    return blob.value;
+  }
+
+  async #loadUnconfirmed(identity: Identity): Promise<unknown> {
+    const key = identityKey(identity);
+    const known = this.#unconfirmed.get(key)?.blob;
+    if (known !== undefined) return known.value;
+    const blob = await this.#read(identity);
+    this.#unconfirmed.set(key, { identity, blob });
     return blob.value;
   }
 
@@ -86,7 +118,8 @@ export class BlobReader implements IndexReader {
   }
 
   async #read(identity: Identity): Promise<CachedBlob> {
-    const { backend, root, cache } = this.#scope;
+    const { root, cache } = this.#scope;
+    const backend = this.#backend;
     const ref = root.refOf(identity);
     const bytes = await backend.read(root.generation, ref);
     if (bytes === undefined) return { fingerprint: undefined, value: undefined, size: 0 };

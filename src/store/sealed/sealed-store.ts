@@ -2,6 +2,7 @@
 import { sealed } from '../../ground/errors.ts';
 import { pause } from '../../ground/pause.ts';
 import type { Backend, State, Version, WriteSession } from '../backends/backend.ts';
+import { besideOrBetween, steady } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
 import type { Store, Transaction, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
@@ -9,9 +10,10 @@ import { DocumentCache } from './document-cache.ts';
 import { DocumentTransaction, DocumentView } from './documents.ts';
 import type { Keyring } from './keyring.ts';
 
-/** How often a reader tries beside the writers before it makes them wait. @see docs/decisions/0009 */
-const OPTIMISTIC_ATTEMPTS = 4;
-const COMMIT_PAUSE_MS = 1;
+/** How often a reader tries beside the writers before it makes them wait. @see docs/decisions/0120 */
+const ATTEMPTS = 50;
+/** Between two of these, growing. */
+const LONGEST_PAUSE_MS = 10;
 const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
 
 export interface SealedStoreOptions {
@@ -31,6 +33,8 @@ export class SealedStore implements Store {
   #seen: State | undefined;
   /** Looked into, and not accepted by anybody. */
   #examined: WentBack | undefined;
+  /** Counts looks at a state that nobody can tell from the next one. */
+  #vagueLooks = 0;
   /** A view of a state that has shown nothing but what the cache knew for certain: good for further readers. */
   #known: { readonly state: State; readonly reader: BlobReader; readonly view: View } | undefined;
 
@@ -53,20 +57,53 @@ export class SealedStore implements Store {
       if (known.reader.isSpotless) return outcome();
       this.#known = undefined;
     }
-    for (let attempt = 0; attempt < OPTIMISTIC_ATTEMPTS; attempt++) {
+    this.refuseClosed();
+    const state = this.#seen ?? (await this.#state());
+    const reader = await this.#reader(this.backend, state, state.settled ? 'settled' : 'unsettled');
+    const view = new DocumentView(reader);
+    const outcome = await outcomeOf(() => read(view));
+    if (state.settled && reader.isSpotless) this.#known = { state, reader, view };
+    if (await this.#counts(reader)) return outcome();
+    return this.#following(() =>
+      besideOrBetween(
+        this.backend,
+        () => this.#readBeside(read),
+        async (version) => {
+          this.refuseClosed();
+          return read(new DocumentView(await this.#reader(this.backend, version, 'locked')));
+        },
+      ),
+    );
+  }
+
+  /**
+   * Reads while others commit again and again. What was read need not be of one version from the start: when all of it is
+   * read once more and is still the same, it was there together at the moment between. Writers have to miss only that moment,
+   * and only with what is read here.
+   * @returns undefined when it came to nothing.
+   */
+  async #readBeside<T>(read: (view: View) => T | Promise<T>): Promise<(() => T) | undefined> {
+    let at = await steady(this.backend);
+    let reader = await this.#reader(at.view, at.state, 'compared');
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       this.refuseClosed();
-      const state = (attempt === 0 ? this.#seen : undefined) ?? (await this.#state());
-      const reader = await this.#reader(state, state.settled ? 'settled' : 'unsettled');
-      const view = new DocumentView(reader);
-      const outcome = await outcomeOf(() => read(view));
-      if (state.settled && reader.isSpotless) this.#known = { state, reader, view };
-      if (await this.#counts(reader)) return outcome();
-      if (!state.settled) await pause(COMMIT_PAUSE_MS);
+      const outcome = await outcomeOf(() => read(new DocumentView(reader)));
+      at = await steady(this.backend);
+      const { generation } = at.state;
+      if (generation !== reader.version.generation) {
+        reader = await this.#reader(at.view, at.state, 'compared');
+        continue;
+      }
+      if (await reader.isStillSo(at.view)) {
+        if (at.state.settled) {
+          this.#cache.moveTo(at.state, false);
+          reader.confirm(at.state);
+        }
+        return outcome;
+      }
+      await pause(Math.random() * Math.min(attempt, LONGEST_PAUSE_MS));
     }
-    return this.#exclusive(async ({ version }) => {
-      this.refuseClosed();
-      return read(new DocumentView(await this.#reader(version, 'locked')));
-    });
+    return undefined;
   }
 
   async transact<T>(change: (tx: Transaction) => T | Promise<T>): Promise<T> {
@@ -100,7 +137,7 @@ export class SealedStore implements Store {
   async #transactIn<T>(session: WriteSession, change: (tx: Transaction) => T | Promise<T>): Promise<T> {
     this.refuseClosed();
     const from = session.version;
-    const reader = await this.#reader(from, 'locked');
+    const reader = await this.#reader(this.backend, from, 'locked');
     const transaction = new DocumentTransaction(reader);
     const result = await change(transaction);
     const sealed = await transaction.seal(await this.keyring.root(this.backend, from.generation));
@@ -116,16 +153,16 @@ export class SealedStore implements Store {
   }
 
   async revision(): Promise<string> {
-    for (;;) {
-      this.refuseClosed();
-      const state = await this.#state();
-      if (state.settled) {
-        this.#remember(state);
-        return printVersion(state);
-      }
-      // Somebody is committing, or was killed while committing: then the next session puts it right.
-      await this.#exclusive(async () => undefined);
+    this.refuseClosed();
+    const state = await this.#state();
+    if (state.settled) {
+      this.#remember(state);
+      return printVersion(state);
     }
+    const { state: followed } = await this.#following(() => steady(this.backend));
+    this.refuseClosed();
+    // What may be this version or the one before is like nothing that was seen or will be.
+    return followed.settled ? printVersion(followed) : `${printVersion(followed)}-${++this.#vagueLooks}`;
   }
 
   close(): void {
@@ -185,10 +222,10 @@ export class SealedStore implements Store {
     }
   }
 
-  async #reader(version: Version, trust: ReaderScope['trust']): Promise<BlobReader> {
-    const root = await this.keyring.root(this.backend, version.generation);
-    this.#cache.moveTo(version, trust === 'locked');
-    return new BlobReader({ backend: this.backend, root, cache: this.#cache, version, trust });
+  async #reader(backend: Backend, version: Version, trust: ReaderScope['trust']): Promise<BlobReader> {
+    const root = await this.keyring.root(backend, version.generation);
+    if (trust !== 'compared') this.#cache.moveTo(version, trust === 'locked');
+    return new BlobReader({ backend, root, cache: this.#cache, version, trust });
   }
 
   /** Whether everything that went through a reader belongs to its version. */

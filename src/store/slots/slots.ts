@@ -17,23 +17,30 @@ import { compareSlots, MAX_SLOTS, openSlotList, sealSlotList, summaryOf } from '
  */
 export async function listSlots(store: SealedStore): Promise<readonly SlotSummary[]> {
   store.refuseClosed();
-  return readConsistently(store.backend, async ({ generation }) => {
-    const root = await store.keyring.root(store.backend, generation);
-    const listed = await openSlotList(store.backend, root);
-    const [first] = await compareSlots(store.backend, root, listed);
+  return readConsistently(store.backend, async ({ generation }, view) => {
+    const root = await store.keyring.root(view, generation);
+    const listed = await openSlotList(view, root);
+    const [first] = await compareSlots(view, root, listed);
     if (first !== undefined) throw first.problem;
     return listed.map(summaryOf);
   });
 }
 
+interface AddSlotOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly tell?: (created: CreatedSlot) => Promise<void>;
+}
+
 /**
  * Adds a way to unlock the store, without touching data.
+ * @param options.tell told before the slot is there, so that no secret is lost with whoever made it; when it throws, none is added.
  * @throws `invalid` for an impossible request; `conflict` when there are too many; `corrupt` as `listSlots`.
  */
 export async function addSlot(
   store: SealedStore,
   request: SlotRequest,
-  { clock = systemClock, random = systemRandom }: { clock?: Clock; random?: Random } = {},
+  { clock = systemClock, random = systemRandom, tell }: AddSlotOptions = {},
 ): Promise<CreatedSlot> {
   store.refuseClosed();
   const prepared = await prepareSlot(request, { storeId: store.id, clock, random });
@@ -50,6 +57,7 @@ export async function addSlot(
     const rootKey = root.export();
     const slot = prepared.wrap(rootKey, root.generation);
     wipe(rootKey);
+    await tell?.(prepared.created);
     await session.commit([slotBlob(slot), sealSlotList(root, [...listed, prepared.listed])]);
     return prepared.created;
   });

@@ -1,6 +1,7 @@
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, corrupt, denied, placed, sealed } from '../../ground/errors.ts';
-import type { Backend } from '../backends/backend.ts';
+import type { Backend, Followed } from '../backends/backend.ts';
+import { steady } from '../backends/whole-store.ts';
 import { RESTORE } from '../refusals.ts';
 import { Keyring, unwrapRoot } from '../sealed/keyring.ts';
 import type { Credential } from './credential.ts';
@@ -138,11 +139,22 @@ async function openWith(
 /** The slot files of one generation, even when another process replaces the root key meanwhile. */
 async function presentSlots(backend: Backend): Promise<Slots> {
   for (;;) {
-    const { generation } = await backend.state();
-    const read = await readFirstSlotFiles(backend, generation).catch((error: unknown) => ({ error }));
+    const { state, view } = await presentView(backend);
+    const { generation } = state;
+    const read = await readFirstSlotFiles(view, generation).catch((error: unknown) => ({ error }));
     if ((await backend.state()).generation !== generation) continue;
     if ('files' in read) return { generation, ...read };
     throw read.error;
+  }
+}
+
+/** A damaged journal says nothing of the slots: whoever unlocks is told of it by what comes next. */
+async function presentView(backend: Backend): Promise<Followed> {
+  try {
+    return await steady(backend);
+  } catch (error) {
+    if (asCofferError(error)?.kind !== 'corrupt') throw error;
+    return { state: await backend.state(), view: backend };
   }
 }
 

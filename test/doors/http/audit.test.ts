@@ -1,6 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { AuditLog } from '../../../src/access/audit-log.ts';
+import { unavailable } from '../../../src/ground/errors.ts';
 import { refused } from '../../refusal.ts';
 import { issueToken, send, setPolicy, startServer, temporaryDirectory } from '../../servers/serving.ts';
 
@@ -145,6 +147,30 @@ describe('the audit trail of a server', () => {
     await reload();
     expect((await send(address, 'GET', '/v1/transit/keys/before', { token })).status).toBe(200);
     expect((await send(address, 'GET', '/v1/transit/keys/after', { token })).status).toBe(404);
+  });
+
+  it('when it can not be written after a change was made, nobody is invited to make it again', async () => {
+    const { address, token } = await audited();
+    for (const [path, body] of [
+      ['/v1/transit/keys/once', undefined],
+      ['/api/v2/organizations', { data: { type: 'organizations', attributes: { name: 'once' } } }],
+    ] as const) {
+      const append = vi.spyOn(AuditLog.prototype, 'append');
+      // The record of the request is written, that of the answer is not.
+      append.mockImplementationOnce(async () => undefined);
+      append.mockRejectedValueOnce(unavailable('the audit log can not be written'));
+      const { status, text } = await send(address, 'POST', path, {
+        token,
+        ...(body === undefined ? {} : { body, headers: { 'content-type': 'application/vnd.api+json' } }),
+      });
+      append.mockRestore();
+      expect({ status, text }).toEqual({
+        status: 409,
+        text: expect.stringContaining('the change is made, but the audit log can not be written'),
+      });
+    }
+    expect((await send(address, 'GET', '/v1/transit/keys/once', { token })).status).toBe(200);
+    expect((await send(address, 'GET', '/api/v2/organizations/once', { token })).status).toBe(200);
   });
 
   it('must be there before a server starts', async () => {

@@ -3,14 +3,17 @@ import { Sandbox } from '../sandbox.ts';
 import { crowd } from './crowd.ts';
 import { fullDisk } from './full-disk.ts';
 import { permissions } from './permissions.ts';
-import { readOnly } from './read-only.ts';
+import { readOnly, readOnlyAndDirty } from './read-only.ts';
+import { reader } from './reader.ts';
 import { writer } from './writer.ts';
 
 const conditions: Readonly<Record<string, (template: Sandbox, more: readonly string[]) => Promise<void>>> = {
   crowd,
   writer,
+  reader,
   'full-disk': fullDisk,
   'read-only': readOnly,
+  'read-only-and-dirty': readOnlyAndDirty,
   permissions,
 };
 

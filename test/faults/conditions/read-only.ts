@@ -2,10 +2,46 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { checkRefusal, checkStoreAfter, expectationsOf, run } from '../aftermath.ts';
+import { ALL } from '../errors/failures.ts';
+import { runStruckHere } from '../errors/struck-here.ts';
 import { questionsOf } from '../questions.ts';
 import type { Sandbox } from '../sandbox.ts';
-import { keyWrites, peopleWrites, storeWrites } from '../writes.ts';
+import { keyWrites, lookAt, peopleWrites, storeWrites } from '../writes.ts';
 import { observe } from './report.ts';
+
+/** Lets a disk fail for good and become read-only in the midst of each commit: readers see all before it, or all after it. */
+export async function readOnlyAndDirty(template: Sandbox): Promise<void> {
+  for (const write of [...keyWrites, ...peopleWrites, ...storeWrites.slice(2, 5)]) {
+    const expected = await expectationsOf(write, template);
+    const copy = template.copy();
+    const { calls } = await runStruckHere(copy, write, 'changes');
+    copy.remove();
+    for (let at = 1; at <= calls.length; at++) {
+      const box = template.copy();
+      const fault = { kind: 'failure', code: 'EIO', lasting: ALL } as const;
+      await runStruckHere(box, write, 'changes', { at, fault });
+      mountReadOnly(box.root);
+      await observe(`${write.name} cut short at call ${at} by a disk that is read-only then`, async () => {
+        for (const words of questionsOf(box, readFileSync(box.at('ciphertext'), 'utf8'))) {
+          const { exitCode, stderr } = await box.run(words);
+          // What was deleted is not found, and so is no more.
+          if (exitCode !== NOT_FOUND) assert.equal(exitCode, 0, `${words.join(' ')}: ${stderr}`);
+        }
+        const seen = await lookAt(write, box);
+        if (seen !== expected.before) assert.equal(seen, expected.after);
+      });
+      execFileSync('umount', [box.root]);
+      box.remove();
+    }
+  }
+}
+
+const NOT_FOUND = 3;
+
+function mountReadOnly(path: string): void {
+  execFileSync('mount', ['--bind', path, path]);
+  execFileSync('mount', ['-o', 'remount,bind,ro', path]);
+}
 
 /** Lets a disk become read-only under the store: what was written stays readable, and writes are refused with the reason. */
 export async function readOnly(template: Sandbox): Promise<void> {
@@ -13,8 +49,7 @@ export async function readOnly(template: Sandbox): Promise<void> {
     const expected = await expectationsOf(write, template);
     const box = template.copy();
     const truths = await answersIn(box);
-    execFileSync('mount', ['--bind', box.root, box.root]);
-    execFileSync('mount', ['-o', 'remount,bind,ro', box.root]);
+    mountReadOnly(box.root);
     const answer = await run(write, box);
     await observe(`${write.name} on a read-only disk`, async () => {
       checkRefusal(answer, 'EROFS');

@@ -31,7 +31,8 @@ export function failEverywhere(writes: readonly Write[]): void {
               if (failing.code !== undefined && call.kind === 'sync' && write.cleansLater !== true) {
                 expect(answer.exitCode).not.toBe(0);
               }
-              await checkStoreAfter(write, box, expected, { acknowledged: answer.exitCode === 0 });
+              const { exitCode } = answer;
+              await checkStoreAfter(write, box, expected, { acknowledged: exitCode === 0, exitCode });
               const cannotDelete = failing.name.endsWith('from then on') || call.kind === 'unlink';
               if (!cannotDelete)
                 expect(readdirSync(box.root).filter((name) => name.endsWith('.tmp'))).toEqual([]);

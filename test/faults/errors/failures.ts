@@ -22,7 +22,7 @@ const LOOK_FAILURES: Partial<Readonly<Record<Call['kind'], readonly string[]>>> 
 };
 
 const TAKES_ROOM: readonly Call['kind'][] = ['create', 'write', 'mkdir', 'sync'];
-const ALL: readonly Call['kind'][] = [
+export const ALL: readonly Call['kind'][] = [
   'reopen',
   'create',
   'write',

@@ -19,7 +19,8 @@ export function killEverywhere(writes: readonly Write[]): void {
         const { end, stdout } = await runStruck(box, write.words(box), write.input, kill);
         await tally.after(kill.name, async () => {
           expect(end).toBe('SIGKILL');
-          await checkStoreAfter(write, box, expected, { acknowledged: kill.isLast || stdout !== '' });
+          const isTold = stdout !== '' && write.printsFirst !== true;
+          await checkStoreAfter(write, box, expected, { acknowledged: kill.isLast || isTold });
         });
         box.remove();
       }

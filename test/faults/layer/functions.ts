@@ -72,7 +72,8 @@ function wrapNames(layer: Wrapping): void {
   layer.promise('rmdir', onPath('rmdir'));
   layer.sync('mkdirSync', onPath('mkdir'));
   for (const name of ['truncateSync', 'ftruncateSync']) layer.sync(name, onPath('truncate'));
-  for (const name of ['chmodSync', 'fchmodSync', 'chownSync']) layer.sync(name, onPath('attributes'));
+  for (const name of ['chmodSync', 'fchmodSync', 'chownSync', 'utimesSync'])
+    layer.sync(name, onPath('attributes'));
 }
 
 function wrapLooks(layer: Wrapping): void {

@@ -46,12 +46,17 @@ interface Failure {
   readonly lasting?: readonly Call['kind'][];
 }
 
+/** The process stops just before the call, until somebody lets it go on. */
+interface Stop {
+  readonly kind: 'stop';
+}
+
 /** A write takes only half of the bytes; no error. */
 interface ShortWrite {
   readonly kind: 'short';
 }
 
-export type Fault = Kill | Failure | ShortWrite;
+export type Fault = Kill | Stop | Failure | ShortWrite;
 
 export interface Plan {
   /** Only calls on what lies below this directory count. */

@@ -65,6 +65,10 @@ export class Strike {
 
 function verdictOf(fault: Fault, call: Call): Verdict {
   if (fault.kind === 'short') return 'short';
+  if (fault.kind === 'stop') {
+    process.kill(process.pid, 'SIGSTOP');
+    return 'pass';
+  }
   if (fault.kind === 'failure') return { error: systemError(fault.code, call), done: fault.done === true };
   if (fault.torn === true) return 'torn';
   return die();

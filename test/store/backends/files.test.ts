@@ -65,7 +65,9 @@ describe('a store directory', () => {
     await backend.exclusive(async () => {
       await expect(impatient.exclusive(async () => 'in')).rejects.toMatchObject({
         kind: 'unavailable',
-        message: expect.stringMatching(/lock is held by another process, waited for \d+ s$/),
+        message: expect.stringMatching(
+          /lock is held by this process since \d{4}-\d\d-\d\dT[\d:]+Z, waited for \d+ s$/,
+        ),
       });
     });
     expect(await impatient.exclusive(async () => 'in')).toBe('in');

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
+import { asCofferError } from '../../../ground/errors.ts';
 import type { Operation } from '../../../operations/declaration/operation.ts';
 import { type Method, pathParams, routesOf } from '../../../operations/declaration/route.ts';
 import { readDocument } from '../../../operations/json-api/request.ts';
@@ -122,7 +123,10 @@ export class JsonApi {
         return { answer, status: answer.status, data: outcome.data };
       },
       failed: (error, operation) => this.#failure(exchange, operation, error),
-      unrecorded: () => UNRECORDED,
+      unrecorded: (error) =>
+        asCofferError(error)?.kind === 'unconfirmed'
+          ? this.#failure(exchange, undefined, error).answer
+          : UNRECORDED,
     };
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { corrupt, placed } from '../../../ground/errors.ts';
+import { corrupt, failedAfter, placed } from '../../../ground/errors.ts';
 import { missing, REPAIR } from '../../refusals.ts';
 import { type Area, areas, type BlobRef, type Change, type Version } from '../backend.ts';
 import {
@@ -46,14 +46,18 @@ export async function commitChanges(
 async function commitOne(directory: StoreDirectory, from: Version, { ref, bytes }: Change): Promise<Version> {
   const target = directory.layout.blob(from.generation, ref);
   const staged = join(directory.state.path, SINGLE);
-  if (bytes !== undefined) await cleaningUp(directory, () => stageBlobFile(target, staged, bytes));
-  directory.state.change(settled(from), unsettled(from));
-  if (bytes === undefined) deleteFile(target);
-  else moveFile(staged, target);
-  // At the same time: the content, and the state that says that its revision is used.
-  const area = directory.layout.area(from.generation, ref.area);
-  await Promise.all([syncDirectory(area), syncDirectory(directory.state.path)]);
-  return finish(directory, from);
+  await cleaningUp(directory, from, async () => {
+    if (bytes !== undefined) await stageBlobFile(target, staged, bytes);
+    directory.state.change(settled(from), unsettled(from));
+    if (bytes === undefined) deleteFile(target);
+    else moveFile(staged, target);
+  });
+  return afterDecision('the change is made', async () => {
+    // At the same time: the content, and the state that says that its revision is used.
+    const area = directory.layout.area(from.generation, ref.area);
+    await Promise.all([syncDirectory(area), syncDirectory(directory.state.path)]);
+    return finish(directory, from);
+  });
 }
 
 async function commitSeveral(
@@ -63,19 +67,33 @@ async function commitSeveral(
 ): Promise<Version> {
   const journal: Journal = { from, entries: changes.map(entryOf) };
   const { state } = directory;
-  await cleaningUp(directory, async () => {
+  await cleaningUp(directory, from, async () => {
     makeDirectory(state.preparing);
     await inParallel(changes, ({ ref, bytes }) => stage(directory, from, ref, bytes));
     const journaling = writeDurably(join(state.preparing, JOURNAL), printJournal(journal));
     // All entries of the directory exist by now, so both may wait for the disk at the same time.
     await Promise.all([journaling, syncDirectory(state.preparing)]);
+    state.change(settled(from), unsettled(from));
+    // Once this is on disk the commit is decided. The sync covers the change of state, too.
+    moveFile(state.preparing, state.decided);
   });
-  state.change(settled(from), unsettled(from));
-  // Once this is on disk the commit is decided. The sync covers the change of state, too.
-  moveFile(state.preparing, state.decided);
-  await syncDirectory(state.path);
-  await apply(directory, journal);
-  return finishDecided(directory, from);
+  return afterDecision('the change is made', async () => {
+    await syncDirectory(state.path);
+    await apply(directory, journal);
+    return finishDecided(directory, from);
+  });
+}
+
+/**
+ * What fails from here on fails with `made` made: whoever writes next finishes it, and nobody may make it again.
+ * @see docs/decisions/0119
+ */
+export async function afterDecision(made: string, finishing: () => Promise<Version>): Promise<Version> {
+  try {
+    return await finishing();
+  } catch (error) {
+    throw failedAfter(made, error, 'do not repeat this: the next command that writes finishes it');
+  }
 }
 
 async function stage(
@@ -89,15 +107,22 @@ async function stage(
   await stageBlobFile(directory.layout.blob(from.generation, ref), staged, bytes);
 }
 
-/** Deletes what was staged when staging fails. */
-async function cleaningUp(directory: StoreDirectory, staging: () => Promise<void>): Promise<void> {
+/** When what leads to the decision fails, nothing of it is left. */
+async function cleaningUp(
+  { state }: StoreDirectory,
+  from: Version,
+  deciding: () => Promise<void>,
+): Promise<void> {
   try {
-    await staging();
+    await deciding();
   } catch (error) {
     try {
-      directory.state.discard(directory.state.list().others);
+      const { state: present, others } = state.list();
+      // First of all, or what is deleted below could pass for a commit that was applied.
+      if (present?.settled === false) state.change(unsettled(from), settled(from));
+      state.discard(others);
     } catch {
-      // The next writer clears it away; why staging failed is worth more.
+      // The next writer clears it away; why it failed is worth more.
     }
     throw error;
   }
@@ -108,21 +133,31 @@ export async function recover(directory: StoreDirectory, from: Version): Promise
   // It may have been killed before that: what is applied below must not reach the disk before the decision does.
   await syncDirectory(directory.state.path);
   await syncDirectory(directory.layout.directory);
-  const path = join(directory.state.decided, JOURNAL);
-  const bytes = readWhole(path);
-  if (bytes === undefined) {
+  const journal = readJournal(directory, from);
+  if (journal === undefined) {
     // At most one file had been moved into place; make that durable before anybody builds on it.
     for (const area of areas) await syncDirectory(directory.layout.area(from.generation, area));
     return finishDecided(directory, from);
   }
+  await apply(directory, journal);
+  return finishDecided(directory, from);
+}
+
+/**
+ * What the commit is going to do that was decided on top of a version; undefined when there is none, or when it is done.
+ * @throws `corrupt`
+ */
+export function readJournal({ state }: StoreDirectory, from: Version): Journal | undefined {
+  const path = join(state.decided, JOURNAL);
+  const bytes = readWhole(path);
+  if (bytes === undefined) return undefined;
   const journal = parseJournal(bytes, path);
   if (journal.from.generation !== from.generation || journal.from.revision !== from.revision) {
     throw corrupt(placed`${{ file: path }} is of another state of the store`, {
       hint: REPAIR,
     });
   }
-  await apply(directory, journal);
-  return finishDecided(directory, from);
+  return journal;
 }
 
 function finish(directory: StoreDirectory, from: Version): Version {
@@ -165,7 +200,7 @@ function applyEntry(directory: StoreDirectory, from: Version, { ref, sha256 }: J
 
 /** The staged file of a commit of one change. */
 const SINGLE = `blob${STAGED}`;
-/** The name of a staged file in the directory of a commit of several changes. */
+/** The name of a new blob in the directory of its commit. */
 export const stagedName = (ref: BlobRef): string => `${ref.area}-${ref.name}`;
 
 const entryOf = ({ ref, bytes }: Change): JournalEntry => ({

@@ -3,7 +3,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeWithParents } from '../../../ground/directories.ts';
-import { conflict, corrupt, placed } from '../../../ground/errors.ts';
+import { conflict, corrupt, failedAfter, placed } from '../../../ground/errors.ts';
 import { areas, type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
 import type { CreateOptions } from '../backend-kind.ts';
 import { diskError } from './disk-errors.ts';
@@ -66,8 +66,26 @@ async function fill(layout: Layout, content: InitialContent, resume: boolean): P
   await state.create(unsettled(version));
   await syncDirectory(state.path);
   moveFile(stagedHeader, layout.header);
-  await syncDirectory(layout.directory);
-  state.change(unsettled(version), settled(version));
+  try {
+    await syncDirectory(layout.directory);
+    state.change(unsettled(version), settled(version));
+  } catch (error) {
+    takeBack(layout, stagedHeader, error);
+    throw error;
+  }
+}
+
+/** Makes a store that nobody was told of yet an unfinished one again. @throws `unconfirmed` when that can't be done. */
+function takeBack(layout: Layout, stagedHeader: string, why: unknown): void {
+  try {
+    moveFile(layout.header, stagedHeader);
+  } catch {
+    throw failedAfter(
+      'the store is made',
+      why,
+      'do not make it again: see that "coffer doctor" finds it well',
+    );
+  }
 }
 
 /** @returns whether the directory is new. */

@@ -5,14 +5,13 @@ import {
   fsync,
   openSync,
   readSync,
-  renameSync,
   rmSync,
   type Stats,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { type Adapter, Low } from 'lowdb';
-import { isThere as isAnythingAt } from '../../../ground/directories.ts';
+import { isThere as isAnythingAt, isSurely, move } from '../../../ground/directories.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 
@@ -122,21 +121,21 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** Gives a file another place on the same disk, atomically. */
+/** Gives a file another place on the same disk, atomically. When this throws, it was seen not to be done. */
 export function moveFile(from: string, to: string): void {
   try {
-    renameSync(from, to);
+    move(from, to);
   } catch (error) {
     throw diskError(error, 'write', to);
   }
 }
 
-/** Deletes a file, if there is one. */
+/** Deletes a file, if there is one. When this throws, it was seen to be there yet. */
 export function deleteFile(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw diskError(error, 'delete', path);
+    if (!isSurely(path, false)) throw diskError(error, 'delete', path);
   }
 }
 

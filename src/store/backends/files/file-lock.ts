@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, utimesSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
@@ -22,7 +22,7 @@ const LONGEST_PAUSE_MS = 50;
  * Mutual exclusion among all processes that use one file. SQLite does the locking: it is the part of Node that
  * reaches the kernel's file locks, and it handles their traps (POSIX drops all locks of a process when *any*
  * descriptor of the file is closed). The kernel lets go when a process ends, however it ends, so no lock is ever stale.
- * Nothing is written: the file stays empty, and no other file appears. Never open the file by other means than this.
+ * Nothing is written: the file stays empty, and no other file appears. Its time of change says since when it is held. Never open the file by other means than this.
  * @see docs/decisions/0006
  */
 export class FileLock {
@@ -39,17 +39,18 @@ export class FileLock {
   /**
    * Runs `work` while no one else holds the lock, in this process or any other. First come, first served within the
    * process; between processes by chance.
+   * @param waitMs how long to wait, where it is less than usual.
    * @throws `unavailable` when the lock is not to be had in time, or the file can't be opened for writing.
    */
-  async hold<T>(work: () => Promise<T>): Promise<T> {
-    const start = elapsedMs();
+  async hold<T>(work: () => Promise<T>, waitMs = this.#waitMs): Promise<T> {
+    const wait: Wait = { start: elapsedMs(), waitMs };
     const before = this.#queue;
     const { promise: done, resolve: finish } = Promise.withResolvers<void>();
     const queue = before === undefined ? done : before.then(() => done);
     this.#queue = queue;
     try {
-      if (before !== undefined) await this.#inTime(before, start);
-      const release = await this.#acquire(start);
+      if (before !== undefined) await this.#inTime(before, wait);
+      const release = await this.#acquire(wait);
       try {
         return await work();
       } finally {
@@ -61,10 +62,10 @@ export class FileLock {
     }
   }
 
-  async #inTime(turn: Promise<void>, start: number): Promise<void> {
+  async #inTime(turn: Promise<void>, wait: Wait): Promise<void> {
     let alarm: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      alarm = setTimeout(() => reject(this.#timeout(start)), this.#waitMs);
+      alarm = setTimeout(() => this.#timeout(wait).then(reject, reject), wait.waitMs);
     });
     try {
       await Promise.race([turn, late]);
@@ -74,12 +75,12 @@ export class FileLock {
   }
 
   /** @returns how to let go again. */
-  async #acquire(start: number): Promise<() => void> {
+  async #acquire(wait: Wait): Promise<() => void> {
     const database = this.#open();
     try {
       while (!this.#tryBegin(database)) {
-        const waited = elapsedMs() - start;
-        if (waited > this.#waitMs) throw this.#timeout(start);
+        const waited = elapsedMs() - wait.start;
+        if (waited > wait.waitMs) throw await this.#timeout(wait);
         const longest = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waited * PAUSE_SHARE));
         await pause(1 + Math.random() * (longest - 1));
       }
@@ -87,6 +88,7 @@ export class FileLock {
       database.close();
       throw error;
     }
+    noteHolder(this.#path);
     return () => database.close();
   }
 
@@ -143,11 +145,25 @@ export class FileLock {
     return unavailable(placed`cannot lock ${{ file: this.#path }}`, { cause: error });
   }
 
-  #timeout(start: number): CofferError {
-    const seconds = String(Math.round((elapsedMs() - start) / 1000));
-    return unavailable(placed`${{ file: this.#path }} is held by another process, waited for ${seconds} s`, {
-      hint: 'wait until it is done (a rekey or backup of a large store takes a while), then try again',
-    });
+  async #timeout({ start }: Wait): Promise<CofferError> {
+    const { heldByOther } = await import('./lock-holder.ts');
+    return heldByOther(this.#path, elapsedMs() - start);
+  }
+}
+
+interface Wait {
+  /** As `elapsedMs` counts. */
+  readonly start: number;
+  readonly waitMs: number;
+}
+
+/** Lets those who wait in vain know since when: nothing but the time is written, and not into the file. */
+function noteHolder(path: string): void {
+  const now = Date.now() / 1000;
+  try {
+    utimesSync(path, now, now);
+  } catch {
+    // It is for a message only.
   }
 }
 

@@ -1,6 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
+import { pause } from '../../../ground/pause.ts';
 import { missing, noStore, REPAIR, RESTORE } from '../../refusals.ts';
 import {
   type Area,
@@ -10,7 +12,9 @@ import {
   type BlobRef,
   type Change,
   type ChooseGeneration,
+  type ExclusiveOptions,
   type Flaw,
+  type Followed,
   LOCK_WAIT_MS,
   type Mend,
   type State,
@@ -19,13 +23,16 @@ import {
 } from '../backend.ts';
 import type { BackendOptions } from '../backend-kind.ts';
 import { WentBack, type Witness } from '../witness.ts';
-import { commitChanges, recover, type StoreDirectory } from './commit.ts';
+import { afterDecision, commitChanges, recover, type StoreDirectory } from './commit.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { isThere, readBlobFile, readWhole, refuseForeign, syncDirectory } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
 import { deleteGeneration, deleteNeighbours, listGenerations, writeGeneration } from './generation-files.ts';
 import { HEADER, Layout, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
 import { DECIDED, StateDirectory, settled, unsettled } from './state-directory.ts';
+
+/** Most commits are done within this. */
+const PATIENCE_MS = 8;
 
 /** A store in a directory of files, shared by any number of processes. Layout: docs/format.md. */
 export class FilesBackend implements Backend {
@@ -37,6 +44,8 @@ export class FilesBackend implements Backend {
   #checkedGeneration = 0;
   /** That of the store that was opened. */
   #header: Buffer | undefined;
+  /** The revision on top of which there is a commit that is not done soon. */
+  #waitedFor: number | undefined;
 
   constructor(directory: string, options: BackendOptions = {}) {
     const layout = new Layout(directory);
@@ -85,6 +94,22 @@ export class FilesBackend implements Backend {
     }
   }
 
+  async follow(): Promise<Followed> {
+    const { followCommit } = await import('./unfinished.ts');
+    return followCommit(this, this.#directory, () => this.#stateInAMoment());
+  }
+
+  /** The state once whoever is committing is done, for whom a moment is waited, but once. */
+  async #stateInAMoment(): Promise<State> {
+    const start = elapsedMs();
+    for (;;) {
+      const state = await this.state();
+      if (state.settled || state.revision === this.#waitedFor) return state;
+      if (elapsedMs() - start > PATIENCE_MS) this.#waitedFor = state.revision;
+      else await pause(1);
+    }
+  }
+
   async read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined> {
     return readBlobFile(this.#directory.layout.blob(generation, ref));
   }
@@ -121,8 +146,14 @@ export class FilesBackend implements Backend {
     return mended;
   }
 
-  async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
-    return this.#lock.hold(async () => work(new FilesSession(this.#directory, await this.#prepare())));
+  async exclusive<T>(
+    work: (session: WriteSession) => Promise<T>,
+    { waitMs }: ExclusiveOptions = {},
+  ): Promise<T> {
+    return this.#lock.hold(
+      async () => work(new FilesSession(this.#directory, await this.#prepare())),
+      waitMs,
+    );
   }
 
   /** Nothing stays open between calls. */
@@ -205,19 +236,23 @@ class FilesSession implements WriteSession {
     const next: Version = { generation: from.generation + 1, revision: from.revision + 1 };
     await writeGeneration(layout, next.generation, blobs);
     state.change(settled(from), settled(next));
-    await syncDirectory(state.path);
     this.version = next;
-    await deleteGeneration(layout, from.generation);
-    await syncDirectory(layout.directory);
-    return next;
+    return afterDecision('everything is sealed under a new root key', async () => {
+      await syncDirectory(state.path);
+      await deleteGeneration(layout, from.generation);
+      await syncDirectory(layout.directory);
+      return next;
+    });
   }
 
   async raise(revision: number): Promise<void> {
     const { state } = this.#directory;
     const next: Version = { ...this.version, revision };
     state.change(settled(this.version), settled(next));
-    await syncDirectory(state.path);
-    this.version = next;
+    this.version = await afterDecision('the state is accepted', async () => {
+      await syncDirectory(state.path);
+      return next;
+    });
   }
 }
 

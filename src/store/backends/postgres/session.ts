@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CofferError, placed, unavailable } from '../../../ground/errors.ts';
+import { CofferError, placed, unavailable, unconfirmed } from '../../../ground/errors.ts';
 import type { Blob, Change, CommitOptions, Version, WriteSession } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
@@ -177,7 +177,7 @@ export class PostgresSession implements WriteSession {
       await write();
     } catch (error) {
       if (error instanceof CofferError || !isConnectionLoss(error)) throw this.#explained(error);
-      throw unavailable(
+      throw unconfirmed(
         placed`the connection to ${this.#address.place} was lost while a change was being written`,
         {
           hint: 'look whether it was made before you try again: nothing was acknowledged',

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { printGoTime } from '../../../ground/clock.ts';
+import { type Aside, type CofferError, placed, type Text, unavailable } from '../../../ground/errors.ts';
+
+/** The byte that SQLite locks for whoever is going to write. @see https://www.sqlite.org/lockingv3.html */
+const RESERVED_BYTE = 0x40000001;
+/** In which Linux tells when a process began, whatever its own clock ticks in. */
+const TICKS_PER_SECOND = 100;
+const STATE = 0;
+const START_TIME = 19;
+
+interface Holder {
+  readonly pid: number;
+  /** Whether it was stopped, as by Ctrl-Z or a debugger. */
+  readonly isStopped: boolean;
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+}
+
+/**
+ * Why the lock at `path` was not to be had.
+ * @param waitedMs so far.
+ * @see docs/decisions/0121
+ */
+export function heldByOther(path: string, waitedMs: number): CofferError {
+  const holder = attempt(() => holderOf(path));
+  const by: Aside = { inside: `by ${nameOf(holder, path)}`, outside: 'by another process' };
+  return unavailable(placed`${{ file: path }} is held ${by}, waited for ${Math.round(waitedMs / 1000)} s`, {
+    hint: remedyFor(holder, path),
+  });
+}
+
+const WAIT = 'wait until it is done (a rekey or backup of a large store takes a while), then try again';
+
+function nameOf(holder: Holder | undefined, path: string): string {
+  if (holder === undefined) return 'another process';
+  const name = holder.pid === process.pid ? 'this process' : `process ${holder.pid}`;
+  const sinceMs = attempt(() => sinceWhen(path, holder));
+  return sinceMs === undefined ? name : `${name} since ${printGoTime(Math.floor(sinceMs / 1000) * 1000)}`;
+}
+
+function remedyFor(holder: Holder | undefined, path: string): Text {
+  if (holder === undefined)
+    return placed`${WAIT}; ${{ inside: `"lsof ${path}" finds it, unless it runs in another container or on another host`, outside: 'or see what runs on the server' }}`;
+  if (holder.pid === process.pid) return WAIT;
+  const { pid } = holder;
+  return holder.isStopped
+    ? placed`it is stopped${{ inside: `: "kill -CONT ${pid}" lets it go on, "kill -KILL ${pid}" ends it and loses nothing that was acknowledged`, outside: '' }}`
+    : placed`${WAIT}${{ inside: `; if it hangs, "kill -KILL ${pid}" ends it and loses nothing that was acknowledged`, outside: '' }}`;
+}
+
+/** What the kernel says. Undefined where it doesn't, or when the holder is not among the processes that are seen from here. */
+function holderOf(path: string): Holder | undefined {
+  const { dev, ino } = statSync(path);
+  for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
+    // 1: POSIX  ADVISORY  WRITE 4711 fd:01:123456 1073741825 1073741825
+    const [, kind, , mode, id = '', file = '', start] = line.split(/\s+/);
+    if (kind !== 'POSIX' || mode !== 'WRITE' || Number(start) !== RESERVED_BYTE) continue;
+    if (Number(file.split(':')[2]) !== ino || !/^[1-9]\d*$/.test(id)) continue;
+    // Some file systems show another device there, so the process itself is looked at.
+    if (hasOpen(id, dev, ino)) return processOf(Number(id));
+  }
+  return undefined;
+}
+
+const hasOpen = (id: string, dev: number, ino: number): boolean =>
+  readdirSync(`/proc/${id}/fd`).some((name) => {
+    const stats = attempt(() => statSync(`/proc/${id}/fd/${name}`));
+    return stats?.ino === ino && stats.dev === dev;
+  });
+
+function processOf(pid: number): Holder {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program comes before, and may have anything in it.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [, bootSeconds] = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8')) ?? [];
+  return {
+    pid,
+    isStopped: /^[Tt]$/.test(fields[STATE] ?? ''),
+    startedMs: (Number(bootSeconds) + Number(fields[START_TIME]) / TICKS_PER_SECOND) * 1000,
+  };
+}
+
+/** Whoever takes the lock touches the file; a Coffer from before that did not, and had it at most since it began. */
+const sinceWhen = (path: string, { startedMs }: Holder): number =>
+  Math.max(statSync(path).mtimeMs, Number.isNaN(startedMs) ? 0 : startedMs);
+
+/** For what is good to know, and no reason to fail. */
+function attempt<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { type Place, placed, unavailable } from '../../../ground/errors.ts';
+import {
+  type Area,
+  areas,
+  type Backend,
+  type BlobRef,
+  type ChooseGeneration,
+  type Flaw,
+  type Followed,
+  type Mend,
+  type State,
+  type Version,
+  type WriteSession,
+} from '../backend.ts';
+import type { Witness } from '../witness.ts';
+import { readJournal, type StoreDirectory, stagedName } from './commit.ts';
+import { errorCode } from './disk-errors.ts';
+import { isThere, readBlobFile, syncDirectory } from './durable-files.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+
+/** Each look that fails means that somebody has finished a commit meanwhile. */
+const ATTEMPTS = 1000;
+
+/**
+ * What can be read while a commit is under way, or was cut short: without the right to write, without writing, and waiting
+ * for nobody. A commit that is not decided has changed nothing. Of a decided one of several changes the journal says what is
+ * new, and where it lies until it is in its place. One of a single change is made or not, which nobody can tell, and either will do.
+ * What is shown is on disk first: nobody may build on what a power cut would take back.
+ * @see docs/decisions/0120
+ */
+export async function followCommit(
+  backend: Backend,
+  directory: StoreDirectory,
+  look: () => Promise<State>,
+): Promise<Followed> {
+  const { layout, state } = directory;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const found = await look();
+    if (found.settled) return { state: found, view: backend };
+    // In this order: what is being prepared becomes what is decided, never the other way.
+    const isUndecided = isThere(state.preparing);
+    const journal = isUndecided ? undefined : readJournal(directory, found);
+    const isApplied = journal === undefined && isThere(state.decided);
+    if (!isThere(state.file(found))) continue;
+    if (isUndecided) return { state: { ...found, settled: true }, view: backend };
+    const next: State = {
+      ...found,
+      revision: found.revision + 1,
+      settled: journal !== undefined || isApplied,
+    };
+    if (journal !== undefined) await makeDurable(state.path);
+    if (!next.settled) {
+      const changed = areas.map((area) => layout.area(found.generation, area));
+      // The last: a new store may not have its name on the disk yet.
+      for (const path of [...changed, state.path, layout.directory]) await makeDurable(path);
+    }
+    return {
+      state: next,
+      view: journal === undefined ? backend : new DecidedView(backend, directory, journal),
+    };
+  }
+  throw unavailable(placed`others keep writing to ${backend.place}`, { hint: 'try again' });
+}
+
+/** As far as there is anything to do: what is on a disk that nobody may write to is there to stay. */
+async function makeDurable(path: string): Promise<void> {
+  try {
+    await syncDirectory(path);
+  } catch (error) {
+    const { cause } = error as { readonly cause?: unknown };
+    if (errorCode(cause) !== 'EROFS') throw error;
+  }
+}
+
+/** A store as a decided commit is going to leave it. Whoever applies it may be at work meanwhile. */
+class DecidedView implements Backend {
+  readonly place: Place;
+  readonly headerPlace: Place;
+  readonly witness: Witness;
+  readonly #backend: Backend;
+  readonly #directory: StoreDirectory;
+  readonly #from: Version;
+  readonly #entries: ReadonlyMap<string, JournalEntry>;
+
+  constructor(backend: Backend, directory: StoreDirectory, { from, entries }: Journal) {
+    this.place = backend.place;
+    this.headerPlace = backend.headerPlace;
+    this.witness = backend.witness;
+    this.#backend = backend;
+    this.#directory = directory;
+    this.#from = from;
+    this.#entries = new Map(entries.map((entry) => [stagedName(entry.ref), entry]));
+  }
+
+  locate(generation: number, ref: BlobRef): Place {
+    return this.#backend.locate(generation, ref);
+  }
+
+  header(): Promise<Uint8Array> {
+    return this.#backend.header();
+  }
+
+  state(): Promise<State> {
+    return this.#backend.state();
+  }
+
+  async read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined> {
+    const entry = this.#entryOf(generation, ref);
+    if (entry === undefined) return this.#backend.read(generation, ref);
+    if (entry.sha256 === undefined) return undefined;
+    // Where it is not any more, it has been put into its place.
+    const staged = await readBlobFile(join(this.#directory.state.decided, stagedName(ref)));
+    return staged ?? this.#backend.read(generation, ref);
+  }
+
+  async has(generation: number, ref: BlobRef): Promise<boolean> {
+    const entry = this.#entryOf(generation, ref);
+    return entry === undefined ? this.#backend.has(generation, ref) : entry.sha256 !== undefined;
+  }
+
+  async names(generation: number, area: Area): Promise<string[]> {
+    const names = new Set(await this.#backend.names(generation, area));
+    for (const { ref, sha256 } of generation === this.#from.generation ? this.#entries.values() : []) {
+      if (ref.area !== area) continue;
+      if (sha256 === undefined) names.delete(ref.name);
+      else names.add(ref.name);
+    }
+    return [...names];
+  }
+
+  strays(): Promise<Place[]> {
+    return this.#backend.strays();
+  }
+
+  flaws(): Promise<readonly Flaw[]> {
+    return this.#backend.flaws();
+  }
+
+  repair(choose: ChooseGeneration): Promise<readonly Mend[]> {
+    return this.#backend.repair(choose);
+  }
+
+  exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
+    return this.#backend.exclusive(work);
+  }
+
+  close(): void {
+    this.#backend.close();
+  }
+
+  #entryOf(generation: number, ref: BlobRef): JournalEntry | undefined {
+    return generation === this.#from.generation ? this.#entries.get(stagedName(ref)) : undefined;
+  }
+}

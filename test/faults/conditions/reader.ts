@@ -1,0 +1,18 @@
+import { unavailable } from '../../../src/ground/errors.ts';
+import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
+import { questionsOf } from '../questions.ts';
+import type { Sandbox } from '../sandbox.ts';
+
+/** How often a reader asks everything. */
+export const READINGS = 3;
+
+/** Asks questions while others write, and never gets the right to write; says each that was answered. */
+export async function reader(box: Sandbox, [ciphertext = '']: readonly string[]): Promise<void> {
+  FilesBackend.prototype.exclusive = () => Promise.reject(unavailable('a reader has asked for the lock'));
+  for (let reading = 0; reading < READINGS; reading++) {
+    for (const words of questionsOf(box, ciphertext)) {
+      await box.ok(words);
+      process.stdout.write(`${words.join(' ')}\n`);
+    }
+  }
+}
