@@ -43,7 +43,7 @@ export interface AuditedResponse {
 /** What looks like a token: a segment of a path, also where an error quotes the path. */
 const TOKEN = /(?<=^|[\s/"'])(?:(?:cfr|hv[sbr])\.[^\s/"']{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=[\s/"']|$))/g;
 /** A value that an error repeats cut short. */
-const CUT_SHORT = /[^"']{4,}(?=…)/g;
+const CUT_SHORT = /[^"']{4,}(?=\u2026)/g;
 /** Shorter values are parts of other words. */
 const LEAST_REPEATED = 4;
 /** As parameters are called. A body that was sent in the wrong form comes as one long name, and may be a secret. */

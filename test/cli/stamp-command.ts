@@ -20,6 +20,7 @@ import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.doubl
 export const stamp = operation({
   route: 'POST stamp/:name',
   capability: 'update',
+  computes: true,
   params: {
     name: keyName({ help: 'The key.', required: true, cli: { positional: true } }),
     input: base64({ help: 'What to stamp.' }),

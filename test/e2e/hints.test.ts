@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -13,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { initStore } from '../../src/store/administration/init.ts';
 import { allIsWell, flip, named } from './followed.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
@@ -66,7 +68,7 @@ interface Case {
   readonly title: string;
   /** The hint's text in the source. */
   readonly hint: string;
-  follow(): void;
+  follow(): void | Promise<void>;
 }
 
 const REPAIR =
@@ -259,6 +261,20 @@ const cases: readonly Case[] = [
     },
   },
   {
+    title: 'a slot is added to a store that has very many once another was removed',
+    hint: '\'remove one that is not needed any more with "coffer slots remove"\'',
+    async follow() {
+      const keys = [Buffer.from(MASTER_KEY, 'base64'), ...Array.from({ length: 63 }, () => randomBytes(32))];
+      const slots = keys.map((key) => ({ kind: 'raw', key }) as const);
+      await initStore({ location: here.file('store'), slots });
+      const own = ownSlot();
+      const command = named(here.refused('slots add --raw', 1), 'slots remove');
+      here.ok(`${command} ${slotIds().find((id) => id !== own)} --yes`);
+      here.ok('slots add --raw');
+      allIsWell(here);
+    },
+  },
+  {
     title: 'a wrong master key is replaced by one that the command makes',
     hint: '\'make one with "coffer keygen"\'',
     follow() {
@@ -297,7 +313,7 @@ const cases: readonly Case[] = [
 ];
 
 describe('a hint of the store that is followed', () => {
-  it.each(cases)('$title', ({ follow }) => follow());
+  it.each(cases)('$title, when one does as the hint says', ({ follow }) => follow());
 
   it('lets go on, when a store that others can write is given its mode again', () => {
     furnished();
@@ -344,6 +360,10 @@ it('every hint of the store that names a command is followed by a test', () => {
     ...cases.map(({ hint }) => hint),
     ...databaseHints,
     ...acceptanceHints,
+    // In test/store/slots/planted.test.ts.
+    '\'somebody may have planted slot files: unlock with a master key or a key file, and remove those that "coffer doctor" names\'',
+    // After a disk that failed: in test/faults.
+    '\'do not make it again: see that "coffer doctor" finds it well\'',
     // Doctor itself tells what there is to do; see the others.
     '\'check the disk, then run "coffer doctor"\'',
   ]);

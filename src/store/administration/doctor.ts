@@ -4,6 +4,7 @@ import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
+import { REPAIR } from '../refusals.ts';
 import type { Keyring } from '../sealed/keyring.ts';
 import type { Credential } from '../slots/credential.ts';
 import { readSlotFiles } from '../slots/slot-list.ts';
@@ -77,7 +78,12 @@ export async function examine(
   const examination =
     (await unlessDamaged(() => readConsistently(backend, examineIt), backend.place, unfinished)) ??
     (await examineIt(state, backend));
-  return { ...examination, findings: [...unfinished, ...examination.findings].sort(byFile) };
+  const findings = [...unfinished, ...examination.findings].sort(byFile);
+  // What a change that is not finished seems to have lost comes back when it is finished or given up.
+  return {
+    ...examination,
+    findings: state.settled ? findings : findings.map((found) => ({ ...found, hint: REPAIR })),
+  };
 }
 
 /** All that can be told of a store that stays locked. */
