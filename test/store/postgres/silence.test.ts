@@ -143,7 +143,7 @@ describe.skipIf(missing !== undefined)(
           return session.version;
         });
         // Whoever comes back after all is told that the right to write was lost.
-        expect(await failure(() => vanished)).toMatch(/^unconfirmed: the connection to .* was lost$/);
+        expect(await failure(() => vanished)).toMatch(/^unavailable: the connection to .* was lost$/);
         expectKept(await outcome(moment));
         expect(traffic.statuses).toEqual([200]);
       } finally {
@@ -168,7 +168,7 @@ describe.skipIf(missing !== undefined)(
             return session.commit(blob('a2'));
           }),
         );
-        expect(told).toMatch(/^unavailable: the connection to .* was lost while a change was being written$/);
+        expect(told).toMatch(/^unconfirmed: the connection to .* was lost while a change was being written$/);
         expect(performance.now() - moment).toBeLessThan(REQUEST_MS);
         // This one was made. Both go on: ours over a new connection.
         const { generation } = await others.state();
