@@ -40,7 +40,9 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
 }
 
 const secondsLeft = (expiresMs: number | undefined, nowMs: number): number =>
-  expiresMs === undefined ? 0 : Math.max(0, shown(Math.ceil((expiresMs - nowMs) / 1000)));
+  expiresMs === undefined
+    ? 0
+    : Math.min(Math.max(0, Math.ceil((expiresMs - nowMs) / 1000)), Number.MAX_SAFE_INTEGER);
 
 /** Tokens of earlier releases may have any number of seconds, and one of them must not break the list of all. */
 const shown = (seconds: number): number => Math.min(seconds, MOST_SECONDS);

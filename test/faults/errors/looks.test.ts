@@ -80,7 +80,8 @@ it.each([...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites])(
           `${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`,
           async () => {
             if (answer.exitCode !== 0) checkRefusal(answer, failing.code ?? '', WRONG_FILE_TOO);
-            await checkStoreAfter(write, box, expected, { acknowledged: answer.exitCode === 0 });
+            const { exitCode } = answer;
+            await checkStoreAfter(write, box, expected, { acknowledged: exitCode === 0, exitCode });
           },
         );
         box.remove();
