@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { UNCONFIRMED } from '../../../src/cli/exit-codes.ts';
 import { checkRefusal, checkStoreAfter, expectationsOf } from '../aftermath.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { Tally } from '../tally.ts';
@@ -79,9 +80,10 @@ it.each([...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites])(
         await tally.after(
           `${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`,
           async () => {
-            if (answer.exitCode !== 0) checkRefusal(answer, failing.code ?? '', WRONG_FILE_TOO);
             const { exitCode } = answer;
-            await checkStoreAfter(write, box, expected, { acknowledged: exitCode === 0, exitCode });
+            if (exitCode !== 0) checkRefusal(answer, failing.code ?? '', [...WRONG_FILE_TOO, UNCONFIRMED]);
+            const told = WRONG_FILE_TOO.includes(exitCode) ? {} : { exitCode };
+            await checkStoreAfter(write, box, expected, { acknowledged: exitCode === 0, ...told });
           },
         );
         box.remove();
