@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { checkRefusal, checkStoreAfter, expectationsOf, run } from '../aftermath.ts';
 import { questionsOf } from '../questions.ts';
 import type { Sandbox } from '../sandbox.ts';
@@ -93,7 +93,10 @@ async function answersIn(box: Sandbox): Promise<readonly Said[]> {
   return answers;
 }
 
-/** A write that succeeded may have replaced the file, or renamed it. */
+/** A write that succeeded may have replaced the file; the one that names the state, which nobody opens, it has renamed. */
 function giveBack(path: string, mode: number): void {
-  if (statSync(path, { throwIfNoEntry: false }) !== undefined) chmodSync(path, mode);
+  const isState = /^(?:clean|dirty)-/.test(basename(path));
+  const now = isState ? readdirSync(dirname(path)).find((name) => name.startsWith('clean-')) : undefined;
+  const given = now === undefined ? path : join(dirname(path), now);
+  if (statSync(given, { throwIfNoEntry: false }) !== undefined) chmodSync(given, mode);
 }

@@ -103,7 +103,7 @@ export async function followed(
   const box = put(second.live());
   const seen = await seenIn(write, box);
   assert.ok(hasEnded ? seen === after : seen === before || seen === after, 'the first fault alone does harm');
-  const { words, input, changes } = commandOf(follower, write, box, seen === before);
+  const { words, input, changes } = commandOf(follower, write, box, { isUndone: seen === before, seen });
   const { exitCode, stderr } = await record(box, second, words, { input, world: SECOND_WORLD });
   assert.equal(exitCode, 0, stderr);
   assert.equal(
@@ -131,16 +131,19 @@ function commandOf(
   follower: Follower,
   write: Write,
   box: Sandbox,
-  isUndone: boolean,
+  { isUndone, seen }: { readonly isUndone: boolean; readonly seen: string },
 ): { readonly words: readonly string[]; readonly input?: string | undefined; readonly changes: boolean } {
   const store = storeOf(write, box);
   if (isUndone && (follower === 'again' || store !== box.store)) {
     return { words: write.words(box), input: write.input, changes: true };
   }
-  const key = isUndone ? undefined : write.key;
+  const key = (isUndone ? undefined : write.key) ?? 'letters';
   const lines = {
     reads: ['orgs', 'list'],
-    'changes one': ['transit', 'keys', 'rotate', key ?? 'letters'],
+    // A fresh store has no keys.
+    'changes one': seen.includes(key)
+      ? ['transit', 'keys', 'rotate', key]
+      : ['transit', 'keys', 'create', key],
     'changes several': ['orgs', 'create', 'second'],
     again: ['orgs', 'create', 'second'],
   } satisfies Record<Follower, readonly string[]>;
