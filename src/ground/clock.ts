@@ -30,3 +30,9 @@ export const printTime = (epochMs: number): string =>
 export function printGoTime(epochMs: number): string {
   return printTime(epochMs).replace(/\.?0*Z$/, 'Z');
 }
+
+/** The longest duration that Go, and with it the peers' clients and backups, can hold in nanoseconds: some 292 years. */
+export const MOST_SECONDS = 9_223_372_036;
+
+/** A duration as they can hold it; earlier releases took longer ones. */
+export const boundedSeconds = (seconds: number): number => Math.min(seconds, MOST_SECONDS);

@@ -7,7 +7,9 @@
  * - `not-found`    the named thing does not exist
  * - `denied`       wrong key or passphrase, or the token's policies do not allow it
  * - `sealed`       no key was given, so the store stays locked
- * - `conflict`     the thing's present state forbids it (exists already, deletion not allowed, …)
+ * - `conflict`     the thing's present state forbids it (deletion not allowed, a place that is not empty, …)
+ * - `exists`       what is to be made is there already, and was left as it is
+ * - `inauthentic`  what is to be decrypted was altered, or another key made it
  * - `corrupt`      stored bytes are damaged, or of a format that this version does not read
  * - `unavailable`  the disk, the database or the server cannot answer now; nothing was changed
  * - `unconfirmed`  the change is made, or may be, and something after that failed: to be looked at, never simply repeated
@@ -22,6 +24,8 @@ export const ERROR_KINDS = [
   'denied',
   'sealed',
   'conflict',
+  'exists',
+  'inauthentic',
   'corrupt',
   'unavailable',
   'unconfirmed',
@@ -123,6 +127,8 @@ export const invalid = errorOf('invalid');
 export const notFound = errorOf('not-found');
 export const unsupported = errorOf('unsupported');
 export const conflict = errorOf('conflict');
+export const exists = errorOf('exists');
+export const inauthentic = errorOf('inauthentic');
 export const denied = errorOf('denied');
 export const sealed = errorOf('sealed');
 export const corrupt = errorOf('corrupt');

@@ -9,6 +9,6 @@ const FAMILY_LEVEL = '1.20.0';
 
 /**
  * What clients of the Vault family are told. They compare it with releases of Vault, so ours stands where a semantic version
- * has what no comparison looks at. @see docs/decisions/0126
+ * has what no comparison looks at; and without dots, at which simple parsers cut. @see docs/decisions/0126
  */
-export const familyVersion = `${FAMILY_LEVEL}+coffer.${version}`;
+export const familyVersion = `${FAMILY_LEVEL}+coffer-${version.replaceAll('.', '-')}`;

@@ -1,0 +1,54 @@
+import { decodeBase64 } from './base64.ts';
+
+/** Textual encodings (RFC 7468). */
+
+export interface PemBlock {
+  /** What stands behind BEGIN: `CERTIFICATE`. */
+  readonly label: string;
+  readonly bytes: Buffer;
+}
+
+const BEGIN = /^-----BEGIN (.+)-----$/;
+
+/**
+ * The blocks in a text, in order. What stands around them is skipped, as programs that print certificates explain them there; so
+ * are blocks that don't end, or hold no base64.
+ * @returns also whether anything but blanks follows the last block.
+ */
+export function pemBlocks(text: string): {
+  readonly blocks: readonly PemBlock[];
+  readonly junkAfter: boolean;
+} {
+  const blocks: PemBlock[] = [];
+  let open: { readonly label: string; readonly lines: string[] } | undefined;
+  let junkAfter = false;
+  for (const line of text.split('\n').map((raw) => raw.trim())) {
+    const label = BEGIN.exec(line)?.[1];
+    const bytes =
+      open !== undefined && line === `-----END ${open.label}-----` ? bytesOf(open.lines) : undefined;
+    if (bytes !== undefined && open !== undefined) {
+      blocks.push({ label: open.label, bytes });
+      open = undefined;
+      junkAfter = false;
+      continue;
+    }
+    junkAfter ||= line !== '';
+    if (label !== undefined) open = { label, lines: [] };
+    else open?.lines.push(line);
+  }
+  return { blocks, junkAfter };
+}
+
+function bytesOf(lines: readonly string[]): Buffer | undefined {
+  try {
+    return decodeBase64(lines.join(''));
+  } catch {
+    return undefined;
+  }
+}
+
+const COLUMNS = /.{1,64}/g;
+
+/** @param base64 on one line. @returns lines of 64 characters, without a newline at the end. */
+export const printPem = (label: string, base64: string): string =>
+  [`-----BEGIN ${label}-----`, ...(base64.match(COLUMNS) ?? []), `-----END ${label}-----`].join('\n');
