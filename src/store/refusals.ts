@@ -1,4 +1,12 @@
-import { type CofferError, corrupt, notFound, type Place, placed, type Text } from '../ground/errors.ts';
+import {
+  type CofferError,
+  corrupt,
+  exists,
+  notFound,
+  type Place,
+  placed,
+  type Text,
+} from '../ground/errors.ts';
 
 /** What to do about something that can be mended, or that somebody met in passing who does not know what it is. */
 export const REPAIR =
@@ -22,6 +30,12 @@ export const LIST_LOST =
 /** Something of a store is not there. */
 export const missing = (place: Place, hint?: Text): CofferError =>
   corrupt(placed`${place} is missing`, { hint });
+
+/** There is a store where one is to be made. */
+export const storeThere = (place: Place): CofferError =>
+  exists(placed`there is a store in ${place} already`, {
+    hint: 'give another location with --store, or use this one',
+  });
 
 /** There is no store at all; from elsewhere, where it would be is called the store itself. */
 export const noStore = (place: Place, hint: string): CofferError =>

@@ -40,6 +40,7 @@ export class RootKey {
   readonly #sealing: KeyObject;
   readonly #naming: KeyObject;
   readonly #random: Random;
+  readonly #derived = new Map<string, KeyObject>();
 
   /** @param bytes 32; the caller wipes them. */
   constructor(bytes: Uint8Array, storeId: string, generation: number, random: Random = systemRandom) {
@@ -54,6 +55,15 @@ export class RootKey {
   /** A copy of the root key itself, to be wrapped for a slot and then wiped. */
   export(): Buffer {
     return this.#root.export();
+  }
+
+  /** A key for a purpose of whoever uses the store; no two purposes have anything in common. */
+  derive(purpose: string): KeyObject {
+    const known = this.#derived.get(purpose);
+    if (known !== undefined) return known;
+    const key = subkey(this.#root, this.storeId, `coffer/1/key for ${purpose}`);
+    this.#derived.set(purpose, key);
+    return key;
   }
 
   /** The opaque name under which a blob is kept. */

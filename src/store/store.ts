@@ -1,3 +1,5 @@
+import type { KeyObject } from 'node:crypto';
+
 /**
  * The sealed store as the rooms above it see it: JSON documents in named collections, consistent reads,
  * atomic transactions across processes. Nothing here knows of keys, tags, files or HTTP. Documents are plain
@@ -33,6 +35,11 @@ export interface View {
   get<T>(ref: DocumentRef): Promise<T | undefined>;
   /** The ids of a collection, sorted by code unit. Costs no opening of the documents themselves. */
   list(collection: string, options?: ListOptions): Promise<string[]>;
+  /**
+   * A secret key of 32 bytes for one purpose, the same in every process that has the store open. It is derived from the root key,
+   * so it lies nowhere and a rekey replaces it. The same object for as long as it stays the same.
+   */
+  key(purpose: string): KeyObject;
 }
 
 export interface Transaction extends View {

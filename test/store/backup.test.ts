@@ -76,12 +76,12 @@ describe('a backup', () => {
     await backupStore({ location: directory, to });
     const first = readFileSync(to);
     await expect(backupStore({ location: directory, to })).rejects.toMatchObject({
-      kind: 'conflict',
+      kind: 'exists',
       message: `${to} exists already`,
     });
     expect(readFileSync(to)).toEqual(first);
     await expect(restoreStore({ from: to, location: directory })).rejects.toMatchObject({
-      kind: 'conflict',
+      kind: 'exists',
       message: `there is a store in ${directory} already`,
     });
     await expect(restoreStore({ from: to, location: folder })).rejects.toMatchObject({

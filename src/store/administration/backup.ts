@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { conflict, failedAfter, placed } from '../../ground/errors.ts';
+import { exists, failedAfter, placed } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Backend, Blob, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
@@ -40,12 +40,14 @@ export interface BackupSummary {
 export interface BackupOptions extends VerifyOptions {
   readonly location: Location;
   readonly to: string;
+  /** A file that is there may go for it. */
+  readonly replace?: boolean;
 }
 
 /**
  * Writes the whole store, as it is at one moment, to one file (0600, whole or not at all). Everything stays sealed, and
  * the keys that open it are those of this moment. Others may write meanwhile.
- * @throws `conflict` when `to` exists; `DamageError` when the store is not whole; `sealed` and `denied` as `openStore`.
+ * @throws `exists` when `to` does and must stay; `DamageError` when the store is not whole; `sealed` and `denied` as `openStore`.
  * @see docs/decisions/0118
  */
 export async function backupStore(options: BackupOptions): Promise<BackupSummary> {
@@ -53,18 +55,20 @@ export async function backupStore(options: BackupOptions): Promise<BackupSummary
 }
 
 async function backup(backend: Backend, options: BackupOptions): Promise<BackupSummary> {
-  const { to, credentials } = options;
+  const { to, credentials, replace = false } = options;
   const { id } = await readHeader(backend);
-  refuseExisting(to);
+  if (!replace) refuseExisting(to);
   const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
   const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
   try {
     const written = await readConsistently(backend, (version, view) =>
       writeBackup(view, version, partial, keyring, options),
     );
-    refuseExisting(to);
+    if (!replace) refuseExisting(to);
     moveFile(partial, to);
-    await syncDirectory(dirname(to)).catch((error: unknown) => takeBack(to, error));
+    await syncDirectory(dirname(to)).catch((error: unknown) =>
+      replace ? mayBeGone(error) : takeBack(to, error),
+    );
     return { id, ...written };
   } catch (error) {
     // Why it failed is worth more than why the rest of it stays.
@@ -76,7 +80,7 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
 /** A backup that is there may be the last good one. */
 function refuseExisting(to: string): void {
   if (isThere(to))
-    throw conflict(placed`${{ file: to }} exists already`, { hint: 'give another file, or delete it first' });
+    throw exists(placed`${{ file: to }} exists already`, { hint: 'say --force to replace it' });
 }
 
 /** What may be gone after a power cut is no backup, and would be in the way of the next one. */
@@ -84,13 +88,17 @@ async function takeBack(to: string, why: unknown): Promise<never> {
   try {
     await rm(to);
   } catch {
-    throw failedAfter(
-      'the backup is made',
-      why,
-      'it is whole, but may be gone after a power cut: copy it, or make another',
-    );
+    mayBeGone(why);
   }
   throw why;
+}
+
+function mayBeGone(why: unknown): never {
+  throw failedAfter(
+    'the backup is made',
+    why,
+    'it is whole, but may be gone after a power cut: copy it, or make another',
+  );
 }
 
 async function writeBackup(
@@ -130,7 +138,7 @@ export interface RestoreOptions extends VerifyOptions {
 /**
  * Brings a backup back to a place where nothing is: a directory, or `postgres://…`. The keys are those of the time of
  * the backup.
- * @throws `conflict` when the place isn't empty; `corrupt` when the backup is damaged or newer; `DamageError` when the store
+ * @throws `exists` or `conflict` when the place isn't empty; `corrupt` when the backup is damaged or newer; `DamageError` when the store
  * in it is not whole; `sealed` and `denied` as `openStore`. Nothing is left behind then.
  */
 export async function restoreStore(options: RestoreOptions): Promise<BackupSummary> {

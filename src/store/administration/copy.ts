@@ -33,7 +33,7 @@ const STOP = 'stop the servers that use it, then run this again: it goes on from
 /**
  * Copies a whole store as it is at one moment, sealed as it is: the same secrets open the copy. When
  * it is cut short, the next call goes on from there. The copy is compared with the original before it counts as a store.
- * @throws `conflict` when there is a store at `to`; `not-found` when there is none at `from`; `DamageError` when it is not
+ * @throws `exists` when there is a store at `to`; `not-found` when there is none at `from`; `DamageError` when it is not
  * whole; `sealed` and `denied` as `openStore`.
  * @see docs/decisions/0093
  */

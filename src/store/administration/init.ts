@@ -6,9 +6,10 @@ import { type Random, systemRandom } from '../../ground/random.ts';
 import type { Blob, InitialContent } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { MemoryBackend } from '../backends/memory.ts';
-import { createAt } from '../backends/registry.ts';
+import { createAt, withBackendAt } from '../backends/registry.ts';
 import { everyRef, readEvery } from '../backends/whole-store.ts';
-import { type Header, newHeader, printHeader } from '../header.ts';
+import { type Header, newHeader, printHeader, readHeader } from '../header.ts';
+import { storeThere } from '../refusals.ts';
 import { ROOT_KEY_BYTES, RootKey } from '../root-key.ts';
 import { COLLECTIONS, headOf } from '../sealed/collection-index.ts';
 import { Keyring } from '../sealed/keyring.ts';
@@ -40,8 +41,20 @@ export interface InitResult {
 }
 
 /**
+ * Tells whether a store could be made, as far as that can be seen at once: before anybody is asked for a new passphrase.
+ * @throws `exists` when there is one.
+ */
+export async function refuseStoreAt(location: Location): Promise<void> {
+  const place = await withBackendAt(location, async (backend) => {
+    await readHeader(backend);
+    return backend.place;
+  }).catch(() => undefined);
+  if (place !== undefined) throw storeThere(place);
+}
+
+/**
  * Makes a new store, empty but for what `furnish` puts into it: a random root key, held in the requested slots.
- * @throws `conflict` when the directory holds a store or anything else; `invalid` for an impossible slot;
+ * @throws `exists` when the directory holds a store, `conflict` when anything else; `invalid` for an impossible slot;
  * `unavailable` when the disk refuses. Nothing usable is left behind then.
  */
 export async function initStore(options: InitOptions): Promise<InitResult> {

@@ -49,6 +49,10 @@ export interface BackendKind {
   readonly form: string;
   readonly environment?: BackendEnvironment;
   matches(text: string): boolean;
+  /** The same for all ways to write one location, as far as that can be told without a look at it; without a password. */
+  identity(location: Located): string;
+  /** The same location for a process in another directory; absent where it is the same anyway. */
+  lasting?(location: Located): Located;
   /** @throws `invalid` for an impossible location. */
   open(location: Located, options: BackendOptions): Promise<Backend>;
   /**

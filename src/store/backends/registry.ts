@@ -43,6 +43,18 @@ export function uselessSecrets(location: Location): readonly string[] {
   return KINDS.filter((kind) => kind !== own).flatMap(({ environment }) => environment?.secrets ?? []);
 }
 
+/** What tells a location from others; the same however it is written, and without a password. */
+export function identityOf(location: Location): string {
+  const where = located(location);
+  return kindOf(where.text).identity(where);
+}
+
+/** The same location for a process that works in another directory. */
+export function lasting(location: Location): Location {
+  const where = located(location);
+  return kindOf(where.text).lasting?.(where) ?? where;
+}
+
 /** The backend of a store. @throws `invalid` for an impossible location. */
 export async function backendAt(location: Location, options: BackendOptions = {}): Promise<Backend> {
   const where = located(location);

@@ -40,6 +40,10 @@ export class BlobReader implements IndexReader {
     return this.#scope.version;
   }
 
+  get root(): RootKey {
+    return this.#scope.root;
+  }
+
   /** Whether the result counts only if the store is still at this version. */
   get needsConfirmation(): boolean {
     return this.#unconfirmed.size > 0;

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { invalid } from '../../ground/errors.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Blob, Change } from '../backends/backend.ts';
@@ -27,6 +28,10 @@ export class DocumentView implements View {
 
   async list(collection: string, options: ListOptions = {}): Promise<string[]> {
     return listIds(this.#reader, collection, options);
+  }
+
+  key(purpose: string): KeyObject {
+    return this.#reader.root.derive(purpose);
   }
 }
 
@@ -94,6 +99,10 @@ export class DocumentTransaction implements Transaction {
       .filter((id) => id > after)
       .sort()
       .slice(0, options.limit);
+  }
+
+  key(purpose: string): KeyObject {
+    return this.#base.key(purpose);
   }
 
   put(ref: DocumentRef, value: object): void {

@@ -26,6 +26,11 @@ export class Keyring {
     return new Keyring(root.storeId, '', undefined, root);
   }
 
+  /** Of a slot whose own keys stayed elsewhere: it opens this generation, and ends with it. */
+  static handedOver(slotId: string, root: RootKey): Keyring {
+    return new Keyring(root.storeId, slotId, undefined, root);
+  }
+
   /**
    * The root key of a generation; after a rekey by another process, the slot's keys open the new one.
    * @throws `sealed` when the store was locked, or the slot was removed since; `corrupt` naming the slot's file.
@@ -38,6 +43,8 @@ export class Keyring {
 
   /** As `root`, with the keys of the slot, whatever is known of this generation. */
   async open(backend: Backend, generation: number): Promise<RootKey> {
+    // Whoever has the keys of no slot knows this one, or none.
+    if (this.#keys === undefined && this.#root?.generation === generation) return this.#root;
     const bytes = await backend.read(generation, slotRef(this.slotId));
     if (bytes === undefined || this.#keys === undefined) {
       throw sealed('the store is sealed', {

@@ -212,7 +212,7 @@ describe('making a store directory', () => {
   it('refuses a directory that holds a store, or anything else', async () => {
     const { directory } = await newBackend();
     await expect(createFiles(directory, { ...content, blobs: none() })).rejects.toMatchObject({
-      kind: 'conflict',
+      kind: 'exists',
       message: `there is a store in ${directory} already`,
     });
     const other = temporaryDirectory();

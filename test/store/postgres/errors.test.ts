@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)(
       await initStore({ location: clerk, slots: slots() });
       await write(clerk);
       expect(await failure(() => initStore({ location: clerk, slots: slots() }))).toBe(
-        `conflict: there is a store in ${printed(schema, 'clerk')} already`,
+        `exists: there is a store in ${printed(schema, 'clerk')} already`,
       );
     });
 
@@ -236,7 +236,7 @@ describe.skipIf(missing !== undefined)(
       const back = join(temporaryDirectory(), 'back');
       await copyStore({ from: location, to: back });
       expect(await failure(() => copyStore({ from: directory, to: back }))).toBe(
-        `conflict: there is a store in ${back} already`,
+        `exists: there is a store in ${back} already`,
       );
       for (const place of [location, back]) {
         const { findings, unlocked } = await examineStore({

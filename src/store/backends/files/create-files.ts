@@ -4,6 +4,7 @@ import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeWithParents } from '../../../ground/directories.ts';
 import { conflict, corrupt, failedAfter, placed } from '../../../ground/errors.ts';
+import { storeThere } from '../../refusals.ts';
 import { areas, type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
 import type { CreateOptions } from '../backend-kind.ts';
 import { diskError } from './disk-errors.ts';
@@ -28,7 +29,7 @@ import { StateDirectory, settled, unsettled } from './state-directory.ts';
 /**
  * Makes the files of a new store. The store exists from the moment in which its header gets its name; until then the
  * staged header marks the directory as unfinished, so that what a killed `init` left can be begun again.
- * @throws `conflict` when the directory holds anything else; `unavailable` when the disk refuses: then everything
+ * @throws `exists` when the directory holds a store, `conflict` when anything else; `unavailable` when the disk refuses: then everything
  * made is deleted again.
  */
 export async function createFiles(
@@ -121,11 +122,7 @@ async function syncPathTo(directory: string, first: string): Promise<void> {
 
 function refuseOccupied(layout: Layout): void {
   const names = readdirSync(layout.directory);
-  if (names.includes(HEADER)) {
-    throw conflict(placed`there is a store in ${{ file: layout.directory }} already`, {
-      hint: 'give another directory with --store, or use this one',
-    });
-  }
+  if (names.includes(HEADER)) throw storeThere({ file: layout.directory });
   const unfinished = names.includes(HEADER + STAGED);
   const foreign = names.filter((name) => name !== basename(layout.lock));
   if (foreign.length > 0 && !unfinished) {

@@ -82,26 +82,20 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
 }
 
 /** Waits until the content of a file that somebody else has written is on disk. */
-export async function syncFile(path: string): Promise<void> {
-  try {
-    // Windows syncs only what was opened for writing.
-    const fd = openSync(path, constants.O_RDWR | NO_FOLLOW);
-    try {
-      await sync(fd);
-    } finally {
-      closeSync(fd);
-    }
-  } catch (error) {
-    throw diskError(error, 'write', path);
-  }
+export function syncFile(path: string): Promise<void> {
+  // Windows syncs only what was opened for writing.
+  return syncOpened(path, constants.O_RDWR | NO_FOLLOW);
 }
 
 /** Waits until the entries of a directory are on disk: what was created, renamed or deleted in it. */
 export async function syncDirectory(path: string): Promise<void> {
   // Windows can't open directories; its file system journals entries by itself.
-  if (process.platform === 'win32') return;
+  if (process.platform !== 'win32') await syncOpened(path, constants.O_RDONLY);
+}
+
+async function syncOpened(path: string, flags: number): Promise<void> {
   try {
-    const fd = openSync(path, constants.O_RDONLY);
+    const fd = openSync(path, flags);
     try {
       await sync(fd);
     } finally {

@@ -1,9 +1,13 @@
 /** Stores in a directory of files, shared by all processes of one machine. */
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { BackendKind } from '../backend-kind.ts';
 
 export const files: BackendKind = {
   form: 'directory',
   matches: () => true,
+  identity: ({ text }) => realPath(resolve(text)),
+  lasting: ({ text, defaults }) => ({ text: resolve(text), defaults }),
   async open({ text }, options) {
     const { FilesBackend } = await import('./files-backend.ts');
     return new FilesBackend(text, options);
@@ -16,3 +20,12 @@ export const files: BackendKind = {
     return text;
   },
 };
+
+/** Where nothing is yet, the path itself. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { conflict, corrupt, placed } from '../../../ground/errors.ts';
+import { corrupt, placed } from '../../../ground/errors.ts';
+import { storeThere } from '../../refusals.ts';
 import { type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
 import type { CreateOptions, Migration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
@@ -15,7 +16,7 @@ const STATEMENT_MS = 10 * 60_000;
 /**
  * Makes the rows of a new store, and the tables when they are missing. The store exists from the moment in which its one
  * row is marked as ready, after everything was compared with what was sent.
- * @throws `conflict` when there is a store already; `unavailable` when the database refuses.
+ * @throws `exists` when there is a store already; `unavailable` when the database refuses.
  */
 export async function createInPostgres(
   address: PostgresAddress,
@@ -99,11 +100,7 @@ class Filling {
       `SELECT ready, header FROM ${schema}.store`,
     );
     const [found] = rows;
-    if (found?.ready === true) {
-      throw conflict(placed`there is a store in ${place} already`, {
-        hint: 'give another location with --store, or use this one',
-      });
-    }
+    if (found?.ready === true) throw storeThere(place);
     if (resume && found?.header.equals(this.#content.header) === true) return;
     await this.discard();
     const { header, version } = this.#content;

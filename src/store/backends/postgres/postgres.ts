@@ -37,6 +37,8 @@ export const postgres: BackendKind = {
     }),
   },
   matches: (text) => LOCATION.test(text),
+  identity: ({ text, defaults: { host, port, user, dbname } }) =>
+    JSON.stringify([withoutPassword(text), host, port, user, dbname]),
   async open(location, options) {
     const { PostgresBackend } = await import('./postgres-backend.ts');
     return new PostgresBackend(await addressOf(location), options);
@@ -66,3 +68,6 @@ function passwordTable(variable: Variable): string | undefined {
   const usual = join(home, '.pgpass');
   return existsSync(usual) ? usual : undefined;
 }
+
+/** Whatever stands between the first colon of the user and the host. */
+const withoutPassword = (text: string): string => text.replace(/^([^:]*:\/\/[^:@/]*):.*@/, '$1@');
