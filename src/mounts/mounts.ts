@@ -1,10 +1,12 @@
 /** The table of mounts: which engine or login method answers below which path of the API. */
 
 import { createHash } from 'node:crypto';
-import { CofferError, invalid, notFound, unsupported } from '../ground/errors.ts';
+import { type CofferError, exists, invalid, notFound, unsupported } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
+import { uuidFrom } from '../ground/uuid.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
 import { DEFAULT_MOUNT, isLegal, isReserved, LOGIN_PREFIX, trimSlashes } from './paths.ts';
+import { clearRemoved, noteRemoved } from './removed-mounts.ts';
 
 /** What this room must know of an engine or a login method; the room of the engine or method says it. */
 export interface MountType {
@@ -14,6 +16,8 @@ export interface MountType {
   readonly isLogin?: true;
   /** What a mount keeps its data in, in the words of `collectionOf`; all of it goes with the mount. */
   readonly collections: readonly string[];
+  /** The name of the type whose operations its mounts have, where it has none of its own. */
+  readonly operationsOf?: string;
 }
 
 /** A place in the API's path space where one engine or login method answers, with data of its own. */
@@ -45,8 +49,20 @@ export interface MountConfig {
   readonly audit_non_hmac_response_keys?: readonly string[];
   /** `unauth`: shown to those without a token, too. */
   readonly listing_visibility?: 'hidden' | 'unauth';
+  /** Of the tokens that a login method issues. */
+  readonly token_type?: 'service' | 'batch' | 'default-batch';
+  /** When a login method locks names out. */
+  readonly user_lockout_config?: LockoutConfig;
   readonly passthrough_request_headers?: readonly string[];
   readonly allowed_response_headers?: readonly string[];
+}
+
+/** What was set of it, in the words of the API; 0 is the default. Times in seconds. */
+export interface LockoutConfig {
+  readonly user_lockout_threshold?: number;
+  readonly user_lockout_duration?: number;
+  readonly user_lockout_counter_reset_duration?: number;
+  readonly user_lockout_disable?: boolean;
 }
 
 type Options = Readonly<Record<string, string>>;
@@ -103,10 +119,14 @@ export class Mounts {
     this.#types = types;
   }
 
-  /** Every mount, or those of one type, sorted by path. */
+  /** Every mount, or those that have the operations of one type, sorted by path. */
   async list(type?: string): Promise<readonly Mount[]> {
     const mounts = await this.#store.read((view) => this.#table(view));
-    return type === undefined ? mounts : mounts.filter((mount) => mount.type === type);
+    return type === undefined ? mounts : mounts.filter((mount) => this.#operationsOf(mount) === type);
+  }
+
+  #operationsOf({ type }: Mount): string {
+    return this.#types.find(({ name }) => name === type)?.operationsOf ?? type;
   }
 
   /** @throws `not-found` when nothing, or nothing of that type, is mounted at `path`. */
@@ -124,7 +144,7 @@ export class Mounts {
 
   /**
    * Adds a mount.
-   * @throws `invalid` for an unknown type or an impossible path, `conflict` when the path is taken, or lies above or below a
+   * @throws `invalid` for an unknown type or an impossible path, `exists` when the path is taken, or lies above or below a
    *   taken one.
    */
   async add(
@@ -145,7 +165,7 @@ export class Mounts {
       const mounts = await this.#table(tx);
       const clash = mounts.find((other) => overlaps(other.path, mount.path));
       if (clash !== undefined) {
-        throw new CofferError('conflict', `path is already in use at ${clash.path}/`, {
+        throw exists(`path is already in use at ${isLogin ? relativePath(clash) : clash.path}/`, {
           field: 'path',
           hint: 'choose a path that is neither above nor below another mount',
         });
@@ -162,6 +182,7 @@ export class Mounts {
       const mounts = await this.#table(tx);
       const mount = mounts.find((candidate) => candidate.path === wanted);
       if (mount === undefined) throw noMount(wanted);
+      if (mount.type === TOKEN) throw unsupported('the token method has no settings');
       const options = withoutEmpty({ ...mount.options, ...change.options });
       const changed = { ...mount, ...change, options };
       await write(
@@ -192,7 +213,14 @@ export class Mounts {
       const mount = mounts.find(({ path }) => path === source);
       if (mount === undefined) throw invalid(`no matching mount at "${source}/"`, { field: 'from' });
       if (mount.type === TOKEN) throw invalid(`cannot remount "${source}/"`, { field: 'from' });
-      const path = checkedPath(target, isLoginMount(mount));
+      const isLogin = isLoginMount(mount);
+      if (isLogin && !target.startsWith(LOGIN_PREFIX)) {
+        throw invalid(`a login method can't be at "${target}/"`, {
+          field: 'to',
+          hint: `give a path below ${LOGIN_PREFIX}`,
+        });
+      }
+      const path = checkedPath(target, isLogin);
       if (mounts.some((other) => other !== mount && overlaps(other.path, path))) {
         throw invalid(`path in use at "${path}/"`, { field: 'to' });
       }
@@ -217,16 +245,18 @@ export class Mounts {
   }
 
   /**
-   * Removes a mount and all its data, in one change. A path that is not mounted is no error, as with peers.
+   * Removes a mount and all its data; the tokens of a login method hold no longer. An engine goes with its data in one
+   * change. A login method is gone in one change as well, and what it kept, which may be much, is cleared away after that:
+   * nobody can reach it any more. A path that is not mounted is no error, as with peers.
    * @returns whether there was one. The built-in one stays.
    * @throws `unsupported` for a type that only a later release knows.
    */
   async remove(path: string): Promise<boolean> {
     const wanted = trimSlashes(path);
-    return this.#store.transact(async (tx) => {
+    const removed = await this.#store.transact(async (tx) => {
       const mounts = await this.#table(tx);
       const mount = mounts.find((candidate) => candidate.path === wanted);
-      if (mount === undefined || mount.type === TOKEN) return false;
+      if (mount === undefined || mount.type === TOKEN) return undefined;
       const type = this.#types.find(({ name }) => name === mount.type);
       if (type === undefined) throw unsupported(`mounts of type ${mount.type} are not known here`);
       await write(
@@ -234,12 +264,22 @@ export class Mounts {
         mount.type,
         mounts.filter((candidate) => candidate !== mount),
       );
-      for (const name of type.collections) {
-        const collection = collectionOf(mount, name);
-        for (const id of await tx.list(collection)) tx.delete({ collection, id });
+      const collections = type.collections.map((name) => collectionOf(mount, name));
+      if (type.isLogin) await noteRemoved(tx, collections);
+      else {
+        for (const collection of collections) {
+          for (const id of await tx.list(collection)) tx.delete({ collection, id });
+        }
       }
-      return true;
+      return mount;
     });
+    if (removed !== undefined && isLoginMount(removed)) await this.sweep();
+    return removed !== undefined;
+  }
+
+  /** Clears away what removed login methods kept. A server calls it now and then, in case that somebody was killed at it. */
+  sweep(): Promise<void> {
+    return clearRemoved(this.#store);
   }
 
   async #table(view: View): Promise<readonly Mount[]> {
@@ -269,6 +309,19 @@ export class Mounts {
 export const collectionOf = ({ type, uuid }: Mount, name: string): string => `${type}/${uuid}/${name}`;
 
 export const isLoginMount = ({ path }: Mount): boolean => path.startsWith(LOGIN_PREFIX);
+
+/** The path of a login method as `sys/auth` names it. */
+export const relativePath = ({ path }: Mount): string =>
+  path.startsWith(LOGIN_PREFIX) ? path.slice(LOGIN_PREFIX.length) : path;
+
+/**
+ * The login method of a token; undefined once it was removed, and then its tokens hold no longer.
+ * @param uuid of the mount, which stays the same when it is moved.
+ */
+export async function loginMount(view: View, uuid: string): Promise<Mount | undefined> {
+  const table = await view.get<Table<Mount>>(TABLE);
+  return table?.mounts.find((mount) => mount.uuid === uuid);
+}
 
 /** A dialect that differs from the usual one was set, if need be by an earlier release. */
 function transitMounts({ mounts, defaults }: Table<TransitRow>): readonly Mount[] {
@@ -360,12 +413,3 @@ const noMount = (path: string): CofferError =>
     field: 'path',
     hint: 'list the mounts with "coffer mounts list"',
   });
-
-/** The text form of 16 bytes as a random (version 4) UUID, RFC 9562. */
-function uuidFrom(bytes: Uint8Array): string {
-  const copy = Buffer.from(bytes);
-  copy.writeUInt8((copy.readUInt8(6) & 0x0f) | 0x40, 6);
-  copy.writeUInt8((copy.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = copy.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}

@@ -59,8 +59,8 @@ describe('the path of a mount', () => {
       hint: 'use "transit"',
     });
     expect(await rejectionOf(table.add('echo', 'auth/token'))).toMatchObject({
-      kind: 'conflict',
-      message: 'path is already in use at auth/token/',
+      kind: 'exists',
+      message: 'path is already in use at token/',
     });
   });
 
@@ -149,6 +149,37 @@ describe('the table of mounts', () => {
     expect(await store.read((view) => view.list(collectionOf(one, 'roles')))).toEqual([]);
     expect(await store.read((view) => view.list(collectionOf(two, 'roles')))).toEqual(['r']);
     expect(await table.remove('auth/one')).toBe(false);
+  });
+
+  it('clears away what a login method kept, also after somebody was killed at it, and nothing is reached till then', async () => {
+    const store = await freshStore();
+    const table = new Mounts(store, systemRandom, TYPES);
+    const one = await table.add('echo', 'auth/one');
+    const collection = collectionOf(one, 'roles');
+    await store.transact((tx) => {
+      for (let i = 0; i < 1201; i++) tx.put({ collection, id: `role${i}` }, {});
+    });
+    let changes = 0;
+    const killedAfter = (most: number) =>
+      new Proxy(store, {
+        get(target, name) {
+          if (name === 'transact' && ++changes > most) throw new Error('killed');
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+    const left = () => store.read((view) => view.list(collection));
+    await expect(new Mounts(killedAfter(2), systemRandom, TYPES).remove('auth/one')).rejects.toThrow(
+      'killed',
+    );
+    expect(await left()).toHaveLength(701);
+    expect((await table.list()).map(({ path }) => path)).toEqual(['auth/token', 'transit']);
+    expect(await table.add('echo', 'auth/one')).not.toMatchObject({ uuid: one.uuid });
+    await table.sweep();
+    expect(await left()).toEqual([]);
+    const before = await store.revision();
+    await table.sweep();
+    expect(await store.revision()).toBe(before);
   });
 
   it('keeps mounts of a type that only a later release knows', async () => {
