@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type Branch, catalogue, type Entry, isEntry } from '../src/operations/catalogue.ts';
 import type { Operation } from '../src/operations/declaration/operation.ts';
+import { type Method, parseRoute, printPath } from '../src/operations/declaration/route.ts';
+import { loadRoutes, type Match, mountedRoutes } from '../src/operations/routes.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const page = readFileSync(`${root}docs/compatibility.md`, 'utf8');
@@ -37,5 +39,70 @@ describe('the page on compatibility', () => {
     );
     expect(wrong).toEqual([]);
     expect(rows.length).toBeGreaterThan(0);
+  });
+});
+
+/** The paths that OpenBao 2.6.2 registers for transit, with the operations of each. */
+const OPENBAO = [
+  'LIST keys',
+  ...['POST', 'GET', 'DELETE'].map((method) => `${method} keys/:name`),
+  ...[
+    'config',
+    'rotate',
+    'trim',
+    'soft-delete-restore',
+    'import',
+    'import_version',
+    'csr',
+    'set-certificate',
+  ].map((word) => `POST keys/:name/${word}`),
+  'DELETE keys/:name/soft-delete',
+  'POST derive-key/:name',
+  'GET wrapping_key',
+  'GET byok-export/:destination/:source(/:version)',
+  'GET export/:type/:name(/:version)',
+  'GET backup/:name',
+  'POST restore(/:name)',
+  ...['encrypt', 'decrypt', 'rewrap', 'datakey/:type'].map((word) => `POST ${word}/:name`),
+  ...['sign', 'verify', 'hmac'].map((word) => `POST ${word}/:name(/:algorithm)`),
+  'POST hash(/:algorithm)',
+  'POST random(/:source)(/:bytes)',
+  ...['config/keys', 'cache-config'].flatMap((path) => [`GET ${path}`, `POST ${path}`]),
+];
+
+/** Rows of the page's tables of paths: path, operation. */
+const paths = [...page.matchAll(/^\| `([A-Z]+ [^`]+)` \| (?:`([^`]+)`|none) \| [^|]+ \|$/gm)].map(
+  ([, path = '', operation]) => ({ path, operation }),
+);
+
+/** Words that are something where only some words are; any other name is `x`. */
+const SAMPLES: Readonly<Record<string, string>> = { source: 'platform', bytes: '32', type: 'plaintext' };
+
+/** With all of its optional segments, with the first of them, with none. */
+function samplesOf(notation: string): readonly { readonly method: Method; readonly path: string }[] {
+  const route = parseRoute(notation);
+  const optional = route.parts.flatMap((part) => ('param' in part && part.optional ? [part.param] : []));
+  return [...optional, ''].map((_, count) => {
+    const left = optional.slice(count);
+    const path = printPath(route, (param) => (left.includes(param) ? undefined : (SAMPLES[param] ?? 'x')));
+    return { method: route.method, path };
+  });
+}
+
+describe('the paths of transit that the page lists', async () => {
+  const table = mountedRoutes(await loadRoutes(catalogue), 'vault').get('transit');
+  const answerTo = (match: Match | undefined): string | undefined =>
+    typeof match === 'object' ? match.served.name.replaceAll('.', ' ') : undefined;
+
+  it('are all that OpenBao has', () => {
+    expect(OPENBAO.filter((path) => !paths.some((row) => row.path === path))).toEqual([]);
+    const others = paths.filter(({ path }) => !OPENBAO.includes(path));
+    expect(others.filter(({ operation }) => operation !== undefined)).toEqual([]);
+  });
+
+  it.each(paths)('has $path answered by $operation', ({ path, operation }) => {
+    for (const sample of samplesOf(path)) {
+      expect(answerTo(table?.match(sample.method, sample.path)), sample.path).toBe(operation);
+    }
   });
 });

@@ -2,6 +2,7 @@ import { type CofferError, invalid } from '../ground/errors.ts';
 import type { Engine } from './engine.ts';
 import { changeKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
+import { lostVersionsWarning } from './lost-versions.ts';
 import type { NamedKey } from './named-key.ts';
 
 /** What may be changed; what is absent stays as it is. */
@@ -31,10 +32,15 @@ export async function configureKey(
   name: string,
   change: KeyConfiguration,
 ): Promise<{ readonly key: NamedKey; readonly warnings: readonly string[] }> {
-  const warnings = change.minDecryptionVersion === 0 ? [STARTS_AT_1] : [];
   const refusal = `no existing key named ${name} could be found`;
   const key = await changeKey(engine, name, refusal, ({ document }) => configured(document, change));
-  return { key, warnings };
+  return { key, warnings: [...warningsOf(change.minDecryptionVersion, key.document)] };
+}
+
+function* warningsOf(minDecryption: number | undefined, key: NamedKeyDocument): Generator<string> {
+  if (minDecryption === 0) yield STARTS_AT_1;
+  // Somebody wants versions back that may not be there.
+  if (minDecryption !== undefined) yield* lostVersionsWarning(key, key.minDecryptionVersion);
 }
 
 function configured(key: NamedKeyDocument, change: KeyConfiguration): NamedKeyDocument {

@@ -3,7 +3,7 @@ import { wipe } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
 import { type Context, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
-import { type Encrypted, KeyCipher, refuseAssociatedData } from './key-cipher.ts';
+import { type Encrypted, KeyCipher, refuseAssociatedData, requirePaddingScheme } from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST } from './version-choice.ts';
@@ -17,6 +17,8 @@ export interface DataKeyRequest {
   readonly context?: string | undefined;
   readonly associatedData?: string | undefined;
   readonly nonce?: string | undefined;
+  /** For RSA. */
+  readonly paddingScheme?: string | undefined;
   /** 0 or absent for the latest. */
   readonly keyVersion?: number;
 }
@@ -39,6 +41,7 @@ export async function dataKey(engine: Engine, name: string, request: DataKeyRequ
     throw invalid('invalid bit length', { field: 'bits', hint: `use one of ${LENGTHS_IN_BITS.join(', ')}` });
   }
   const { associatedData, nonce, keyVersion = LATEST } = request;
+  requirePaddingScheme(found, request.paddingScheme, 'padding_scheme');
   if (found.type.aead === undefined) refuseAssociatedData({ associatedData }, found.type.name);
   const key = await rotatedWhenDue(engine, found);
   const plaintext = engine.random.bytes(request.bits / 8);

@@ -2,7 +2,7 @@ import { invalid } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
-import { type DecryptRequest, KeyCipher } from './key-cipher.ts';
+import { type DecryptRequest, KeyCipher, requirePaddingScheme } from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
 
 /** A ciphertext as a caller gives it; the other texts are base64. */
@@ -12,6 +12,8 @@ export interface DecryptItem extends BatchItem {
   readonly associatedData?: string | undefined;
   /** For convergent keys of version 1 alone; others ignore it, as old clients send it always. */
   readonly nonce?: string | undefined;
+  /** For RSA. */
+  readonly paddingScheme?: string | undefined;
 }
 
 /**
@@ -25,8 +27,12 @@ export async function decrypt(
 ): Promise<ItemResult<Buffer>[]> {
   requireItems(items);
   requireUniformContext(items);
-  const cipher = new KeyCipher(engine, await requireKey(engine, name, 'encryption key not found'));
-  return eachItem(items, (item, index) => cipher.decrypt(decryptRequest(item), index));
+  const key = await requireKey(engine, name, 'encryption key not found');
+  const cipher = new KeyCipher(engine, key);
+  return eachItem(items, (item, index) => {
+    requirePaddingScheme(key, item.paddingScheme, 'padding_scheme', index);
+    return cipher.decrypt(decryptRequest(item), index);
+  });
 }
 
 /** @throws `invalid` without a ciphertext, or for a context that is not base64. */

@@ -3,7 +3,7 @@ import { denied, invalid, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
-import { type Encrypted, KeyCipher } from './key-cipher.ts';
+import { type Encrypted, KeyCipher, requirePaddingScheme } from './key-cipher.ts';
 import { findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
 import { encryptMakes, keyTypes } from './key-types/index.ts';
 import type { KeyType } from './key-types/key-type.ts';
@@ -22,6 +22,8 @@ export interface EncryptItem extends BatchItem {
   readonly associatedData?: string | undefined;
   /** For convergent keys of version 1 alone. */
   readonly nonce?: string | undefined;
+  /** For RSA. */
+  readonly paddingScheme?: string | undefined;
 }
 
 export interface EncryptOptions {
@@ -71,6 +73,7 @@ function encryptAll(
     if (item.plaintext === undefined) throw missingPlaintext();
     const plaintext = decodeBase64(item.plaintext, 'plaintext');
     const context = decodeContext(item.context);
+    requirePaddingScheme(key, item.paddingScheme, 'padding_scheme', index);
     const { keyVersion = LATEST, associatedData, nonce } = item;
     return cipher.encrypt({ plaintext, context, keyVersion, associatedData, nonce }, index);
   });

@@ -1,9 +1,11 @@
 import { type CofferError, conflict, invalid, unsupported } from '../ground/errors.ts';
+import { printPem } from '../ground/pem.ts';
 import { parseVersion } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { ExportFormat } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
+import { lostVersion } from './version-choice.ts';
 
 export interface ExportRequest {
   /** One of `exportKinds`. */
@@ -54,6 +56,10 @@ const KINDS: Readonly<Record<string, ExportKind>> = {
 };
 
 export const exportKinds = (): string[] => Object.keys(KINDS);
+
+/** Whether anybody may have what is taken out. */
+export const isPublicKind = (kind: unknown): boolean =>
+  typeof kind === 'string' && Object.hasOwn(KINDS, kind) && KINDS[kind]?.secret === false;
 
 const FORMATS: readonly string[] = ['', 'raw', 'der', 'pem'] satisfies ExportFormat[];
 const isFormat = (text: string): text is ExportFormat => FORMATS.includes(text);
@@ -110,7 +116,9 @@ function requestedVersion(key: NamedKey, text: string): KeyVersion {
   }
   const version = key.version(number);
   if (version !== undefined) return version;
-  throw notFoundVersion(latestVersion);
+  const missing = 'version does not exist or cannot be found';
+  if (number <= latestVersion) throw lostVersion(missing, number, 'version');
+  throw refusal(missing, 'version', `the latest version is ${latestVersion}`);
 }
 
 /** A version without its private part, which was imported so, prints as nothing. */
@@ -153,23 +161,12 @@ function printCertificates(_key: NamedKey, version: KeyVersion): string {
   throw lacks('selected key version does not have a certificate chain imported', 'choose another version');
 }
 
-const PEM_COLUMNS = /.{1,64}/g;
-
 /** Certificates in PEM, joined by newlines. @param chain base64 DER. */
 export const certificatesPem = (chain: readonly string[]): string =>
-  chain
-    .map((der) =>
-      ['-----BEGIN CERTIFICATE-----', ...(der.match(PEM_COLUMNS) ?? []), '-----END CERTIFICATE-----'].join(
-        '\n',
-      ),
-    )
-    .join('\n');
+  chain.map((der) => printPem('CERTIFICATE', der)).join('\n');
 
 const refusal = (message: string, field: string, hint: string): CofferError =>
   invalid(message, { field, hint });
 
 const lacks = (message: string, hint: string): CofferError =>
   unsupported(message, { field: 'key_type', hint });
-
-const notFoundVersion = (latest: number): CofferError =>
-  refusal('version does not exist or cannot be found', 'version', `the latest version is ${latest}`);

@@ -28,9 +28,18 @@ export function hash(input: string | undefined, algorithm: string, format: strin
     throw invalid('input missing', { field: 'input', hint: 'give base64; it may be empty' });
   }
   return lendInput(input, (bytes) => {
-    requireFormat(format);
-    return nodeHash(requireHash(algorithm).nodeName, bytes, format);
+    const { algorithm: nodeName, of } = hashing(algorithm, format);
+    return of(nodeHash(nodeName, bytes, 'buffer'));
   });
+}
+
+/** How bytes are hashed that come piece by piece. @throws `invalid` for format and algorithm, in this order. */
+export function hashing(algorithm: string, format: string) {
+  requireFormat(format);
+  return {
+    algorithm: requireHash(algorithm).nodeName,
+    of: (digest: Buffer): string => digest.toString(format),
+  };
 }
 
 function requireFormat(format: string): asserts format is BinaryFormat {

@@ -1,5 +1,5 @@
 import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
-import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
+import { type CofferError, inauthentic, invalid, unsupported } from '../ground/errors.ts';
 import {
   CIPHERTEXT,
   decodePayload,
@@ -220,6 +220,33 @@ export function refuseAssociatedData(
   });
 }
 
+/**
+ * A caller may name the padding of RSA. There is one: that of PKCS #1 v1.5 tells whoever can send ciphertexts, and sees how
+ * decryption fails, what is in them.
+ * @param member as the caller named the parameter.
+ * @param index the item's in its batch.
+ * @throws `unsupported` for another padding, or a key that does not pad.
+ */
+export function requirePaddingScheme(
+  { type }: NamedKey,
+  scheme: string | undefined,
+  member: string,
+  index?: number,
+): void {
+  if (!isGiven(scheme) || scheme === type.publicKeyEncryption?.paddingScheme) return;
+  const refused = index === undefined ? `${member} argument invalid` : `'[${index}].${member}' invalid`;
+  const padding = type.publicKeyEncryption?.paddingScheme;
+  throw padding === undefined
+    ? unsupported(`${refused}: unsupported key type ${type.name} for padding scheme`, {
+        field: member,
+        hint: 'leave it out: it is for RSA',
+      })
+    : unsupported(`${refused}: unsupported padding scheme ${scheme}`, {
+        field: member,
+        hint: `use ${padding}, or leave it out`,
+      });
+}
+
 const notSupported = (what: 'encryption' | 'decryption', typeName: string): CofferError =>
   unsupported(`message ${what} not supported for key type ${typeName}`, {
     field: 'name',
@@ -227,7 +254,7 @@ const notSupported = (what: 'encryption' | 'decryption', typeName: string): Coff
   });
 
 const tooShort = (): CofferError =>
-  invalid('invalid ciphertext length', { field: 'ciphertext', hint: 'it looks cut off' });
+  inauthentic('invalid ciphertext length', { field: 'ciphertext', hint: 'it looks cut off' });
 
 const noPrivateCounterpart = (): CofferError =>
   unsupported('cannot decrypt ciphertext, key version does not have a private counterpart', {

@@ -169,14 +169,14 @@ export function deleteKey(engine: Engine, name: string): Promise<void> {
 
 /**
  * Marks a key so that it is not used until it is restored, or takes the mark away.
- * @returns the key, and whether that changed anything.
- * @throws `not-found`
+ * @returns the key, and whether that changed anything; undefined where there is no key, which for peers is no error.
  */
 export async function setSoftDeleted(
   engine: Engine,
   name: string,
   softDeleted: boolean,
-): Promise<{ readonly key: NamedKey; readonly changed: boolean }> {
+): Promise<{ readonly key: NamedKey; readonly changed: boolean } | undefined> {
+  if ((await findKey(engine, name)) === undefined) return undefined;
   let changed = false;
   const key = await changeKey(engine, name, 'key not found', ({ document }) => {
     changed = document.softDeleted !== softDeleted;

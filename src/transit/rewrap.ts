@@ -3,16 +3,20 @@ import { eachItem, type ItemResult, requireItems, requireUniformContext } from '
 import { convergentVersionOf } from './convergent.ts';
 import { type DecryptItem, decryptRequest } from './decrypt.ts';
 import type { Engine } from './engine.ts';
-import { type Encrypted, KeyCipher } from './key-cipher.ts';
+import { type Encrypted, KeyCipher, requirePaddingScheme } from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
 import type { MaybePromise } from './key-types/key-type.ts';
 import type { NamedKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST, versionToWriteWith } from './version-choice.ts';
 
-export interface RewrapItem extends DecryptItem {
+export interface RewrapItem extends Omit<DecryptItem, 'paddingScheme'> {
   /** Version of the new ciphertext; 0 or absent for the latest. */
   readonly keyVersion?: number;
+  /** For RSA: that of the old ciphertext. */
+  readonly decryptPaddingScheme?: string | undefined;
+  /** For RSA: that of the new one. */
+  readonly encryptPaddingScheme?: string | undefined;
 }
 
 /**
@@ -31,6 +35,8 @@ export async function rewrap(
   const key = await rotatedWhenDue(engine, found);
   const cipher = new KeyCipher(engine, key);
   return eachItem(items, (item, index) => {
+    requirePaddingScheme(key, item.decryptPaddingScheme, 'decrypt_padding_scheme', index);
+    requirePaddingScheme(key, item.encryptPaddingScheme, 'encrypt_padding_scheme', index);
     const request = decryptRequest(item);
     const plaintext = cipher.decrypt(request, index);
     const keyVersion = item.keyVersion ?? LATEST;

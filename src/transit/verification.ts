@@ -113,14 +113,14 @@ function materialOf(
 const SHORTEST_SIGNATURE = 64;
 
 /**
- * A signature in the alphabet of its marshaling; undefined for one in the alphabet of the other marshaling, which is a
- * signature, though not a valid one here.
+ * A signature in the alphabet of its marshaling. Undefined for what is one but for alphabet and padding, so that a cut off `=`
+ * has one answer whether or not the rest is common to both alphabets: it is a signature, though not a valid one here.
  * @throws `invalid`
  */
-function decodeSignature(payload: string, { marshaling }: SignatureOptions): Buffer | undefined {
+export function decodeSignature(payload: string, { marshaling }: SignatureOptions): Buffer | undefined {
   const signature = DECODERS[marshaling](payload);
   if (signature !== undefined) return signature;
-  const other = DECODERS[marshaling === 'asn1' ? 'jws' : 'asn1'](payload);
+  const other = decodeUnpadded(payload, /^[\w+/-]*={0,2}$/);
   if (other !== undefined && other.length >= SHORTEST_SIGNATURE) return undefined;
   // The position of the first bad character would be that in the payload, which nobody sees as such.
   throw invalid('invalid base64 signature value', {
@@ -139,6 +139,13 @@ const DECODERS: Readonly<Record<Marshaling, (payload: string) => Buffer | undefi
     }
   },
   /** The alphabet for URLs, without padding. */
-  jws: (payload) =>
-    /^[\w-]*$/.test(payload) && payload.length % 4 !== 1 ? Buffer.from(payload, 'base64url') : undefined,
+  jws: (payload) => decodeUnpadded(payload, /^[\w-]*$/),
 };
+
+/** Newlines are overlooked anywhere, as in all base64 of the family. */
+function decodeUnpadded(payload: string, alphabet: RegExp): Buffer | undefined {
+  const line = payload.replace(/[\r\n]/g, '');
+  if (!alphabet.test(line)) return undefined;
+  const digits = line.replace(/={1,2}$/, '');
+  return digits.length % 4 === 1 ? undefined : Buffer.from(digits, 'base64url');
+}

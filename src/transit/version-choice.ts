@@ -60,13 +60,27 @@ export function requireExistingVersion(key: NamedKey, number: number): KeyVersio
   return requireVersion(key, number);
 }
 
-/** @throws `invalid` when the version was trimmed, or may not be used any more. */
+/** @throws `invalid` when the version was trimmed or lost, or may not be used any more. */
 export function requireVersion(key: NamedKey, number: number): KeyVersion {
   const version = key.version(number);
   if (version !== undefined) return version;
-  const { minDecryptionVersion } = key.document;
-  throw refusal('no such key version', `min_decryption_version of this key is ${minDecryptionVersion}`);
+  const { minDecryptionVersion, latestVersion } = key.document;
+  const missing = 'no such key version';
+  if (number > latestVersion) throw refusal(missing, `the latest is ${latestVersion}`);
+  if (number >= minDecryptionVersion) throw lostVersion(missing, number, 'key_version');
+  throw refusal(missing, `min_decryption_version of this key is ${minDecryptionVersion}`);
 }
+
+/**
+ * A version that should be there and is not: it was missing in the backup that the key was restored from.
+ * @param refusal what peers say where there is no such version.
+ * @see docs/decisions/0130
+ */
+export const lostVersion = (refusal: string, number: number, field: string): CofferError =>
+  invalid(`${refusal}: version ${number} was not in the backup that this key was restored from`, {
+    field,
+    hint: 'restore a backup that has it under another name',
+  });
 
 const refusal = (message: string, hint: string): CofferError =>
   invalid(message, { field: 'key_version', hint });

@@ -80,6 +80,41 @@ describe('verifying a signature of another implementation', () => {
     );
   });
 
+  it('overlooks newlines in either alphabet', async () => {
+    const broken = (signature: string) => signature.replace(/(v1:.{20})(.{20})/, '$1\n$2\r\n');
+    expect(await isValid(ed25519, ofFox(broken(ED25519_SIGNATURE)))).toBe(true);
+    const asUrl = ED25519_SIGNATURE.replaceAll('=', '').replaceAll('/', '_').replaceAll('+', '-');
+    expect(await isValid(ed25519, ofFox(broken(asUrl)), { marshalingAlgorithm: 'jws' })).toBe(true);
+  });
+
+  it.each([0, 63])('has one answer for a signature of bytes %i whose padding was cut off', async (byte) => {
+    const whole = Buffer.alloc(64, byte)
+      .toString('base64')
+      .replace(/^.{4}/, byte === 0 ? 'AAAA' : '+/+/');
+    for (const padding of ['', '=', '==']) {
+      const signature = `vault:v1:${whole.replaceAll('=', '')}${padding}`;
+      expect(await isValid(ed25519, ofFox(signature))).toBe(false);
+      expect(await isValid(ed25519, ofFox(signature), { marshalingAlgorithm: 'jws' })).toBe(false);
+    }
+  });
+
+  it('takes the numbers of ECDSA for what they are, whatever zeros and further elements come with them', async () => {
+    const der = Buffer.from(ECDSA_SIGNATURE, 'base64');
+    const [r, s] = [der.subarray(4, 36), der.subarray(39)];
+    const text = (bytes: Buffer, form: 'base64' | 'base64url') => ofFox(`vault:v1:${bytes.toString(form)}`);
+    const zero = Buffer.alloc(1);
+    const jws = { marshalingAlgorithm: 'jws' };
+    expect(await isValid(ecdsa, text(Buffer.concat([r, s]), 'base64url'), jws)).toBe(true);
+    expect(await isValid(ecdsa, text(Buffer.concat([zero, r, zero, s]), 'base64url'), jws)).toBe(true);
+    const extra = Buffer.concat([der, Buffer.from('020101', 'hex')]);
+    extra.writeUInt8(extra.readUInt8(1) + 3, 1);
+    expect(await isValid(ecdsa, text(extra, 'base64'))).toBe(true);
+    expect(await isValid(ecdsa, { ...text(extra, 'base64'), input: 'AAAA' })).toBe(false);
+    // The element counts for nothing, and none of the numbers can be in it.
+    extra.writeUInt8(extra.readUInt8(38) ^ 1, 38);
+    expect(await isValid(ecdsa, text(extra, 'base64'))).toBe(false);
+  });
+
   it('answers false for an ed25519 signature of another length', async () => {
     expect(await isValid(ed25519, ofFox('vault:v1:'))).toBe(false);
     expect(await isValid(ed25519, ofFox('vault:v1:AAAA'))).toBe(false);

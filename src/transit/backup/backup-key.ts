@@ -1,4 +1,4 @@
-import { printGoTime } from '../../ground/clock.ts';
+import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { conflict } from '../../ground/errors.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Engine } from '../engine.ts';
@@ -8,6 +8,7 @@ import { keyTypeNamed } from '../key-types/index.ts';
 import type { KeyType } from '../key-types/key-type.ts';
 import type { NamedKey } from '../named-key.ts';
 import { closeBackupBlob } from './blob.ts';
+import { isRelative } from './consistency.ts';
 import {
   type BackupEntry,
   type BackupPolicy,
@@ -74,6 +75,8 @@ function policyOf(
   keys: ReadonlyMap<string, BackupEntry>,
 ): BackupPolicy {
   const { backupInfo, restoreInfo } = document;
+  // Earlier releases took more than can be restored, here too.
+  const storagePrefix = String(document.passthrough?.[KEPT_MEMBERS.storagePrefix] ?? '');
   return {
     name: document.name,
     keySize: document.keyBytes,
@@ -95,8 +98,9 @@ function policyOf(
     ...(restoreInfo === undefined ? {} : { restoreInfo }),
     allowPlaintextBackup: document.allowPlaintextBackup,
     versionTemplate: document.versionTemplate,
-    storagePrefix: String(document.passthrough?.[KEPT_MEMBERS.storagePrefix] ?? ''),
-    autoRotatePeriodNanoseconds: BigInt(document.autoRotatePeriodSeconds) * NANOSECONDS_PER_SECOND,
+    storagePrefix: isRelative(storagePrefix) ? '' : storagePrefix,
+    autoRotatePeriodNanoseconds:
+      BigInt(boundedSeconds(document.autoRotatePeriodSeconds)) * NANOSECONDS_PER_SECOND,
     imported: document.imported,
     allowImportedKeyRotation: document.allowImportedKeyRotation,
     softDeleted: document.softDeleted,

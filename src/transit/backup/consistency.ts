@@ -1,6 +1,6 @@
-import { X509Certificate } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
+import { OTHER_KEY, publicKeyOf, readCertificate, UNREADABLE } from '../certificates/certificate.ts';
 import { CALLER_NONCE_BYTES } from '../convergent.ts';
 import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType, type StoredMaterial } from '../key-types/key-type.ts';
 import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
@@ -41,10 +41,17 @@ export function checkSettings({ policy, archivedKeys = [] }: BackupDocument, typ
   if (policy.versionTemplate !== '' && !isVersionTemplate(policy.versionTemplate)) {
     throw inconsistentBackup(policy.name, 'error parsing version template');
   }
-  if (policy.autoRotatePeriodNanoseconds < 0n || policy.autoRotatePeriodNanoseconds >= 2n ** 63n) {
+  if (policy.autoRotatePeriodNanoseconds < 0n) {
     throw inconsistentBackup(policy.name, 'auto rotate period is out of range');
   }
+  // Nothing is kept below it here, but peers that take the key over would store it there.
+  if (isRelative(policy.storagePrefix)) {
+    throw inconsistentBackup(policy.name, 'relative paths not supported');
+  }
 }
+
+/** A path that may lead out of the place that it is meant for; by the rule of peers. */
+export const isRelative = (path: string): boolean => path.includes('..');
 
 /** It stands in front of every ciphertext. */
 const MAX_TEMPLATE_LENGTH = 512;
@@ -122,14 +129,15 @@ const MOST_VERSIONS = 100_000;
 
 /**
  * The versions that a backup holds, oldest first. A version may be in the ring (`keys`) and in the archive; the ring is newer.
- * Without an archive, versions below the minimum for decryption are gone, as they were for the server that wrote it.
- * @throws `invalid` when a version that should be there is not, or one is there that should not be.
+ * One that is in neither is lost, as it was for the server that wrote the backup; the key does without.
+ * @throws `invalid` when the latest version is lost, or a version is there that should not be.
+ * @see docs/decisions/0130
  */
 export function* availableVersions(
   { policy, archivedKeys }: BackupDocument,
   name: string,
 ): Generator<[number, BackupEntry]> {
-  const { latestVersion, minDecryptionVersion } = policy;
+  const { latestVersion } = policy;
   const oldest = Math.max(1, policy.minAvailableVersion);
   const stray = [...policy.keys.keys()].find((key) => !isBetween(key, oldest, latestVersion));
   if (stray !== undefined) {
@@ -138,20 +146,22 @@ export function* availableVersions(
       `${JSON.stringify(stray.slice(0, 20))} is not a version from ${oldest} to ${latestVersion}`,
     );
   }
-  const archived = archivedKeys?.filter((entry) => !isEmpty(entry)).length ?? 0;
-  const expectsAll = archived > 0;
+  const entryOf = (number: number): BackupEntry | undefined => {
+    const inRing = policy.keys.get(String(number));
+    if (inRing !== undefined && !isEmpty(inRing)) return inRing;
+    const archived = archivedKeys?.[number - policy.archiveMinVersion];
+    return archived === undefined || isEmpty(archived) ? undefined : archived;
+  };
   // Said before anything is counted up to: the numbers may be absurd.
-  const first = expectsAll ? oldest : minDecryptionVersion;
-  if (latestVersion - first >= policy.keys.size + archived) {
-    throw inconsistentBackup(name, `not every version from ${first} to ${latestVersion} is there`);
+  if (entryOf(latestVersion) === undefined) {
+    throw inconsistentBackup(name, `version ${latestVersion}, the latest, is missing`);
   }
   if (latestVersion - oldest >= MOST_VERSIONS) {
     throw inconsistentBackup(name, `more than ${MOST_VERSIONS} versions from ${oldest} to ${latestVersion}`);
   }
   for (let number = oldest; number <= latestVersion; number++) {
-    const entry = policy.keys.get(String(number)) ?? archivedKeys?.[number - policy.archiveMinVersion];
-    if (entry !== undefined && !isEmpty(entry)) yield [number, entry];
-    else if (number >= first) throw inconsistentBackup(name, `version ${number} is missing`);
+    const entry = entryOf(number);
+    if (entry !== undefined) yield [number, entry];
   }
 }
 
@@ -200,17 +210,14 @@ export function checkCertificateChain(
   material: StoredMaterial,
   version: number,
 ): void {
-  const certificates = chain.map((der) => certificateOf(der, version));
-  const leaf = certificates[0]?.publicKey.export({ format: 'der', type: 'spki' });
-  if (leaf !== undefined && encodeBase64(leaf) !== material.publicKey) {
-    throw damagedVersion(version, 'leaf certificate public key does not match the selected key version');
-  }
-}
-
-function certificateOf(der: Uint8Array, version: number): X509Certificate {
-  try {
-    return new X509Certificate(der);
-  } catch {
-    throw damagedVersion(version, 'could not parse a certificate in the certificate chain');
+  const [leaf] = chain.map((der) => {
+    const certificate = readCertificate(der);
+    if (certificate === undefined) throw damagedVersion(version, UNREADABLE);
+    return certificate;
+  });
+  if (leaf === undefined) return;
+  const certified = publicKeyOf(leaf)?.export({ format: 'der', type: 'spki' });
+  if (certified === undefined || encodeBase64(certified) !== material.publicKey) {
+    throw damagedVersion(version, OTHER_KEY);
   }
 }

@@ -1,7 +1,7 @@
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { printGoTime } from '../../ground/clock.ts';
-import { conflict, invalid, unsupported } from '../../ground/errors.ts';
+import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
+import { exists, invalid, unsupported } from '../../ground/errors.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Random } from '../../ground/random.ts';
 import type { Engine } from '../engine.ts';
@@ -40,7 +40,7 @@ interface Restoring {
 
 /**
  * Brings a key back from a backup of this program, OpenBao or Vault. One change: on any error, nothing has changed.
- * @throws `invalid`, `unsupported` or `too-large` for a backup that is no good; `conflict` when the name is taken.
+ * @throws `invalid`, `unsupported` or `too-large` for a backup that is no good; `exists` when the name is taken.
  */
 export async function restoreKey(engine: Engine, { backup, name, force }: Restoring): Promise<NamedKey> {
   if (backup === '') {
@@ -57,7 +57,7 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
   return engine.store.transact(async (tx) => {
     // A damaged key can be replaced as well, so with force nobody looks at it.
     if (!force && (await keyIn(tx, engine, restored.name)) !== undefined) {
-      throw conflict(`key "${restored.name}" already exists`, {
+      throw exists(`key "${restored.name}" already exists`, {
         field: 'name',
         hint: 'give another name, or force to replace the key with all its versions',
       });
@@ -188,7 +188,9 @@ function documentOf(
     minEncryptionVersion: policy.minEncryptionVersion,
     minAvailableVersion: policy.minAvailableVersion,
     latestVersion: policy.latestVersion,
-    autoRotatePeriodSeconds: Number(policy.autoRotatePeriodNanoseconds / NANOSECONDS_PER_SECOND),
+    autoRotatePeriodSeconds: boundedSeconds(
+      Number(policy.autoRotatePeriodNanoseconds / NANOSECONDS_PER_SECOND),
+    ),
     imported: policy.imported,
     allowImportedKeyRotation: policy.allowImportedKeyRotation,
     versionTemplate: policy.versionTemplate,

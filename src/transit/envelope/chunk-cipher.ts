@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
 import { unsupported } from '../../ground/errors.ts';
+import type { AGE_CIPHER } from '../key-types/age/kem.ts';
 import type { ChunkStage } from './pump.ts';
 import { brokenEnd, changedChunk, trailing, truncated } from './refusals.ts';
 
@@ -9,7 +10,9 @@ import { brokenEnd, changedChunk, trailing, truncated } from './refusals.ts';
  * last one in the nonce. So no chunk can be left out, moved, repeated, appended or taken from another file.
  */
 
-const CIPHER = 'aes-256-gcm';
+/** As `node:crypto` calls them: that of our own envelopes, and that of age. The declarations know them as two kinds. */
+export type ChunkCipher = 'aes-256-gcm' | typeof AGE_CIPHER;
+const OWN: ChunkCipher = 'aes-256-gcm';
 export const TAG_BYTES = 16;
 const NONCE_BYTES = 12;
 const COUNTER_AT = 7;
@@ -19,7 +22,10 @@ const OPTIONS = { authTagLength: TAG_BYTES };
 /** Keeps the number in the counter's 32 bits: 256 TiB in chunks of 64 KiB. */
 const MAX_CHUNKS = 2 ** 32;
 
-/** Twelve bytes: seven zeros, the chunk's number from 0 (32-bit big-endian), 1 for the last chunk and else 0. */
+/**
+ * Twelve bytes: seven zeros, the chunk's number from 0 (32-bit big-endian), 1 for the last chunk and else 0. In age the number
+ * has the seven bytes, too.
+ */
 function nonceOf(index: number, final: boolean): Buffer {
   if (index >= MAX_CHUNKS) {
     throw unsupported('the data is too long for one envelope', { hint: 'split it into several' });
@@ -40,11 +46,11 @@ function release(piece: Buffer<ArrayBuffer>): void {
 }
 
 /** Encrypts the chunks of one file. */
-export const encryption = (key: KeyObject, chunkBytes: number): ChunkStage => ({
+export const encryption = (key: KeyObject, chunkBytes: number, name: ChunkCipher = OWN): ChunkStage => ({
   inputBytes: chunkBytes,
   outputBytes: chunkBytes + TAG_BYTES,
   transform(chunk, index, final, out) {
-    const cipher = createCipheriv(CIPHER, key, nonceOf(index, final), OPTIONS);
+    const cipher = createCipheriv(name as 'aes-256-gcm', key, nonceOf(index, final), OPTIONS);
     const piece = cipher.update(chunk);
     cipher.final();
     out.set(piece);
@@ -56,14 +62,14 @@ export const encryption = (key: KeyObject, chunkBytes: number): ChunkStage => ({
 });
 
 /** Decrypts the chunks of one file; nothing gets into `out` before its chunk is authenticated. */
-export const decryption = (key: KeyObject, chunkBytes: number): ChunkStage => ({
+export const decryption = (key: KeyObject, chunkBytes: number, name: ChunkCipher = OWN): ChunkStage => ({
   inputBytes: chunkBytes + TAG_BYTES,
   outputBytes: chunkBytes,
   transform(chunk, index, final, out) {
     // A plaintext has one encoding: no chunk is empty, but for the only one of an empty plaintext.
     if (chunk.length < TAG_BYTES || (chunk.length === TAG_BYTES && index > 0)) throw truncated();
-    const written = openInto(out, key, chunk, index, final);
-    if (written === undefined) throw reasonToRefuse(key, chunk, index, final);
+    const written = openInto(out, name, key, chunk, index, final);
+    if (written === undefined) throw reasonToRefuse(name, key, chunk, index, final);
     return written;
   },
 });
@@ -71,12 +77,13 @@ export const decryption = (key: KeyObject, chunkBytes: number): ChunkStage => ({
 /** Decrypts a chunk into `out`. @returns the bytes of plaintext; undefined, with `out` as it was, when it is not authentic. */
 function openInto(
   out: Uint8Array,
+  name: ChunkCipher,
   key: KeyObject,
   chunk: Uint8Array,
   index: number,
   final: boolean,
 ): number | undefined {
-  const decipher = createDecipheriv(CIPHER, key, nonceOf(index, final), OPTIONS);
+  const decipher = createDecipheriv(name as 'aes-256-gcm', key, nonceOf(index, final), OPTIONS);
   const length = chunk.length - TAG_BYTES;
   decipher.setAuthTag(chunk.subarray(length));
   const piece = decipher.update(chunk.subarray(0, length));
@@ -93,9 +100,15 @@ function openInto(
 }
 
 /** A chunk that is authentic as a middle one but stands at the end, or the other way round, tells what happened. */
-function reasonToRefuse(key: KeyObject, chunk: Uint8Array, index: number, final: boolean): Error {
+function reasonToRefuse(
+  name: ChunkCipher,
+  key: KeyObject,
+  chunk: Uint8Array,
+  index: number,
+  final: boolean,
+): Error {
   const discarded = Buffer.alloc(chunk.length);
-  const misplaced = openInto(discarded, key, chunk, index, !final) !== undefined;
+  const misplaced = openInto(discarded, name, key, chunk, index, !final) !== undefined;
   discarded.fill(0);
   if (misplaced) return final ? truncated() : trailing();
   return final ? brokenEnd() : changedChunk(index);

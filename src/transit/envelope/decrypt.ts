@@ -27,18 +27,31 @@ interface Decryption {
 /**
  * Decrypts an envelope from its beginning to its end.
  * @returns its header, which is authentic now.
- * @throws `corrupt` or `denied` when any byte of it was changed, left out, moved or added, `invalid` when the range begins
+ * @throws `inauthentic` or `denied` when any byte of it was changed, left out, moved or added, `invalid` when the range begins
  * behind the end, and whatever the named key answers.
  */
 export async function decryptEnvelope(request: Decryption): Promise<EnvelopeDescription> {
-  const { keys, source, sink, name, range = { offset: 0 }, onProgress } = request;
+  const { keys, source, name, onProgress } = request;
   const header = await readHeader(source);
   const fileKeys = await openHeader(header, keys, name);
   onProgress?.(header.payload);
-  const window = new Window(sink, range, 0);
-  await pump(source, window, decryption(fileKeys.payload, header.sealed.chunkBytes), onProgress);
-  window.requireReached();
+  await decryptPayload({ ...request, stage: decryption(fileKeys.payload, header.sealed.chunkBytes) });
   return describe(header);
+}
+
+/** Decrypts chunks from the first one to the end. @throws as {@link decryptEnvelope}, of the chunks and the range. */
+export async function decryptPayload({
+  source,
+  sink,
+  stage,
+  range = { offset: 0 },
+  onProgress,
+}: Pick<Decryption, 'source' | 'sink' | 'range' | 'onProgress'> & {
+  readonly stage: ChunkStage;
+}): Promise<void> {
+  const window = new Window(sink, range, 0);
+  await pump(source, window, stage, onProgress);
+  window.requireReached();
 }
 
 interface RangeDecryption extends Omit<Decryption, 'source' | 'range'> {
@@ -52,7 +65,7 @@ type Payload = ReturnType<typeof payloadOf>;
 /**
  * What the size of a payload tells.
  * @param bytes From the first chunk to the end.
- * @throws `corrupt` for a size that no payload has.
+ * @throws `inauthentic` for a size that no payload has.
  */
 export function payloadOf(bytes: number, chunkBytes: number) {
   /** From the start of one chunk to the start of the next. */
@@ -69,20 +82,48 @@ export function payloadOf(bytes: number, chunkBytes: number) {
  * Decrypts a part of an envelope without reading the rest: the header, the last chunk (which proves the size) and the
  * chunks that the range touches. Whether others were changed stays unknown. A range that reaches behind the end is cut off.
  * @returns the header and the bytes of plaintext in the whole file, both authentic now.
- * @throws `invalid` when the range begins behind the end; `corrupt` or `denied` when anything that was read is not
+ * @throws `invalid` when the range begins behind the end; `inauthentic` or `denied` when anything that was read is not
  * authentic.
  * @see docs/decisions/0083
  */
 export async function decryptRange(
   request: RangeDecryption,
 ): Promise<EnvelopeDescription & { readonly size: number }> {
-  const { keys, file, sink, range, name, onProgress } = request;
+  const { keys, file, name } = request;
   const header = await readHeader(sequential(file));
   const { chunkBytes } = header.sealed;
-  const payload = payloadOf(file.size - header.payload, chunkBytes);
+  const start = header.payload;
+  // A size that can't be right is told before a key is asked for.
+  payloadOf(file.size - start, chunkBytes);
   const fileKeys = await openHeader(header, keys, name);
-  const stage = decryption(fileKeys.payload, chunkBytes);
-  const decrypt = chunkDecryptor(file, header.payload, payload, stage);
+  const size = await decryptPayloadRange({
+    ...request,
+    start,
+    stage: decryption(fileKeys.payload, chunkBytes),
+  });
+  return { ...describe(header), size };
+}
+
+/**
+ * Decrypts a part of the chunks that lie between a position and the end of a file.
+ * @param start Where the first chunk begins.
+ * @returns the bytes of plaintext in the whole file, authentic now.
+ * @throws as {@link decryptRange}, of the chunks and the range.
+ */
+export async function decryptPayloadRange({
+  file,
+  start,
+  sink,
+  stage,
+  range,
+  onProgress,
+}: Pick<RangeDecryption, 'file' | 'sink' | 'range' | 'onProgress'> & {
+  readonly start: number;
+  readonly stage: ChunkStage;
+}): Promise<number> {
+  const chunkBytes = stage.outputBytes;
+  const payload = payloadOf(file.size - start, chunkBytes);
+  const decrypt = chunkDecryptor(file, start, payload, stage);
   // Only the last chunk tells where the end is, so it is opened before a size is believed or anything is written.
   await decrypt(payload.chunks - 1, payload.chunks, nowhere);
   requireInside(range, payload.size);
@@ -92,7 +133,7 @@ export async function decryptRange(
     const window = new Window(sink, range, first * chunkBytes);
     await decrypt(first, Math.ceil(end / chunkBytes), window, onProgress);
   }
-  return { ...describe(header), size: payload.size };
+  return payload.size;
 }
 
 const nowhere: ByteSink = { write: () => Promise.resolve() };

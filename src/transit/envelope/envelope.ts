@@ -14,6 +14,7 @@ import {
   parsePrefix,
   parseSealedHeader,
 } from './header.ts';
+import { readExactly } from './lookahead.ts';
 import type { ByteSource, DataKeys } from './ports.ts';
 import { damaged } from './refusals.ts';
 import { keyVersionOf, parseWrappedKeys } from './wrapped-keys.ts';
@@ -36,7 +37,7 @@ export const describe = ({ sealed, wrapped }: EnvelopeHeader) => ({
 
 /**
  * Reads a header and nothing beyond it.
- * @throws `corrupt`
+ * @throws `corrupt` or `inauthentic`
  */
 export async function readHeader(source: ByteSource): Promise<EnvelopeHeader> {
   const prefix = await readExactly(source, PREFIX_BYTES);
@@ -45,18 +46,6 @@ export async function readHeader(source: ByteSource): Promise<EnvelopeHeader> {
     Buffer.concat([prefix, await readExactly(source, layout.payload - PREFIX_BYTES)]),
     layout,
   );
-}
-
-/** @returns fewer bytes only at the end of the source. */
-async function readExactly(source: ByteSource, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const count = await source.read(bytes.subarray(filled));
-    if (count === 0) break;
-    filled += count;
-  }
-  return bytes.subarray(0, filled);
 }
 
 /** A header as it was read: nothing of it is authenticated yet. */
@@ -79,7 +68,7 @@ function parseHeader(bytes: Buffer, layout: Layout) {
 /**
  * Unwraps the data key and authenticates the header.
  * @param name The named key that the caller expects, if any.
- * @throws `denied` when the header is not authentic or names another key, `corrupt` when its spare half is damaged,
+ * @throws `denied` when the header is not authentic or names another key, `inauthentic` when its spare half is damaged,
  * and whatever the named key answers.
  */
 export async function openHeader(header: EnvelopeHeader, keys: DataKeys, name?: string): Promise<FileKeys> {

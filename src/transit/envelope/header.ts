@@ -100,7 +100,7 @@ function printText(text: string, what: string): Buffer {
 
 /**
  * What the first {@link PREFIX_BYTES} bytes say about where the rest is.
- * @throws `corrupt` when it is no envelope, or one that this version cannot read.
+ * @throws `corrupt` when it is no envelope, or one that this version cannot read, `inauthentic` when it is damaged.
  */
 export function parsePrefix(
   prefix: Buffer,
@@ -135,7 +135,7 @@ export function parsePrefix(
 /**
  * Reads a sealed header back; only what {@link printSealedHeader} prints is accepted.
  * @param bytes From the start of the envelope up to the MAC.
- * @throws `corrupt`
+ * @throws `inauthentic`
  */
 export function parseSealedHeader(bytes: Buffer): SealedHeader {
   const { chunkBytes, wrappedKeyBytes, salt, mac } = parsePrefix(bytes);

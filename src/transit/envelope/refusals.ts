@@ -1,4 +1,4 @@
-import { type CofferError, corrupt } from '../../ground/errors.ts';
+import { type CofferError, corrupt, inauthentic } from '../../ground/errors.ts';
 
 /** Why an envelope is refused. None of the texts tells anything of the data. */
 
@@ -15,10 +15,10 @@ export const unknownFormat = (what: string): CofferError =>
   });
 
 export const damaged = (how: string, hint = BRING_BACK): CofferError =>
-  corrupt(`the envelope is damaged: ${how}`, { hint });
+  inauthentic(`the envelope is damaged: ${how}`, { hint });
 
 export const truncated = (): CofferError =>
-  corrupt('the envelope is truncated: its end is missing', { hint: BRING_BACK });
+  inauthentic('the envelope is truncated: its end is missing', { hint: BRING_BACK });
 
 export const trailing = (): CofferError => damaged('something follows its end');
 

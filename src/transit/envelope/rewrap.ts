@@ -7,7 +7,7 @@ import { halfOf, keyVersionOf, printWrappedKey } from './wrapped-keys.ts';
  * Neither the data key nor the data are seen, so nothing of the file is authenticated by it. The new wrapped key goes to
  * the spare half, and the old one is erased once the new one is on disk: a process killed in between leaves a file that
  * opens. It also repairs a header whose rewriting a loss of power has cut short.
- * @throws `corrupt` when it is no envelope, `unsupported` when the new wrapped key is too long for its half, and whatever
+ * @throws `corrupt` when it is no envelope, `inauthentic` when it is damaged, `unsupported` when the new wrapped key is too long for its half, and whatever
  * the named key answers; the file is then unchanged.
  * @param name The named key that the caller expects; any without it.
  * @returns versions of the named key; undefined for a ciphertext of an unknown form.

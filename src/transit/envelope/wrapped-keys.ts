@@ -84,7 +84,7 @@ export interface WrappedKeys {
 
 /**
  * Reads both halves.
- * @throws `corrupt` when neither holds a wrapped data key.
+ * @throws `inauthentic` when neither holds a wrapped data key.
  */
 export function parseWrappedKeys(bytes: Buffer): WrappedKeys {
   const middle = bytes.length / 2;

@@ -67,7 +67,7 @@ function wrap(
 function publicRsaKey(destination: NamedKey): KeyObject {
   const { document, type } = destination;
   const publicKey = document.versions[String(document.latestVersion)]?.publicKey;
-  if (type.publicKeyEncryption === undefined || publicKey === undefined) {
+  if (type.publicKeyEncryption?.paddingScheme === undefined || publicKey === undefined) {
     throw unsupported('unsupported key type in use; must be a rsa key', {
       field: 'destination',
       hint: "import the other server's wrapping key as an rsa-4096 public key, and name that",

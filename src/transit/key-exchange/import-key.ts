@@ -1,20 +1,19 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
+import { CofferError, exists, invalid, unsupported } from '../../ground/errors.ts';
 import type { View } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
 import { keyIn, keyRef } from '../key-collection.ts';
+import type { NamedKeyDocument } from '../key-document.ts';
 import { keyTypeNamed, keyTypeNames } from '../key-types/index.ts';
-import type { KeyType, StoredMaterial } from '../key-types/key-type.ts';
+import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType, type StoredMaterial } from '../key-types/key-type.ts';
 import { emptyDocument, requireCapabilities } from '../lifecycle.ts';
 import { NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
 import { requireWrappingHash, unwrapFromTransport, wrappingKey } from './wrapping.ts';
 
-/** A key from outside, and what it is to be here. */
-export interface NewImport extends Incoming {
-  /** Name of a key type, in any case. */
-  readonly type: string;
+/** What a key from outside is to be here. */
+export interface ImportSettings {
   /** The key may be rotated; its next versions are then made here. */
   readonly allowRotation: boolean;
   readonly derived: boolean;
@@ -24,9 +23,15 @@ export interface NewImport extends Incoming {
   readonly autoRotatePeriodSeconds: number;
 }
 
+/** A key from outside, and what it is to be here. */
+export interface NewImport extends Incoming, ImportSettings {
+  /** Name of a key type, in any case. */
+  readonly type: string;
+}
+
 /**
  * Makes a key of material from outside.
- * @throws `conflict` when the name is taken; `invalid` or `unsupported` for material that is no such key.
+ * @throws `exists` when the name is taken; `invalid` or `unsupported` for material that is no such key.
  */
 export async function importKey(engine: Engine, name: string, settings: NewImport): Promise<NamedKey> {
   if (settings.autoRotatePeriodSeconds > 0 && !settings.allowRotation) {
@@ -39,23 +44,43 @@ export async function importKey(engine: Engine, name: string, settings: NewImpor
   const { derived } = settings;
   requireCapabilities(type, { derived, convergentEncryption: false });
   const material = await importedMaterial(engine, type, settings, derived);
-  const empty = emptyDocument(name, {
-    ...settings,
-    type: type.name,
-    convergentEncryption: false,
-    keyBytes: type.size === undefined ? 0 : secretBytes(material),
-  });
-  const document = {
-    ...withVersion(empty, versionOf(engine, type, material)),
-    imported: true,
-    allowImportedKeyRotation: settings.allowRotation,
-  };
+  const document = importedDocument(engine, name, type, material, settings);
   return engine.store.transact(async (tx) => {
     await requireFreeName(tx, engine, name);
     tx.put(keyRef(engine, name), document);
     return NamedKey.open(document);
   });
 }
+
+/** A key of material from outside, not stored yet. */
+export function importedDocument(
+  engine: Engine,
+  name: string,
+  type: KeyType,
+  material: StoredMaterial,
+  settings: ImportSettings,
+): NamedKeyDocument {
+  const empty = emptyDocument(name, {
+    ...settings,
+    type: type.name,
+    convergentEncryption: false,
+    keyBytes: type.size === undefined ? 0 : secretBytes(material),
+  });
+  return {
+    ...withVersion(empty, versionOf(engine, type, material)),
+    kdf: importedKdf(type, settings.derived),
+    imported: true,
+    allowImportedKeyRotation: settings.allowRotation,
+  };
+}
+
+/**
+ * How contexts give keys of an imported one: where the type can, in the way of peers, so that the same key from outside makes
+ * the same keys of contexts here and there.
+ * @see docs/decisions/0127
+ */
+const importedKdf = ({ derivation }: KeyType, derived: boolean): Kdf =>
+  !derived || derivation?.kdfs.includes(KDF_COUNTER) ? KDF_COUNTER : KDF_HKDF;
 
 /** Unlike at creation, the case does not matter, and peers print a colon. */
 function requireImportType(name: string): KeyType {
@@ -69,7 +94,7 @@ function requireImportType(name: string): KeyType {
 
 async function requireFreeName(view: View, engine: Engine, name: string): Promise<void> {
   if ((await keyIn(view, engine, name)) === undefined) return;
-  throw conflict(
+  throw exists(
     'the import path cannot be used with an existing key; use import-version to rotate an existing imported key',
     { field: 'name', hint: 'give another name, or import a version of this key' },
   );
@@ -130,13 +155,19 @@ export async function importedMaterial(
 const refusedImport = (message: string, details: ConstructorParameters<typeof CofferError>[2]): CofferError =>
   invalid(`error importing key: ${message}`, details);
 
-/** Peers say of every key that a type does not take that it could not be imported, and then why. */
-async function parsed(read: () => StoredMaterial | Promise<StoredMaterial>): Promise<StoredMaterial> {
+/**
+ * Peers say of every key that a type does not take that it could not be imported, and then why.
+ * @param instead the parameter that is wrong, where none is what was imported.
+ */
+export async function parsed(
+  read: () => StoredMaterial | Promise<StoredMaterial>,
+  instead?: string,
+): Promise<StoredMaterial> {
   try {
     return await read();
   } catch (error) {
     if (!(error instanceof CofferError)) throw error;
     const { message, field, hint } = error;
-    throw refusedImport(message, { field, hint });
+    throw refusedImport(message, { field: instead ?? field, hint });
   }
 }

@@ -41,10 +41,13 @@ export async function importVersion(
   });
 }
 
-function requireImported(key: NamedKey): void {
+const ONLY_IMPORTED = 'the import_version endpoint can only be used with an imported key';
+
+/** @throws `conflict` for a key that was made here, is convergent or soft-deleted. @param refusal for the first. */
+export function requireImported(key: NamedKey, refusal = ONLY_IMPORTED): void {
   requireNotSoftDeleted(key);
   if (!key.document.imported) {
-    throw conflict('the import_version endpoint can only be used with an imported key', {
+    throw conflict(refusal, {
       field: 'name',
       hint: 'a key that was made here, or rotated here, gets new versions by rotation',
     });

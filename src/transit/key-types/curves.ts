@@ -9,6 +9,8 @@ export interface EcdsaCurve {
   readonly coordinateBytes: number;
   /** The type's number in backups, the same in both registers; absent for a curve that Vault and OpenBao do not have. */
   readonly backupNumber?: number;
+  /** The hash of its signatures in certificates, one as long as the curve, and their algorithm as DER (RFC 5758, 3.2). */
+  readonly certificates: { readonly hash: string; readonly algorithm: string };
   /**
    * The arithmetic of another implementation. `node:crypto` can only sign what it hashes itself, so a digest that
    * somebody else made needs it; it is loaded when the first such signature is asked for.
@@ -24,6 +26,7 @@ export const CURVES: readonly EcdsaCurve[] = [
     opensslName: 'prime256v1',
     coordinateBytes: 32,
     backupNumber: 1,
+    certificates: { hash: 'sha256', algorithm: '300a06082a8648ce3d040302' },
     noble: async () => (await nist()).p256,
   },
   {
@@ -31,6 +34,7 @@ export const CURVES: readonly EcdsaCurve[] = [
     opensslName: 'secp384r1',
     coordinateBytes: 48,
     backupNumber: 6,
+    certificates: { hash: 'sha384', algorithm: '300a06082a8648ce3d040303' },
     noble: async () => (await nist()).p384,
   },
   {
@@ -38,6 +42,7 @@ export const CURVES: readonly EcdsaCurve[] = [
     opensslName: 'secp521r1',
     coordinateBytes: 66,
     backupNumber: 7,
+    certificates: { hash: 'sha512', algorithm: '300a06082a8648ce3d040304' },
     noble: async () => (await nist()).p521,
   },
 ];

@@ -1,58 +1,71 @@
 import { invalid } from '../../ground/errors.ts';
-
-const SEQUENCE = 0x30;
-const INTEGER = 0x02;
+import { derElement, INTEGER, SEQUENCE } from './der.ts';
+import type { Marshaling } from './key-type.ts';
 
 /**
- * Checks that a signature is what ASN.1 DER makes of two integers, as peers do before they verify it. OpenSSL would only
- * answer "not valid", and a caller could not tell a signature of something else from bytes that are no signature.
- * @throws `invalid`
+ * The two numbers of a signature, padded to the size of the curve's coordinates and joined; undefined when no key on the curve
+ * can have made them. Only the numbers count, as with peers: how many zeros stand before them, and what follows them within the
+ * sequence of DER, is overlooked.
+ * @see docs/decisions/0128
+ * @throws `invalid` for bytes that are no DER where they should be: OpenSSL would only answer "not valid", and a caller could not
+ *   tell a signature of something else from bytes that are no signature.
  */
-export function requireDerSignature(signature: Uint8Array): void {
-  const sequence = valueAt(signature, 0, SEQUENCE);
-  const r = integerAt(signature, sequence.start);
-  const s = integerAt(signature, r.end);
-  if (s.end !== sequence.end) throw malformed();
-  if (sequence.end !== signature.length) {
-    throw invalid('supplied signature contains extra data', { field: 'signature', hint: FIX });
+export function joinedNumbers(
+  signature: Uint8Array,
+  marshaling: Marshaling,
+  coordinateBytes: number,
+): Buffer | undefined {
+  if (marshaling === 'jws') {
+    const middle = signature.length >> 1;
+    return joined(signature.subarray(0, middle), signature.subarray(middle), coordinateBytes);
   }
+  const numbers = numbersInDer(signature);
+  if (numbers !== undefined) return joined(numbers.r, numbers.s, coordinateBytes);
+  // Of this length it is one of the other marshaling: not valid, but not malformed either.
+  if (signature.length === 2 * coordinateBytes) return undefined;
+  throw invalid('supplied signature is invalid', { field: 'signature', hint: FIX });
 }
 
 const FIX = 'give the signature as it was made; jws signatures need marshaling_algorithm jws';
 
-const malformed = () => invalid('supplied signature is invalid', { field: 'signature', hint: FIX });
-
-interface Value {
-  readonly start: number;
-  readonly end: number;
+function joined(r: Uint8Array, s: Uint8Array, coordinateBytes: number): Buffer | undefined {
+  const halves = Buffer.alloc(2 * coordinateBytes);
+  for (const [number, end] of [
+    [r, coordinateBytes],
+    [s, 2 * coordinateBytes],
+  ] as const) {
+    // Where there are zeros alone, the last one stays.
+    const digits = number.subarray(number.findIndex((byte) => byte !== 0));
+    if (digits.length > coordinateBytes) return undefined;
+    halves.set(digits, end - digits.length);
+  }
+  return halves;
 }
 
-/** Where the value of this tag starts and ends. */
-function valueAt(bytes: Uint8Array, at: number, tag: number): Value {
-  const short = bytes[at + 1];
-  if (bytes[at] !== tag || short === undefined) throw malformed();
-  if (short < 0x80) return within(bytes, at + 2, short);
-  const long = bytes[at + 2];
-  // One byte of long form is all that two integers of 66 bytes need; the shortest form is the only one.
-  if (short !== 0x81 || long === undefined || long < 0x80) throw malformed();
-  return within(bytes, at + 3, long);
-}
-
-function within(bytes: Uint8Array, start: number, length: number): Value {
-  if (start + length > bytes.length) throw malformed();
-  return { start, end: start + length };
+/** @throws `invalid` for something after the sequence. */
+function numbersInDer(signature: Uint8Array) {
+  const sequence = derElement(signature, 0, SEQUENCE);
+  if (sequence === undefined) return undefined;
+  const r = integerAt(sequence.content, 0);
+  const s = r && integerAt(sequence.content, r.end);
+  if (r === undefined || s === undefined) return undefined;
+  if (sequence.end !== signature.length) {
+    throw invalid('supplied signature contains extra data', { field: 'signature', hint: FIX });
+  }
+  return { r: positive(r.content), s: positive(s.content) };
 }
 
 /** An integer in its shortest form; zero and negative numbers are integers too. */
-function integerAt(bytes: Uint8Array, at: number): Value {
-  const value = valueAt(bytes, at, INTEGER);
-  const first = bytes[value.start];
-  const second = bytes[value.start + 1];
-  if (value.end === value.start || first === undefined) throw malformed();
+function integerAt(bytes: Uint8Array, at: number) {
+  const value = derElement(bytes, at, INTEGER);
+  const [first, second] = value?.content ?? [];
+  if (first === undefined) return undefined;
   const padded =
-    value.end - value.start > 1 &&
-    second !== undefined &&
-    ((first === 0x00 && second < 0x80) || (first === 0xff && second >= 0x80));
-  if (padded) throw malformed();
-  return value;
+    second !== undefined && ((first === 0x00 && second < 0x80) || (first === 0xff && second >= 0x80));
+  return padded ? undefined : value;
 }
+
+const NOTHING = new Uint8Array();
+
+/** No signature has a negative number; zero, which none has either, stands for it. */
+const positive = (integer: Uint8Array): Uint8Array => ((integer[0] ?? 0) < 0x80 ? integer : NOTHING);

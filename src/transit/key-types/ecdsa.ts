@@ -2,8 +2,9 @@ import { generateKeyPairSync, type KeyObject, sign as nodeSign, verify as nodeVe
 import { invalid } from '../../ground/errors.ts';
 import { CURVES, curveNamed, type EcdsaCurve } from './curves.ts';
 import { ecdsaBackup, ecdsaFromBackup, ecdsaToBackup } from './ecdsa-backup.ts';
-import { requireDerSignature } from './ecdsa-signature.ts';
+import { joinedNumbers } from './ecdsa-signature.ts';
 import {
+  certifiedBy,
   importingPairs,
   type KeyPair,
   openKeyPair,
@@ -30,7 +31,9 @@ const hashesInput = ({ hash, prehashed }: SignatureOptions): boolean => !prehash
 const nodeHashOf = ({ hash }: SignatureOptions): string =>
   hash === 'none' ? '' : DIGEST_HASHES[hash].nodeName;
 
-const signingOn = ({ coordinateBytes }: EcdsaCurve): Signing<KeyPair> => ({
+const signingOn = ({ coordinateBytes, certificates }: EcdsaCurve): Signing<KeyPair> => ({
+  signsHashes: true,
+  certification: certifiedBy(certificates.hash, certificates.algorithm),
   sign(pair, input, options) {
     const key = pair.privateKey;
     const dsaEncoding = ENCODINGS[options.marshaling];
@@ -39,13 +42,12 @@ const signingOn = ({ coordinateBytes }: EcdsaCurve): Signing<KeyPair> => ({
   },
   verify(pair, input, signature, options) {
     const key = pair.publicKey;
-    const dsaEncoding = ENCODINGS[options.marshaling];
-    // Of this length it is one of the other encoding: not valid, but not malformed either.
-    if (dsaEncoding === 'der' && signature.length !== 2 * coordinateBytes) requireDerSignature(signature);
-    if (hashesInput(options)) return nodeVerify(nodeHashOf(options), input, { key, dsaEncoding }, signature);
-    return digestSigner().then(({ verifyEcdsaDigest }) =>
-      verifyEcdsaDigest(key, input, signature, dsaEncoding),
-    );
+    const numbers = joinedNumbers(signature, options.marshaling, coordinateBytes);
+    if (numbers === undefined) return false;
+    if (hashesInput(options)) {
+      return nodeVerify(nodeHashOf(options), input, { key, dsaEncoding: 'ieee-p1363' }, numbers);
+    }
+    return digestSigner().then(({ verifyEcdsaDigest }) => verifyEcdsaDigest(key, input, numbers));
   },
 });
 
@@ -62,13 +64,18 @@ const pkcs8Pem = (key: KeyObject): string => key.export({ format: 'pem', type: '
 
 /** ECDSA (FIPS 186-5) on one curve. */
 function ecdsaType(curve: EcdsaCurve): KeyType<KeyPair> {
+  const type = `ecdsa-${curve.jwkName.replace('-', '').toLowerCase()}`;
   return {
-    name: `ecdsa-${curve.jwkName.replace('-', '').toLowerCase()}`,
+    name: type,
     signing: signingOn(curve),
     importing: importingPairs(
       (key) => requireCurve(key, curve),
       (key) => requireRestorable(() => ecdsaFromBackup(ecdsaToBackup(key), curve)),
     ),
+    agreement: {
+      secretWith: async (pair, peer) =>
+        (await import('./ecdh.ts')).sharedSecret(pair.privateKey, peer, { type, curve: curve.opensslName }),
+    },
     open: openKeyPair,
     generate: () => storedKey(generateKeyPairSync('ec', { namedCurve: curve.opensslName }).privateKey),
     // Peers print these texts without the newline at the end, unlike those of RSA keys.

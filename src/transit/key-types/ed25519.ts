@@ -1,5 +1,4 @@
 import {
-  createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
@@ -9,6 +8,7 @@ import {
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import {
+  certifiedBy,
   importingPairs,
   KeyPair,
   openKeyPair,
@@ -21,6 +21,7 @@ import {
   storedKey,
 } from './key-pair.ts';
 import { type BackupMaterial, type Derivation, KDF_HKDF, type KeyType, type Signing } from './key-type.ts';
+import { ED25519_PKCS8_PREFIX, ed25519FromSeed } from './pkcs8.ts';
 import { encodeAndWipe } from './secret-key.ts';
 
 const NAME = 'ed25519';
@@ -29,16 +30,8 @@ const PUBLIC_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const BACKUP_NUMBER = 2;
 
-/** DER around the seed and around the public key (RFC 8410); everything before them is constant. */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+/** DER around the public key (RFC 8410); everything before it is constant. */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
-
-function privateKeyFromSeed(seed: Uint8Array): KeyObject {
-  const der = Buffer.concat([PKCS8_PREFIX, seed]);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  wipe(der);
-  return key;
-}
 
 const publicKeyFromRaw = (raw: Uint8Array): KeyObject =>
   createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' });
@@ -53,7 +46,7 @@ const rawPublic = (key: KeyObject): Buffer =>
 function seedAndPublic(pair: KeyPair): Buffer {
   const der = pkcs8BytesOf(pair.privateKey);
   const joined = Buffer.concat([
-    der.subarray(PKCS8_PREFIX.length, PKCS8_PREFIX.length + SEED_BYTES),
+    der.subarray(ED25519_PKCS8_PREFIX.length, ED25519_PKCS8_PREFIX.length + SEED_BYTES),
     rawPublic(pair.publicKey),
   ]);
   wipe(der);
@@ -65,13 +58,14 @@ const signing: Signing<KeyPair> = {
   sign: (pair, input) => nodeSign(null, input, pair.privateKey),
   verify: (pair, input, signature) =>
     signature.length === SIGNATURE_BYTES && nodeVerify(null, input, pair.publicKey, signature),
+  certification: certifiedBy(null),
 };
 
 const derivation: Derivation<KeyPair> = {
   kdfs: [KDF_HKDF],
   keyBytes: SEED_BYTES,
   inputKey: seedAndPublic,
-  materialOf: (seed) => KeyPair.ofPrivate(privateKeyFromSeed(seed)),
+  materialOf: (seed) => KeyPair.ofPrivate(ed25519FromSeed(seed)),
 };
 
 function readBackup({ key, publicKey }: BackupMaterial) {
@@ -81,7 +75,7 @@ function readBackup({ key, publicKey }: BackupMaterial) {
     return storedKey(publicKeyFromRaw(shown));
   }
   if (key.length !== SEED_BYTES + PUBLIC_BYTES) throw refusedBackup('has an ed25519 key of the wrong length');
-  const privateKey = privateKeyFromSeed(key.subarray(0, SEED_BYTES));
+  const privateKey = ed25519FromSeed(key.subarray(0, SEED_BYTES));
   const expected = rawPublic(createPublicKey(privateKey));
   const matches =
     expected.equals(key.subarray(SEED_BYTES)) && (shown === undefined || shown.equals(expected));

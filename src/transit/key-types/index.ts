@@ -6,6 +6,7 @@ import { hmac } from './hmac.ts';
 import type { KeyType } from './key-type.ts';
 import { nodeAeads } from './node-aead-types.ts';
 import { mlDsa, slhDsa } from './post-quantum.ts';
+import { recipientTypes } from './recipients.ts';
 import { rsa } from './rsa.ts';
 import { xchacha20Poly1305 } from './xchacha20-poly1305.ts';
 
@@ -18,6 +19,7 @@ const KEY_TYPES: readonly KeyType[] = [
   ...rsa,
   ...mlDsa,
   ...slhDsa,
+  ...recipientTypes,
   hmac,
 ];
 

@@ -1,8 +1,15 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  sign as nodeSign,
+} from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
-import type { ExportFormat, Importing, MaybePromise, StoredMaterial } from './key-type.ts';
+import type { Certification, ExportFormat, Importing, MaybePromise, StoredMaterial } from './key-type.ts';
+import { privateKeyFromPkcs8 } from './pkcs8.ts';
 
 /** The material of every asymmetric type. Each half is parsed when it is first needed: signing never needs the public one. */
 export class KeyPair {
@@ -53,19 +60,6 @@ export function pkcs8Of(key: KeyObject): string {
 
 /** PEM with 64 columns and a newline at the end. */
 export const spkiPemOf = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
-
-/** Parses an imported private key. @throws `invalid` in the words of peers. */
-function privateKeyFromPkcs8(bytes: Uint8Array): KeyObject {
-  try {
-    return createPrivateKey({ key: Buffer.from(bytes), format: 'der', type: 'pkcs8' });
-  } catch {
-    // OpenSSL's reasons differ by version and may say something about the key.
-    throw invalid('error parsing asymmetric key: not a PKCS#8 private key', {
-      field: 'ciphertext',
-      hint: 'wrap the key in PKCS#8 DER form',
-    });
-  }
-}
 
 /** PKCS#8 DER; the caller overwrites it. */
 export const pkcs8BytesOf = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'pkcs8' });
@@ -144,6 +138,17 @@ export function unknownFormat(family: 'rsa' | 'ec', format: ExportFormat): Error
     hint: `"${format}" is for symmetric keys; use der or pem, or leave the format out`,
   });
 }
+
+/**
+ * How a type that Node signs with by itself is certified.
+ * @param hash as `node:crypto` calls it; null where the algorithm hashes by itself.
+ * @param algorithm DER in hexadecimal digits; absent where it is that of the public key.
+ */
+export const certifiedBy = (hash: string | null, algorithm?: string): Certification<KeyPair> => ({
+  ...(algorithm === undefined ? {} : { algorithm: Buffer.from(algorithm, 'hex') }),
+  publicKey: (pair) => pair.publicKey,
+  sign: (pair, bytes) => nodeSign(hash, bytes, pair.privateKey),
+});
 
 /** An asymmetric key as the store holds it. @param key private, or public when that is all there is. */
 export function storedKey(key: KeyObject): StoredMaterial {

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Random } from '../../ground/random.ts';
 import type { DigestHashName } from './prehash/digest-hash.ts';
 import type { SaltLength } from './prehash/rsa-digest.ts';
@@ -8,11 +9,11 @@ export type MaybePromise<T> = T | Promise<T>;
 /** The key of one version as the store holds it; base64. */
 export interface StoredMaterial {
   /**
-   * Raw bytes of a symmetric key, PKCS#8 DER of a private key.
+   * Raw bytes of a symmetric key and of an identity of age, PKCS#8 DER of any other private key.
    * Absent when only the public key is known (an imported public key).
    */
   readonly secret?: string;
-  /** SubjectPublicKeyInfo DER. Absent for symmetric keys. */
+  /** SubjectPublicKeyInfo DER; the raw bytes of a recipient of age. Absent for symmetric keys. */
   readonly publicKey?: string;
 }
 
@@ -31,6 +32,8 @@ export interface KeyType<M = unknown> {
   readonly publicKeyEncryption?: PublicKeyEncryption<M>;
   /** Present: keys of this type sign and verify. */
   readonly signing?: Signing<M>;
+  /** Present: with the public key of somebody else, keys of this type agree on a secret. */
+  readonly agreement?: KeyAgreement<M>;
   /** Present: a key may be `derived`: each context has a key of its own. */
   readonly derivation?: Derivation<M>;
   /** Present: versions have a public key that may be shown. */
@@ -82,6 +85,8 @@ export interface AeadCipher {
 }
 
 export interface PublicKeyEncryption<M> {
+  /** The one padding there is, as `padding_scheme` names it; absent where nothing is padded. */
+  readonly paddingScheme?: string;
   /** @throws `invalid` when the plaintext is too long for the key. */
   encrypt(material: M, plaintext: Uint8Array): Buffer;
   /** @throws `invalid`, in the same words for every cause, so that nobody learns from them. */
@@ -103,6 +108,8 @@ export interface SignatureOptions {
 export type Marshaling = 'asn1' | 'jws';
 
 export interface Signing<M> {
+  /** Present: the input is hashed first, by the hash that the caller names, and the hash may be signed in its place. */
+  readonly signsHashes?: true;
   /** The material has a secret half. @throws `invalid` when options or input do not fit the key. */
   sign(material: M, input: Uint8Array, options: SignatureOptions, random: Random): MaybePromise<Buffer>;
   /**
@@ -115,6 +122,26 @@ export interface Signing<M> {
     signature: Uint8Array,
     options: SignatureOptions,
   ): MaybePromise<boolean>;
+  readonly certification: Certification<M>;
+}
+
+/** What certificates (X.509, RFC 5280) are about: a public key, and one way of signing that is written as they want it. */
+export interface Certification<M> {
+  /** The `AlgorithmIdentifier` of the signatures, DER; absent where it is that of the public key. */
+  readonly algorithm?: Buffer;
+  publicKey(material: M): KeyObject;
+  /** The material has a secret half. */
+  sign(material: M, bytes: Uint8Array): MaybePromise<Buffer>;
+}
+
+export interface KeyAgreement<M> {
+  /**
+   * The secret that the holders of either private key and the other public key have in common (NIST SP 800-56A, 5.7.1.2).
+   * The material has a secret half; the caller overwrites the result.
+   * @param peer a public key in PEM.
+   * @throws `invalid` when that is no key on the same curve.
+   */
+  secretWith(material: M, peer: string): MaybePromise<Buffer>;
 }
 
 /** Key derivation functions by their number in the stored document: NIST SP 800-108 counter mode, HKDF-SHA256. */
@@ -148,8 +175,14 @@ export interface Importing<M> {
    * @throws `invalid` when they are not a key of this type.
    */
   secret(bytes: Uint8Array): MaybePromise<StoredMaterial>;
-  /** Present: a public key alone may be imported. @param pem SubjectPublicKeyInfo. @throws `invalid`. */
-  publicKey?(pem: string): StoredMaterial;
+  /** Present: a public key alone may be imported. @param text PEM (SubjectPublicKeyInfo), or a recipient of age. @throws `invalid`. */
+  publicKey?(text: string): StoredMaterial;
+  /**
+   * Present: age writes private keys of this type as a text.
+   * @returns what `secret` takes; undefined for the text of another type. The caller overwrites it.
+   * @throws `invalid` when the text is mistyped.
+   */
+  identityBytes?(text: string): Buffer | undefined;
   /** The inverse of `secret`, for a transfer to another server; a copy that the caller overwrites. */
   secretBytes(material: M): Buffer;
 }

@@ -4,7 +4,7 @@ import {
   createCipheriv,
   createDecipheriv,
 } from 'node:crypto';
-import { invalid } from '../../ground/errors.ts';
+import { inauthentic } from '../../ground/errors.ts';
 import type { AeadCipher } from './key-type.ts';
 import type { SecretKey } from './secret-key.ts';
 
@@ -50,7 +50,7 @@ export function nodeAead(name: NodeAeadName, key: SecretKey, refusal: string): A
 
 /** The one refusal of a ciphertext that was altered, or made with another key or other associated data. */
 export const notAuthentic = (refusal: string) =>
-  invalid(refusal, {
+  inauthentic(refusal, {
     field: 'ciphertext',
     hint: 'it was altered, or made with another key, context or associated data',
   });

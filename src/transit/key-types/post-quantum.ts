@@ -1,10 +1,4 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  type KeyObject,
-  sign as nodeSign,
-  verify as nodeVerify,
-} from 'node:crypto';
+import { createPublicKey, type KeyObject, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { type CofferError, corrupt, unsupported } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
@@ -33,6 +27,7 @@ import type {
   Signing,
   StoredMaterial,
 } from './key-type.ts';
+import { raw, rawKeys, rawPublic } from './raw-keys.ts';
 import { encodeAndWipe } from './secret-key.ts';
 
 /** One parameter set of a signature scheme that quantum computers are not known to break. */
@@ -46,22 +41,6 @@ interface ParameterSet {
   /** Signing takes so long (up to half a second) that it is done off the event loop. */
   readonly slowSigning: boolean;
 }
-
-/** What `node:crypto` can do and its declarations do not know yet: keys in the forms of FIPS 204 and 205. */
-interface RawKeys {
-  createPrivateKey(key: { key: Uint8Array; format: string; asymmetricKeyType: string }): KeyObject;
-  createPublicKey(key: { key: Uint8Array; format: string; asymmetricKeyType: string }): KeyObject;
-}
-
-const rawKeys: RawKeys = {
-  createPrivateKey: createPrivateKey as unknown as RawKeys['createPrivateKey'],
-  createPublicKey: createPublicKey as unknown as RawKeys['createPublicKey'],
-};
-
-const raw = (key: KeyObject, format: string): Buffer =>
-  (key.export as unknown as (options: { format: string }) => Buffer).call(key, { format });
-
-const rawPublic = (key: KeyObject): Buffer => raw(key, 'raw-public');
 
 /** A key type of the pure (not pre-hashed) variant with an empty context, FIPS 204, 5.2 and FIPS 205, 10.2. */
 function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
@@ -86,15 +65,18 @@ function signing(set: ParameterSet): Signing<KeyPair> {
       hint: 'give the message itself: the scheme hashes by itself',
     });
   };
+  const signed = (pair: KeyPair, input: Uint8Array): MaybePromise<Buffer> =>
+    set.slowSigning ? signAndCheck(set, input, pair) : signPure(set, input, pair.privateKey);
   return {
     sign(pair, input, options) {
       refuseDigest(options);
-      return set.slowSigning ? signAndCheck(set, input, pair) : signPure(set, input, pair.privateKey);
+      return signed(pair, input);
     },
     verify(pair, input, signature, options) {
       refuseDigest(options);
       return nodeVerify(null, input, pair.publicKey, signature);
     },
+    certification: { publicKey: (pair) => pair.publicKey, sign: signed },
   };
 }
 

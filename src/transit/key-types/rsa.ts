@@ -6,8 +6,9 @@ import {
   privateDecrypt,
   publicEncrypt,
 } from 'node:crypto';
-import { invalid } from '../../ground/errors.ts';
+import { inauthentic, invalid } from '../../ground/errors.ts';
 import {
+  certifiedBy,
   importingPairs,
   type KeyPair,
   newPrivateKey,
@@ -39,6 +40,7 @@ const { RSA_PSS_SALTLEN_AUTO, RSA_PSS_SALTLEN_MAX_SIGN } = constants;
 const oaep = (key: KeyObject) => ({ key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' });
 
 const encryption: PublicKeyEncryption<KeyPair> = {
+  paddingScheme: 'oaep',
   encrypt(pair, plaintext) {
     try {
       return publicEncrypt(oaep(pair.publicKey), plaintext);
@@ -53,7 +55,7 @@ const encryption: PublicKeyEncryption<KeyPair> = {
     try {
       return privateDecrypt(oaep(pair.privateKey), ciphertext);
     } catch {
-      throw invalid('failed to RSA decrypt the ciphertext: crypto/rsa: decryption error', {
+      throw inauthentic('failed to RSA decrypt the ciphertext: crypto/rsa: decryption error', {
         field: 'ciphertext',
         hint: 'it was altered, or made with another key',
       });
@@ -117,7 +119,11 @@ function namedHash({ hash }: SignatureOptions): DigestHashName {
   return hash;
 }
 
+/** sha256WithRSAEncryption with NULL parameters (RFC 8017, appendix A.2.4), which is PKCS #1 v1.5. */
+const SHA256_WITH_RSA = '300d06092a864886f70d01010b0500';
+
 const signing: Signing<KeyPair> = {
+  signsHashes: true,
   sign(pair, input, options, random) {
     const key = pair.privateKey;
     const usesPss = isPss(options);
@@ -136,6 +142,7 @@ const signing: Signing<KeyPair> = {
       ? verifyPssDigest(key, namedHash(options), input, signature, options.saltLength)
       : verifyPkcs1Digest(key, options.hash, input, signature);
   },
+  certification: certifiedBy('sha256', SHA256_WITH_RSA),
 };
 
 function requireModulus(key: KeyObject, modulusBits: number): void {

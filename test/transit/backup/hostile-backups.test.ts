@@ -36,7 +36,7 @@ describe('a backup whose versions do not fit each other', () => {
     ['cannot set min encryption version of 3, latest key version is 2', { min_encryption_version: 3 }],
     ['min decryption version should not be less then min available version', { min_available_version: 2 }],
     [
-      'not every version from 1 to 9007199254740991 is there',
+      'version 9007199254740991, the latest, is missing',
       { latest_version: Number.MAX_SAFE_INTEGER, archive_version: 1 },
     ],
     ['"0" is not a version from 1 to 2', { keys: { 0: aes(), 1: aes(), 2: aes() } }],
@@ -60,19 +60,19 @@ describe('a backup whose versions do not fit each other', () => {
     });
   });
 
-  it('is refused when a version is missing from ring and archive', async () => {
-    const whole = goDocument([aes(), aes(), aes()], { min_decryption_version: 3 });
+  it('is refused when the latest version is missing from ring and archive', async () => {
+    const whole = goDocument([aes(), aes(), aes()], { keys: { 1: aes(), 2: aes() } });
     for (const keys of [
-      [zeroEntry, aes(), zeroEntry, aes()],
-      [zeroEntry, aes(), aes({ key: null, time: zeroEntry['time'], creation_time: 0 }), aes()],
+      null,
+      [],
+      [zeroEntry, aes(), aes()],
+      [zeroEntry, aes(), aes(), zeroEntry],
+      [zeroEntry, aes(), aes(), aes({ key: null, time: zeroEntry['time'], creation_time: 0 })],
     ]) {
       expect(await rejectionOf(read({ ...whole, archived_keys: { keys } }))).toMatchObject({
-        message: inconsistent('version 2 is missing'),
+        message: inconsistent('version 3, the latest, is missing'),
       });
     }
-    expect(await rejectionOf(read({ ...whole, archived_keys: { keys: [zeroEntry, aes()] } }))).toMatchObject({
-      message: inconsistent('not every version from 1 to 3 is there'),
-    });
   });
 
   it('is refused when one version claims to be the last of more than anybody could count', async () => {
@@ -148,10 +148,17 @@ describe('a backup whose settings do not fit each other', () => {
     });
   });
 
-  it.each([-1, 2n ** 63n])('is refused for a period of rotation of %s', async (auto_rotate_period) => {
-    expect(await rejectionOf(read(withPolicy({ auto_rotate_period })))).toMatchObject({
+  it('is refused for a period of rotation of less than nothing', async () => {
+    expect(await rejectionOf(read(withPolicy({ auto_rotate_period: -1 })))).toMatchObject({
       kind: 'invalid',
       message: inconsistent('auto rotate period is out of range'),
+    });
+  });
+
+  it.each(['../x', 'a/../b', '..'])('is refused for the storage prefix %j', async (storage_prefix) => {
+    expect(await rejectionOf(read(withPolicy({ storage_prefix })))).toMatchObject({
+      kind: 'invalid',
+      message: inconsistent('relative paths not supported'),
     });
   });
 });

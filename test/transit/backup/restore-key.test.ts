@@ -38,7 +38,7 @@ describe('restoring a key', () => {
     const before = await restoreKey(engine, { backup, force: false });
     const other = goBackup(goDocument([aesEntry(9)]));
     expect(await rejectionOf(restoreKey(engine, { backup: other, force: false }))).toMatchObject({
-      kind: 'conflict',
+      kind: 'exists',
       message: 'key "orders" already exists',
     });
     expect((await findKey(engine, 'orders'))?.document).toEqual(before.document);

@@ -71,7 +71,7 @@ describe('a sealed header', () => {
           const read = parseSealedHeader(changed);
           expect(printSealedHeader(read).equals(changed)).toBe(true);
         } catch (error) {
-          expect(asCofferError(error)?.kind).toBe('corrupt');
+          expect(['corrupt', 'inauthentic']).toContain(asCofferError(error)?.kind);
         }
       }),
       { numRuns: 2000 },
@@ -126,7 +126,7 @@ describe('a sealed header', () => {
     ['a control character', fields('transit', 'k\u009b31m')],
   ])('is refused with broken fields: %s', (_, bytes) => {
     expect(thrownBy(() => parseSealedHeader(withFields(bytes)))).toMatchObject({
-      kind: 'corrupt',
+      kind: 'inauthentic',
       message: 'the envelope is damaged: the fields of its header are broken',
     });
   });
@@ -141,7 +141,7 @@ describe('a sealed header', () => {
     const bytes = printSealedHeader({ ...header, wrappedKeyBytes: place === 13 ? 64 : 8192 });
     bytes.writeUInt8(value, place);
     expect(thrownBy(() => parsePrefix(bytes))).toMatchObject({
-      kind: 'corrupt',
+      kind: 'inauthentic',
       message: 'the envelope is damaged: its header holds an impossible size',
     });
   });

@@ -78,11 +78,15 @@ describe('a range', () => {
     ];
     for (const length of [...lengths, headerBytes + 20 * STRIDE, headerBytes + 20 * STRIDE + 16]) {
       const file = new MemoryFile(envelope.subarray(0, length));
-      expect(await rejectionOf(rangeOf(file, { offset: 0, length: 10 }))).toMatchObject({ kind: 'corrupt' });
+      expect(await rejectionOf(rangeOf(file, { offset: 0, length: 10 }))).toMatchObject({
+        kind: 'inauthentic',
+      });
     }
     for (const more of [1, 16, CHUNK, STRIDE]) {
       const file = new MemoryFile(Buffer.concat([envelope, Buffer.alloc(more)]));
-      expect(await rejectionOf(rangeOf(file, { offset: 0, length: 10 }))).toMatchObject({ kind: 'corrupt' });
+      expect(await rejectionOf(rangeOf(file, { offset: 0, length: 10 }))).toMatchObject({
+        kind: 'inauthentic',
+      });
     }
   });
 
@@ -93,7 +97,7 @@ describe('a range', () => {
     const sink = new Collected();
     const range = { offset: CHUNK, length: 5 * CHUNK };
     expect(await rejectionOf(decryptRange({ keys, file: changed, sink, range }))).toMatchObject({
-      kind: 'corrupt',
+      kind: 'inauthentic',
     });
     expect(sink.bytes.equals(plaintext.subarray(CHUNK, CHUNK + sink.bytes.length))).toBe(true);
     expect(sink.bytes.length).toBeLessThanOrEqual(2 * CHUNK);

@@ -76,7 +76,7 @@ describe('a rewrap', () => {
         (which === 'the old half' ? first : second) + 20,
       );
       expect((await attempt(keys, file.bytes)).error).toMatchObject({
-        kind: 'corrupt',
+        kind: 'inauthentic',
         message: 'the envelope is damaged: its header was changed, or rewriting it was cut short',
         hint: 'rewrap it to repair the header',
       });

@@ -40,7 +40,7 @@ describe('the wrapped keys of a header', () => {
     ['halves that changed places', [empty, printed(1)]],
   ])('are refused: %s', (_, halves) => {
     expect(thrownBy(() => parseWrappedKeys(Buffer.concat(halves)))).toMatchObject({
-      kind: 'corrupt',
+      kind: 'inauthentic',
       message: 'the envelope is damaged: its header holds no wrapped data key',
     });
   });
@@ -78,7 +78,7 @@ describe('the wrapped keys of a header', () => {
       .digest()
       .copy(beyond, SIZE - 32);
     expect(thrownBy(() => parseWrappedKeys(Buffer.concat([beyond, empty])))).toMatchObject({
-      kind: 'corrupt',
+      kind: 'inauthentic',
       message: 'the envelope is damaged: its header holds no wrapped data key',
     });
   });

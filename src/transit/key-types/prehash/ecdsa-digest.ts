@@ -41,16 +41,18 @@ export async function signEcdsaDigest(
   }
 }
 
-/** The counterpart of {@link signEcdsaDigest}; both halves of the range of `s` are accepted, as peers do. */
+/**
+ * The counterpart of {@link signEcdsaDigest}; both halves of the range of `s` are accepted, as peers do.
+ * @param signature both numbers, joined.
+ */
 export async function verifyEcdsaDigest(
   publicKey: KeyObject,
   digest: Uint8Array,
   signature: Uint8Array,
-  encoding: EcdsaEncoding,
 ): Promise<boolean> {
   const curve = await nobleCurveOf(publicKey);
   const orderBytes = curve.Point.Fn.BYTES;
-  if (encoding === 'ieee-p1363' && signature.length !== 2 * orderBytes) return false;
+  if (signature.length !== 2 * orderBytes) return false;
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   const point = Buffer.concat([
     Buffer.from([0x04]),
@@ -60,6 +62,6 @@ export async function verifyEcdsaDigest(
   return curve.verify(signature, leftmost(digest, orderBytes), point, {
     prehash: false,
     lowS: false,
-    format: formatOf(encoding),
+    format: formatOf('ieee-p1363'),
   });
 }

@@ -1,0 +1,58 @@
+import { asCofferError, CofferError, unsupported } from '../../ground/errors.ts';
+import type { Engine } from '../engine.ts';
+import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';
+import type { Certification } from '../key-types/key-type.ts';
+import type { KeyVersion, NamedKey } from '../named-key.ts';
+import { requireSigning } from '../signing.ts';
+import { requireVersion } from '../version-choice.ts';
+
+/** What is common to asking for a certificate and keeping it. Refusals are in the words of peers. */
+
+/** Characters of PEM: hundreds of names, or dozens of certificates. */
+const MOST_CHARACTERS = 256 * 1024;
+
+/** @throws `too-large` before anything is read of it. */
+export function requireReasonableLength(pem: string, field: string): void {
+  if (pem.length > MOST_CHARACTERS) {
+    throw new CofferError('too-large', `${field} must have at most ${MOST_CHARACTERS} characters`, { field });
+  }
+}
+
+export const missingKey = (name: string): string => `key with provided name '${name}' not found`;
+
+/** @throws `not-found`, `unsupported`, `conflict` */
+export async function requireCertifiableKey(
+  engine: Engine,
+  name: string,
+): Promise<{ readonly key: NamedKey; readonly certification: Certification<unknown> }> {
+  const key = await requireKey(engine, name, missingKey(name));
+  return { key, certification: certificationOf(key) };
+}
+
+/** @throws `unsupported` for a key that has nothing to certify; `conflict` for a soft-deleted one. */
+export function certificationOf(key: NamedKey): Certification<unknown> {
+  const { certification } = requireSigning(key, 'signing');
+  if (key.document.derived) {
+    throw unsupported('operation not supported for keys with derivation enabled', {
+      field: 'name',
+      hint: 'every context has a key of its own; use a key that is not derived',
+    });
+  }
+  requireNotSoftDeleted(key);
+  return certification;
+}
+
+/** @param number undefined for the latest; 0 is none. @throws `invalid` */
+export const namedVersion = (key: NamedKey, number: number | undefined): KeyVersion =>
+  requireVersion(key, number ?? key.document.latestVersion);
+
+/** @throws what `work` throws, with what was tried in front. */
+export function attempting<T>(attempt: string, field: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined) throw error;
+    throw new CofferError(known.kind, `${attempt}: ${known.message}`, { field, hint: known.hint });
+  }
+}

@@ -1,0 +1,105 @@
+import type { X509Certificate } from 'node:crypto';
+import { encodeBase64 } from '../../ground/base64.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
+import { pemBlocks } from '../../ground/pem.ts';
+import type { Engine } from '../engine.ts';
+import { changeKey } from '../key-collection.ts';
+import type { NamedKeyDocument } from '../key-document.ts';
+import { certifiedAlgorithm } from '../key-types/certified-algorithm.ts';
+import type { NamedKey } from '../named-key.ts';
+import {
+  attempting,
+  certificationOf,
+  missingKey,
+  namedVersion,
+  requireCertifiableKey,
+  requireReasonableLength,
+} from './certifiable.ts';
+import { OTHER_KEY, publicKeyOf, readCertificate, UNREADABLE } from './certificate.ts';
+
+const FIELD = 'certificate_chain';
+
+/**
+ * Keeps the certificates of a version, in place of those that it had. Whether they are signed by each other, and when they are
+ * valid, is for those who rely on them.
+ * @param version undefined for the latest; 0 is none.
+ * @param pem the leaf first, then authorities up to one that others trust; what else stands in the text is skipped.
+ * @throws `not-found`, `unsupported`; `invalid` for certificates that are none, or not of this version.
+ */
+export async function setCertificateChain(
+  engine: Engine,
+  name: string,
+  { version, pem }: { readonly version: number | undefined; readonly pem: string },
+): Promise<NamedKey> {
+  await requireCertifiableKey(engine, name);
+  const chain = readChain(pem);
+  return changeKey(engine, name, missingKey(name), (key) =>
+    attempting('failed to persist certificate chain', FIELD, () => withChain(key, version, chain)),
+  );
+}
+
+function readChain(pem: string): X509Certificate[] {
+  requireReasonableLength(pem, FIELD);
+  const { blocks, junkAfter } = pemBlocks(pem);
+  if (junkAfter) {
+    throw refusal(
+      'could not decode a PEM block in the certificate chain',
+      'nothing but blanks may end the text',
+    );
+  }
+  const chain = blocks
+    .filter(({ label }) => label === 'CERTIFICATE')
+    .map(({ bytes }) => {
+      const certificate = readCertificate(bytes);
+      if (certificate === undefined) throw refusal(UNREADABLE, 'it is cut off, or damaged');
+      return certificate;
+    });
+  if (chain.length > 0) return chain;
+  throw refusal(
+    'provided certificate chain did not contain any valid PEM encoded certificate',
+    'give PEM blocks of the kind CERTIFICATE',
+  );
+}
+
+function withChain(
+  key: NamedKey,
+  wanted: number | undefined,
+  chain: readonly X509Certificate[],
+): NamedKeyDocument {
+  const certification = certificationOf(key);
+  requireOrder(chain);
+  const version = namedVersion(key, wanted);
+  const certified = chain[0] && publicKeyOf(chain[0]);
+  const own = certification.publicKey(version.material);
+  if (certified === undefined || certified.asymmetricKeyType !== own.asymmetricKeyType) {
+    throw refusal(
+      `could not validate key match between leaf certificate key and key entry in transit: provided leaf certificate public key algorithm '${certifiedAlgorithm(certified)}' does not match the transit key type '${key.type.name}'`,
+      'the first certificate is for a key of another kind',
+    );
+  }
+  if (!certified.equals(own)) {
+    throw refusal(OTHER_KEY, `the first certificate is for another key than version ${version.number}`);
+  }
+  const certificateChain = chain.map(({ raw }) => encodeBase64(raw));
+  const { document } = key;
+  const versions = { ...document.versions, [version.number]: { ...version.document, certificateChain } };
+  return { ...document, versions };
+}
+
+/** The leaf stands in front, and nothing but authorities behind it. */
+function requireOrder(chain: readonly X509Certificate[]): void {
+  const [leaf, ...authorities] = chain;
+  const hint = 'give the certificate of the key, then that of whoever signed it, and so on';
+  if (leaf?.ca !== false) {
+    throw refusal('certificate in the first element is not a valid leaf certificate', hint);
+  }
+  const last = authorities.at(-1);
+  if (last !== undefined && !last.ca) {
+    throw refusal('certificate in the last element is not a valid CA certificate', hint);
+  }
+  if (authorities.some(({ ca }) => !ca)) {
+    throw refusal('could not validate if there is only one leaf certificate in the provided chain', hint);
+  }
+}
+
+const refusal = (message: string, hint: string): CofferError => invalid(message, { field: FIELD, hint });

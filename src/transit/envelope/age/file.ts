@@ -1,0 +1,218 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { wipe } from '../../../ground/bytes.ts';
+import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
+import type { Random } from '../../../ground/random.ts';
+import { AGE_CIPHER } from '../../key-types/age/kem.ts';
+import { decryption, encryption } from '../chunk-cipher.ts';
+import { type ByteRange, decryptPayload, decryptPayloadRange, payloadOf } from '../decrypt.ts';
+import { Lookahead, readExactly } from '../lookahead.ts';
+import {
+  type ByteSink,
+  type ByteSource,
+  type OnProgress,
+  type RandomAccessSource,
+  sequential,
+} from '../ports.ts';
+import { type ChunkStage, pump } from '../pump.ts';
+import { damaged, truncated } from '../refusals.ts';
+import { armored, dearmored } from './armor.ts';
+import { isArmored } from './detect.ts';
+import {
+  type AgeHeader,
+  derivedKey,
+  FILE_KEY_BYTES,
+  printAgeHeader,
+  readAgeHeader,
+  requireAuthentic,
+} from './header.ts';
+import { SCRYPT } from './passphrase.ts';
+import type { Identity, Recipient } from './recipients.ts';
+
+/** Files in the age format: what others open with `age`, and what they send. The body is chunked as our own envelopes are. */
+
+const CHUNK_BYTES = 64 * 1024;
+const NONCE_BYTES = 16;
+
+/** @throws `invalid` when they can't be recipients of one file. */
+export function requireTogether(recipients: readonly Recipient[]): void {
+  const groups = new Set(recipients.map(({ group }) => group));
+  if (groups.has('passphrase') && recipients.length > 1) {
+    throw invalid('a file that a passphrase opens has no other recipients', { field: 'recipient' });
+  }
+  if (groups.size <= 1) return;
+  throw invalid('recipients with and without protection against quantum computers do not go into one file', {
+    field: 'recipient',
+    hint: 'the weakest of them decides: use age1pq… for all, or for none',
+  });
+}
+
+async function headerFor(recipients: readonly Recipient[], fileKey: Uint8Array): Promise<Buffer> {
+  requireTogether(recipients);
+  const stanzas = await Promise.all(recipients.map((recipient) => recipient.wrap(fileKey)));
+  return printAgeHeader(stanzas, fileKey);
+}
+
+function payloadKey(fileKey: Uint8Array, nonce: Uint8Array): KeyObject {
+  const bytes = derivedKey(fileKey, nonce, 'payload');
+  const key = createSecretKey(bytes);
+  wipe(bytes);
+  return key;
+}
+
+export interface AgeEncryption {
+  /** At least one. */
+  readonly recipients: readonly Recipient[];
+  readonly armor: boolean;
+  readonly random: Random;
+  readonly source: ByteSource;
+  readonly sink: ByteSink;
+  readonly onProgress?: OnProgress;
+}
+
+/** Encrypts a stream of any length into a file of age. @throws `invalid`; nothing is written then. */
+export async function encryptAge(request: AgeEncryption): Promise<void> {
+  const { recipients, random, source, onProgress } = request;
+  const fileKey = random.bytes(FILE_KEY_BYTES);
+  const nonce = random.bytes(NONCE_BYTES);
+  const header = await headerFor(recipients, fileKey);
+  const key = payloadKey(fileKey, nonce);
+  wipe(fileKey);
+  await written(request.sink, request.armor, async (sink) => {
+    await sink.write(Buffer.concat([header, nonce]));
+    await pump(source, sink, encryption(key, CHUNK_BYTES, AGE_CIPHER), onProgress);
+  });
+}
+
+async function written(
+  sink: ByteSink,
+  armor: boolean,
+  work: (sink: ByteSink) => Promise<void>,
+): Promise<void> {
+  if (!armor) return work(sink);
+  const text = armored(sink);
+  await work(text);
+  await text.end();
+}
+
+/** A file whose header was read. */
+export interface AgeFile {
+  readonly header: AgeHeader;
+  readonly armor: boolean;
+  /** Bytes before the nonce. */
+  readonly headerBytes: number;
+  /** What follows the header. */
+  readonly rest: ByteSource;
+}
+
+/** @throws `corrupt`, `inauthentic` */
+export async function readAge(source: Lookahead): Promise<AgeFile> {
+  const armor = await isArmored(source);
+  const rest = armor ? new Lookahead(dearmored(source)) : source;
+  const header = await readAgeHeader(rest);
+  if (header.stanzas.length > 1 && header.stanzas.some(({ type }) => type === SCRYPT)) {
+    throw damaged('a passphrase is not its only recipient');
+  }
+  return { header, armor, headerBytes: rest.taken, rest };
+}
+
+/**
+ * The file key, after the header turned out to be authentic; the caller overwrites it.
+ * @throws `denied` when no identity opens the file, or the header was changed.
+ */
+export async function openAge({ header }: AgeFile, identities: readonly Identity[]): Promise<Buffer> {
+  for (const identity of identities) {
+    const fileKey = await identity.unwrap(header.stanzas);
+    if (fileKey === undefined) continue;
+    requireAuthentic(header, fileKey);
+    return fileKey;
+  }
+  throw noneOpens(header);
+}
+
+function noneOpens({ stanzas }: AgeHeader): CofferError {
+  const isPassphrase = stanzas[0]?.type === SCRYPT;
+  return denied(
+    isPassphrase ? 'the passphrase is not the one of this file' : 'no key that was tried opens this file',
+    {
+      hint: isPassphrase
+        ? 'try again'
+        : 'name another key of the store, or give a private key with --identity',
+    },
+  );
+}
+
+async function stageOf(file: AgeFile, identities: readonly Identity[]): Promise<ChunkStage> {
+  const fileKey = await openAge(file, identities);
+  const nonce = await readExactly(file.rest, NONCE_BYTES);
+  if (nonce.length < NONCE_BYTES) throw truncated();
+  const key = payloadKey(fileKey, nonce);
+  wipe(fileKey);
+  return decryption(key, CHUNK_BYTES, AGE_CIPHER);
+}
+
+export interface AgeDecryption {
+  readonly identities: readonly Identity[];
+  readonly sink: ByteSink;
+  readonly range?: ByteRange | undefined;
+  readonly onProgress?: OnProgress;
+}
+
+/** Decrypts what follows a header. @throws as {@link openAge}; `inauthentic` when any byte was changed, left out, moved or added. */
+export async function decryptAge(file: AgeFile, request: AgeDecryption): Promise<void> {
+  const stage = await stageOf(file, request.identities);
+  const { sink, range, onProgress } = request;
+  await decryptPayload({
+    source: file.rest,
+    sink,
+    stage,
+    ...(range && { range }),
+    ...(onProgress && { onProgress }),
+  });
+}
+
+/**
+ * Decrypts a part of a file that is not armored, without reading the rest.
+ * @returns the bytes of plaintext in the whole file.
+ */
+export async function decryptAgeRange(
+  file: RandomAccessSource,
+  request: AgeDecryption & { readonly range: ByteRange },
+): Promise<number> {
+  const opened = await readAge(new Lookahead(sequential(file)));
+  const stage = await stageOf(opened, request.identities);
+  return decryptPayloadRange({ ...request, file, start: opened.headerBytes + NONCE_BYTES, stage });
+}
+
+/** Bytes of plaintext in a file that is not armored, as its size tells. @throws `inauthentic` for a size that no file has. */
+export const agePlaintextBytes = ({ headerBytes }: AgeFile, fileBytes: number): number =>
+  payloadOf(fileBytes - headerBytes - NONCE_BYTES, CHUNK_BYTES).size;
+
+/**
+ * Writes a file anew for other recipients. The body stays as it is, and so does the file key: whoever could open the old file
+ * and kept it, or its file key, still can.
+ * @throws as {@link openAge}; nothing is written then.
+ * @see docs/decisions/0164
+ */
+export async function rewrapAge(
+  file: AgeFile,
+  identities: readonly Identity[],
+  recipients: readonly Recipient[],
+  sink: ByteSink,
+): Promise<void> {
+  const fileKey = await openAge(file, identities);
+  const header = await headerFor(recipients, fileKey);
+  wipe(fileKey);
+  await written(sink, file.armor, async (out) => {
+    await out.write(header);
+    await pump(file.rest, out, unchanged);
+  });
+}
+
+const unchanged: ChunkStage = {
+  inputBytes: CHUNK_BYTES,
+  outputBytes: CHUNK_BYTES,
+  transform(chunk, _index, _final, out) {
+    out.set(chunk);
+    return chunk.length;
+  },
+};

@@ -1,0 +1,135 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { wipe } from '../../../ground/bytes.ts';
+import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
+import type { Lookahead } from '../lookahead.ts';
+import { damaged, unknownFormat } from '../refusals.ts';
+
+/** The header of a file in the age format, version 1 (C2SP, age.md): a stanza for each recipient, and a MAC over all of it. */
+
+/** The file key, wrapped for one recipient. */
+export interface Stanza {
+  readonly type: string;
+  readonly args: readonly string[];
+  readonly body: Buffer;
+}
+
+/** A header as it was read: nothing of it is authentic yet. */
+export interface AgeHeader {
+  readonly stanzas: readonly Stanza[];
+  /** What the MAC is made of. */
+  readonly covered: Buffer;
+  readonly mac: Buffer;
+}
+
+export const FILE_KEY_BYTES = 16;
+const VERSION_LINE = 'age-encryption.org/v1';
+/** @see docs/decisions/0163 */
+export const MAX_RECIPIENTS = 1000;
+const MAX_HEADER_BYTES = 2 * 2 ** 20;
+const COLUMNS = 64;
+const MAC_BYTES = 32;
+
+/**
+ * Reads a header and nothing beyond it.
+ * @throws `corrupt` for another version, `inauthentic` for what is no header, or one longer than is read.
+ */
+export async function readAgeHeader(source: Lookahead): Promise<AgeHeader> {
+  const lines: string[] = [];
+  let bytes = 0;
+  const next = async (): Promise<string> => {
+    const left = MAX_HEADER_BYTES - bytes;
+    const line = await source.line(left);
+    if (line === undefined) {
+      const isCut = (await source.peek(left + 1)).length <= left;
+      throw damaged(isCut ? 'it ends inside its header' : 'its header is longer than any that is read');
+    }
+    bytes += line.length + 1;
+    lines.push(line);
+    return line;
+  };
+  const version = await next();
+  if (version !== VERSION_LINE) throw unknownFormat('another version of the age format');
+  const stanzas: Stanza[] = [];
+  for (;;) {
+    const line = await next();
+    if (line.startsWith('---')) {
+      if (stanzas.length === 0) throw damaged('its header is for no recipient');
+      const mac = /^--- (.+)$/.exec(line)?.[1];
+      const covered = Buffer.from(`${lines.slice(0, -1).join('\n')}\n---`, 'latin1');
+      return { stanzas, covered, mac: mac === undefined ? noMac() : unpadded(mac, MAC_BYTES) };
+    }
+    if (stanzas.length === MAX_RECIPIENTS) {
+      throw damaged(`it is for more than ${MAX_RECIPIENTS} recipients, which nobody writes`);
+    }
+    stanzas.push(await stanzaFrom(line, next));
+  }
+}
+
+const noMac = (): never => {
+  throw damaged('its header has no MAC');
+};
+
+async function stanzaFrom(line: string, next: () => Promise<string>): Promise<Stanza> {
+  const words = line.split(' ');
+  const [arrow, type, ...args] = words;
+  const isWhole = arrow === '->' && type !== undefined && words.every((word) => /^[\x21-\x7e]+$/.test(word));
+  if (!isWhole) throw damaged('its header has a line that is no recipient');
+  const lines: string[] = [];
+  for (;;) {
+    const part = await next();
+    if (part.length > COLUMNS) throw damaged('its header has a line that is too long');
+    lines.push(part);
+    if (part.length < COLUMNS) return { type, args, body: unpadded(lines.join('')) };
+  }
+}
+
+/** Base64 as headers have it: without padding, one text for the same bytes. @throws `inauthentic` */
+export function unpadded(text: string, length?: number): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  if (printUnpadded(bytes) === text && (length === undefined || bytes.length === length)) return bytes;
+  throw damaged('its header has a value that is not written as it should be');
+}
+
+export const printUnpadded = (bytes: Uint8Array): string =>
+  Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+
+/** As it stands in a header, and as age and its plugins exchange it. */
+export function printStanza({ type, args, body }: Stanza): string {
+  const text = printUnpadded(body);
+  // The last line is shorter than the others, and empty where it has to be.
+  const lines = Array.from({ length: Math.floor(text.length / COLUMNS) + 1 }, (_, index) =>
+    text.slice(index * COLUMNS, (index + 1) * COLUMNS),
+  );
+  return `-> ${[type, ...args].join(' ')}\n${lines.join('\n')}\n`;
+}
+
+/** @throws `invalid` for more recipients than are read again. */
+export function printAgeHeader(stanzas: readonly Stanza[], fileKey: Uint8Array): Buffer {
+  if (stanzas.length > MAX_RECIPIENTS) {
+    throw invalid(`one file is for ${MAX_RECIPIENTS} recipients at most`, { field: 'recipient' });
+  }
+  const covered = `${VERSION_LINE}\n${stanzas.map(printStanza).join('')}---`;
+  const mac = macOf(fileKey, Buffer.from(covered, 'latin1'));
+  return Buffer.from(`${covered} ${printUnpadded(mac)}\n`, 'latin1');
+}
+
+/** HKDF-SHA256 (RFC 5869) of the file key. */
+export const derivedKey = (fileKey: Uint8Array, salt: Uint8Array, info: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', fileKey, salt, info, MAC_BYTES));
+
+function macOf(fileKey: Uint8Array, covered: Uint8Array): Buffer {
+  const key = derivedKey(fileKey, Buffer.alloc(0), 'header');
+  const mac = createHmac('sha256', key).update(covered).digest();
+  wipe(key);
+  return mac;
+}
+
+/** @throws `denied` when anybody has changed the header who could not open the file. */
+export function requireAuthentic({ covered, mac }: AgeHeader, fileKey: Uint8Array): void {
+  if (!timingSafeEqual(macOf(fileKey, covered), mac)) throw changedHeader();
+}
+
+const changedHeader = (): CofferError =>
+  denied('the header of the envelope is not authentic', {
+    hint: 'it was changed by somebody who could not open it; bring the file back from where it came from',
+  });

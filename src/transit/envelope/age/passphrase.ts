@@ -1,0 +1,68 @@
+import { scrypt } from 'node:crypto';
+import { wipe } from '../../../ground/bytes.ts';
+import { invalid } from '../../../ground/errors.ts';
+import { answered } from '../../../ground/pause.ts';
+import type { Random } from '../../../ground/random.ts';
+import { openOnce, sealOnce, ZERO_NONCE } from '../../key-types/age/kem.ts';
+import { damaged } from '../refusals.ts';
+import { printUnpadded, type Stanza, unpadded } from './header.ts';
+import { type Identity, type Recipient, requireShape } from './recipients.ts';
+
+/** Files that a passphrase opens (C2SP, age.md, "scrypt"). */
+
+export const SCRYPT = 'scrypt';
+const SALT_BYTES = 16;
+const LABEL = 'age-encryption.org/v1/scrypt';
+const BLOCK = 8;
+/** 2 to this power: 256 MiB and the better part of a second for each guess, as age writes it. */
+const WORK_FACTOR = 18;
+/** As with age: 4 GiB and some seconds; a file can't ask for more. @see docs/decisions/0163 */
+const MAX_WORK_FACTOR = 22;
+
+const wrapKeyOf = (
+  passphrase: string | Uint8Array,
+  salt: Uint8Array,
+  workFactor: number,
+): Promise<Buffer> => {
+  const cost = 2 ** workFactor;
+  const options = { N: cost, r: BLOCK, p: 1, maxmem: 2 * 128 * BLOCK * cost };
+  return answered<Buffer>((done) =>
+    scrypt(passphrase, Buffer.concat([Buffer.from(LABEL), salt]), 32, options, done),
+  );
+};
+
+/** @param workFactor less than usual only in tests. */
+export const passphraseRecipient = (
+  passphrase: string | Uint8Array,
+  random: Random,
+  workFactor = WORK_FACTOR,
+): Recipient => ({
+  group: 'passphrase',
+  async wrap(fileKey): Promise<Stanza> {
+    const salt = random.bytes(SALT_BYTES);
+    const key = await wrapKeyOf(passphrase, salt, workFactor);
+    const body = sealOnce(key, ZERO_NONCE, fileKey);
+    wipe(key);
+    return { type: SCRYPT, args: [printUnpadded(salt), String(workFactor)], body };
+  },
+});
+
+/** @param passphrase asked for when there is a file that needs it. */
+export const passphraseIdentity = (passphrase: () => Promise<string | Uint8Array>): Identity => ({
+  async unwrap(stanzas) {
+    const stanza = stanzas.find(({ type }) => type === SCRYPT);
+    if (stanza === undefined) return undefined;
+    const [salt = '', factor = ''] = requireShape(stanza.args, 2, stanza.body);
+    const saltBytes = unpadded(salt, SALT_BYTES);
+    if (!/^[1-9]\d{0,2}$/.test(factor)) throw damaged('its work factor is no number');
+    if (Number(factor) > MAX_WORK_FACTOR) {
+      throw invalid(`the file asks for more work than any passphrase is worth: 2^${factor} rounds`, {
+        hint: `it is not opened above 2^${MAX_WORK_FACTOR}`,
+      });
+    }
+    const key = await wrapKeyOf(await passphrase(), saltBytes, Number(factor));
+    const fileKey = openOnce(key, ZERO_NONCE, stanza.body);
+    wipe(key);
+    return fileKey;
+  },
+});

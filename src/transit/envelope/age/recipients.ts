@@ -1,0 +1,106 @@
+import { invalid } from '../../../ground/errors.ts';
+import { parseBech32 } from '../../key-types/age/bech32.ts';
+import { type AgeKem, SECRET_BYTES, type SealedSecret } from '../../key-types/age/kem.ts';
+import { xWingKem } from '../../key-types/age/x-wing.ts';
+import { x25519Kem } from '../../key-types/age/x25519.ts';
+import type { MaybePromise } from '../../key-types/key-type.ts';
+import { TAG_BYTES } from '../chunk-cipher.ts';
+import { damaged } from '../refusals.ts';
+import { FILE_KEY_BYTES, printUnpadded, type Stanza, unpadded } from './header.ts';
+
+/** Somebody who shall open a file. */
+export interface Recipient {
+  /** What may stand together in one file: the weakest decides, so hybrid recipients stand alone, as passphrases do. */
+  readonly group: 'classical' | 'post-quantum' | 'passphrase';
+  wrap(fileKey: Uint8Array): MaybePromise<Stanza>;
+}
+
+/** Something that opens files. */
+export interface Identity {
+  /**
+   * @returns the file key, which the caller overwrites; undefined when none of the stanzas is for this identity.
+   * @throws `inauthentic` for a stanza of its kind that is not as it should be.
+   */
+  unwrap(stanzas: readonly Stanza[]): MaybePromise<Buffer | undefined>;
+}
+
+const KEMS: readonly AgeKem[] = [x25519Kem, xWingKem];
+
+export const BODY_BYTES = FILE_KEY_BYTES + TAG_BYTES;
+
+/** A recipient or an identity as age writes it. @throws `invalid` when it is mistyped, or of a kind that is not known. */
+function parseKey(text: string, prefixOf: (kem: AgeKem) => string, bytes: (kem: AgeKem) => number) {
+  const parsed = parseBech32(text);
+  const kem = KEMS.find((known) => prefixOf(known) === parsed.prefix);
+  if (kem === undefined) {
+    throw invalid(`keys of age that begin with ${parsed.prefix.slice(0, 40)}1 are not known`, {
+      hint: `known are those that begin with ${KEMS.map((known) => `${prefixOf(known)}1`).join(' or ')}`,
+    });
+  }
+  if (parsed.bytes.length !== bytes(kem)) {
+    throw invalid(
+      `a key that begins with ${parsed.prefix}1 has ${bytes(kem)} bytes, not ${parsed.bytes.length}`,
+    );
+  }
+  return { kem, bytes: parsed.bytes };
+}
+
+/** The public half behind an `age1…`. @throws `invalid` */
+export const parseRecipient = (text: string) =>
+  parseKey(
+    text,
+    (kem) => kem.recipientPrefix,
+    (kem) => kem.publicBytes,
+  );
+
+/** Whoever an `age1…` stands for. @throws `invalid` when it is mistyped, or would let everybody open the file. */
+export function ageRecipient(text: string): Recipient {
+  const { kem, bytes } = parseRecipient(text);
+  // A key that is none is told before a file is begun.
+  kem.seal(bytes, Buffer.alloc(FILE_KEY_BYTES));
+  return {
+    group: kem.isPostQuantum ? 'post-quantum' : 'classical',
+    wrap(fileKey) {
+      const { encapsulated, body } = kem.seal(bytes, fileKey);
+      return { type: kem.stanza, args: [printUnpadded(encapsulated)], body: Buffer.from(body) };
+    },
+  };
+}
+
+/** An `AGE-SECRET-KEY-…`. @throws `invalid`, never with the text in it. */
+export function ageIdentity(text: string): Identity {
+  const { kem, bytes: secret } = parseKey(
+    text,
+    (known) => known.identityPrefix,
+    () => SECRET_BYTES,
+  );
+  const publicKey = kem.publicOf(secret);
+  return {
+    unwrap(stanzas) {
+      for (const sealed of sealedFor(kem, stanzas)) {
+        const fileKey = kem.open(secret, publicKey, sealed);
+        if (fileKey !== undefined) return fileKey;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** What the stanzas of one kind hold. @throws `inauthentic` for one that is not as it should be. */
+export const sealedFor = (kem: AgeKem, stanzas: readonly Stanza[]): readonly SealedSecret[] =>
+  stanzas
+    .filter(({ type }) => type === kem.stanza)
+    .map(({ args, body }) => {
+      const [encapsulated] = requireShape(args, 1, body);
+      return { encapsulated: unpadded(encapsulated ?? '', kem.encapsulatedBytes), body };
+    });
+
+/**
+ * A body of another length than that of a file key is never tried: somebody could learn from it which of many keys opens it.
+ * @throws `inauthentic`
+ */
+export function requireShape(args: readonly string[], count: number, body: Buffer): readonly string[] {
+  if (args.length !== count) throw damaged('a recipient stanza has more or fewer values than it should have');
+  if (body.length !== BODY_BYTES) throw damaged('a recipient stanza wraps something that is no file key');
+  return args;
+}

@@ -1,0 +1,96 @@
+import {
+  constants,
+  createHash,
+  createPublicKey,
+  type KeyObject,
+  privateDecrypt,
+  publicEncrypt,
+  timingSafeEqual,
+} from 'node:crypto';
+import { unsupported } from '../../../ground/errors.ts';
+import { SECRET_BYTES } from '../../key-types/age/kem.ts';
+import { openWithEd25519, sealForEd25519 } from '../../key-types/age/ssh-ed25519.ts';
+import { damaged } from '../refusals.ts';
+import { FILE_KEY_BYTES, printUnpadded, type Stanza, unpadded } from './header.ts';
+import { type Identity, type Recipient, requireShape } from './recipients.ts';
+
+/** Keys of SSH as recipients and identities (C2SP, age.md, "ssh-rsa" and "ssh-ed25519"). */
+
+const ED25519 = 'ssh-ed25519';
+const RSA = 'ssh-rsa';
+/** As age has it: shorter ones are not worth anything. */
+const MIN_RSA_BITS = 2048;
+
+const oaep = (key: KeyObject) => ({
+  key,
+  padding: constants.RSA_PKCS1_OAEP_PADDING,
+  oaepHash: 'sha256',
+  oaepLabel: Buffer.from('age-encryption.org/v1/ssh-rsa'),
+});
+
+/** Tells whose a stanza is, roughly. @param blob the key as SSH writes it. */
+const tagOf = (blob: Uint8Array): string =>
+  printUnpadded(createHash('sha256').update(blob).digest().subarray(0, 4));
+
+/** @param blob the same key as SSH writes it. @throws `unsupported` */
+export function sshRecipient(key: KeyObject, blob: Uint8Array): Recipient {
+  const type = typeOf(key, blob);
+  const tag = tagOf(blob);
+  return {
+    group: 'classical',
+    async wrap(fileKey): Promise<Stanza> {
+      if (type === RSA) return { type, args: [tag], body: publicEncrypt(oaep(key), fileKey) };
+      const { encapsulated, body } = await sealForEd25519(key, blob, fileKey);
+      return { type, args: [tag, printUnpadded(encapsulated)], body: Buffer.from(body) };
+    },
+  };
+}
+
+/** @param blob the public half as SSH writes it. @throws `unsupported` */
+export function sshIdentity(privateKey: KeyObject, blob: Uint8Array): Identity {
+  const publicKey = createPublicKey(privateKey);
+  const own = typeOf(publicKey, blob);
+  const tag = Buffer.from(tagOf(blob));
+  return {
+    async unwrap(stanzas) {
+      for (const { type, args, body } of stanzas.filter((stanza) => stanza.type === own)) {
+        const given = Buffer.from(args[0] ?? '');
+        if (given.length !== tag.length) throw damaged('a recipient stanza names no SSH key');
+        if (!timingSafeEqual(given, tag)) continue;
+        const fileKey = type === RSA ? openWithRsa(privateKey, args, body) : await openEd25519(args, body);
+        if (fileKey !== undefined) return fileKey;
+      }
+      return undefined;
+    },
+  };
+  function openEd25519(args: readonly string[], body: Buffer) {
+    const [, share = ''] = requireShape(args, 2, body);
+    const encapsulated = unpadded(share, SECRET_BYTES);
+    return openWithEd25519(privateKey, publicKey, blob, { encapsulated, body });
+  }
+}
+
+function openWithRsa(key: KeyObject, args: readonly string[], body: Buffer): Buffer | undefined {
+  if (args.length !== 1) throw damaged('a recipient stanza has more or fewer values than it should have');
+  try {
+    const fileKey = privateDecrypt(oaep(key), body);
+    return fileKey.length === FILE_KEY_BYTES ? fileKey : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The stanza's first word, which is how SSH calls the kind of key. @throws `unsupported` for a key that can't be a recipient. */
+function typeOf(key: KeyObject, blob: Uint8Array): string {
+  const type = Buffer.from(blob).toString('latin1', 4, 4 + Buffer.from(blob).readUInt32BE(0));
+  if (type !== ED25519 && type !== RSA) {
+    throw unsupported(`an SSH key of the kind ${type} can't be encrypted to`, {
+      hint: 'use an ssh-ed25519 or ssh-rsa key, or a recipient of age',
+    });
+  }
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS;
+  if (bits >= MIN_RSA_BITS) return type;
+  throw unsupported(`an RSA key of ${bits} bits is too short`, {
+    hint: `use one of ${MIN_RSA_BITS} bits or more`,
+  });
+}

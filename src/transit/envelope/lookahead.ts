@@ -1,0 +1,89 @@
+import { wipe } from '../../ground/bytes.ts';
+import type { ByteSource } from './ports.ts';
+
+const PIECE_BYTES = 4096;
+
+/** A source whose beginning can be looked at before somebody reads it, e.g. to find out what it is. */
+export class Lookahead implements ByteSource {
+  readonly #source: ByteSource;
+  /** What was read and nobody has taken yet. */
+  #held: Buffer = Buffer.alloc(0);
+  /** How many bytes were taken. */
+  taken = 0;
+
+  constructor(source: ByteSource) {
+    this.#source = source;
+  }
+
+  get mayStall(): boolean {
+    return this.#source.mayStall ?? false;
+  }
+
+  get expectedBytes(): number | undefined {
+    const bytes = this.#source.expectedBytes;
+    return bytes === undefined ? undefined : Math.max(0, bytes - this.taken);
+  }
+
+  /** The next bytes, which stay to be read. @returns fewer only at the end. */
+  async peek(bytes: number): Promise<Buffer> {
+    while (this.#held.length < bytes && (await this.#more()));
+    return this.#held.subarray(0, bytes);
+  }
+
+  /**
+   * The next line, without its newline.
+   * @returns undefined when no newline comes within `maxBytes`, or before the end.
+   */
+  async line(maxBytes: number): Promise<string | undefined> {
+    let from = 0;
+    for (;;) {
+      const end = this.#held.indexOf(0x0a, from);
+      if (end > maxBytes || (end < 0 && this.#held.length > maxBytes)) return undefined;
+      if (end >= 0) {
+        const line = this.#held.toString('latin1', 0, end);
+        this.#take(end + 1);
+        return line;
+      }
+      from = this.#held.length;
+      if (!(await this.#more())) return undefined;
+    }
+  }
+
+  async read(into: Uint8Array): Promise<number> {
+    if (this.#held.length === 0) {
+      const bytes = await this.#source.read(into);
+      this.taken += bytes;
+      return bytes;
+    }
+    const bytes = Math.min(into.length, this.#held.length);
+    into.set(this.#held.subarray(0, bytes));
+    wipe(this.#held.subarray(0, bytes));
+    this.#take(bytes);
+    return bytes;
+  }
+
+  #take(bytes: number): void {
+    this.#held = this.#held.subarray(bytes);
+    this.taken += bytes;
+  }
+
+  /** @returns false at the end. */
+  async #more(): Promise<boolean> {
+    const piece = Buffer.alloc(PIECE_BYTES);
+    const bytes = await this.#source.read(piece);
+    this.#held = Buffer.concat([this.#held, piece.subarray(0, bytes)]);
+    return bytes > 0;
+  }
+}
+
+/** @returns fewer bytes only at the end of the source. */
+export async function readExactly(source: ByteSource, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = await source.read(bytes.subarray(filled));
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
+}

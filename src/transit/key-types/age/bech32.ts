@@ -1,0 +1,83 @@
+import { invalid } from '../../../ground/errors.ts';
+
+/**
+ * Bech32 (BIP-173) as age writes keys: any length, checksum constant 1. Five bits a character, and a checksum that finds every
+ * single wrong letter.
+ */
+
+const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const CHECKSUM_CHARACTERS = 6;
+const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
+/** Longer than any key of age; nothing longer is looked at. */
+const MAX_CHARACTERS = 4096;
+
+function polymod(values: Iterable<number>): number {
+  let checksum = 1;
+  for (const value of values) {
+    const top = checksum >>> 25;
+    checksum = ((checksum & 0x1ffffff) << 5) ^ value;
+    for (const [bit, generator] of GENERATOR.entries()) if ((top >>> bit) & 1) checksum ^= generator;
+  }
+  return checksum >>> 0;
+}
+
+const expanded = (prefix: string): number[] => {
+  const codes = Array.from(prefix, (character) => character.charCodeAt(0));
+  return [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31)];
+};
+
+/** Values of `from` bits as values of `to` bits. @returns undefined when what is left over at the end is not zero padding. */
+function regrouped(values: Iterable<number>, from: number, to: number, pad: boolean): number[] | undefined {
+  let held = 0;
+  let bits = 0;
+  const result: number[] = [];
+  for (const value of values) {
+    held = ((held << from) | value) & 0xfff;
+    bits += from;
+    while (bits >= to) {
+      bits -= to;
+      result.push((held >>> bits) & ((1 << to) - 1));
+    }
+  }
+  const rest = held & ((1 << bits) - 1);
+  if (pad) return bits > 0 ? [...result, rest << (to - bits)] : result;
+  return bits >= from || rest !== 0 ? undefined : result;
+}
+
+/** @param prefix what stands before the last `1`, in small letters. */
+export function printBech32(prefix: string, bytes: Uint8Array): string {
+  const data = regrouped(bytes, 8, 5, true) ?? [];
+  const checksum = polymod([...expanded(prefix), ...data, 0, 0, 0, 0, 0, 0]) ^ 1;
+  const check = Array.from(
+    { length: CHECKSUM_CHARACTERS },
+    (_, index) => (checksum >>> (5 * (5 - index))) & 31,
+  );
+  return `${prefix}1${[...data, ...check].map((value) => ALPHABET[value]).join('')}`;
+}
+
+/**
+ * @returns the prefix in small letters, and the bytes; the caller overwrites them if they are secret.
+ * @throws `invalid`, never with the text in it: it may be a secret key.
+ */
+export function parseBech32(text: string): { readonly prefix: string; readonly bytes: Buffer } {
+  const small = text.toLowerCase();
+  if (text !== small && text !== text.toUpperCase()) {
+    throw mistyped('capitals and small letters are mixed in it');
+  }
+  const end = small.lastIndexOf('1');
+  if (text.length > MAX_CHARACTERS || end < 1 || small.length - end - 1 < CHECKSUM_CHARACTERS) {
+    throw mistyped('it is cut short, or something else');
+  }
+  const prefix = small.slice(0, end);
+  const values = Array.from(small.slice(end + 1), (character) => ALPHABET.indexOf(character));
+  if (!/^[\x21-\x7e]+$/.test(prefix) || values.includes(-1)) {
+    throw mistyped('it has a character that no key has');
+  }
+  if (polymod([...expanded(prefix), ...values]) !== 1) throw mistyped('its checksum does not fit');
+  const bytes = regrouped(values.slice(0, -CHECKSUM_CHARACTERS), 5, 8, false);
+  if (bytes === undefined) throw mistyped('its end does not fit');
+  return { prefix, bytes: Buffer.from(bytes) };
+}
+
+const mistyped = (why: string) =>
+  invalid(`this key of age is mistyped: ${why}`, { hint: 'copy it once more, whole' });

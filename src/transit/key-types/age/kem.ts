@@ -1,0 +1,74 @@
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import { TAG_BYTES } from '../node-aead.ts';
+
+/**
+ * A way of wrapping a short secret for the holder of a private key, as the age format has it (C2SP, age.md). Both give a
+ * stanza of one argument, and a body that is the secret and a tag.
+ */
+export interface AgeKem {
+  /** The first word of its stanzas. */
+  readonly stanza: string;
+  /** What recipients begin with, before the last `1`. */
+  readonly recipientPrefix: string;
+  /** What identities begin with, in small letters. */
+  readonly identityPrefix: string;
+  readonly isPostQuantum: boolean;
+  /** Length of a public key. */
+  readonly publicBytes: number;
+  /** Length of the encapsulated key, a stanza's one argument. */
+  readonly encapsulatedBytes: number;
+  /** @param secret 32 bytes, which may be any. */
+  publicOf(secret: Uint8Array): Buffer;
+  /** @throws `invalid` when the public key is none, or one for which everybody would get the same secret. */
+  seal(publicKey: Uint8Array, plaintext: Uint8Array): SealedSecret;
+  /**
+   * @returns undefined when it was not wrapped for this key, or was altered.
+   * @throws `inauthentic` for an encapsulated key that no honest sender makes.
+   */
+  open(secret: Uint8Array, publicKey: Uint8Array, sealed: SealedSecret): Buffer | undefined;
+}
+
+export interface SealedSecret {
+  readonly encapsulated: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+export const SECRET_BYTES = 32;
+/** Node's name of the one cipher that age has, for keys and for bodies. */
+export const AGE_CIPHER = 'chacha20-poly1305';
+const OPTIONS = { authTagLength: TAG_BYTES } as const;
+
+/** ChaCha20-Poly1305 (RFC 8439) with a key for this one message. */
+export function sealOnce(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array): Buffer {
+  const cipher = createCipheriv(AGE_CIPHER, key, nonce, OPTIONS);
+  return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The inverse of {@link sealOnce}; undefined for what is not authentic. */
+export function openOnce(key: Uint8Array, nonce: Uint8Array, body: Uint8Array): Buffer | undefined {
+  if (body.length < TAG_BYTES) return undefined;
+  const decipher = createDecipheriv(AGE_CIPHER, key, nonce, OPTIONS);
+  const end = body.length - TAG_BYTES;
+  decipher.setAuthTag(body.subarray(end));
+  const plaintext = decipher.update(body.subarray(0, end));
+  try {
+    decipher.final();
+    return plaintext;
+  } catch {
+    plaintext.fill(0);
+    return undefined;
+  }
+}
+
+/** The nonce of a key that encrypts once. */
+export const ZERO_NONCE = Buffer.alloc(12);
+
+/** HKDF-SHA256 (RFC 5869) in its two steps; the second gives 32 bytes at most. */
+export const extract = (salt: Uint8Array, inputKey: Uint8Array): Buffer =>
+  createHmac('sha256', salt).update(inputKey).digest();
+export const expand = (key: Uint8Array, info: string | Uint8Array, bytes = 32): Buffer =>
+  createHmac('sha256', key)
+    .update(info)
+    .update(Buffer.from([1]))
+    .digest()
+    .subarray(0, bytes);

@@ -1,0 +1,74 @@
+import { createHash, type KeyObject } from 'node:crypto';
+import { wipe } from '../../../ground/bytes.ts';
+import { invalid } from '../../../ground/errors.ts';
+import { raw, rawPublic } from '../raw-keys.ts';
+import { expand, extract, openOnce, SECRET_BYTES, type SealedSecret, sealOnce, ZERO_NONCE } from './kem.ts';
+import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519 } from './x25519.ts';
+
+/**
+ * What age does with Ed25519 keys of SSH (C2SP, age.md, "ssh-ed25519"): Diffie-Hellman with the same key on the curve's other
+ * form, tied to the SSH key by a factor made of it.
+ */
+
+const INFO = 'age-encryption.org/v1/ssh-ed25519';
+
+/** The point on Curve25519 (RFC 7748, 4.1). @throws `invalid` when the key is no point. */
+async function pointOf(key: KeyObject): Promise<Uint8Array> {
+  const { ed25519 } = await import('@noble/curves/ed25519.js');
+  try {
+    return ed25519.utils.toMontgomery(rawPublic(key));
+  } catch (error) {
+    throw invalid('this Ed25519 key is no point of its curve', { cause: error });
+  }
+}
+
+/** The scalar of a private key (RFC 8032, 5.1.5); X25519 sets its bits. */
+function scalarOf(key: KeyObject): Buffer {
+  const seed = raw(key, 'raw-private');
+  const hash = createHash('sha512').update(seed).digest();
+  wipe(seed);
+  return hash.subarray(0, SECRET_BYTES);
+}
+
+/** @param blob the key as SSH writes it. @returns undefined for a point of low order. */
+function wrapKeyOf(shared: Buffer | undefined, share: Uint8Array, point: Uint8Array, blob: Uint8Array) {
+  const factor = expand(extract(blob, Buffer.alloc(0)), INFO);
+  const tied = shared && x25519(factor, shared);
+  wipe(shared);
+  const key = tied && expand(extract(Buffer.concat([share, point]), tied), INFO);
+  wipe(tied);
+  return key;
+}
+
+/** @param blob the key as SSH writes it. */
+export async function sealForEd25519(
+  key: KeyObject,
+  blob: Uint8Array,
+  plaintext: Uint8Array,
+): Promise<SealedSecret> {
+  const point = await pointOf(key);
+  const { secret, share } = ephemeralX25519();
+  const wrapKey = wrapKeyOf(x25519(secret, point), share, point, blob);
+  wipe(secret);
+  if (wrapKey === undefined) throw lowOrderRecipient();
+  const body = sealOnce(wrapKey, ZERO_NONCE, plaintext);
+  wipe(wrapKey);
+  return { encapsulated: share, body };
+}
+
+/** @returns undefined when it was not wrapped for this key, or was altered. @throws `inauthentic` for a point of low order. */
+export async function openWithEd25519(
+  privateKey: KeyObject,
+  publicKey: KeyObject,
+  blob: Uint8Array,
+  { encapsulated, body }: SealedSecret,
+): Promise<Buffer | undefined> {
+  const point = await pointOf(publicKey);
+  const scalar = scalarOf(privateKey);
+  const wrapKey = wrapKeyOf(x25519(scalar, encapsulated), encapsulated, point, blob);
+  wipe(scalar);
+  if (wrapKey === undefined) throw lowOrderShare();
+  const plaintext = openOnce(wrapKey, ZERO_NONCE, body);
+  wipe(wrapKey);
+  return plaintext;
+}

@@ -1,0 +1,85 @@
+import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { wipe } from '../../../ground/bytes.ts';
+import { inauthentic, invalid } from '../../../ground/errors.ts';
+import { raw, rawKeys, rawPublic } from '../raw-keys.ts';
+import { type AgeKem, expand, extract, openOnce, SECRET_BYTES, sealOnce, ZERO_NONCE } from './kem.ts';
+
+const ALGORITHM = 'x25519';
+const INFO = 'age-encryption.org/v1/X25519';
+
+/** @param secret 32 bytes, which are copied. */
+const privateKeyOf = (secret: Uint8Array): KeyObject =>
+  rawKeys.createPrivateKey({ key: secret, format: 'raw-private', asymmetricKeyType: ALGORITHM });
+
+export const x25519PublicOf = (secret: Uint8Array): Buffer =>
+  rawPublic(createPublicKey(privateKeyOf(secret)));
+
+/** A key pair for one message. */
+export function ephemeralX25519(): { readonly secret: Buffer; readonly share: Buffer } {
+  const { privateKey, publicKey } = generateKeyPairSync(ALGORITHM);
+  return { secret: raw(privateKey, 'raw-private'), share: rawPublic(publicKey) };
+}
+
+/**
+ * The Diffie-Hellman function X25519 (RFC 7748).
+ * @returns undefined where the secret would be zero: the point is of low order, and everybody could say the secret.
+ */
+export function x25519(secret: Uint8Array, point: Uint8Array): Buffer | undefined {
+  const publicKey = rawKeys.createPublicKey({
+    key: point,
+    format: 'raw-public',
+    asymmetricKeyType: ALGORITHM,
+  });
+  try {
+    const shared = diffieHellman({ privateKey: privateKeyOf(secret), publicKey });
+    return shared.every((byte) => byte === 0) ? undefined : shared;
+  } catch {
+    // OpenSSL refuses such points by itself.
+    return undefined;
+  }
+}
+
+export const lowOrderRecipient = () =>
+  invalid('this recipient is no public key: with it, everybody could open the file', {
+    hint: 'ask for it again, from whoever shall open the file',
+  });
+
+export const lowOrderShare = () =>
+  inauthentic('the envelope is damaged: a recipient stanza has a point of low order', {
+    hint: 'bring it back from where it came from',
+  });
+
+function wrapKeyOf(shared: Buffer, share: Uint8Array, publicKey: Uint8Array): Buffer {
+  const key = expand(extract(Buffer.concat([share, publicKey]), shared), INFO);
+  wipe(shared);
+  return key;
+}
+
+/** The stanza `X25519`. */
+export const x25519Kem: AgeKem = {
+  stanza: 'X25519',
+  recipientPrefix: 'age',
+  identityPrefix: 'age-secret-key-',
+  isPostQuantum: false,
+  publicBytes: SECRET_BYTES,
+  encapsulatedBytes: SECRET_BYTES,
+  publicOf: x25519PublicOf,
+  seal(publicKey, plaintext) {
+    const { secret, share } = ephemeralX25519();
+    const shared = x25519(secret, publicKey);
+    wipe(secret);
+    if (shared === undefined) throw lowOrderRecipient();
+    const key = wrapKeyOf(shared, share, publicKey);
+    const body = sealOnce(key, ZERO_NONCE, plaintext);
+    wipe(key);
+    return { encapsulated: share, body };
+  },
+  open(secret, publicKey, { encapsulated, body }) {
+    const shared = x25519(secret, encapsulated);
+    if (shared === undefined) throw lowOrderShare();
+    const key = wrapKeyOf(shared, encapsulated, publicKey);
+    const plaintext = openOnce(key, ZERO_NONCE, body);
+    wipe(key);
+    return plaintext;
+  },
+};

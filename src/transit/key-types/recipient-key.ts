@@ -1,0 +1,17 @@
+import type { KeyObject } from 'node:crypto';
+import { unsupported } from '../../ground/errors.ts';
+import { parseBech32 } from './age/bech32.ts';
+import { x25519Kem } from './age/x25519.ts';
+import { rawKeys } from './raw-keys.ts';
+
+/** The public key behind an `age1…`. @throws `invalid`; `unsupported` for a hybrid one, which has no form but that of age. */
+export function recipientKey(recipient: string): KeyObject {
+  const { prefix, bytes } = parseBech32(recipient);
+  if (prefix === x25519Kem.recipientPrefix) {
+    return rawKeys.createPublicKey({ key: bytes, format: 'raw-public', asymmetricKeyType: 'x25519' });
+  }
+  throw unsupported('a hybrid public key has no form but that of age', {
+    field: 'format',
+    hint: 'say --format age',
+  });
+}

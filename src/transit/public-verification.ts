@@ -1,0 +1,53 @@
+import type { KeyObject } from 'node:crypto';
+import { asCofferError, unsupported } from '../ground/errors.ts';
+import { hashNamed } from './hashing.ts';
+import { keyTypes } from './key-types/index.ts';
+import type { SignatureOptions, Signing } from './key-types/key-type.ts';
+import { type SignatureRequest, signatureOptions } from './signing.ts';
+import { decodeSignature } from './verification.ts';
+
+/** A public key that verifies what the named key of its private half has signed. */
+export interface PublicVerifier {
+  /** Present: {@link verify} takes the hash of the input, made with what `node:crypto` calls so; else the input itself. */
+  readonly hash?: string;
+  /**
+   * @param input the input, or its hash.
+   * @param payload what stands behind the version in a signature.
+   * @throws `invalid` for what is no signature, or options that do not fit the key.
+   */
+  verify(input: Uint8Array, payload: string): Promise<boolean>;
+}
+
+/**
+ * Verifies signatures of the transit engine where no store is.
+ * @throws `unsupported` for keys that named keys do not have, `invalid` for the request.
+ */
+export function publicVerifier(key: KeyObject, request: SignatureRequest): PublicVerifier {
+  const { signing, material } = signingOf(key);
+  const asked = signatureOptions(request);
+  const hash = signing.signsHashes && !asked.prehashed ? hashNamed(asked.hash)?.nodeName : undefined;
+  const options: SignatureOptions = hash === undefined ? asked : { ...asked, prehashed: true };
+  return {
+    ...(hash !== undefined && { hash }),
+    async verify(input, payload) {
+      const signature = decodeSignature(payload, options);
+      return signature !== undefined && signing.verify(material, input, signature, options);
+    },
+  };
+}
+
+/** The one type that takes the key is its type. */
+function signingOf(key: KeyObject): { readonly signing: Signing<unknown>; readonly material: unknown } {
+  const pem = key.export({ format: 'pem', type: 'spki' }).toString();
+  for (const { signing, importing, open } of keyTypes()) {
+    if (signing === undefined || importing?.publicKey === undefined) continue;
+    try {
+      return { signing, material: open(importing.publicKey(pem)) };
+    } catch (error) {
+      if (asCofferError(error) === undefined) throw error;
+    }
+  }
+  throw unsupported('no named key is of the type of this public key', {
+    hint: 'give the key that "coffer transit keys public" prints',
+  });
+}
