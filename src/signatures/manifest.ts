@@ -1,0 +1,51 @@
+import { invalid } from '../ground/errors.ts';
+
+/*
+ * Lists of SHA-256 sums as `sha256sum` (GNU coreutils) writes and checks them: the sum, two blanks or a blank and a star, and
+ * the name. A name with a line break or a backslash is escaped, and a backslash stands before its line.
+ */
+
+export interface Sum {
+  /** 64 hexadecimal digits. */
+  readonly sha256: string;
+  /** Relative, with slashes, and never out of the directory. */
+  readonly name: string;
+}
+
+const LINE = /^(\\?)([0-9a-f]{64}) [ *](.+)$/i;
+/** A release has hundreds of files; whoever sends more wants to keep somebody busy. */
+const MAX_LINES = 100_000;
+
+export function printManifest(sums: readonly Sum[]): string {
+  return sums
+    .map(({ sha256, name }) => {
+      const escaped = name.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+      return `${escaped === name ? '' : '\\'}${sha256}  ${escaped}\n`;
+    })
+    .join('');
+}
+
+/** @throws `invalid` naming the line, for what is no such list or names what it may not. */
+export function parseManifest(text: string): readonly Sum[] {
+  const lines = text.replace(/\r?\n$/, '').split(/\r?\n/);
+  if (lines.length > MAX_LINES) throw invalid(`the list has more than ${MAX_LINES} lines`);
+  const taken = new Set<string>();
+  return lines.map((line, index) => {
+    const [, isEscaped, sha256, escaped] = LINE.exec(line) ?? [];
+    const broken = (why: string) => invalid(`line ${index + 1} of the list ${why}`);
+    if (sha256 === undefined || escaped === undefined) throw broken('is no SHA-256 sum with a name');
+    const name = isEscaped ? escaped.replaceAll(/\\([\\nr])/g, (_, sign) => UNESCAPED[sign] ?? '') : escaped;
+    if (!isInside(name)) throw broken(`names a file outside of its directory: ${name}`);
+    if (taken.has(name)) throw broken(`names ${name} once more`);
+    taken.add(name);
+    return { sha256: sha256.toLowerCase(), name };
+  });
+}
+
+const UNESCAPED: Readonly<Record<string, string>> = { '\\': '\\', n: '\n', r: '\r' };
+
+/** Whether a name stays below the directory, on every system. */
+export const isInside = (name: string): boolean =>
+  !/^([/\\]|[A-Za-z]:)/.test(name) &&
+  !name.includes('\0') &&
+  !name.split(/[/\\]/).some((part) => part === '..');

@@ -1,0 +1,168 @@
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { asCofferError, invalid, unsupported } from '../ground/errors.ts';
+import { mpint, SshReader, string } from './ssh-wire.ts';
+
+/** What SSH knows about one kind of key. */
+interface SshKind {
+  /** The name at the start of a key. */
+  readonly key: string;
+  /** The name at the start of a signature. */
+  readonly signature: string;
+  /** What follows the name in a key. */
+  write(jwk: JsonWebKey): Buffer;
+  /** The inverse; the caller checks that nothing follows. */
+  read(reader: SshReader): JsonWebKey;
+}
+
+const EDWARDS: SshKind = {
+  key: 'ssh-ed25519',
+  signature: 'ssh-ed25519',
+  write: (jwk) => string(decoded(jwk.x)),
+  read: (reader) => ({ kty: 'OKP', crv: 'Ed25519', x: reader.string().toString('base64url') }),
+};
+
+/** Signatures with RSA and SHA-1 (`ssh-rsa`) are neither made nor accepted. */
+const RSA: SshKind = {
+  key: 'ssh-rsa',
+  signature: 'rsa-sha2-512',
+  write: (jwk) => Buffer.concat([mpint(decoded(jwk.e)), mpint(decoded(jwk.n))]),
+  read(reader) {
+    const e = reader.mpint().toString('base64url');
+    return { kty: 'RSA', e, n: reader.mpint().toString('base64url') };
+  },
+};
+
+/** RFC 5656 */
+function nist(name: string, jwkName: string, coordinateBytes: number): SshKind {
+  const algorithm = `ecdsa-sha2-${name}`;
+  return {
+    key: algorithm,
+    signature: algorithm,
+    write: ({ x, y }) =>
+      Buffer.concat([
+        string(name),
+        string(Buffer.concat([Buffer.from([UNCOMPRESSED]), decoded(x), decoded(y)])),
+      ]),
+    read(reader) {
+      const curve = reader.text();
+      const point = reader.string();
+      if (curve !== name || point.length !== 1 + 2 * coordinateBytes || point[0] !== UNCOMPRESSED) {
+        throw invalid(`this ${algorithm} key has no point of its curve`);
+      }
+      const [x, y] = [point.subarray(1, 1 + coordinateBytes), point.subarray(1 + coordinateBytes)];
+      return { kty: 'EC', crv: jwkName, x: x.toString('base64url'), y: y.toString('base64url') };
+    },
+  };
+}
+
+const UNCOMPRESSED = 4;
+
+const decoded = (text: string | undefined): Buffer => Buffer.from(text ?? '', 'base64url');
+
+const NIST = [
+  { openssl: 'prime256v1', kind: nist('nistp256', 'P-256', 32) },
+  { openssl: 'secp384r1', kind: nist('nistp384', 'P-384', 48) },
+  { openssl: 'secp521r1', kind: nist('nistp521', 'P-521', 66) },
+];
+
+const KINDS: readonly SshKind[] = [EDWARDS, RSA, ...NIST.map(({ kind }) => kind)];
+
+/** By what Node calls the kind of a key. */
+const BY_NODE_TYPE: Readonly<Record<string, (key: KeyObject) => SshKind | undefined>> = {
+  ed25519: () => EDWARDS,
+  rsa: () => RSA,
+  ec: ({ asymmetricKeyDetails }) =>
+    NIST.find(({ openssl }) => openssl === asymmetricKeyDetails?.namedCurve)?.kind,
+};
+
+/** Whether it is one of Ed25519, the only kind that minisign has. */
+export const isEdwardsKey = (key: KeyObject): boolean =>
+  BY_NODE_TYPE[key.asymmetricKeyType ?? '']?.(key) === EDWARDS;
+
+/** @throws `unsupported` when SSH has no such keys. */
+function kindOf(key: KeyObject): SshKind {
+  const kind = BY_NODE_TYPE[key.asymmetricKeyType ?? '']?.(key);
+  if (kind !== undefined) return kind;
+  throw unsupported('SSH has no keys of this type', { hint: 'use an ed25519, ECDSA or RSA key' });
+}
+
+/** How signatures of a key are called. @throws `unsupported` */
+export const sshSignatureName = (key: KeyObject): string => kindOf(key).signature;
+
+/** A public key as it travels in SSH (RFC 4253, section 6.6; RFC 5656; RFC 8709). @throws `unsupported` */
+export function sshBlob(key: KeyObject): Buffer {
+  const kind = kindOf(key);
+  return Buffer.concat([string(kind.key), kind.write(key.export({ format: 'jwk' }))]);
+}
+
+/** The inverse of {@link sshBlob}. @throws `invalid`, `unsupported` (certificates, keys of devices). */
+export function keyOfSshBlob(blob: Buffer): KeyObject {
+  const reader = new SshReader(blob, 'this SSH key');
+  const name = reader.text();
+  const kind = KINDS.find(({ key }) => key === name);
+  if (kind === undefined) {
+    throw unsupported(`keys of the kind ${JSON.stringify(name.slice(0, 64))} are not supported`, {
+      hint: 'use an ed25519, ECDSA or RSA key',
+    });
+  }
+  const jwk = kind.read(reader);
+  reader.end();
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: jwk, format: 'jwk' });
+  } catch (error) {
+    throw invalid(`this ${name} key is none`, { cause: error });
+  }
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS;
+  if (bits < MIN_RSA_BITS) {
+    throw invalid(`this ${name} key has ${bits} bits, which anybody can break`, {
+      hint: `${MIN_RSA_BITS} are the least that OpenSSH takes`,
+    });
+  }
+  return key;
+}
+
+const MIN_RSA_BITS = 1024;
+
+/** As `ssh-keygen -l` prints it. */
+export const sshFingerprint = (key: KeyObject): string =>
+  `SHA256:${createHash('sha256').update(sshBlob(key)).digest('base64').replace(/=+$/, '')}`;
+
+/** A line of a `.pub` file. */
+export function sshLine(key: KeyObject, comment: string): string {
+  return `${kindOf(key).key} ${sshBlob(key).toString('base64')} ${comment}`;
+}
+
+const LINE = /^((?:ssh|ecdsa|sk)-[\w@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+(.*))?$/;
+
+/** The key of such a line, and its comment; undefined when it is no such line. @throws as {@link keyOfSshBlob}. */
+export function parseSshLine(
+  line: string,
+): { readonly key: KeyObject; readonly comment: string } | undefined {
+  const [, name, blob, comment = ''] = LINE.exec(line.trim()) ?? [];
+  if (name === undefined || blob === undefined) return undefined;
+  const bytes = Buffer.from(blob, 'base64');
+  const key = keyOfSshBlob(bytes);
+  const isWhole = bytes.toString('base64') === blob;
+  if (!isWhole || kindOf(key).key !== name) throw invalid(`this ${name} key is none`);
+  return { key, comment: comment.trim() };
+}
+
+/**
+ * A list of keys that nothing is accepted from any more: a public key on each line.
+ * @throws `invalid` for a line that is none: the key that is meant may be the one that is asked about.
+ */
+export function parseRevokedKeys(text: string): readonly KeyObject[] {
+  return text.split(/\r?\n/).flatMap((line, index) => {
+    if (/^[ \t]*(#|$)/.test(line)) return [];
+    try {
+      const found = parseSshLine(line);
+      if (found !== undefined) return [found.key];
+    } catch (error) {
+      // Nothing is signed with keys of other kinds here.
+      if (asCofferError(error)?.kind === 'unsupported') return [];
+      throw error;
+    }
+    throw invalid(`line ${index + 1} of the revoked keys is no public key`);
+  });
+}

@@ -1,0 +1,68 @@
+import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { invalid, unsupported } from '../ground/errors.ts';
+import { keyOfSshBlob } from './ssh-key.ts';
+import { SshReader } from './ssh-wire.ts';
+
+/** Private keys as OpenSSH writes them (its PROTOCOL.key). */
+
+const ARMOR = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END OPENSSH PRIVATE KEY-----/;
+const MAGIC = 'openssh-key-v1\0';
+
+/**
+ * The one private key of such a file: Ed25519 or RSA.
+ * @returns undefined for a text of another form.
+ * @throws `unsupported` for a key with a passphrase, or of another kind; `invalid`.
+ */
+export function parseSshPrivateKey(text: string): KeyObject | undefined {
+  const base64 = ARMOR.exec(text)?.[1];
+  if (base64 === undefined) return undefined;
+  const reader = new SshReader(Buffer.from(base64, 'base64'), 'this SSH private key');
+  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw invalid('this is no SSH private key');
+  const cipher = reader.text();
+  reader.string();
+  reader.string();
+  if (reader.uint32() !== 1) throw unsupported('this file has several SSH private keys');
+  keyOfSshBlob(reader.string());
+  if (cipher !== 'none') {
+    throw unsupported('this SSH private key has a passphrase', {
+      hint: 'take it off a copy with "ssh-keygen -p", or write the copy as PEM ("ssh-keygen -p -m PKCS8")',
+    });
+  }
+  const secret = new SshReader(reader.string(), 'this SSH private key');
+  const [check, again] = [secret.uint32(), secret.uint32()];
+  if (check !== again) throw invalid('this SSH private key is damaged');
+  const kind = secret.text();
+  const read = Object.hasOwn(READERS, kind) ? READERS[kind] : undefined;
+  if (read === undefined)
+    throw unsupported(`private keys of the kind ${JSON.stringify(kind.slice(0, 64))} are not read`);
+  try {
+    return createPrivateKey({ key: read(secret), format: 'jwk' });
+  } catch (error) {
+    throw invalid('this SSH private key is damaged', { cause: error });
+  }
+}
+
+const READERS: Readonly<Record<string, (reader: SshReader) => JsonWebKey>> = {
+  'ssh-ed25519': (reader) => {
+    const x = reader.string().toString('base64url');
+    return { kty: 'OKP', crv: 'Ed25519', x, d: reader.string().subarray(0, 32).toString('base64url') };
+  },
+  'ssh-rsa': (reader) => {
+    const [n = none, e = none, d = none, qi = none, p = none, q = none] = Array.from({ length: 6 }, () =>
+      reader.mpint(),
+    );
+    const modulo = (prime: Buffer): string => {
+      const rest = numberOf(d) % (numberOf(prime) - 1n);
+      const hex = rest.toString(16);
+      return Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex').toString('base64url');
+    };
+    const texts = Object.entries({ n, e, d, p, q, qi }).map(([name, bytes]) => [
+      name,
+      bytes.toString('base64url'),
+    ]);
+    return { kty: 'RSA', ...Object.fromEntries(texts), dp: modulo(p), dq: modulo(q) };
+  },
+};
+
+const none = Buffer.alloc(0);
+const numberOf = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex') || '2'}`);

@@ -1,0 +1,77 @@
+import { utf8 } from '../ground/bytes.ts';
+import { invalid } from '../ground/errors.ts';
+
+/*
+ * The data types of SSH (RFC 4251, section 5): numbers of 32 bits, strings with their length in front, and integers of any
+ * size.
+ */
+
+export function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+export function string(value: string | Uint8Array): Buffer {
+  const bytes = typeof value === 'string' ? utf8(value) : value;
+  return Buffer.concat([uint32(bytes.length), bytes]);
+}
+
+/** An integer that is not negative. @param bytes big-endian, of any length. */
+export function mpint(bytes: Uint8Array): Buffer {
+  const start = bytes.findIndex((byte) => byte !== 0);
+  if (start < 0) return string('');
+  const digits = bytes.subarray(start);
+  // The first bit is the sign.
+  return string((digits[0] ?? 0) < 0x80 ? digits : Buffer.concat([Buffer.alloc(1), digits]));
+}
+
+/** Reads what was written so, from the start on. Everything but `rest` throws `invalid` for what is cut short. */
+export class SshReader {
+  readonly #bytes: Buffer;
+  readonly #what: string;
+  #at = 0;
+
+  /** @param what how the message calls what is read: `this signature`. */
+  constructor(bytes: Buffer, what: string) {
+    this.#bytes = bytes;
+    this.#what = what;
+  }
+
+  bytes(length: number): Buffer {
+    if (length > this.#bytes.length - this.#at) throw this.#broken('is cut short');
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  uint32(): number {
+    return this.bytes(4).readUInt32BE();
+  }
+
+  string(): Buffer {
+    return this.bytes(this.uint32());
+  }
+
+  text(): string {
+    return this.string().toString('utf8');
+  }
+
+  /** An integer that is not negative, without zeros in front. */
+  mpint(): Buffer {
+    const bytes = this.string();
+    const first = bytes[0];
+    if (first === undefined) return bytes;
+    const isPadded = first === 0 && (bytes[1] ?? 0) < 0x80;
+    if (first >= 0x80 || isPadded) throw this.#broken('has a number that is not written as it should be');
+    return first === 0 ? bytes.subarray(1) : bytes;
+  }
+
+  /** @throws `invalid` when there is more. */
+  end(): void {
+    if (this.#at !== this.#bytes.length) throw this.#broken('has more than belongs to it');
+  }
+
+  #broken(why: string) {
+    return invalid(`${this.#what} ${why}`);
+  }
+}

@@ -1,0 +1,86 @@
+/** Made by OpenSSH 9.2 and minisign 0.11: public keys, and what they signed. */
+
+export const MESSAGE = 'hello, minisign\n';
+
+export const SSH_SIGNATURES = [
+  {
+    kind: 'ed25519',
+    line: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKvQsVHswyRyHPyB4LpYl+GrfBgxJcoqo12Nt8/3WALB a ed25519 key',
+    signature: `-----BEGIN SSH SIGNATURE-----
+U1NIU0lHAAAAAQAAADMAAAALc3NoLWVkMjU1MTkAAAAgq9CxUezDJHIc/IHguliX4at8GD
+ElyiqjXY23z/dYAsEAAAAEZmlsZQAAAAAAAAAGc2hhNTEyAAAAUwAAAAtzc2gtZWQyNTUx
+OQAAAEDdlIypiy43JfbqDg0Xm5nnPJ95F8Uq1PznChu6HGhAd6VoM/ElSUPHD8gc2kSdZe
+i/UnCEi6cDCP1z6A0FReUA
+-----END SSH SIGNATURE-----
+`,
+  },
+  {
+    kind: 'rsa',
+    line: 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQDrIaLUYDhuiTNyQWcUJ29EApF4MHGxv9Mrbh2QdnX5Ns14qiwY8t9RcC45hOtv2vF57Y9hrkSwzp1xCNER+lODJoXlPsZCcfH5G0bjys4eBW9wxCeyQdl9BKbV2Z0PNFWOBSCF6SnaUUVt5mg5XhPuC/f0JBhJQgRvGgFXkGyZ2+ZGINcNwnCb639yqHWed1aI1M+WXEhxGn5sxvJRlIDWjRVmlSlhHUBFII6sFLRMAbPhkhinqv/xFTHEP+pUK5bZIEQTjpnNJbYBGZjgb9QuQeiH2IzRea2rhfQA7mz+pUDKPQDPLur9DXFSTEm/UUWfj5CvCj5bzVUUgYwdJiq11aiDIQRvO41HIuerNNe+v+sj2jAVohAk2n7lN0aRUf6O+sLyJzFPUAFkv23PUQlhdvn9XqfuqvPyeKBJPEI79ygjn9sHMV++24tDPlMmfm3ZbSNzPZvDiiX/X6ifN0p+K7cjRfGhpeND0VQUU2Rh+r3Xz1B1LnjzkAU5NtcKvJs= a rsa key',
+    signature: `-----BEGIN SSH SIGNATURE-----
+U1NIU0lHAAAAAQAAAZcAAAAHc3NoLXJzYQAAAAMBAAEAAAGBAOshotRgOG6JM3JBZxQnb0
+QCkXgwcbG/0ytuHZB2dfk2zXiqLBjy31FwLjmE62/a8Xntj2GuRLDOnXEI0RH6U4MmheU+
+xkJx8fkbRuPKzh4Fb3DEJ7JB2X0EptXZnQ80VY4FIIXpKdpRRW3maDleE+4L9/QkGElCBG
+8aAVeQbJnb5kYg1w3CcJvrf3KodZ53VojUz5ZcSHEafmzG8lGUgNaNFWaVKWEdQEUgjqwU
+tEwBs+GSGKeq//EVMcQ/6lQrltkgRBOOmc0ltgEZmOBv1C5B6IfYjNF5rauF9ADubP6lQM
+o9AM8u6v0NcVJMSb9RRZ+PkK8KPlvNVRSBjB0mKrXVqIMhBG87jUci56s0176/6yPaMBWi
+ECTafuU3RpFR/o76wvInMU9QAWS/bc9RCWF2+f1ep+6q8/J4oEk8Qjv3KCOf2wcxX77bi0
+M+UyZ+bdltI3M9m8OKJf9fqJ83Sn4rtyNF8aGl40PRVBRTZGH6vdfPUHUuePOQBTk21wq8
+mwAAAARmaWxlAAAAAAAAAAZzaGE1MTIAAAGUAAAADHJzYS1zaGEyLTUxMgAAAYC+jtfJIm
+L4gMFw0O3v7AuGYsGHsvd52DPbOMNWpGtuj5TNmqokb064cTC03XBIhMnBENx1ElcmrmLO
+0I4yYU12u9I19CYEUYYfIDM777ena6yQfK0UawjCjgUmgUrksVW7b5fPbXicvYX0sS6rTE
+qeNufROvwhHvnRSwkiBXMNpEzPH+BEf1yXF3fhJGcj4QGW5UtKAn1M1pkIxbyR2EhVrrYD
+TWxeea/F7q4913ANEGIFoPp5HOVhZfuicH1OdHDR1oher8HaoBoTx4bZ17rwLIcosHnuRD
+/XM7RIF1mTG5+szSMI/vJrLQDv3mOfzeS0SJQ80XAald8azrkS05eUevBR3Z7CcPa889BV
+AbtfR+KmLt7iNvHpD9/2gWpYO2c7B5p67azjafblF1DpimPENCzpAlh3ZygeBAEJIlfYr6
+dSAxtPDKn+z6/ijVUaAZ5cwj7FUdAHYVLGRBrbMmpHU/w/6+45J0Bm48AXsR2df0YQCYu+
+9q/Mo29mcAo4yHY=
+-----END SSH SIGNATURE-----
+`,
+  },
+  {
+    kind: 'ecdsa',
+    line: 'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEXtUtyuJWqLb9IR8Ek4Zgvm2CU055gMYSU9RPAefCTVN/4XETeSQa8fwxi6RazdiGk8nwzFhOfI+SyjHQJLYv4= a ecdsa key',
+    signature: `-----BEGIN SSH SIGNATURE-----
+U1NIU0lHAAAAAQAAAGgAAAATZWNkc2Etc2hhMi1uaXN0cDI1NgAAAAhuaXN0cDI1NgAAAE
+EERe1S3K4laotv0hHwSThmC+bYJTTnmAxhJT1E8B58JNU3/hcRN5JBrx/DGLpFrN2IaTyf
+DMWE58j5LKMdAkti/gAAAARmaWxlAAAAAAAAAAZzaGE1MTIAAABkAAAAE2VjZHNhLXNoYT
+ItbmlzdHAyNTYAAABJAAAAIFgfeUIBqnJQ7I8IVJ/RsVkoA77bSqf/gnCSnlN9IaUxAAAA
+IQCXb0P+RcbVZQvDpKVsUMD9avmnAORkCy27fVUai02GuQ==
+-----END SSH SIGNATURE-----
+`,
+  },
+  {
+    kind: 'p521',
+    line: 'ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBAGoJ2S7AR6gsRZcWXm/+zqWGGxY7ivzfW7iZfk1eXPdMKhXH+2w6cidixvF/5/ijqm/Vd4hH21KGlY2Oq9dph+t3QAvrCgAvSj3k7u4oQOQhpcR+jSwkohg5wvhpmH54PmTaR24qYISvj0YzsNfCUlF8aCOiw0XzU91e/jZkL4ObWuh3Q== p521',
+    signature: `-----BEGIN SSH SIGNATURE-----
+U1NIU0lHAAAAAQAAAKwAAAATZWNkc2Etc2hhMi1uaXN0cDUyMQAAAAhuaXN0cDUyMQAAAI
+UEAagnZLsBHqCxFlxZeb/7OpYYbFjuK/N9buJl+TV5c90wqFcf7bDpyJ2LG8X/n+KOqb9V
+3iEfbUoaVjY6r12mH63dAC+sKAC9KPeTu7ihA5CGlxH6NLCSiGDnC+GmYfng+ZNpHbipgh
+K+PRjOw18JSUXxoI6LDRfNT3V7+NmQvg5ta6HdAAAABGZpbGUAAAAAAAAABnNoYTI1NgAA
+AKYAAAATZWNkc2Etc2hhMi1uaXN0cDUyMQAAAIsAAABBd6t1nSIvFHBuKyJr+SuJR+t07H
+X5KdRELypEV4GyqyNTUjKSk2i+rmBy/52JFq8+2h8DgPRLEAUhg6ujo8fFkNkAAABCAKO3
+26p+3JGmSmkQcSkbjjEUlmS87p0soGUaDuEXLrBpNp/HFQW8duqj0VKLHXBUC1olxmnqWk
+lCjGRoQa8N0wKN
+-----END SSH SIGNATURE-----
+`,
+  },
+] as const;
+
+export const MINISIGN_KEY = `untrusted comment: minisign public key 4663CC65AB576AD8
+RWTYalerZcxjRv3x8OUbTcVKsFyfCNbNtJLzTkd2ycp3oR8qJDzsGYVX
+`;
+
+/** Over the hash of the message, and the older kind, over the message. */
+export const MINISIGN_SIGNATURES = [
+  `untrusted comment: signature from minisign secret key
+RUTYalerZcxjRr/ZU6MNOJbgWaE24ue9FGLq749BMrxea/OArLKTo3GWdt5xaQmrbKKurpxmX+TsNCfdmroEBG8ohyOLbVeE+Qo=
+trusted comment: a trusted comment
+PtBtzRwrCrQRYcuRqIMZIpYbMcyoh4wcb8+/Yu+BPcp+nNtVRIiM2w7qQl69edejIk/E2d1mnd3E/sfIpxf3BA==
+`,
+  `untrusted comment: signature from minisign secret key
+RWTYalerZcxjRrA07KNQHciu/khLX2XdP/nsjnOQcYIemT7p/CWOuqDv1r/Wfio3mLaI0lyjxshpL//EnGSoxLyfGfc2ueSlBAg=
+trusted comment: a legacy comment
+YxSVpRhHhC81MxFxEps7t8Sfb+vaOv8ciQHvaen6lUW05gAnHRCEJ1vtqw7w140Nru54xA4vQ8uTDZFZodJLAw==
+`,
+] as const;

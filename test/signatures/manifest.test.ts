@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseManifest, printManifest } from '../../src/signatures/manifest.ts';
+
+const SUM = 'a'.repeat(64);
+
+describe('a list of sums', () => {
+  it('is read as sha256sum wrote it, odd names included', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'coffer-sums-'));
+    try {
+      const names = ['plain', 'two words', 'back\\slash', 'line\nbreak', ' blank in front'];
+      for (const name of names) writeFileSync(join(directory, name), name);
+      const text = execFileSync('sha256sum', ['--', ...names], { cwd: directory, encoding: 'utf8' });
+      const sums = parseManifest(text);
+      expect(sums.map(({ name }) => name)).toEqual(names);
+      expect(printManifest(sums)).toBe(text);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('is read back as it was printed', () => {
+    const name = fc
+      .string({ minLength: 1, maxLength: 20, unit: 'binary' })
+      .filter((text) => !/^([/\\]|[A-Za-z]:)|\0/.test(text) && !text.split(/[/\\]/).includes('..'));
+    fc.assert(
+      fc.property(fc.uniqueArray(name, { minLength: 1 }), (names) => {
+        const sums = names.map((each) => ({ sha256: SUM, name: each }));
+        expect(parseManifest(printManifest(sums))).toEqual(sums);
+      }),
+    );
+  });
+
+  it.each([
+    ['../outside', 'outside of its directory'],
+    ['a/../../outside', 'outside of its directory'],
+    ['..', 'outside of its directory'],
+    ['..\\outside', 'outside of its directory'],
+    ['/etc/passwd', 'outside of its directory'],
+    ['C:\\file', 'outside of its directory'],
+  ])('with the name %s is refused', (name, why) => {
+    expect(() => parseManifest(`${SUM}  ${name}\n`)).toThrow(why);
+  });
+
+  it('with a name twice, or a line that is none, says which line', () => {
+    expect(() => parseManifest(`${SUM}  a\n${SUM}  b\n${SUM}  a\n`)).toThrow(
+      'line 3 of the list names a once more',
+    );
+    expect(() => parseManifest(`${SUM}  a\nhello\n`)).toThrow('line 2');
+    expect(() => parseManifest('')).toThrow('line 1');
+  });
+});
