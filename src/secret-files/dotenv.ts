@@ -1,0 +1,167 @@
+import { type CofferError, invalid } from '../ground/errors.ts';
+import { type Format, type Place, refuseConflicts, refusedAt, type SecretFile } from './format.ts';
+import { parseValue } from './value.ts';
+
+/**
+ * `.env` files by the rules that the dotenv family shares: `export ` may stand before a name; `'…'` and backquotes are literal, in
+ * `"…"` the escapes of `ESCAPES` are expanded, and all three may span lines; without quotes a value goes to the end of the line or to
+ * ` #`, blanks around it don't count; of a name that comes twice the last one wins. Nothing is expanded or run.
+ * @see docs/decisions/0149
+ */
+export const dotenv: Format = { name: 'dotenv', parse };
+
+const NAME = /[\w.-]+/y;
+const ASSIGNMENT = /[ \t]*(?:export[ \t]+)?([\w.-]+)(?:[ \t]*=[ \t]*|:[ \t]+)/y;
+/** Without `export` it could as well be a line of a secret that somebody forgot to quote. */
+const EXPORT_ALONE = /[ \t]*export[ \t]+[\w.-]+/y;
+const NOTHING = /[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|$)/y;
+const LINE_END = /\r\n|\n|\r/y;
+const UNQUOTED = /[^\r\n]*/y;
+const COMMENT = /(?:^|[ \t])#/;
+const QUOTES = new Set(['"', "'", '`']);
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  '"': '"',
+  '\\': '\\',
+  $: '$',
+};
+/** What nobody needs quotes for. */
+const BARE = /^[\w.:/@%+,=-]+$/;
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Where one assignment stands, its line and its value. */
+interface Assignment {
+  readonly place: Place;
+  readonly lineStart: number;
+  /** Behind its line end. */
+  readonly lineEnd: number;
+}
+
+function parse(text: string, file: string): SecretFile {
+  refuseConflicts(text, file);
+  const assignments = [...assignmentsIn(text, file)];
+  return {
+    format: 'dotenv',
+    text,
+    places: assignments.map(({ place }) => place),
+    written: (_place, value) => quoted(value),
+    added: (name, value) => added(text, name, value),
+    removed(place) {
+      const found = assignments.find((candidate) => candidate.place === place);
+      if (found === undefined) throw new RangeError('that place is in another file');
+      return text.slice(0, found.lineStart) + text.slice(found.lineEnd);
+    },
+  };
+}
+
+function* assignmentsIn(text: string, file: string): Generator<Assignment> {
+  let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
+  while (at < text.length) {
+    const lineStart = at;
+    let place: Place | undefined;
+    const [head, name = ''] = match(ASSIGNMENT, text, at) ?? [];
+    if (head !== undefined) place = placeAt(text, at + head.length, name);
+    at = place?.end ?? at + (match(EXPORT_ALONE, text, at)?.[0].length ?? 0);
+    const rest = match(NOTHING, text, at);
+    if (rest === undefined) throw noAssignment(text, lineStart, file);
+    at += rest[0].length;
+    at += match(LINE_END, text, at)?.[0].length ?? 0;
+    if (place !== undefined) yield { place, lineStart, lineEnd: at };
+  }
+}
+
+const noAssignment = (text: string, at: number, file: string): CofferError =>
+  refusedAt(
+    file,
+    text,
+    at,
+    'this is neither NAME=value nor a comment',
+    'is the file a .env? Or is a quote missing?',
+  );
+
+function match(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text) ?? undefined;
+}
+
+function placeAt(text: string, start: number, name: string): Place {
+  const end = quotedEnd(text, start) ?? unquotedEnd(text, start);
+  const source = text.slice(start, end);
+  const value = meaningOf(source);
+  return {
+    name,
+    path: name.split('.'),
+    start,
+    end,
+    source,
+    text: value,
+    type: 'string',
+    sealed: parseValue(value),
+  };
+}
+
+/**
+ * Where a quoted value ends: at the first quote that no backslash stands before, if nothing but a comment follows it on its line;
+ * else a backslash may have been meant as itself. A value of which neither holds is not quoted at all.
+ */
+function quotedEnd(text: string, start: number): number | undefined {
+  const quote = text[start] ?? '';
+  if (!QUOTES.has(quote)) return undefined;
+  const escaped: number[] = [];
+  let end = text.indexOf(quote, start + 1);
+  while (end >= 0 && text[end - 1] === '\\' && !isEscapedBackslash(text, start + 1, end - 1, quote)) {
+    escaped.push(end);
+    end = text.indexOf(quote, end + 1);
+  }
+  const ends = end < 0 ? escaped : [...escaped, end];
+  const last = ends.findLast((candidate) => match(NOTHING, text, candidate + 1) !== undefined);
+  return last === undefined ? undefined : last + 1;
+}
+
+/** Only `"…"` has `\\` for one backslash. */
+function isEscapedBackslash(text: string, from: number, at: number, quote: string): boolean {
+  if (quote !== '"') return false;
+  let first = at;
+  while (first > from && text[first - 1] === '\\') first--;
+  return (at - first) % 2 === 1;
+}
+
+function unquotedEnd(text: string, start: number): number {
+  const [line = ''] = match(UNQUOTED, text, start) ?? [];
+  const comment = COMMENT.exec(line)?.index ?? line.length;
+  return start + line.slice(0, comment).trimEnd().length;
+}
+
+function meaningOf(source: string): string {
+  const quote = source[0] ?? '';
+  if (!QUOTES.has(quote) || source.length < 2 || !source.endsWith(quote)) return source;
+  const inner = source.slice(1, -1);
+  return quote === '"'
+    ? inner.replace(/\\([nrt"\\$])/g, (_whole, letter: string) => ESCAPES[letter] ?? letter)
+    : inner;
+}
+
+/** In single quotes, where everybody takes a backslash and a dollar for themselves, if that can be. */
+function quoted(value: string): string {
+  if (value === '' || BARE.test(value)) return value;
+  if (!/['\r]|\\$/.test(value)) return `'${value}'`;
+  return `"${value
+    .replace(/[\\"$]/g, '\\$&')
+    .replace(/\n/g, '\\n')
+    .replace(/\r/g, '\\r')}"`;
+}
+
+function added(text: string, name: string, value: string): string {
+  const [whole] = match(NAME, name, 0) ?? [];
+  if (whole !== name) {
+    throw invalid(`${JSON.stringify(name)} is no name for a .env`, {
+      field: 'NAME',
+      hint: 'use letters, digits, "_", "-" and "."',
+    });
+  }
+  const newline = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const isOpen = text !== '' && text !== BYTE_ORDER_MARK && !/[\r\n]$/.test(text);
+  return `${text}${isOpen ? newline : ''}${name}=${quoted(value)}${isOpen ? '' : newline}`;
+}

@@ -1,0 +1,172 @@
+import { type Format, nameOf, type Place, refuseConflicts, refusedAt, type SecretFile } from './format.ts';
+import {
+  addedInFlow,
+  type Branch,
+  type Entry,
+  gapFor,
+  parentOf,
+  refuseToMoveOthers,
+  removedInFlow,
+} from './tree.ts';
+import { parseValue } from './value.ts';
+
+/** JSON (RFC 8259) without the liberties that some readers take; a key that comes twice in one object is refused. */
+export const json: Format = { name: 'json', parse };
+
+/** Deeper than anybody nests secrets, and not deep enough for the stack. */
+const MAX_DEPTH = 200;
+
+const BLANKS = /[ \t\r\n]*/y;
+/** Only where it ends; what it may hold is for JSON's own reader to say. */
+const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
+const BOOLEAN = /(?:true|false)(?!\w)/y;
+const NULL = /null(?!\w)/y;
+const BYTE_ORDER_MARK = '\ufeff';
+
+function parse(text: string, file: string): SecretFile {
+  refuseConflicts(text, file);
+  const reader = new Reader(text, file);
+  const root = reader.read();
+  return {
+    format: 'json',
+    text,
+    places: reader.places,
+    written: (_place, value) => JSON.stringify(value),
+    added(name, value) {
+      const { branch, missing } = gapFor(root, name);
+      const [key, ...below] = missing;
+      const inner = below.reduceRight(
+        (json, next) => `{${JSON.stringify(next)}: ${json}}`,
+        JSON.stringify(value),
+      );
+      return addedInFlow(text, branch, branch.isList ? inner : `${JSON.stringify(key)}: ${inner}`);
+    },
+    removed(place) {
+      const parent = parentOf(root, place);
+      if (parent === undefined) throw new RangeError('that place is in another file');
+      refuseToMoveOthers(parent.branch, parent.index, place);
+      return removedInFlow(text, parent.branch, parent.index);
+    },
+  };
+}
+
+class Reader {
+  readonly places: Place[] = [];
+  readonly #text: string;
+  readonly #file: string;
+  #at = 0;
+
+  constructor(text: string, file: string) {
+    this.#text = text;
+    this.#file = file;
+    if (text.startsWith(BYTE_ORDER_MARK)) this.#at = 1;
+  }
+
+  read(): Branch {
+    this.#take(BLANKS);
+    const root = this.#branch([]);
+    if (root === undefined) throw this.#refused('neither an object nor a list begins here');
+    this.#take(BLANKS);
+    if (this.#at < this.#text.length) throw this.#refused('something follows the end of the document');
+    return root;
+  }
+
+  #branch(path: readonly string[]): Branch | undefined {
+    const start = this.#at;
+    const bracket = this.#text[start];
+    if (bracket !== '{' && bracket !== '[') return undefined;
+    if (path.length === MAX_DEPTH) throw this.#refused('this is nested too deeply');
+    this.#at++;
+    const isList = bracket === '[';
+    const entries = this.#entries(path, isList);
+    return { isList, isFlow: true, start, end: this.#at, entries };
+  }
+
+  #entries(path: readonly string[], isList: boolean): readonly Entry[] {
+    const close = isList ? ']' : '}';
+    const entries: Entry[] = [];
+    const keys = new Set<string>();
+    this.#take(BLANKS);
+    if (this.#takes(close)) return entries;
+    for (;;) {
+      this.#take(BLANKS);
+      const start = this.#at;
+      const key = isList ? String(entries.length) : this.#key(keys);
+      const below = [...path, key];
+      const value = this.#branch(below) ?? this.#scalar(below);
+      entries.push({ key, start, end: this.#at, value });
+      this.#take(BLANKS);
+      if (this.#takes(close)) return entries;
+      if (!this.#takes(',')) throw this.#refused(`a comma or "${close}" is missing`);
+    }
+  }
+
+  #key(keys: Set<string>): string {
+    const start = this.#at;
+    const source = this.#take(STRING);
+    if (source === undefined) throw this.#refused('a key in double quotes is missing');
+    const key = this.#meaning(source, start);
+    if (keys.has(key)) throw this.#refused(`the key ${source} is there twice`, start);
+    keys.add(key);
+    this.#take(BLANKS);
+    if (!this.#takes(':')) throw this.#refused('a colon is missing');
+    this.#take(BLANKS);
+    return key;
+  }
+
+  #scalar(path: readonly string[]): Place {
+    const start = this.#at;
+    const string = this.#take(STRING);
+    const number = string === undefined ? this.#take(NUMBER) : undefined;
+    const boolean = this.#at === start ? this.#take(BOOLEAN) : undefined;
+    const source = string ?? number ?? boolean ?? this.#take(NULL);
+    if (source === undefined) throw this.#refused('this is no JSON');
+    const text = string === undefined ? source : this.#meaning(string, start);
+    const type =
+      string !== undefined
+        ? 'string'
+        : number !== undefined
+          ? 'number'
+          : boolean !== undefined
+            ? 'boolean'
+            : 'null';
+    const place: Place = {
+      name: nameOf(path),
+      path,
+      start,
+      end: this.#at,
+      source,
+      text,
+      type,
+      sealed: type === 'string' ? parseValue(text) : undefined,
+    };
+    this.places.push(place);
+    return place;
+  }
+
+  #meaning(source: string, start: number): string {
+    try {
+      return JSON.parse(source) as string;
+    } catch {
+      throw this.#refused('this string has a character or an escape that JSON does not allow', start);
+    }
+  }
+
+  #take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const [found] = pattern.exec(this.#text) ?? [];
+    this.#at += found?.length ?? 0;
+    return found;
+  }
+
+  #takes(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #refused(message: string, at = this.#at) {
+    return refusedAt(this.#file, this.#text, at, message);
+  }
+}

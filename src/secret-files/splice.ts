@@ -1,0 +1,79 @@
+import { type CofferError, invalid } from '../ground/errors.ts';
+import { type Format, lineAt, type Place, type SecretFile } from './format.ts';
+
+/** The text with some scalars written otherwise; every other character stays. */
+export function spliced(file: SecretFile, sources: ReadonlyMap<Place, string>): string {
+  const { text } = file;
+  let result = '';
+  let at = 0;
+  for (const place of file.places) {
+    const source = sources.get(place);
+    if (source === undefined) continue;
+    result += text.slice(at, place.start) + source;
+    at = place.end;
+  }
+  return result + text.slice(at);
+}
+
+/**
+ * As `spliced`, and reads the result again: what was put in must be one scalar at the same place, and all other places be there as
+ * before. Whoever may encrypt could otherwise add keys to the file of whoever decrypts.
+ * @see docs/decisions/0146
+ * @throws `invalid` naming the first place of which that is not so.
+ */
+export function respliced(
+  format: Format,
+  name: string,
+  file: SecretFile,
+  sources: ReadonlyMap<Place, string>,
+): SecretFile {
+  const text = spliced(file, sources);
+  const misfit = (place: Place): CofferError =>
+    invalid(`${name}:${lineAt(file.text, place.start)}: ${place.name}: what is encrypted there is no value`, {
+      hint: 'it was written for a file of another form',
+    });
+  const [first] = sources.keys();
+  const result = first === undefined ? file : parsedAgain(format, text, name, misfit(first));
+  let delta = 0;
+  for (const [index, place] of file.places.entries()) {
+    const now = result.places[index];
+    const source = sources.get(place) ?? place.source;
+    if (now?.name !== place.name || now.source !== source || now.start !== place.start + delta)
+      throw misfit(place);
+    delta += source.length - place.source.length;
+  }
+  if (first !== undefined && result.places.length !== file.places.length) throw misfit(first);
+  return result;
+}
+
+function parsedAgain(format: Format, text: string, name: string, misfit: CofferError): SecretFile {
+  try {
+    return format.parse(text, name);
+  } catch {
+    throw misfit;
+  }
+}
+
+/**
+ * Reads a text in which one value was set or taken away, and sees to it that nothing else is another than before.
+ * @param name of the value that may differ.
+ * @throws `invalid` when the change did more than that, which only an unusual layout can cause.
+ */
+export function changedAlone(
+  format: Format,
+  path: string,
+  before: SecretFile,
+  text: string,
+  name: string,
+): SecretFile {
+  const failed = invalid(`${path}: ${name} can't be changed as this file is laid out`, {
+    hint: 'change it in an editor',
+  });
+  const after = parsedAgain(format, text, path, failed);
+  const others = (file: SecretFile): string =>
+    JSON.stringify(
+      file.places.filter((place) => place.name !== name).map((place) => [place.name, place.source]),
+    );
+  if (others(before) !== others(after)) throw failed;
+  return after;
+}

@@ -1,0 +1,130 @@
+import type { Place, SecretFile } from './format.ts';
+import { spliced } from './splice.ts';
+
+/**
+ * Two changes of one file, made alike in every value that they don't disagree about. A merge line by line, as git has it, is then
+ * left with what is not a value, and with the true conflicts: two values that stand on neighbouring lines are no conflict,
+ * and an encrypted value that was only encrypted anew is no change.
+ */
+export interface Aligned {
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+  /** What each name must come to in the merged file. */
+  readonly expected: ReadonlyMap<string, string>;
+  /** Names of which both sides have made something else. */
+  readonly disputed: readonly string[];
+}
+
+/** Names with another encrypted value on each side, of which nobody can say without a key whether they differ. */
+export function inQuestion(
+  base: SecretFile,
+  ours: SecretFile,
+  theirs: SecretFile,
+): readonly [Place, Place][] {
+  const [was, mine, others] = [byName(base), byName(ours), byName(theirs)];
+  return [...mine].flatMap(([name, place]): [Place, Place][] => {
+    const other = others.get(name);
+    if (other?.sealed === undefined || place.sealed === undefined || isSettled(was.get(name), place, other))
+      return [];
+    return [[place, other]];
+  });
+}
+
+const isSettled = (was: Place | undefined, ours: Place, theirs: Place): boolean =>
+  ours.source === theirs.source || ours.source === was?.source || theirs.source === was?.source;
+
+/** @param equal names in question that mean the same on both sides. */
+export function align(
+  base: SecretFile,
+  ours: SecretFile,
+  theirs: SecretFile,
+  equal: ReadonlySet<string>,
+): Aligned {
+  const [was, mine, others] = [byName(base), byName(ours), byName(theirs)];
+  const expected = new Map<string, string>();
+  const disputed: string[] = [];
+  for (const name of new Set([...mine.keys(), ...others.keys()])) {
+    const sides = { was: was.get(name), ours: mine.get(name), theirs: others.get(name) };
+    const outcome = outcomeOf(sides, equal.has(name));
+    if (outcome === 'disputed') disputed.push(name);
+    else if (outcome !== undefined) expected.set(name, outcome.source);
+  }
+  const settled = (file: SecretFile, places: ReadonlyMap<string, Place>): string =>
+    spliced(
+      file,
+      new Map(
+        [...places].flatMap(([name, place]) => {
+          const source = expected.get(name);
+          return source === undefined ? [] : [[place, source] as const];
+        }),
+      ),
+    );
+  return {
+    base: settled(base, was),
+    ours: settled(ours, mine),
+    theirs: settled(theirs, others),
+    expected,
+    disputed,
+  };
+}
+
+interface Sides {
+  readonly was: Place | undefined;
+  readonly ours: Place | undefined;
+  readonly theirs: Place | undefined;
+}
+
+/** Undefined for a name that is gone. */
+function outcomeOf({ was, ours, theirs }: Sides, equal: boolean): Place | 'disputed' | undefined {
+  if (ours?.source === theirs?.source || equal) return ours;
+  if (ours?.source === was?.source) return theirs;
+  if (theirs?.source === was?.source) return ours;
+  return 'disputed';
+}
+
+/** Whether a merged file has every value that it must have, and no other. */
+export function isAsExpected(merged: SecretFile, { expected, disputed }: Aligned): boolean {
+  const places = byName(merged);
+  return (
+    disputed.length === 0 &&
+    places.size === expected.size &&
+    [...expected].every(([name, source]) => places.get(name)?.source === source)
+  );
+}
+
+/** A name that comes a second time, which a `.env` may have, is told apart by its count. */
+export function byName({ places }: SecretFile): ReadonlyMap<string, Place> {
+  const found = new Map<string, Place>();
+  const counts = new Map<string, number>();
+  for (const place of places) {
+    const count = (counts.get(place.name) ?? 0) + 1;
+    counts.set(place.name, count);
+    found.set(count === 1 ? place.name : `${place.name}\n${count}`, place);
+  }
+  return found;
+}
+
+/** What the lines of a conflict between two markers belong to. */
+const MARKERS: Readonly<Record<string, 'ours' | 'base' | 'theirs' | 'both'>> = {
+  '<<<<<<<': 'ours',
+  '|||||||': 'base',
+  '=======': 'theirs',
+  '>>>>>>>': 'both',
+};
+
+/** Both texts of one with conflicts in it, as git marks them. */
+export function sidesOf(text: string): readonly [ours: string, theirs: string] {
+  let [ours, theirs] = ['', ''];
+  let side: (typeof MARKERS)[string] = 'both';
+  for (const line of text.split(/(?<=\n)/)) {
+    const marker = MARKERS[/^([<|=>])\1{6}(?=[ \r\n]|$)/.exec(line)?.[0] ?? ''];
+    // Outside of a conflict only its beginning is a marker.
+    if (marker !== undefined && (side !== 'both' || marker === 'ours')) side = marker;
+    else {
+      if (side === 'ours' || side === 'both') ours += line;
+      if (side === 'theirs' || side === 'both') theirs += line;
+    }
+  }
+  return [ours, theirs];
+}

@@ -1,0 +1,104 @@
+import { type CofferError, invalid } from '../ground/errors.ts';
+import { nameOf, type Place, pathOf } from './format.ts';
+
+/* What YAML and JSON have in common: values in maps and lists, at ranges of the text. */
+
+/** A map or a list. */
+export interface Branch {
+  readonly isList: boolean;
+  /** Between brackets. */
+  readonly isFlow: boolean;
+  readonly start: number;
+  readonly end: number;
+  readonly entries: readonly Entry[];
+}
+
+/** A member of a map or an entry of a list, from its key, or its value, to the end of its value. */
+export interface Entry {
+  readonly key: string;
+  readonly start: number;
+  readonly end: number;
+  /** Undefined for what holds no value of its own, such as an alias. */
+  readonly value: Branch | Place | undefined;
+}
+
+const isPlace = (value: Branch | Place): value is Place => 'source' in value;
+
+/** The map or list that a place is an entry of, and its number there. */
+export function parentOf(
+  root: Branch,
+  place: Place,
+): { readonly branch: Branch; readonly index: number } | undefined {
+  for (const [index, { value }] of root.entries.entries()) {
+    if (value === place) return { branch: root, index };
+    if (value === undefined || isPlace(value) || value.start > place.start || value.end < place.end) continue;
+    const found = parentOf(value, place);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * Where a new value of that name belongs.
+ * @returns the deepest map or list that is there, and the keys that are missing below it.
+ * @throws `invalid` when something else is in the way, or a list would get a gap.
+ */
+export function gapFor(
+  root: Branch,
+  name: string,
+): { readonly branch: Branch; readonly missing: readonly [string, ...string[]] } {
+  const path = pathOf(name);
+  let branch = root;
+  for (const [depth, key] of path.entries()) {
+    const entry = branch.entries.find((candidate) => candidate.key === key);
+    if (entry === undefined) {
+      if (branch.isList && key !== String(branch.entries.length)) {
+        throw invalid(`there can be no ${name}`, {
+          field: 'NAME',
+          hint: `the next entry of that list is ${nameOf([...path.slice(0, depth), String(branch.entries.length)])}`,
+        });
+      }
+      return { branch, missing: [key, ...path.slice(depth + 1)] };
+    }
+    const { value } = entry;
+    if (value === undefined || isPlace(value)) throw inTheWay(name, path.slice(0, depth + 1));
+    branch = value;
+  }
+  throw inTheWay(name, path);
+}
+
+const inTheWay = (name: string, path: readonly string[]): CofferError =>
+  invalid(
+    nameOf(path) === name
+      ? `${name} holds more than one value`
+      : `there can be no ${name}: ${nameOf(path)} is a value`,
+    { field: 'NAME' },
+  );
+
+/** @throws `invalid` for an entry of a list that others follow: each is bound to its number. */
+export function refuseToMoveOthers({ isList, entries }: Branch, index: number, { name }: Place): void {
+  if (!isList || index === entries.length - 1) return;
+  throw invalid(`${name} can't be taken out of its list`, {
+    field: 'NAME',
+    hint: 'those behind it would be at other places, and what is encrypted is bound to its place',
+  });
+}
+
+/** Puts an entry at the end of a map or list between brackets, laid out as the one before it. */
+export function addedInFlow(text: string, { start, end, entries }: Branch, entry: string): string {
+  const last = entries.at(-1);
+  const before = entries.at(-2)?.end ?? start;
+  if (last === undefined) return `${text.slice(0, start + 1)}${entry}${text.slice(end - 1)}`;
+  const blank = /\s*$/.exec(text.slice(before, last.start))?.[0] ?? '';
+  const isCrowded = entries.length === 1 && !blank.includes('\n') && blank === '';
+  return `${text.slice(0, last.end)},${isCrowded ? ' ' : blank}${entry}${text.slice(last.end)}`;
+}
+
+/** Takes an entry out from between brackets, with a comma. */
+export function removedInFlow(text: string, { start, end, entries }: Branch, index: number): string {
+  const cut = (from: number, to: number): string => text.slice(0, from) + text.slice(to);
+  const [previous, entry, next] = [entries[index - 1], entries[index], entries[index + 1]];
+  if (entry === undefined) return text;
+  if (previous !== undefined) return cut(previous.end, entry.end);
+  return next === undefined ? cut(start + 1, end - 1) : cut(entry.start, next.start);
+}

@@ -1,0 +1,109 @@
+import { type CofferError, invalid } from '../ground/errors.ts';
+import type { Place } from './format.ts';
+import { addedInFlow, type Branch, gapFor, parentOf, refuseToMoveOthers, removedInFlow } from './tree.ts';
+
+/* Adding and removing values in the text of a YAML file, with the indentation that is there. */
+
+/** A document of the file: what its names begin with, and its topmost map or list. */
+export interface YamlDocument {
+  readonly prefix: string;
+  readonly root: Branch | undefined;
+}
+
+const STEP = '  ';
+/** Needs no quotes outside of brackets, whatever version of YAML reads it. */
+const BARE = /^[A-Za-z_/][\w./@+%=-]*(?::[\w./@+%=-]+)*$/;
+const NO_STRINGS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
+
+/** A string as YAML, on one line. */
+export const yamlString = (text: string): string =>
+  BARE.test(text) && !NO_STRINGS.test(text) ? text : JSON.stringify(text);
+
+export function addedToYaml(
+  text: string,
+  documents: readonly YamlDocument[],
+  name: string,
+  value: string,
+): string {
+  const [, prefix = ''] = /^(\d+#)/.exec(name) ?? [];
+  const document = documents.find((candidate) => candidate.prefix === prefix);
+  const rest = name.slice(prefix.length);
+  if (document?.root === undefined) {
+    if (documents.length > 1 || prefix !== '' || hasContent(text)) throw noPlace(name);
+    return appended(
+      text,
+      text.length,
+      nested('', rest.split('.') as [string, ...string[]], value, newlineOf(text)),
+    );
+  }
+  const { branch, missing } = gapFor(document.root, rest);
+  if (branch.isFlow) {
+    const [key, ...below] = missing;
+    const inner = below.reduceRight(
+      (flow, next) => `{${JSON.stringify(next)}: ${flow}}`,
+      JSON.stringify(value),
+    );
+    return addedInFlow(text, branch, branch.isList ? inner : `${keyText(key)}: ${inner}`);
+  }
+  const column = ' '.repeat(branch.start - (text.lastIndexOf('\n', branch.start - 1) + 1));
+  const end = branch.entries.at(-1)?.end ?? branch.end;
+  return appended(text, end, nested(column, missing, value, newlineOf(text), branch.isList));
+}
+
+const hasContent = (text: string): boolean => /^[ \t]*[^#\s%-]/m.test(text);
+
+const newlineOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
+
+const noPlace = (name: string): CofferError =>
+  invalid(`there can be no ${name} in this file`, {
+    field: 'NAME',
+    hint: 'its document is missing, or is one value',
+  });
+
+const keyText = (key: string): string => yamlString(key);
+
+/** Lines for a value below keys that are not there yet. */
+function nested(
+  indent: string,
+  [key, ...below]: readonly [string, ...string[]],
+  value: string,
+  newline: string,
+  inList = false,
+): string {
+  const head = inList ? `${indent}-` : `${indent}${keyText(key)}:`;
+  const [next, ...rest] = below;
+  if (next === undefined) return `${head} ${yamlString(value)}`;
+  return `${head}${newline}${nested(indent + STEP, [next, ...rest], value, newline)}`;
+}
+
+/** Puts lines behind the line of an offset. */
+function appended(text: string, offset: number, lines: string): string {
+  const newline = newlineOf(text);
+  const lineEnd = text.indexOf('\n', offset);
+  if (lineEnd >= 0) return `${text.slice(0, lineEnd + 1)}${lines}${newline}${text.slice(lineEnd + 1)}`;
+  if (text === '' || text === '\ufeff' || text.endsWith('\n')) return `${text}${lines}${newline}`;
+  return `${text}${newline}${lines}`;
+}
+
+export function removedFromYaml(text: string, documents: readonly YamlDocument[], place: Place): string {
+  const parent = documents
+    .map(({ root }) => (root === undefined ? undefined : parentOf(root, place)))
+    .find((found) => found !== undefined);
+  if (parent === undefined) throw byHand(place);
+  const { branch, index } = parent;
+  refuseToMoveOthers(branch, index, place);
+  if (branch.isFlow) return removedInFlow(text, branch, index);
+  const [entry, next] = [branch.entries[index], branch.entries[index + 1]];
+  if (entry === undefined) throw byHand(place);
+  const lineStart = text.lastIndexOf('\n', entry.start - 1) + 1;
+  const isFirstOfLine = /^[\ufeff \t]*$/.test(text.slice(lineStart, entry.start));
+  if (isFirstOfLine) {
+    const lineEnd = text.indexOf('\n', entry.end);
+    return text.slice(0, lineStart) + (lineEnd < 0 ? '' : text.slice(lineEnd + 1));
+  }
+  if (next === undefined) throw byHand(place);
+  return text.slice(0, entry.start) + text.slice(next.start);
+}
+
+const byHand = ({ name }: Place): CofferError =>
+  invalid(`${name} can't be taken out of its line`, { field: 'NAME', hint: 'remove it in an editor' });

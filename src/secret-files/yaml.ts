@@ -1,0 +1,219 @@
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  type ParsedNode,
+  parseAllDocuments,
+  type Scalar,
+  type YAMLError,
+} from 'yaml';
+import { type CofferError, invalid } from '../ground/errors.ts';
+import {
+  type Format,
+  nameOf,
+  type Place,
+  refuseConflicts,
+  refusedAt,
+  type ScalarType,
+  type SecretFile,
+} from './format.ts';
+import type { Branch, Entry } from './tree.ts';
+import { parseValue } from './value.ts';
+import { addedToYaml, removedFromYaml, type YamlDocument, yamlString } from './yaml-edit.ts';
+
+/**
+ * YAML 1.2 with its core schema. Where anchor, tag, comment and layout are does not matter: only the scalar's own range is taken, and
+ * nothing is printed anew. An alias has no value of its own.
+ */
+export const yaml: Format = { name: 'yaml', parse };
+
+const OPTIONS = {
+  // Its own way takes time with the square of the number of keys.
+  uniqueKeys: false,
+  logLevel: 'silent',
+  prettyErrors: false,
+} as const;
+
+function parse(text: string, file: string): SecretFile {
+  refuseConflicts(text, file);
+  const walk = new Walk(text, file);
+  const documents = documentsIn(text, file).map((contents, index): YamlDocument => {
+    const prefix = index === 0 ? '' : `${index + 1}#`;
+    return { prefix, root: contents === null ? undefined : walk.document(contents, prefix) };
+  });
+  return {
+    format: 'yaml',
+    text,
+    places: walk.places,
+    written: (place, value) => {
+      const blank = place.start === place.end && !/\s/.test(text[place.start - 1] ?? '\n') ? ' ' : '';
+      return `${blank}${walk.isInFlow(place) ? JSON.stringify(value) : yamlString(value)}`;
+    },
+    added: (name, value) => addedToYaml(text, documents, name, value),
+    removed: (place) => removedFromYaml(text, documents, place),
+  };
+}
+
+/** What each document holds. @throws `invalid` with the first mistake. */
+function documentsIn(text: string, file: string): readonly (ParsedNode | null)[] {
+  try {
+    const documents = parseAllDocuments(text, OPTIONS);
+    if (!Array.isArray(documents)) return [];
+    return documents.map(({ errors, contents }) => {
+      const [error] = errors;
+      if (error?.code === 'RESOURCE_EXHAUSTION') throw tooDeep(file);
+      if (error !== undefined)
+        throw refusedAt(file, text, error.pos[0], `this is no YAML: ${withoutContent(error)}`);
+      return contents as ParsedNode | null;
+    });
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep(file) : error;
+  }
+}
+
+/** Mistakes that the package describes by what stands in the file, which may be a secret. */
+const UNQUOTED: Readonly<Record<string, string>> = {
+  BAD_DQ_ESCAPE: 'an escape that it does not know',
+  BAD_DIRECTIVE: 'a directive that it does not know',
+  TAG_RESOLVE_FAILED: 'a tag that it does not know',
+};
+
+/** What follows a colon at the end of a word is a part of the file, too. */
+function withoutContent({ code, message }: YAMLError): string {
+  const said = UNQUOTED[code] ?? message.replace(/(?<! ): [\s\S]*/, '');
+  return said.charAt(0).toLowerCase() + said.slice(1);
+}
+
+const tooDeep = (file: string): CofferError => invalid(`${file}: this is nested too deeply`);
+
+interface Where {
+  readonly prefix: string;
+  readonly path: readonly string[];
+  readonly inFlow: boolean;
+}
+
+/** Deeper than anybody nests secrets, and not deep enough for the stack. */
+const MAX_DEPTH = 200;
+
+class Walk {
+  readonly places: Place[] = [];
+  readonly #inFlow = new Set<Place>();
+  readonly #text: string;
+  readonly #file: string;
+
+  constructor(text: string, file: string) {
+    this.#text = text;
+    this.#file = file;
+  }
+
+  isInFlow(place: Place): boolean {
+    return this.#inFlow.has(place);
+  }
+
+  /** @throws `invalid` for a document that is one value, which has no name. */
+  document(contents: ParsedNode, prefix: string): Branch | undefined {
+    if (isScalar(contents) && contents.value === null) return undefined;
+    const value = this.#value(contents, { prefix, path: [], inFlow: false });
+    if (value !== undefined && !('source' in value)) return value;
+    throw refusedAt(this.#file, this.#text, contents.range[0], 'neither a map nor a list begins here');
+  }
+
+  #value(node: unknown, where: Where): Branch | Place | undefined {
+    if (isScalar(node)) return this.#scalar(node as Scalar.Parsed, where);
+    if (!isCollection(node) || isAlias(node)) return undefined;
+    const [start = 0, end = 0] = node.range ?? [];
+    if (where.path.length === MAX_DEPTH)
+      throw refusedAt(this.#file, this.#text, start, 'this is nested too deeply');
+    const isFlow = node.flow === true;
+    const isList = !isMap(node);
+    const inside = { ...where, inFlow: where.inFlow || isFlow };
+    const entries: Entry[] = [];
+    const keys = new Set<string>();
+    for (const item of node.items) {
+      const entry = isPair(item)
+        ? this.#member(item, inside, keys)
+        : this.#item(item, inside, String(entries.length), entries.at(-1)?.end ?? start);
+      entries.push(entry);
+    }
+    return { isList, isFlow, start, end, entries };
+  }
+
+  #member(
+    { key, value }: { readonly key: unknown; readonly value: unknown },
+    where: Where,
+    keys: Set<string>,
+  ): Entry {
+    const [start, keyEnd] = rangeOf(key);
+    const name =
+      isScalar(key) && key.type !== 'PLAIN' ? String(key.value) : this.#text.slice(start, keyEnd).trim();
+    if (keys.has(name)) {
+      throw refusedAt(this.#file, this.#text, start, `the key ${JSON.stringify(name)} is there twice`);
+    }
+    keys.add(name);
+    const inner = this.#value(value, { ...where, path: [...where.path, name] });
+    return { key: name, start, end: endOf(inner, value, keyEnd), value: inner };
+  }
+
+  /** @param from where its dash is looked for; the comments in between have none at the start of a line. */
+  #item(node: unknown, where: Where, key: string, from: number): Entry {
+    const [nodeStart] = rangeOf(node);
+    const dash = key === '0' ? 0 : /\n[ \t]*-(?=\s|$)/.exec(this.#text.slice(from, nodeStart));
+    const start = where.inFlow
+      ? nodeStart
+      : dash === 0 || dash === null
+        ? from
+        : from + dash.index + dash[0].length - 1;
+    const value = this.#value(node, { ...where, path: [...where.path, key] });
+    return { key, start, end: endOf(value, node, nodeStart), value };
+  }
+
+  #scalar(node: Scalar.Parsed, { prefix, path, inFlow }: Where): Place {
+    const [start, valueEnd] = node.range;
+    const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED';
+    const end = isBlock ? blockEnd(this.#text, start, valueEnd) : valueEnd;
+    const source = this.#text.slice(start, end);
+    const type = typeOf(node.value);
+    const text =
+      typeof node.value === 'string' ? node.value : node.type === 'PLAIN' ? source : (node.source ?? source);
+    const place: Place = {
+      name: prefix + nameOf(path),
+      path,
+      start,
+      end,
+      source,
+      text,
+      type,
+      sealed: parseValue(text),
+    };
+    this.places.push(place);
+    if (inFlow) this.#inFlow.add(place);
+    return place;
+  }
+}
+
+function rangeOf(node: unknown): readonly [start: number, end: number] {
+  const [start = 0, end = start] = (node as Partial<ParsedNode> | null)?.range ?? [];
+  return [start, end];
+}
+
+const endOf = (value: Branch | Place | undefined, node: unknown, least: number): number => {
+  if (value !== undefined && 'entries' in value && !value.isFlow)
+    return value.entries.at(-1)?.end ?? value.end;
+  return Math.max(value?.end ?? rangeOf(node)[1], least);
+};
+
+function typeOf(value: unknown): ScalarType {
+  if (value === null) return 'null';
+  return typeof value === 'number' || typeof value === 'boolean' ? (typeof value as ScalarType) : 'string';
+}
+
+/** Without its last line end, and without the empty lines behind it where they are no part of the value. */
+function blockEnd(text: string, start: number, end: number): number {
+  const source = text.slice(start, end);
+  const header = /^[^\r\n]*/.exec(source)?.[0] ?? '';
+  const keepsAll = /^[|>][0-9-]*\+/.test(header);
+  const kept = keepsAll ? source.replace(/\r?\n$/, '') : source.trimEnd();
+  return start + Math.max(kept.length, header.length);
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { covers } from '../../src/secret-files/patterns.ts';
+import { isSecret, ruleFor, rulesIn } from '../../src/secret-files/rules.ts';
+import { yaml } from '../../src/secret-files/yaml.ts';
+import { refusal } from '../refusal.ts';
+
+const rules = (text: string) => rulesIn(yaml.parse(text, '.coffer.yaml'), '.coffer.yaml');
+
+describe('a pattern of paths', () => {
+  it.each([
+    ['*.env', 'app.env', true],
+    ['*.env', 'a/b/app.env', true],
+    ['/app.env', 'app.env', true],
+    ['/app.env', 'a/app.env', false],
+    ['config/*.yaml', 'config/prod.yaml', true],
+    ['config/*.yaml', 'a/config/prod.yaml', false],
+    ['config/*.yaml', 'config/a/prod.yaml', false],
+    ['config/**/*.yaml', 'config/a/b/prod.yaml', true],
+    ['config/**/*.yaml', 'config/prod.yaml', true],
+    ['config', 'config/a/prod.yaml', true],
+    ['**/x', 'a/b/x', true],
+    ['a?c', 'abc', true],
+    ['a?c', 'ac', false],
+    ['.env*', '.env.local', true],
+    ['[a]', 'a', false],
+  ])('%j meets %j: %j', (pattern, path, isMet) => {
+    expect(covers(pattern.split('/'), path.split('/'))).toBe(isMet);
+  });
+
+  it('takes no time to fail, however many stars it has', () => {
+    const many = 'a*'.repeat(2_000);
+    expect(covers([`${many}b`], ['a'.repeat(5_000)])).toBe(false);
+    expect(covers(['', ...Array<string>(300).fill('**'), 'b'], Array<string>(300).fill('a'))).toBe(false);
+  });
+});
+
+describe('the rules for encryption', () => {
+  const text = [
+    'rules:',
+    '  - files: ["*.env", config/*.yaml]',
+    '    key: app',
+    '  - {files: "*.json", key: other, mount: team/a, only: [password, "db.*"], except: db.host}',
+    '  - files: secrets.conf',
+    '    key: app',
+    '    format: dotenv',
+  ].join('\n');
+
+  it('say for each file which key and format', () => {
+    expect(ruleFor(rules(text), 'x/y.env')).toMatchObject({
+      key: 'app',
+      mount: undefined,
+      format: undefined,
+    });
+    expect(ruleFor(rules(text), 'a.json')).toMatchObject({ key: 'other', mount: 'team/a' });
+    expect(ruleFor(rules(text), 'secrets.conf')).toMatchObject({ format: 'dotenv' });
+    expect(ruleFor(rules(text), 'README.md')).toBeUndefined();
+    expect(ruleFor(rules('rules: [{files: "*.yaml", key: k}]'), 'a/.coffer.yaml')).toBeUndefined();
+  });
+
+  it('say for each value whether it is secret, and never that of an empty one', () => {
+    const [, rule] = rules(text);
+    const secret = yaml
+      .parse('db: {host: h, user: u, port: 1, empty: "", none: ~}\nx: {password: {a: p}}\ny: z\n', 'f')
+      .places.filter((place) => isSecret(place, rule))
+      .map(({ name }) => name);
+    expect(secret).toEqual(['db.user', 'db.port', 'x.password.a']);
+  });
+
+  it.each([
+    ['', '.coffer.yaml:1: there are no rules'],
+    ['rules: []', '.coffer.yaml:1: there are no rules'],
+    ['rules:\n  - files: a\n', '.coffer.yaml:2: this rule has no key:'],
+    ['rules:\n  - key: a\n', '.coffer.yaml:2: this rule has no files:'],
+    ['rules:\n  - files: a\n    key: k\n    onyl: x\n', '.coffer.yaml:4: rules.0.onyl means nothing here'],
+    ['rule:\n  - files: a\n', '.coffer.yaml:2: rule.0.files means nothing here'],
+    ['rules:\n  - files: a\n    key: [k]\n', '.coffer.yaml:3: rules.0.key.0 has to be a text'],
+    ['rules:\n  - files: {a: b}\n    key:\n', '.coffer.yaml:3: rules.0.key has to be a text'],
+    ['rules:\n  - files: a\n    key: k\n    mount: sys\n', '.coffer.yaml:4: "sys" is no mount'],
+    ['rules:\n  - files: a\n    key: k\n    format: toml\n', '.coffer.yaml:4: there is no format "toml"'],
+  ])('are refused in case %#, naming line and member', (broken, message) => {
+    expect(refusal(() => rules(broken))).toMatchObject({ kind: 'invalid', message });
+  });
+});

@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import type { Format } from '../../src/secret-files/format.ts';
+import { json } from '../../src/secret-files/json.ts';
+import { yaml } from '../../src/secret-files/yaml.ts';
+import { refusal } from '../refusal.ts';
+
+const rows = (format: Format, text: string) =>
+  format.parse(text, 'f').places.map(({ name, text: value, type }) => [name, value, type]);
+
+describe('the places of a YAML file', () => {
+  it('are its scalars, named by their keys and indexes', () => {
+    const text = [
+      'db: {user: me, "pass word": s}',
+      'servers:',
+      '- key: k # c',
+      '- - 1',
+      'a.b: "x\\ny"',
+      'port: 0x1f',
+      'on: true',
+      'none: ~',
+      'empty:',
+    ];
+    expect(rows(yaml, text.join('\n'))).toEqual([
+      ['db.user', 'me', 'string'],
+      ['db.pass word', 's', 'string'],
+      ['servers.0.key', 'k', 'string'],
+      ['servers.1.0', '1', 'number'],
+      ['a\\.b', 'x\ny', 'string'],
+      ['port', '0x1f', 'number'],
+      ['on', 'true', 'boolean'],
+      ['none', '~', 'null'],
+      ['empty', '', 'null'],
+    ]);
+  });
+
+  it('carry the number of their document from the second one on', () => {
+    expect(rows(yaml, 'a: x\n---\na: y\n---\n- z\n').map(([name]) => name)).toEqual(['a', '2#a', '3#0']);
+  });
+
+  it('leave out aliases, and take the node of an anchor without it', () => {
+    const file = yaml.parse('a: &x !!str  word # c\nb: *x\nc: {<<: *x, d: 1}\n', 'f');
+    expect(file.places.map(({ name, source }) => [name, source])).toEqual([
+      ['a', 'word'],
+      ['c.d', '1'],
+    ]);
+  });
+
+  it('end a block before the empty lines that it does not keep', () => {
+    const file = yaml.parse('a: |\n  x\n  y\n\nb: >+\n  z\n\nc: |-\n  w', 'f');
+    expect(file.places.map(({ source, text }) => [source, text])).toEqual([
+      ['|\n  x\n  y', 'x\ny\n'],
+      ['>+\n  z\n', 'z\n\n'],
+      ['|-\n  w', 'w'],
+    ]);
+  });
+
+  it.each([
+    ['a: 1\nb: 2\na: 3\n', 'f:3: the key "a" is there twice'],
+    ['a: {b: 1, b: 2}', 'f:1: the key "b" is there twice'],
+    ['a: [1\nb: 2\n', 'f:2: this is no YAML'],
+    ['a: b\n\t- c\n', 'f:2: this is no YAML'],
+    ['just words\n', 'f:1: neither a map nor a list begins here'],
+    ['a: 1\n<<<<<<< ours\nb: 1\n=======\nb: 2\n>>>>>>> theirs\n', 'f:2: a merge conflict stands here'],
+    [`a: ${'['.repeat(5000)}`, 'f: this is nested too deeply'],
+    [`${'- '.repeat(300)}a`, 'f:1: this is nested too deeply'],
+  ])('are not looked for in what is broken (case %#)', (text, message) => {
+    const found = refusal(() => yaml.parse(text, 'f'));
+    expect(found.kind).toBe('invalid');
+    expect(found.message).toContain(message);
+  });
+
+  it.each([
+    'a: 1\n hunter2\n',
+    'a: "\\hunter2"\n',
+    'a: !hunter2! x\n',
+    'a: !<hunter2 x\n',
+    '%hunter2\n---\na: 1\n',
+    'a: |hunter2\n  x\n',
+    'a: "x" hunter2\n',
+    'a: {b: 1} hunter2\n',
+    'a: @hunter2\n',
+    'a: 1\n}hunter2\n',
+    'a: [x\nhunter2: y\n',
+    'a: "hunter2\n',
+  ])('are looked for without telling what stands in a broken file (case %#)', (text) => {
+    let message = '';
+    try {
+      yaml.parse(text, 'f');
+    } catch (error) {
+      message = String(error);
+    }
+    expect(message).not.toContain('unter2');
+  });
+
+  it('are found in an alias bomb without following it', () => {
+    const bomb = [
+      'a0: &a0 [x]',
+      ...Array.from({ length: 40 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}]`),
+    ];
+    expect(rows(yaml, bomb.join('\n'))).toEqual([['a0.0', 'x', 'string']]);
+  });
+});
+
+describe('the places of a JSON file', () => {
+  it('are its scalars, named by their keys and indexes', () => {
+    expect(rows(json, '\ufeff{"a": {"b.c": "x\\u0041"}, "l": [1.50, true, null, {}], "": ""}\n')).toEqual([
+      ['a.b\\.c', 'xA', 'string'],
+      ['l.0', '1.50', 'number'],
+      ['l.1', 'true', 'boolean'],
+      ['l.2', 'null', 'null'],
+      ['', '', 'string'],
+    ]);
+  });
+
+  it.each([
+    ['{"a": 1,\n "a": 2}', 'f:2: the key "a" is there twice'],
+    ['{"a": 1,}', 'f:1: a key in double quotes is missing'],
+    ['{"a" 1}', 'f:1: a colon is missing'],
+    ['[1 2]', 'f:1: a comma or "]" is missing'],
+    ['[01]', 'f:1: this is no JSON'],
+    ['["\n"]', 'f:1: this string has a character or an escape that JSON does not allow'],
+    ['[1] x', 'f:1: something follows the end of the document'],
+    ['"x"', 'f:1: neither an object nor a list begins here'],
+    ['// c\n{}', 'f:1: neither an object nor a list begins here'],
+    ['', 'f:1: neither an object nor a list begins here'],
+    ['['.repeat(100_000), 'f:1: this is nested too deeply'],
+  ])('are not looked for in what is broken (case %#)', (text, message) => {
+    expect(refusal(() => json.parse(text, 'f'))).toMatchObject({ kind: 'invalid', message });
+  });
+
+  it('are in every text that JSON.stringify writes, and mean the same', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.integer({ min: 0, max: 4 }),
+        (value, indent) => {
+          const file = json.parse(JSON.stringify(value, undefined, indent), 'f');
+          const leaves = leavesOf(value);
+          expect(file.places.map(({ source }) => JSON.parse(source))).toEqual(leaves);
+        },
+      ),
+    );
+  });
+});
+
+function leavesOf(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [JSON.parse(JSON.stringify(value))];
+  return Object.values(value).flatMap(leavesOf);
+}
+
+describe('a value added to YAML or JSON', () => {
+  it.each([
+    [yaml, 'a:\n    b: 1 # c\n# end\n', 'a.c', 'a:\n    b: 1 # c\n    c: xy\n# end\n'],
+    [yaml, 'a:\n  b: 1', 'new.m', 'a:\n  b: 1\nnew:\n  m: xy'],
+    [yaml, 'a: 1\r\n', 'b', 'a: 1\r\nb: xy\r\n'],
+    [yaml, 'l:\n- k: 1\n  m: 2\n', 'l.0.new', 'l:\n- k: 1\n  m: 2\n  new: xy\n'],
+    [yaml, 'l:\n- 1\n', 'l.1', 'l:\n- 1\n- xy\n'],
+    [yaml, 'a: {b: 1}\n', 'a.c', 'a: {b: 1, c: "xy"}\n'],
+    [yaml, 'a: {}\n', 'a.c', 'a: {c: "xy"}\n'],
+    [yaml, '# nothing\n', 'a', '# nothing\na: xy\n'],
+    [yaml, '', 'a.b', 'a:\n  b: xy\n'],
+    [yaml, 'a: 1\n---\nb: 1\n', '2#c', 'a: 1\n---\nb: 1\nc: xy\n'],
+    [yaml, 'a: |\n  text\n\n', 'b', 'a: |\n  text\nb: xy\n\n'],
+    [json, '{\n  "a": 1\n}\n', 'b', '{\n  "a": 1,\n  "b": "xy"\n}\n'],
+    [json, '{"a": {"b": 1}}', 'a.c', '{"a": {"b": 1, "c": "xy"}}'],
+    [json, '{"a":[]}', 'a.0', '{"a":["xy"]}'],
+    [json, '{}', 'a.b', '{"a": {"b": "xy"}}'],
+  ] as const)('goes where it belongs (case %#)', (format, text, name, result) => {
+    expect(format.parse(text, 'f').added(name, 'xy')).toBe(result);
+  });
+
+  it.each([
+    [yaml, 'a: 1\n', 'a.b', 'there can be no a.b: a is a value'],
+    [yaml, 'a:\n  b: 1\n', 'a', 'a holds more than one value'],
+    [yaml, 'l: [1]\n', 'l.2', 'there can be no l.2'],
+    [yaml, 'a: 1\n', '2#b', 'there can be no 2#b in this file'],
+    [json, '[1]', 'x', 'there can be no x'],
+  ] as const)('is refused where there is no room for it (case %#)', (format, text, name, message) => {
+    expect(refusal(() => format.parse(text, 'f').added(name, 'x'))).toMatchObject({
+      kind: 'invalid',
+      message,
+    });
+  });
+
+  it('means what it was, whatever it is', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom('a: 1\n', 'a: {b: 1}\n', '- 1\n'),
+        (value, text) => {
+          const name = text.startsWith('-') ? '1' : text.includes('{') ? 'a.new' : 'new';
+          const after = yaml.parse(yaml.parse(text, 'f').added(name, value), 'f');
+          expect(after.places.at(-1)).toMatchObject({ name, text: value, type: 'string' });
+        },
+      ),
+      { numRuns: 500 },
+    );
+    expect(parseYaml(yaml.parse('a: 1\n', 'f').added('b', 'yes'))).toEqual({ a: 1, b: 'yes' });
+  });
+});
+
+describe('a value taken out of YAML or JSON', () => {
+  it.each([
+    [yaml, 'a: 1 # c\nb: 2\n', 'a', 'b: 2\n'],
+    [yaml, 'a:\n  b: |\n    x\n    y\n  c: 2\n', 'a.b', 'a:\n  c: 2\n'],
+    [yaml, 'l:\n- k: 1\n  m: 2\n', 'l.0.k', 'l:\n- m: 2\n'],
+    [yaml, 'l:\n- 1\n- 2\n', 'l.1', 'l:\n- 1\n'],
+    [yaml, 'a: {b: 1, c: 2}\n', 'a.b', 'a: {c: 2}\n'],
+    [json, '{\n  "a": 1,\n  "b": 2\n}\n', 'b', '{\n  "a": 1\n}\n'],
+    [json, '{\n  "a": 1,\n  "b": 2\n}\n', 'a', '{\n  "b": 2\n}\n'],
+    [json, '{ "a": 1 }', 'a', '{}'],
+  ] as const)('leaves the rest as it was (case %#)', (format, text, name, result) => {
+    const file = format.parse(text, 'f');
+    const place = file.places.find((candidate) => candidate.name === name);
+    expect(place && file.removed(place)).toBe(result);
+  });
+
+  it.each([
+    [yaml, 'l:\n- 1\n- 2\n'],
+    [json, '{"l": [1, 2]}'],
+  ] as const)('may not move others of its list (case %#)', (format, text) => {
+    const file = format.parse(text, 'f');
+    const [place] = file.places;
+    expect(refusal(() => place && file.removed(place))).toMatchObject({
+      kind: 'invalid',
+      message: "l.0 can't be taken out of its list",
+    });
+  });
+});
