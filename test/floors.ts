@@ -7,9 +7,12 @@ export const FLOORS: Readonly<Record<string, number>> = {
   client: 6,
   service: 5,
   operations: 4,
+  signatures: 3,
   transit: 3,
   tags: 3,
   access: 3,
+  'secret-files': 3,
+  'tag-files': 3,
   mounts: 2,
   store: 1,
   ground: 0,
@@ -19,13 +22,17 @@ export const FLOORS: Readonly<Record<string, number>> = {
 export const RESERVED: readonly (readonly [libraries: readonly string[], allowed: readonly string[]])[] = [
   [['commander', 'chalk', 'cli-table3', '@inquirer/*'], ['cli']],
   [['lowdb', 'lowdb/*', 'node:sqlite'], ['store/backends/files']],
+  [['bcryptjs'], ['access/methods/userpass']],
   [['pg'], ['store/backends/postgres']],
   [['shamir-secret-sharing'], ['store/slots']],
+  [['yaml'], ['secret-files', 'tag-files']],
+  [['jose'], ['access/methods/jwt']],
   [['@noble/*', '@noble/*/*'], ['transit/key-types']],
+  [['@scure/*', '@scure/*/*', '@scure/*/*/*'], ['cli/secrets']],
   [['node:cluster'], ['service', 'doors/http']],
   [
     ['node:http', 'node:https', 'node:http2'],
-    ['doors/http', 'client'],
+    ['doors/http', 'doors/agent/grpc', 'client', 'access/methods/jwt'],
   ],
 ];
 

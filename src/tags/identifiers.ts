@@ -20,7 +20,7 @@ export function base58(random: Random, length: number): string {
   return text;
 }
 
-/** What the identifiers of an organization's tags and workspaces begin with, behind `tag-` and `ws-`. */
+/** What the identifiers of an organization's tags, workspaces and so on begin with, behind `tag-` and `ws-`. */
 export const newHome = (random: Random): string => base58(random, HOME_LENGTH);
 
 /** The part of an identifier that is a tag's or a workspace's own within its organization. */
@@ -29,12 +29,12 @@ export const newKey = (random: Random): string => base58(random, KEY_LENGTH);
 /** `org-` and 16 letters and digits. */
 export const newExternalId = (random: Random): string => `org-${base58(random, HOME_LENGTH + KEY_LENGTH)}`;
 
-const KINDS = ['tag', 'ws'] as const;
+const KINDS = ['tag', 'ws', 'prj', 'rtk'] as const;
 /** What an identifier is of, as it is written in front of it. */
 export type IdentifierKind = (typeof KINDS)[number];
 
 /**
- * An identifier is its own address: `tag-` or `ws-`, four letters that name the organization, twelve that name the
+ * An identifier is its own address: `tag-`, `ws-` and so on, four letters that name the organization, twelve that name the
  * record. Requests give the identifier alone, so it has to lead to the organization without an index of all of them.
  * @see docs/decisions/0041
  */
@@ -62,6 +62,9 @@ export function parseAnyIdentifier(text: string): Address | undefined {
   }
   return undefined;
 }
+
+/** The key that one record of an organization has from the start, without being written anywhere: the end of its external id. */
+export const keyInExternalId = (externalId: string): string => externalId.slice(-KEY_LENGTH);
 
 /** An evenly spread number that a key carries in its first three letters: at least 0, below 58³. */
 export function spread(key: string): number {

@@ -1,10 +1,13 @@
-import { type CofferError, invalid } from '../ground/errors.ts';
+import { type CofferError, exists, invalid } from '../ground/errors.ts';
 
 export const MAX_NAME_LENGTH = 255;
 
 const TAG_LETTERS = /^[a-z0-9:_-]+$/;
 const TAG_ENDS = /^[a-z0-9](?:.*[a-z0-9])?$/;
 const WORKSPACE_OR_ORGANIZATION = /^[A-Za-z0-9_-]+$/;
+const PROJECT = /^[A-Za-z0-9_-](?:[A-Za-z0-9_ -]*[A-Za-z0-9_-])?$/;
+const MIN_PROJECT_NAME_LENGTH = 3;
+const MAX_PROJECT_NAME_LENGTH = 40;
 
 /** Lowers A to Z and nothing else, so that no locale has a say in which names are the same. */
 export const foldCase = (text: string): string =>
@@ -52,9 +55,31 @@ export function plainName(text: string, field?: string): string {
   return text;
 }
 
+/**
+ * Checks the name of a project: 3 to 40 letters, digits, spaces, `-` and `_`, no space at either end.
+ * @throws `invalid` saying which rule is broken.
+ */
+export function projectName(text: string, field?: string): string {
+  if (text === '') throw refused("Name can't be blank", 'give a name', field);
+  if (text.length < MIN_PROJECT_NAME_LENGTH) {
+    const least = `Name is too short (minimum is ${MIN_PROJECT_NAME_LENGTH} characters)`;
+    throw refused(least, `it has ${text.length}`, field);
+  }
+  if (text.length > MAX_PROJECT_NAME_LENGTH) {
+    const most = `Name is too long (maximum is ${MAX_PROJECT_NAME_LENGTH} characters)`;
+    throw refused(most, `it has ${text.length}`, field);
+  }
+  if (PROJECT.test(text)) return text;
+  throw refused(
+    'Name may only contain letters, numbers, spaces, hyphens and underscores, and no space at either end',
+    `${JSON.stringify(text)} has something else`,
+    field,
+  );
+}
+
 /** What is said, to the letter of the service that clients know, when a name is in use. */
 export const nameTaken = (kind: string, name: string, field?: string): CofferError =>
-  refused('Name has already been taken', `there is ${kind} "${name}" already`, field);
+  exists('Name has already been taken', { field, hint: `there is ${kind} "${name}" already` });
 
 function checkLength(name: string, field: string | undefined): void {
   if (name === '') throw refused("Name can't be blank", 'give a name', field);

@@ -1,76 +1,119 @@
+import { Pace } from '../ground/pace.ts';
+import type { Random } from '../ground/random.ts';
 import type { Transaction } from '../store/store.ts';
-import { parseIdentifier } from './identifiers.ts';
+import type { Binding } from './bindings.ts';
 import { foldCase, nameTaken, tagName } from './names.ts';
-import type { TagReference } from './organization.ts';
 import {
+  defaultProjectKey,
   type Organization,
   type Ports,
+  type ProjectRecord,
+  projectNotFound,
   type TagRecord,
+  type TagReference,
   tagNotFound,
   tagsOf,
   type WorkspaceRecord,
   workspaceNotFound,
   workspacesOf,
 } from './organization.ts';
+import { addressIn, editProjects, ProjectTable } from './project-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
+import type { ExecutionMode, WorkspaceSettings } from './workspace-settings.ts';
 
 /** Keys of deleted tags are not looked for among fewer. */
 const NOT_WORTH_CLEARING = 32;
+
+/** What a new workspace is to be, all of it checked. */
+export interface WorkspaceContent {
+  readonly description: string | null;
+  /** The key of an existing project; absent: the default one. */
+  readonly project?: string;
+  readonly bindings?: readonly Binding[];
+  readonly settings?: Partial<WorkspaceSettings>;
+  readonly executionMode?: ExecutionMode;
+}
 
 /** The tags and workspaces of one organization within one transaction; `save` comes last. */
 export class OrganizationEdit {
   readonly organization: Organization;
   readonly tags: RecordTableEdit<TagRecord>;
   readonly workspaces: RecordTableEdit<WorkspaceRecord>;
-  readonly #now: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  readonly #tx: Transaction;
+  readonly #random: Random;
+  #projects: Promise<RecordTableEdit<ProjectRecord>> | undefined;
 
   private constructor(
+    tx: Transaction,
     organization: Organization,
     tags: RecordTableEdit<TagRecord>,
     workspaces: RecordTableEdit<WorkspaceRecord>,
-    now: number,
+    { clock, random }: Ports,
   ) {
+    this.#tx = tx;
     this.organization = organization;
     this.tags = tags;
     this.workspaces = workspaces;
-    this.#now = now;
+    this.now = clock.now();
+    this.#random = random;
   }
 
-  static async open(
-    tx: Transaction,
-    organization: Organization,
-    { clock, random }: Ports,
-  ): Promise<OrganizationEdit> {
+  static async open(tx: Transaction, organization: Organization, ports: Ports): Promise<OrganizationEdit> {
+    const { random } = ports;
     const tags = await RecordTableEdit.open<TagRecord>(tx, tagsOf(organization), random);
     const workspaces = await RecordTableEdit.open<WorkspaceRecord>(tx, workspacesOf(organization), random);
-    return new OrganizationEdit(organization, tags, workspaces, clock.now());
+    return new OrganizationEdit(tx, organization, tags, workspaces, ports);
   }
 
   async save(): Promise<void> {
     await this.tags.save();
     await this.workspaces.save();
+    await (await this.#projects)?.save();
+  }
+
+  /** Its projects, to be changed: asked for only by who will. */
+  projects(): Promise<RecordTableEdit<ProjectRecord>> {
+    this.#projects ??= editProjects(this.#tx, this.organization, this.#random);
+    return this.#projects;
   }
 
   /** @throws `not-found` also for a tag of another organization. */
   async tag(id: string): Promise<TagRecord> {
-    const address = parseIdentifier('tag', id);
-    const known = address?.home === this.organization.home ? await this.tags.get(address.key) : undefined;
+    const address = addressIn(this.organization, 'tag', id);
+    const known = address && (await this.tags.get(address.key));
     if (known === undefined) throw tagNotFound(id);
     return known;
   }
 
   /** @throws `not-found` also for a workspace of another organization. */
   async workspace(id: string): Promise<WorkspaceRecord> {
-    const address = parseIdentifier('ws', id);
-    const known =
-      address?.home === this.organization.home ? await this.workspaces.get(address.key) : undefined;
+    const address = addressIn(this.organization, 'ws', id);
+    const known = address && (await this.workspaces.get(address.key));
     if (known === undefined) throw workspaceNotFound(id);
     return known;
   }
 
+  /**
+   * Where a workspace is to be: the key of a project as records of workspaces have it.
+   * @throws `not-found` also for a project of another organization.
+   */
+  async projectKey(id: string): Promise<string | undefined> {
+    const address = addressIn(this.organization, 'prj', id);
+    if (address?.key === defaultProjectKey(this.organization)) return undefined;
+    const known = address && (await (await this.#readProjects()).get(address.key));
+    if (known === undefined) throw projectNotFound(id);
+    return known.key;
+  }
+
+  #readProjects(): Promise<ProjectTable> {
+    return ProjectTable.open(this.#tx, this.organization);
+  }
+
   /** @param name By the rules, and not in the pool yet. */
   async addTag(name: string): Promise<TagRecord> {
-    const tag: TagRecord = { key: await this.tags.freshKey(), name, createdAt: this.#now, instances: 0 };
+    const tag: TagRecord = { key: await this.tags.freshKey(), name, createdAt: this.now, instances: 0 };
     await this.tags.add(tag);
     return tag;
   }
@@ -110,8 +153,7 @@ export class OrganizationEdit {
 
   /** @param tagKeys Of existing tags. Those that the workspace carries already stay as they are. */
   async attach(workspaceKey: string, tagKeys: readonly string[]): Promise<void> {
-    const workspace = await this.workspaces.get(workspaceKey);
-    if (workspace === undefined) throw workspaceNotFound(workspaceKey);
+    const workspace = await this.#workspaceAt(workspaceKey);
     const carried = new Set(workspace.tags);
     const added = tagKeys.filter((key) => !carried.has(key));
     if (added.length === 0) return;
@@ -121,8 +163,7 @@ export class OrganizationEdit {
   }
 
   async detach(workspaceKey: string, tagKeys: readonly string[]): Promise<void> {
-    const workspace = await this.workspaces.get(workspaceKey);
-    if (workspace === undefined) throw workspaceNotFound(workspaceKey);
+    const workspace = await this.#workspaceAt(workspaceKey);
     const carried = new Set(workspace.tags);
     const removed = new Set(tagKeys.filter((key) => carried.has(key)));
     if (removed.size === 0) return;
@@ -130,6 +171,12 @@ export class OrganizationEdit {
     const tags = workspace.tags.filter((key) => !removed.has(key));
     const tagsWhenCleared = Math.min(workspace.tagsWhenCleared, tags.length);
     await this.workspaces.replace(workspace, { ...workspace, tags, tagsWhenCleared });
+  }
+
+  async #workspaceAt(key: string): Promise<WorkspaceRecord> {
+    const workspace = await this.workspaces.get(key);
+    if (workspace === undefined) throw workspaceNotFound(key);
+    return workspace;
   }
 
   /**
@@ -140,33 +187,60 @@ export class OrganizationEdit {
     await this.tags.remove(tag);
   }
 
+  /**
+   * Every workspace that carries `tag` carries `into` from now on, once, and `tag` is gone.
+   * @see docs/decisions/0196
+   */
+  async mergeTag(tag: TagRecord, into: TagRecord): Promise<TagRecord> {
+    let added = 0;
+    const pace = new Pace();
+    for (const workspace of await this.workspaces.all()) {
+      await pace.step();
+      if (!workspace.tags.includes(tag.key)) continue;
+      const isNew = !workspace.tags.includes(into.key);
+      if (isNew) added++;
+      const tags = workspace.tags.flatMap((key) => (key !== tag.key ? [key] : isNew ? [into.key] : []));
+      await this.workspaces.replace(workspace, { ...workspace, tags });
+    }
+    const merged = { ...into, instances: into.instances + added };
+    await this.tags.replace(into, merged);
+    await this.removeTag(tag);
+    return merged;
+  }
+
+  /** @param field Where the name stands in the request, for errors. @throws `exists` for a name that is taken. */
   async addWorkspace(
     name: string,
-    description: string | null,
+    content: WorkspaceContent,
     field: string | undefined,
   ): Promise<WorkspaceRecord> {
     await this.#refuseTaken(name, field);
     const workspace: WorkspaceRecord = {
       key: await this.workspaces.freshKey(),
       name,
-      description,
-      createdAt: this.#now,
-      updatedAt: this.#now,
+      createdAt: this.now,
+      updatedAt: this.now,
       tags: [],
       tagsWhenCleared: 0,
+      ...content,
     };
     await this.workspaces.add(workspace);
+    await this.#countIn(workspace.project, 1);
     return workspace;
   }
 
+  /** @param updated The same workspace as it is to be; where its project is another one, it moves there. */
   async updateWorkspace(
     workspace: WorkspaceRecord,
-    change: { readonly name?: string; readonly description?: string | null },
+    updated: WorkspaceRecord,
     field: string | undefined,
   ): Promise<void> {
-    const updated = { ...workspace, ...change, updatedAt: this.#now };
     if (updated.name !== workspace.name) await this.#refuseTaken(updated.name, field);
-    await this.workspaces.replace(workspace, updated);
+    if (updated.project !== workspace.project) {
+      await this.#countIn(workspace.project, -1);
+      await this.#countIn(updated.project, 1);
+    }
+    await this.workspaces.replace(workspace, { ...updated, updatedAt: this.now });
   }
 
   async #refuseTaken(name: string, field: string | undefined): Promise<void> {
@@ -177,12 +251,22 @@ export class OrganizationEdit {
   async removeWorkspace(workspace: WorkspaceRecord): Promise<void> {
     for (const key of workspace.tags) await this.#count(key, -1);
     await this.workspaces.remove(workspace);
+    await this.#countIn(workspace.project, -1);
   }
 
   /** Tags that were deleted since have no count left. */
   async #count(tagKey: string, change: 1 | -1): Promise<void> {
     const tag = await this.tags.get(tagKey);
     if (tag !== undefined) await this.tags.replace(tag, { ...tag, instances: tag.instances + change });
+  }
+
+  /** The default project has what no other one has, so nothing is counted for it. */
+  async #countIn(projectKey: string | undefined, change: 1 | -1): Promise<void> {
+    if (projectKey === undefined) return;
+    const projects = await this.projects();
+    const project = await projects.get(projectKey);
+    if (project === undefined) return;
+    await projects.replace(project, { ...project, workspaces: project.workspaces + change });
   }
 
   /**

@@ -2,9 +2,12 @@ import type { Clock } from '../ground/clock.ts';
 import { type CofferError, notFound } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
-import { type IdentifierKind, parseIdentifier } from './identifiers.ts';
+import type { Binding } from './bindings.ts';
+import { type IdentifierKind, keyInExternalId, parseIdentifier } from './identifiers.ts';
+import type { OrganizationSettings } from './organization-settings.ts';
 import { RecordTable } from './record-table.ts';
 import type { TableRecord, TableShape } from './record-table-format.ts';
+import type { ExecutionMode, WorkspaceSettings } from './workspace-settings.ts';
 
 /** What the rooms below give to every part of this one. */
 export interface Ports {
@@ -23,6 +26,10 @@ export interface Organization {
   readonly home: string;
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number;
+  /** Absent: as with everybody. */
+  readonly executionMode?: ExecutionMode;
+  /** Those that are not as they were from the start. */
+  readonly settings?: Partial<OrganizationSettings>;
 }
 
 export interface TagRecord extends TableRecord {
@@ -42,6 +49,32 @@ export interface WorkspaceRecord extends TableRecord {
   readonly tags: readonly string[];
   /** How many tags were left when keys of deleted ones were last cleared away. */
   readonly tagsWhenCleared: number;
+  /** The key of its project; absent: the default one. */
+  readonly project?: string;
+  readonly bindings?: readonly Binding[];
+  /** Those that are not as they were from the start. */
+  readonly settings?: Partial<WorkspaceSettings>;
+  /** Absent: that of the project. */
+  readonly executionMode?: ExecutionMode;
+}
+
+export interface ProjectRecord extends TableRecord {
+  readonly description: string | null;
+  readonly createdAt: number;
+  /** How many workspaces it holds; not kept of the default project, which has all that no other one has. */
+  readonly workspaces: number;
+  readonly bindings?: readonly Binding[];
+  readonly autoDestroyActivityDuration?: string | null;
+  /** Absent: that of the organization. */
+  readonly executionMode?: ExecutionMode;
+}
+
+/** Its name is the key. */
+export interface ReservedKeyRecord extends TableRecord {
+  /** What a project binds to it can't be overridden by its workspaces. */
+  readonly disableOverrides: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
 }
 
 /** A tag by its name, as a request gives it: not folded, not checked. */
@@ -58,13 +91,14 @@ export const ORGANIZATIONS = 'tags/organizations';
 
 export const organizationRef = (name: string): DocumentRef => ({ collection: ORGANIZATIONS, id: name });
 
-/** Leads from an identifier of a tag or a workspace to its organization: holds the same as the document by name. */
+/** Leads from an identifier of a tag, a workspace and so on to its organization: holds the same as the document by name. */
 export const homeRef = (home: string): DocumentRef => ({ collection: 'tags/homes', id: home });
 
 /** About 12 kB a slice: what a change of one record rewrites. */
 const TAGS_PER_SLICE = 96;
 /** Workspaces are larger: some fifty tags each make 16 kB. */
 const WORKSPACES_PER_SLICE = 16;
+const PROJECTS_PER_SLICE = 16;
 
 export const tagsOf = ({ externalId }: Organization): TableShape => ({
   collection: `tags/${externalId}/tags`,
@@ -74,6 +108,36 @@ export const tagsOf = ({ externalId }: Organization): TableShape => ({
 export const workspacesOf = ({ externalId }: Organization): TableShape => ({
   collection: `tags/${externalId}/workspaces`,
   perSlice: WORKSPACES_PER_SLICE,
+});
+
+/** Written with the first project beside the default one, or the first change of that: older organizations have none. */
+export const projectsOf = ({ externalId }: Organization): TableShape => ({
+  collection: `tags/${externalId}/projects`,
+  perSlice: PROJECTS_PER_SLICE,
+  isLazy: true,
+});
+
+/** Written with the first reserved key. */
+export const reservedKeysOf = ({ externalId }: Organization): TableShape => ({
+  collection: `tags/${externalId}/reserved-keys`,
+  perSlice: TAGS_PER_SLICE,
+  isLazy: true,
+});
+
+/** Every table of an organization, for those who clear it away. */
+export const tablesOf = (organization: Organization): readonly TableShape[] =>
+  [tagsOf, workspacesOf, projectsOf, reservedKeysOf].map((tableOf) => tableOf(organization));
+
+/** The project that every organization has, and that holds each workspace of which nobody said otherwise. */
+export const defaultProjectKey = ({ externalId }: Organization): string => keyInExternalId(externalId);
+
+/** As it is until somebody changes it. */
+export const defaultProject = (organization: Organization): ProjectRecord => ({
+  key: defaultProjectKey(organization),
+  name: 'Default Project',
+  description: null,
+  createdAt: organization.createdAt,
+  workspaces: 0,
 });
 
 /** @throws `not-found` */
@@ -86,7 +150,7 @@ export async function organizationCalled(view: View, name: string): Promise<Orga
 export const organizationAt = (view: View, home: string): Promise<Organization | undefined> =>
   view.get<Organization>(homeRef(home));
 
-/** An existing tag or workspace as a request names it. */
+/** An existing tag, workspace, project or reserved key as a request names it. */
 export type Reference = { readonly id: string } | { readonly organization: string; readonly name: string };
 
 /** What a request names, with its organization; undefined when it is not there. @throws `not-found` for an organization by name. */
@@ -109,4 +173,7 @@ export async function findRecord<R extends TableRecord>(
 }
 
 export const tagNotFound = (id: string): CofferError => notFound(`tag "${id}" not found`);
+export const projectNotFound = (id: string): CofferError => notFound(`project "${id}" not found`);
+export const reservedKeyNotFound = (id: string): CofferError =>
+  notFound(`reserved tag key "${id}" not found`);
 export const workspaceNotFound = (id: string): CofferError => notFound(`workspace "${id}" not found`);

@@ -9,10 +9,13 @@ import {
   organizationCalled,
   organizationRef,
   type Ports,
+  tablesOf,
   tagsOf,
   workspacesOf,
 } from './organization.ts';
+import { changedOrganizationSettings, type OrganizationSettings } from './organization-settings.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
+import type { ExecutionMode } from './workspace-settings.ts';
 
 const DELETED = 'tags/deleted-organizations';
 /** How many documents of a deleted organization go in one transaction, so that nobody waits long for the next. */
@@ -21,8 +24,19 @@ const CLEARED_AT_ONCE = 256;
 export interface NewOrganization {
   readonly name: string;
   readonly email: string | null;
+  readonly settings?: Partial<OrganizationSettings>;
+  readonly executionMode?: ExecutionMode;
   /** Where the name stands in the request, for errors. */
   readonly field?: string;
+}
+
+/** What is absent stays as it is. */
+export interface OrganizationChange {
+  readonly name?: string;
+  readonly email?: string | null;
+  readonly settings?: Partial<OrganizationSettings>;
+  /** Null: as with everybody. */
+  readonly executionMode?: ExecutionMode | null;
 }
 
 /** The organizations of a store. */
@@ -33,8 +47,8 @@ export class Organizations {
     this.#ports = ports;
   }
 
-  /** @throws `invalid` when the name breaks a rule or is taken. */
-  create({ name, email, field }: NewOrganization): Promise<Organization> {
+  /** @throws `invalid` when the name breaks a rule, `exists` when it is taken. */
+  create({ name, email, settings, executionMode, field }: NewOrganization): Promise<Organization> {
     plainName(name, field);
     const { store, clock, random } = this.#ports;
     return store.transact(async (tx) => {
@@ -46,12 +60,41 @@ export class Organizations {
         externalId: newExternalId(random),
         home: await this.#freeHome(tx),
         createdAt: clock.now(),
+        ...withSettings(changedOrganizationSettings(undefined, settings ?? {})),
+        ...(executionMode === undefined ? {} : { executionMode }),
       };
-      tx.put(organizationRef(name), organization);
-      tx.put(homeRef(organization.home), organization);
+      putOrganization(tx, organization);
       RecordTableEdit.create(tx, tagsOf(organization), random);
       RecordTableEdit.create(tx, workspacesOf(organization), random);
       return organization;
+    });
+  }
+
+  /**
+   * Changes what is given. Identifiers of what it has stay as they are under another name; paths that name it do not.
+   * @param field Where the name stands in the request, for errors.
+   * @throws `not-found`; `invalid` for a name that breaks a rule, `exists` for one that is taken.
+   */
+  update(name: string, change: OrganizationChange, field?: string): Promise<Organization> {
+    return this.#ports.store.transact(async (tx) => {
+      const { executionMode: before, settings, ...rest } = await organizationCalled(tx, name);
+      const { name: after = name, email = rest.email, executionMode = before } = change;
+      if (after !== name) {
+        plainName(after, field);
+        if ((await tx.get(organizationRef(after))) !== undefined) {
+          throw nameTaken('an organization', after, field);
+        }
+        tx.delete(organizationRef(name));
+      }
+      const updated: Organization = {
+        ...rest,
+        name: after,
+        email,
+        ...withSettings(changedOrganizationSettings(settings, change.settings ?? {})),
+        ...(executionMode === undefined || executionMode === null ? {} : { executionMode }),
+      };
+      putOrganization(tx, updated);
+      return updated;
     });
   }
 
@@ -103,13 +146,22 @@ export class Organizations {
   }
 }
 
+const withSettings = (settings: Partial<OrganizationSettings> | undefined) =>
+  settings === undefined ? {} : { settings };
+
+/** Under its name, and where identifiers lead. */
+function putOrganization(tx: Transaction, organization: Organization): void {
+  tx.put(organizationRef(organization.name), organization);
+  tx.put(homeRef(organization.home), organization);
+}
+
 const deletedRef = (externalId: string): DocumentRef => ({ collection: DELETED, id: externalId });
 
 /** @returns whether there is more to clear. */
 async function clearSome(tx: Transaction, externalId: string): Promise<boolean> {
   const organization = await tx.get<Organization>(deletedRef(externalId));
   if (organization === undefined) return false;
-  for (const { collection } of [tagsOf(organization), workspacesOf(organization)]) {
+  for (const { collection } of tablesOf(organization)) {
     const ids = await tx.list(collection, { limit: CLEARED_AT_ONCE });
     for (const id of ids) tx.delete({ collection, id });
     if (ids.length > 0) return true;

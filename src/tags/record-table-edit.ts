@@ -42,6 +42,9 @@ export class RecordTableEdit<R extends TableRecord> {
     shape: TableShape,
     random: Random,
   ): Promise<RecordTableEdit<R>> {
+    if (shape.isLazy && (await tx.get<Directory>(directoryRef(shape))) === undefined) {
+      RecordTableEdit.create(tx, shape, random);
+    }
     const directory = await tx.get<Directory>(directoryRef(shape));
     if (directory === undefined) throw corrupt(`the directory of ${shape.collection} is missing`);
     return new RecordTableEdit<R>(tx, shape, random, directory);
@@ -64,6 +67,11 @@ export class RecordTableEdit<R extends TableRecord> {
 
   keyOf(name: string): Promise<string | undefined> {
     return this.#names.keyOf(name);
+  }
+
+  /** Every record, in no order. */
+  all(): Promise<R[]> {
+    return this.#slices.all();
   }
 
   /** A key that no record has. */
@@ -134,6 +142,16 @@ class EditSlices<R extends TableRecord> {
 
   async get(key: string): Promise<R | undefined> {
     return (await this.#sliceOf(key)).records.get(key);
+  }
+
+  async all(): Promise<R[]> {
+    const records: R[] = [];
+    const pace = new Pace();
+    for (let index = 0; index < this.#slices; index++) {
+      records.push(...(await this.#slice(index)).records.values());
+      await pace.step();
+    }
+    return records;
   }
 
   /** Puts a new record, or one in the place of that with the same key. */

@@ -52,6 +52,8 @@ export interface Slice<R extends TableRecord> {
 export interface TableShape {
   readonly collection: string;
   readonly perSlice: number;
+  /** There may be no documents of it as long as it has no records. */
+  readonly isLazy?: true;
 }
 
 export const directoryRef = ({ collection }: TableShape): DocumentRef => ({ collection, id: 'directory' });
@@ -104,6 +106,10 @@ export function firstNotBefore(count: number, before: (place: number) => boolean
   }
   return low;
 }
+
+/** What stands for the documents of a table that nobody has written yet. */
+export const EMPTY_DIRECTORY: Directory = { stamp: '', slices: 1, leaves: [{ id: '', from: '', count: 0 }] };
+export const EMPTY_LEAF: Leaf = { names: '', keys: '' };
 
 const split = new WeakMap<Leaf, readonly string[]>();
 

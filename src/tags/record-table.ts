@@ -4,6 +4,8 @@ import type { View } from '../store/store.ts';
 import {
   type Directory,
   directoryRef,
+  EMPTY_DIRECTORY,
+  EMPTY_LEAF,
   keyAt,
   type Leaf,
   leafOf,
@@ -43,8 +45,8 @@ export class RecordTable<R extends TableRecord> {
 
   static async open<R extends TableRecord>(view: View, shape: TableShape): Promise<RecordTable<R>> {
     const directory = await view.get<Directory>(directoryRef(shape));
-    if (directory === undefined) throw missing(`the directory of ${shape.collection}`);
-    return new RecordTable<R>(view, shape, directory);
+    if (directory === undefined && !shape.isLazy) throw missing(`the directory of ${shape.collection}`);
+    return new RecordTable<R>(view, shape, directory ?? EMPTY_DIRECTORY);
   }
 
   get collection(): string {
@@ -120,9 +122,13 @@ export class RecordTable<R extends TableRecord> {
 
   /** Every record, in no order. */
   async all(): Promise<R[]> {
+    return (await this.slices()).flatMap((slice) => slice?.records ?? []);
+  }
+
+  /** Every record, as it lies in the store: a slice is the same object for as long as nothing in it changes. */
+  slices(): Promise<(Slice<R> | undefined)[]> {
     const indexes = Array.from({ length: this.#directory.slices }, (_, index) => index);
-    const slices = await inTurns(indexes, (index) => this.#slice(index));
-    return slices.flatMap((slice) => slice?.records ?? []);
+    return inTurns(indexes, (index) => this.#slice(index));
   }
 
   /** Records asked for at the same time often share a slice, which is then opened once. */
@@ -136,6 +142,7 @@ export class RecordTable<R extends TableRecord> {
   }
 
   async #leaf(index: number): Promise<Leaf> {
+    if (this.#directory === EMPTY_DIRECTORY) return EMPTY_LEAF;
     const id = this.#directory.leaves[index]?.id ?? '';
     const leaf = await this.#view.get<Leaf>(leafRef(this.#shape, id));
     if (leaf === undefined) throw missing(`leaf ${id} of ${this.#shape.collection}`);

@@ -19,6 +19,7 @@ import {
 } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
+import { addressIn } from './project-table.ts';
 import { RecordTable } from './record-table.ts';
 
 export type Tag = ReturnType<typeof printTag>;
@@ -28,6 +29,8 @@ export interface TagQuery {
   readonly search?: string;
   /** The identifier of a workspace whose tags are left out; anything else leaves out nothing. */
   readonly notOnWorkspace?: string;
+  /** Whether the caller may know of the tags of that workspace: of another one nothing is left out. */
+  readonly sees?: (workspace: { readonly id: string; readonly name: string }) => boolean;
   readonly page: PageRequest;
 }
 
@@ -61,7 +64,7 @@ export class TagPool {
     return this.#ports.store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
       const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
-      const except = await namesOnWorkspace(view, organization, table, query.notOnWorkspace);
+      const except = await namesOnWorkspace(view, organization, table, query);
       const { keys, total } = query.search
         ? await this.#found(table, query.search, except, query.page)
         : await inOrder(table, except, query.page);
@@ -91,7 +94,7 @@ export class TagPool {
 
   /**
    * Adds tags that no workspace carries yet. A name given twice, in whatever case, is one tag.
-   * @throws `not-found` for an unknown organization, `invalid` for a name that breaks a rule or is taken; nothing is
+   * @throws `not-found` for an unknown organization, `invalid` for a name that breaks a rule, `exists` for one that is taken; nothing is
    * added then.
    * @see docs/decisions/0044
    */
@@ -121,6 +124,56 @@ export class TagPool {
         await pace.step();
       }
       for (const tag of tags.values()) await edit.removeTag(tag);
+    });
+  }
+
+  /**
+   * Deletes those of these tags that no workspace carries at that moment. One that is gone already is passed over.
+   * @returns the tags that were deleted.
+   * @throws `not-found` for the organization.
+   * @see docs/decisions/0219
+   */
+  deleteUnused(organizationName: string, ids: readonly string[]): Promise<Tag[]> {
+    return this.#edit(organizationName, async (edit) => {
+      const deleted: Tag[] = [];
+      const pace = new Pace();
+      for (const id of new Set(ids)) {
+        const address = addressIn(edit.organization, 'tag', id);
+        const tag = address && (await edit.tags.get(address.key));
+        await pace.step();
+        if (tag === undefined || tag.instances > 0) continue;
+        await edit.removeTag(tag);
+        deleted.push(printTag(edit.organization, tag));
+      }
+      return deleted;
+    });
+  }
+
+  /**
+   * Gives a tag another name; the workspaces that carry it carry it by that name from then on, at once.
+   * @param merge Where another tag has the name already: whether that one takes its place on every workspace. Otherwise that is
+   * refused.
+   * @param field Where the name stands in the request, for errors.
+   * @returns the tag of that name.
+   * @throws `not-found`, `invalid` for a name that breaks a rule, `exists` for one that is taken.
+   * @see docs/decisions/0196
+   */
+  rename(which: Reference, newName: string, merge: boolean, field?: string): Promise<Tag> {
+    const folded = 'id' in which ? which : { ...which, name: foldCase(which.name) };
+    return this.#ports.store.transact(async (tx) => {
+      const found = await findRecord<TagRecord>(tx, 'tag', folded, tagsOf);
+      if (found === undefined) throw tagNotFound('id' in which ? which.id : which.name);
+      const { organization, record: tag } = found;
+      const name = tagName(newName, field);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const takenBy = await edit.tags.keyOf(name);
+      if (takenBy === tag.key) return printTag(organization, tag);
+      const other = takenBy === undefined ? undefined : await edit.tags.get(takenBy);
+      if (other !== undefined && !merge) throw nameTaken('a tag', name, field);
+      const renamed = other === undefined ? { ...tag, name } : await edit.mergeTag(tag, other);
+      if (other === undefined) await edit.tags.replace(tag, renamed);
+      await edit.save();
+      return printTag(organization, renamed);
     });
   }
 
@@ -191,12 +244,13 @@ async function namesOnWorkspace(
   view: View,
   organization: Organization,
   tags: RecordTable<TagRecord>,
-  id: string | undefined,
+  { notOnWorkspace: id, sees }: TagQuery,
 ): Promise<ReadonlySet<string>> {
   const address = id === undefined ? undefined : parseIdentifier('ws', id);
   if (address?.home !== organization.home) return new Set();
   const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
   const workspace = await workspaces.get(address.key);
+  if (workspace !== undefined && sees?.({ id: id ?? '', name: workspace.name }) === false) return new Set();
   const carried = await tags.getAll(workspace?.tags ?? []);
   return new Set(carried.map(({ name }) => name));
 }

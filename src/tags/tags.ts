@@ -7,7 +7,10 @@ import { plainName } from './names.ts';
 import { organizationAt, organizationCalled, type Ports } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
 import { Organizations } from './organizations.ts';
+import { Projects } from './projects.ts';
+import { ReservedKeys } from './reserved-keys.ts';
 import { TagPool } from './tag-pool.ts';
+import { WorkspaceIndexes } from './workspace-index.ts';
 import { Workspaces } from './workspaces.ts';
 
 /** A tag for the pool, or a workspace with the names of tags on it. */
@@ -27,6 +30,8 @@ export class Tags {
   readonly organizations: Organizations;
   readonly pool: TagPool;
   readonly workspaces: Workspaces;
+  readonly projects: Projects;
+  readonly reservedKeys: ReservedKeys;
   readonly #ports: Ports;
 
   constructor(ports: Ports) {
@@ -34,7 +39,9 @@ export class Tags {
     this.#ports = ports;
     this.organizations = new Organizations(ports);
     this.pool = new TagPool(ports, searches);
-    this.workspaces = new Workspaces(ports, searches);
+    this.workspaces = new Workspaces(ports, searches, new WorkspaceIndexes());
+    this.projects = new Projects(ports);
+    this.reservedKeys = new ReservedKeys(ports);
   }
 
   /**
@@ -100,6 +107,8 @@ function loadSome(ports: Ports, organizationName: string, entries: readonly Load
 
 async function loadWorkspace(edit: OrganizationEdit, name: string, tags: readonly string[]): Promise<void> {
   plainName(name);
-  const key = (await edit.workspaces.keyOf(name)) ?? (await edit.addWorkspace(name, null, undefined)).key;
+  const key =
+    (await edit.workspaces.keyOf(name)) ??
+    (await edit.addWorkspace(name, { description: null }, undefined)).key;
   await edit.attach(key, await edit.tagsFor(tags.map((tag) => ({ name: tag }))));
 }

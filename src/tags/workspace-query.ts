@@ -1,50 +1,93 @@
+import { Pace } from '../ground/pace.ts';
+import { type Binding, bindingsOf } from './bindings.ts';
+import { printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { foldCase } from './names.ts';
-import type { TagRecord, WorkspaceRecord } from './organization.ts';
+import { defaultProjectKey, type WorkspaceRecord } from './organization.ts';
 import { offsetOf, type PageRequest, pageFrom } from './page.ts';
+import { addressIn } from './project-table.ts';
 import type { Named, RecordTable } from './record-table.ts';
+import type { Surroundings } from './surroundings.ts';
+import { anyOf, isPattern } from './wildcard.ts';
+import type { WorkspaceIndexes } from './workspace-index.ts';
+import { listOf } from './workspace-lists.ts';
+
+/** A key, with a value or with any or none; or a value of whatever key. */
+export type BindingFilter = { readonly key: string; readonly value?: string } | { readonly value: string };
+
+const isWanted = ({ key, value }: Binding, filter: BindingFilter): boolean =>
+  (!('key' in filter) || filter.key === key) && (filter.value === undefined || filter.value === value);
+
+const hasKey = (bindings: readonly Binding[], wanted: string): boolean =>
+  bindings.some(({ key }) => key === wanted);
+
+/** Whether one of the bindings is as wanted; each key is among them once. */
+export const holdsAny = (bindings: readonly Binding[], filter: BindingFilter): boolean =>
+  bindings.some((binding) => isWanted(binding, filter));
 
 export interface WorkspaceQuery {
   /** Only workspaces whose name contains this, whatever its case. */
   readonly search?: string;
   /** Only names that match as a whole, where `*` at either end stands for anything. */
   readonly wildcard?: string;
-  /** Names of tags that a workspace must all carry. */
+  /** Names of tags that a workspace must all carry, as tags of the pool or as keys; in each `*` stands for anything. */
   readonly tags?: readonly string[];
-  /** Names of tags none of which a workspace may carry. */
+  /** Names of tags of which a workspace must carry one, in the same way; none: it need not. */
+  readonly anyTags?: readonly string[];
+  /** Names of tags none of which a workspace may carry, in the same way. */
   readonly excludeTags?: readonly string[];
+  /** What must all hold for a workspace, of its own or by its project. A tag of the pool is a key without a value. */
+  readonly bindings?: readonly BindingFilter[];
+  /** Who asks, and whether they may know of the tags of the form key=value of one workspace: of others no filter tells. */
+  readonly viewer?: {
+    readonly id: string;
+    sees(workspace: { readonly id: string; readonly name: string }): boolean;
+  };
+  /** The identifier of the project that a workspace must be in. */
+  readonly project?: string;
   /** From the last name to the first. */
   readonly descending?: boolean;
   readonly page: PageRequest;
 }
 
-interface Tables {
+interface Searched {
   readonly workspaces: RecordTable<WorkspaceRecord>;
-  readonly tags: RecordTable<TagRecord>;
+  readonly surroundings: Surroundings;
+  /** Of the store, from before the tables were opened. */
+  readonly revision: string;
 }
 
-/** The keys of the page of workspaces that a query asks for. Only a query about tags looks into every workspace. */
+interface Found {
+  readonly keys: readonly string[];
+  readonly total: number;
+}
+
+/** The keys of the page of workspaces that a query asks for. Only a query about more than names looks into every workspace. */
 export async function findWorkspaces(
-  tables: Tables,
+  searched: Searched,
   searches: NameSearches,
+  indexes: WorkspaceIndexes,
   query: WorkspaceQuery,
-): Promise<{ keys: string[]; total: number }> {
-  const aboutTags = (query.tags?.length ?? 0) > 0 || (query.excludeTags?.length ?? 0) > 0;
-  if (!aboutTags && !query.search && !query.wildcard) return inOrder(tables.workspaces, query);
-  const candidates = aboutTags
-    ? await carrying(tables, query)
-    : await containing(tables.workspaces, searches, query.search ?? '');
+): Promise<Found> {
+  const isAboutMore =
+    [query.tags, query.anyTags, query.excludeTags, query.bindings].some((list) => (list?.length ?? 0) > 0) ||
+    query.project !== undefined;
+  if (isAboutMore) return fitting(searched, indexes, query);
+  if (!query.search && !query.wildcard) return inOrder(searched.workspaces, query);
+  const candidates = await containing(searched.workspaces, searches, query.search ?? '');
   const matches = nameTest(query);
-  const found = candidates.filter(({ name }) => matches(name));
-  if (query.descending) found.reverse();
-  const { items, total } = pageFrom(found, query.page);
-  return { keys: items.map(({ key }) => key), total };
+  return paged(
+    candidates.filter(({ name }) => matches(name)).map(({ key }) => key),
+    query,
+  );
 }
 
-async function inOrder(
-  workspaces: RecordTable<WorkspaceRecord>,
-  query: WorkspaceQuery,
-): Promise<{ keys: string[]; total: number }> {
+function paged(keys: readonly string[], { descending, page }: WorkspaceQuery): Found {
+  const { items, total } = pageFrom(descending ? keys.toReversed() : keys, page);
+  return { keys: items, total };
+}
+
+async function inOrder(workspaces: RecordTable<WorkspaceRecord>, query: WorkspaceQuery): Promise<Found> {
   const { total } = workspaces;
   const offset = offsetOf(query.page);
   if (!query.descending) {
@@ -66,25 +109,190 @@ async function containing(
   return [...search.find(text)].map((place) => search.at(place));
 }
 
-async function carrying({ workspaces, tags }: Tables, query: WorkspaceQuery): Promise<Named[]> {
-  const wanted = await keysOf(tags, query.tags ?? []);
-  const unwanted = await keysOf(tags, query.excludeTags ?? []);
-  if (wanted.includes(undefined)) return [];
-  const records = await workspaces.all();
-  return records
-    .filter(
-      (record) =>
-        wanted.every((key) => key !== undefined && record.tags.includes(key)) &&
-        !unwanted.some((key) => key !== undefined && record.tags.includes(key)),
-    )
-    .map(({ name, key }) => ({ name, key }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+/**
+ * What was found at the revision that was seen is good unless somebody changed one of those workspaces since: then they are looked
+ * through again, as this view has them.
+ */
+async function fitting(searched: Searched, indexes: WorkspaceIndexes, query: WorkspaceQuery): Promise<Found> {
+  const { workspaces, revision } = searched;
+  const fits = await testOf(searched, query);
+  if (fits === undefined) return { keys: [], total: 0 };
+  const { page: _page, descending: _descending, viewer, ...asked } = query;
+  const question = JSON.stringify([viewer?.id, asked]);
+  const usual = defaultProjectKey(searched.surroundings.organization);
+  const among = await listsFor(searched, query);
+  const index = await indexes.of(workspaces, revision, usual);
+  const found = paged(index.find(question, fits, among), query);
+  const records = await workspaces.getAll(found.keys);
+  if (records.length === found.keys.length && records.every(fits)) return found;
+  const renewed = await indexes.of(workspaces, revision, usual, false);
+  return paged(renewed.find(question, fits, among), query);
 }
 
-const keysOf = (tags: RecordTable<TagRecord>, names: readonly string[]): Promise<(string | undefined)[]> =>
-  Promise.all(names.map((name) => tags.keyOf(foldCase(name))));
+/** For each condition the lists in which every workspace is that may fit: its own, and those of projects that give it. */
+async function listsFor({ surroundings }: Searched, query: WorkspaceQuery): Promise<string[][]> {
+  const { organization, projects, tags } = surroundings;
+  const all = await projects.all();
+  const groups = (query.bindings ?? []).flatMap((filter): Promise<string[]>[] => {
+    if (!('key' in filter)) return [];
+    const { key, value } = filter;
+    const giving = all.filter((project) => holdsAny(bindingsOf(project), filter));
+    const lists = giving.map((project) => listOf.project(project.key));
+    if (value !== undefined) return [Promise.resolve([listOf.pair(key, value), ...lists])];
+    return [
+      tags
+        .keyOf(foldCase(key))
+        .then((tagKey) => [listOf.key(key), ...lists, ...(tagKey === undefined ? [] : [listOf.tag(tagKey)])]),
+    ];
+  });
+  const project = query.project === undefined ? undefined : addressIn(organization, 'prj', query.project);
+  return [...(await Promise.all(groups)), ...(project === undefined ? [] : [[listOf.project(project.key)]])];
+}
+
+/** Undefined when nothing can fit. */
+async function testOf(
+  { surroundings }: Searched,
+  query: WorkspaceQuery,
+): Promise<((workspace: WorkspaceRecord) => boolean) | undefined> {
+  const { organization, projects } = surroundings;
+  const matches = nameTest(query);
+  const usual = defaultProjectKey(organization);
+  const project =
+    query.project === undefined ? undefined : addressIn(organization, 'prj', query.project)?.key;
+  if (query.project !== undefined && project === undefined) return undefined;
+  const inherited = new Map((await projects.all()).map((record) => [record.key, bindingsOf(record)]));
+  const carries = new Carrying(
+    surroundings,
+    (workspace) => inherited.get(workspace.project ?? usual) ?? [],
+    query.viewer,
+  );
+  const wanted = await Promise.all(distinct(query.tags).map((name) => carries.tag(name)));
+  const any = distinct(query.anyTags);
+  const isAny = any.length === 0 ? () => true : await carries.anyTag(any);
+  const isUnwanted = await carries.anyTag(distinct(query.excludeTags));
+  const bound = await Promise.all((query.bindings ?? []).map((filter) => carries.binding(filter)));
+  return (workspace) =>
+    (project === undefined || (workspace.project ?? usual) === project) &&
+    matches(workspace.name) &&
+    wanted.every((test) => test(workspace)) &&
+    bound.every((test) => test(workspace)) &&
+    isAny(workspace) &&
+    !isUnwanted(workspace);
+}
+
+const distinct = (names: readonly string[] | undefined): readonly string[] => [
+  ...new Set((names ?? []).map(foldCase)),
+];
+
+type Test = (workspace: WorkspaceRecord) => boolean;
+
+/** Questions about the tags of workspaces, whichever way they carry them. @see docs/decisions/0193 */
+class Carrying {
+  readonly #surroundings: Surroundings;
+  readonly #inherited: (workspace: WorkspaceRecord) => readonly Binding[];
+  readonly #viewer: WorkspaceQuery['viewer'];
+  /** All names of the pool, read for the first pattern. */
+  #pool: Promise<readonly Named[]> | undefined;
+
+  constructor(
+    surroundings: Surroundings,
+    inherited: (workspace: WorkspaceRecord) => readonly Binding[],
+    viewer: WorkspaceQuery['viewer'],
+  ) {
+    this.#surroundings = surroundings;
+    this.#inherited = inherited;
+    this.#viewer = viewer;
+  }
+
+  /** As a tag of the pool, or as a key with whatever value. @param wanted in lower case; `*` in it stands for anything. */
+  tag(wanted: string): Promise<Test> {
+    return this.anyTag([wanted]);
+  }
+
+  /** The same for one of several, however many they are. */
+  async anyTag(wanted: readonly string[]): Promise<Test> {
+    if (wanted.length === 0) return () => false;
+    const names = new Set(wanted.filter((name) => !isPattern(name)));
+    const fitsPattern = anyOf(wanted.filter(isPattern));
+    const inPool = await this.#poolKeys(names, names.size === wanted.length ? undefined : fitsPattern);
+    const known = new Map<string, boolean>();
+    const isMeant = (key: string): boolean => {
+      const before = known.get(key);
+      if (before !== undefined) return before;
+      const folded = foldCase(key);
+      const isOne = names.has(folded) || fitsPattern(folded);
+      known.set(key, isOne);
+      return isOne;
+    };
+    return (workspace) =>
+      workspace.tags.some((key) => inPool.has(key)) ||
+      (this.#all(workspace).some(({ key }) => isMeant(key)) && this.#isSeen(workspace));
+  }
+
+  /** The keys of the tags of the pool that have one of the names, or one that fits. */
+  async #poolKeys(
+    names: ReadonlySet<string>,
+    fits: ((name: string) => boolean) | undefined,
+  ): Promise<ReadonlySet<string>> {
+    const { tags } = this.#surroundings;
+    const found = new Set<string>();
+    const pace = new Pace();
+    for (const name of names) {
+      const key = await tags.keyOf(name);
+      if (key !== undefined) found.add(key);
+      await pace.step();
+    }
+    if (fits === undefined) return found;
+    this.#pool ??= tags.names(0, tags.total);
+    for (const { name, key } of await this.#pool) {
+      if (fits(name)) found.add(key);
+      if (pace.isDue()) await pace.pause();
+    }
+    return found;
+  }
+
+  async binding(filter: BindingFilter): Promise<Test> {
+    const { value } = filter;
+    const inPool =
+      'key' in filter && value === undefined ? await this.#inPool(foldCase(filter.key)) : () => false;
+    return (workspace) => inPool(workspace) || (this.#holds(workspace, filter) && this.#isSeen(workspace));
+  }
+
+  async #inPool(name: string): Promise<Test> {
+    const tagKey = await this.#surroundings.tags.keyOf(name);
+    return tagKey === undefined ? () => false : ({ tags }) => tags.includes(tagKey);
+  }
+
+  /** As `effectiveBindings` has it, without making them for each of ten thousand workspaces. */
+  #holds(workspace: WorkspaceRecord, filter: BindingFilter): boolean {
+    const own = bindingsOf(workspace);
+    const inherited = this.#inherited(workspace);
+    if (inherited.length === 0) return holdsAny(own, filter);
+    const { fixedKeys } = this.#surroundings;
+    const isFixed = (key: string): boolean => fixedKeys.has(key) && hasKey(inherited, key);
+    return (
+      own.some((binding) => isWanted(binding, filter) && !isFixed(binding.key)) ||
+      inherited.some(
+        (binding) => isWanted(binding, filter) && (!hasKey(own, binding.key) || isFixed(binding.key)),
+      )
+    );
+  }
+
+  #isSeen({ key, name }: WorkspaceRecord): boolean {
+    if (this.#viewer === undefined) return true;
+    const { home } = this.#surroundings.organization;
+    return this.#viewer.sees({ id: printIdentifier('ws', { home, key }), name });
+  }
+
+  #all(workspace: WorkspaceRecord): readonly Binding[] {
+    const inherited = this.#inherited(workspace);
+    const own = bindingsOf(workspace);
+    return inherited.length === 0 ? own : [...own, ...inherited];
+  }
+}
 
 function nameTest({ search, wildcard }: WorkspaceQuery): (name: string) => boolean {
+  if (!search && !wildcard) return () => true;
   const part = foldCase(search ?? '');
   const pattern = foldCase(wildcard || '*');
   const front = pattern.startsWith('*');

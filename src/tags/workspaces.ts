@@ -1,4 +1,14 @@
 import type { Transaction, View } from '../store/store.ts';
+import {
+  type Binding,
+  bindingsOf,
+  type EffectiveBinding,
+  type NewBinding,
+  refuseOverrides,
+  replacedBindings,
+  withBindings,
+  withoutBindings,
+} from './bindings.ts';
 import { printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { foldCase, plainName } from './names.ts';
@@ -10,7 +20,6 @@ import {
   type Reference,
   type TagRecord,
   type TagReference,
-  tagsOf,
   type WorkspaceRecord,
   workspaceNotFound,
   workspacesOf,
@@ -18,43 +27,76 @@ import {
 import { OrganizationEdit } from './organization-edit.ts';
 import { type Page, type PageRequest, pageFrom } from './page.ts';
 import { RecordTable } from './record-table.ts';
+import { Surroundings } from './surroundings.ts';
 import { printTag, type Tag } from './tag-pool.ts';
+import type { WorkspaceIndexes } from './workspace-index.ts';
 import { findWorkspaces, type WorkspaceQuery } from './workspace-query.ts';
+import {
+  changedSettings,
+  DEFAULT_SETTINGS,
+  type ExecutionMode,
+  type WorkspaceSettings,
+} from './workspace-settings.ts';
 
 export type Workspace = Awaited<ReturnType<typeof printWorkspace>>;
+
+/** Where the parts of a workspace stand in a request, for errors. */
+export interface WorkspaceFields {
+  readonly name?: string;
+  setting(name: keyof WorkspaceSettings): string;
+}
+
+const NO_FIELDS: WorkspaceFields = { setting: (name) => name };
 
 export interface NewWorkspace {
   readonly name: string;
   readonly description: string | null;
   readonly tags: readonly TagReference[];
-  /** Where the name stands in the request, for errors. */
-  readonly field?: string;
+  readonly bindings?: readonly NewBinding[];
+  /** The identifier of its project; absent: the default one. */
+  readonly project?: string;
+  readonly settings?: Partial<WorkspaceSettings>;
+  readonly executionMode?: ExecutionMode;
+  readonly fields?: WorkspaceFields;
 }
 
+/** What is absent stays as it is. */
 export interface WorkspaceChange {
   readonly name?: string;
   readonly description?: string | null;
+  /** All that it is to have of its own. */
+  readonly bindings?: readonly NewBinding[];
+  /** Null: the default one. */
+  readonly project?: string | null;
+  readonly settings?: Partial<WorkspaceSettings>;
+  /** Null: that of the project. */
+  readonly executionMode?: ExecutionMode | null;
 }
 
 /** The workspaces of organizations, and the tags on them. */
 export class Workspaces {
   readonly #ports: Ports;
   readonly #searches: NameSearches;
+  readonly #indexes: WorkspaceIndexes;
 
-  constructor(ports: Ports, searches: NameSearches) {
+  constructor(ports: Ports, searches: NameSearches, indexes: WorkspaceIndexes) {
     this.#ports = ports;
     this.#searches = searches;
+    this.#indexes = indexes;
   }
 
   /** @throws `not-found` for an unknown organization. */
-  list(organizationName: string, query: WorkspaceQuery): Promise<Page<Workspace>> {
-    return this.#ports.store.read(async (view) => {
+  async list(organizationName: string, query: WorkspaceQuery): Promise<Page<Workspace>> {
+    const { store } = this.#ports;
+    const revision = await store.revision();
+    return store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
-      const tags = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+      const surroundings = await Surroundings.open(view, organization);
       const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
-      const { keys, total } = await findWorkspaces({ workspaces, tags }, this.#searches, query);
+      const searched = { workspaces, surroundings, revision };
+      const { keys, total } = await findWorkspaces(searched, this.#searches, this.#indexes, query);
       const records = await workspaces.getAll(keys);
-      const items = await Promise.all(records.map((record) => printWorkspace(organization, record, tags)));
+      const items = await Promise.all(records.map((record) => printWorkspace(surroundings, record)));
       return { ...query.page, items, total };
     });
   }
@@ -63,21 +105,34 @@ export class Workspaces {
   get(reference: Reference): Promise<Workspace> {
     return this.#ports.store.read(async (view) => {
       const { organization, workspace } = await find(view, reference);
-      return getAt(view, organization, workspace.key);
+      return printWorkspace(await Surroundings.open(view, organization), workspace);
     });
   }
 
   /**
    * Makes a workspace with tags on it; names that the pool does not have are added to it.
-   * @throws `not-found` for an unknown organization or tag, `invalid` for a name that breaks a rule or is taken;
-   * nothing is made then.
+   * @throws `not-found` for an unknown organization, project or tag, `invalid` for what breaks a rule, `exists` for a name that
+   * is taken; nothing is made then.
    */
   create(organizationName: string, wanted: NewWorkspace): Promise<Workspace> {
     return this.#ports.store.transact(async (tx) => {
       const organization = await organizationCalled(tx, organizationName);
-      plainName(wanted.name, wanted.field);
+      const { fields = NO_FIELDS } = wanted;
+      plainName(wanted.name, fields.name);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      const { key } = await edit.addWorkspace(wanted.name, wanted.description, wanted.field);
+      const project = wanted.project === undefined ? undefined : await edit.projectKey(wanted.project);
+      const bindings = withBindings([], wanted.bindings ?? [], edit.now);
+      await refuseFixed(tx, organization, project, wanted.bindings ?? []);
+      const settings = changedSettings(undefined, wanted.settings ?? {}, fields.setting);
+      const { description, executionMode } = wanted;
+      const content = present({
+        description,
+        project,
+        bindings: kept(bindings),
+        settings,
+        executionMode,
+      });
+      const { key } = await edit.addWorkspace(wanted.name, content, fields.name);
       await edit.attach(key, await edit.tagsFor(wanted.tags));
       await edit.save();
       return getAt(tx, organization, key);
@@ -85,16 +140,37 @@ export class Workspaces {
   }
 
   /**
-   * Changes name or description; what is absent stays.
-   * @param field Where the name stands in the request, for errors.
-   * @throws `not-found`; `invalid` for a name that breaks a rule or is taken.
+   * Changes what is given.
+   * @throws `not-found` also for a project; `invalid` for what breaks a rule, `exists` for a name that is taken.
    */
-  update(reference: Reference, change: WorkspaceChange, field?: string): Promise<Workspace> {
+  update(
+    reference: Reference,
+    change: WorkspaceChange,
+    fields: WorkspaceFields = NO_FIELDS,
+  ): Promise<Workspace> {
     return this.#ports.store.transact(async (tx) => {
       const { organization, workspace } = await find(tx, reference);
-      if (change.name !== undefined) plainName(change.name, field);
+      const { name, description, bindings } = change;
+      if (name !== undefined) plainName(name, fields.name);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      await edit.updateWorkspace(workspace, change, field);
+      const { project: before, bindings: _bindings, settings, executionMode, ...rest } = workspace;
+      const project = await projectAfter(edit, before, change.project);
+      if (bindings !== undefined) await refuseFixed(tx, organization, project, bindings);
+      const bound =
+        bindings === undefined
+          ? workspace.bindings
+          : kept(replacedBindings(bindingsOf(workspace), bindings, edit.now));
+      const updated = present({
+        ...rest,
+        ...(name === undefined ? {} : { name }),
+        ...(description === undefined ? {} : { description }),
+        project,
+        bindings: bound,
+        settings: changedSettings(settings, change.settings ?? {}, fields.setting),
+        executionMode:
+          change.executionMode === undefined ? executionMode : (change.executionMode ?? undefined),
+      });
+      await edit.updateWorkspace(workspace, updated, fields.name);
       await edit.save();
       return getAt(tx, organization, workspace.key);
     });
@@ -116,7 +192,7 @@ export class Workspaces {
   tags(reference: Reference, search: string, page: PageRequest): Promise<Page<Tag>> {
     return this.#ports.store.read(async (view) => {
       const { organization, workspace } = await find(view, reference);
-      const tags = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+      const { tags } = await Surroundings.open(view, organization);
       const wanted = foldCase(search);
       const carried = await tagsOn(workspace, tags);
       const found = carried.filter(({ name }) => name.includes(wanted));
@@ -145,6 +221,57 @@ export class Workspaces {
     );
   }
 
+  /**
+   * Makes a workspace carry these tags and no others; names that the pool does not have are added to it.
+   * @throws `not-found`, `invalid` for a name that breaks a rule; nothing is changed then.
+   */
+  retag(reference: Reference, tags: readonly TagReference[]): Promise<void> {
+    return this.#edit(reference, async (edit, workspace) => {
+      const wanted = await edit.tagsFor(tags);
+      const kept = new Set(wanted);
+      await edit.detach(
+        workspace.key,
+        workspace.tags.filter((key) => !kept.has(key)),
+      );
+      await edit.attach(workspace.key, wanted);
+    });
+  }
+
+  /**
+   * Adds key=value tags, and gives new values to keys that are there; all or none.
+   * @throws `not-found`; `invalid` for what breaks a rule.
+   */
+  bind(reference: Reference, added: readonly NewBinding[]): Promise<Workspace> {
+    return this.#changeBindings(reference, added, (own, now) => withBindings(own, added, now));
+  }
+
+  /** Puts key=value tags in the place of all that it has of its own. @throws as `bind`. */
+  rebind(reference: Reference, wanted: readonly NewBinding[]): Promise<Workspace> {
+    return this.#changeBindings(reference, wanted, (own, now) => replacedBindings(own, wanted, now));
+  }
+
+  /** Takes key=value tags off; a key that it does not have is passed over. @throws `not-found` */
+  unbind(reference: Reference, keys: readonly string[]): Promise<Workspace> {
+    return this.#changeBindings(reference, [], (own) => withoutBindings(own, new Set(keys)));
+  }
+
+  #changeBindings(
+    reference: Reference,
+    given: readonly NewBinding[],
+    change: (own: readonly Binding[], now: number) => readonly Binding[],
+  ): Promise<Workspace> {
+    return this.#ports.store.transact(async (tx) => {
+      const { organization, workspace } = await find(tx, reference);
+      await refuseFixed(tx, organization, workspace.project, given);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const { bindings: _before, ...rest } = workspace;
+      const bindings = kept(change(bindingsOf(workspace), edit.now));
+      await edit.updateWorkspace(workspace, present({ ...rest, bindings }), undefined);
+      await edit.save();
+      return getAt(tx, organization, workspace.key);
+    });
+  }
+
   #edit<T>(
     reference: Reference,
     change: (edit: OrganizationEdit, workspace: WorkspaceRecord) => Promise<T>,
@@ -159,6 +286,41 @@ export class Workspaces {
   }
 }
 
+async function projectAfter(
+  edit: OrganizationEdit,
+  before: string | undefined,
+  wanted: string | null | undefined,
+): Promise<string | undefined> {
+  if (wanted === undefined) return before;
+  return wanted === null ? undefined : edit.projectKey(wanted);
+}
+
+/** @throws `invalid` for a value that its project alone decides about. */
+async function refuseFixed(
+  view: View,
+  organization: Organization,
+  project: string | undefined,
+  wanted: readonly NewBinding[],
+): Promise<void> {
+  if (wanted.length === 0) return;
+  const { projects, fixedKeys } = await Surroundings.open(view, organization);
+  if (fixedKeys.size === 0) return;
+  const holder = await projects.of(project === undefined ? {} : { project });
+  refuseOverrides(wanted, bindingsOf(holder), fixedKeys);
+}
+
+/** What is empty is not kept. */
+const kept = (bindings: readonly Binding[]): readonly Binding[] | undefined =>
+  bindings.length === 0 ? undefined : bindings;
+
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The members that have a value. */
+const present = <T extends object>(members: T): Defined<T> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
+
 async function find(view: View, reference: Reference) {
   const found = await findRecord<WorkspaceRecord>(view, 'ws', reference, workspacesOf);
   if (found === undefined) throw workspaceNotFound('id' in reference ? reference.id : reference.name);
@@ -166,11 +328,11 @@ async function find(view: View, reference: Reference) {
 }
 
 async function getAt(view: View, organization: Organization, key: string): Promise<Workspace> {
-  const tags = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+  const surroundings = await Surroundings.open(view, organization);
   const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
   const workspace = await workspaces.get(key);
   if (workspace === undefined) throw workspaceNotFound(key);
-  return printWorkspace(organization, workspace, tags);
+  return printWorkspace(surroundings, workspace);
 }
 
 const byName = (a: TagRecord, b: TagRecord): number => (a.name < b.name ? -1 : 1);
@@ -178,12 +340,12 @@ const byName = (a: TagRecord, b: TagRecord): number => (a.name < b.name ? -1 : 1
 const tagsOn = async (workspace: WorkspaceRecord, tags: RecordTable<TagRecord>): Promise<TagRecord[]> =>
   (await tags.getAll(workspace.tags)).sort(byName);
 
-async function printWorkspace(
-  { home, name }: Organization,
-  workspace: WorkspaceRecord,
-  tags: RecordTable<TagRecord>,
-) {
+async function printWorkspace(surroundings: Surroundings, workspace: WorkspaceRecord) {
+  const { organization, projects, tags } = surroundings;
+  const { home, name } = organization;
   const carried = await tagsOn(workspace, tags);
+  const project = await projects.of(workspace);
+  const effective: readonly EffectiveBinding[] = await surroundings.bindings(workspace);
   return {
     /** `ws-` and 16 letters and digits. */
     id: printIdentifier('ws', { home, key: workspace.key }),
@@ -194,7 +356,17 @@ async function printWorkspace(
     updatedAt: workspace.updatedAt,
     /** The name of the organization. */
     organization: name,
+    /** `prj-` and 16 letters and digits. */
+    project: printIdentifier('prj', { home, key: project.key }),
     /** In order. */
     tagNames: carried.map((tag) => tag.name),
+    /** Its own, in the order in which they came. */
+    bindings: bindingsOf(workspace),
+    /** Its own and those of its project. */
+    effectiveBindings: effective,
+    settings: { ...DEFAULT_SETTINGS, ...workspace.settings },
+    executionMode: await surroundings.executionMode(workspace),
+    /** Whether the mode is its own. */
+    hasExecutionMode: workspace.executionMode !== undefined,
   };
 }

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import type { DocumentRef, ListOptions, Store, Transaction, View } from '../../src/store/store.ts';
 
 type Documents = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
@@ -67,6 +68,8 @@ export class FakeStore implements Store {
   }
 }
 
+const KEY = createSecretKey(Buffer.alloc(32));
+
 const viewOf = (documents: () => Documents): View => ({
   get: async <T>({ collection, id }: DocumentRef) => documents().get(collection)?.get(id) as T | undefined,
   list: async (collection, { after, limit }: ListOptions = {}) =>
@@ -74,6 +77,7 @@ const viewOf = (documents: () => Documents): View => ({
       .sort()
       .filter((id) => after === undefined || id > after)
       .slice(0, limit),
+  key: () => KEY,
 });
 
 function frozen<T>(value: T): T {

@@ -110,7 +110,7 @@ async function createTags(tags: Tags, model: Model, wanted: readonly string[]): 
     wanted.map((name) => ({ name })),
   );
   if ([...folded].some((name) => model.tags.has(name))) {
-    expect(await refused(call)).toMatchObject({ kind: 'invalid', message: 'Name has already been taken' });
+    expect(await refused(call)).toMatchObject({ kind: 'exists', message: 'Name has already been taken' });
     return;
   }
   const created = await call;
@@ -170,7 +170,7 @@ async function createWorkspace(
     tags: wanted.map((tag) => ({ name: tag })),
   });
   if (model.workspaces.has(name)) {
-    expect(await refused(call)).toMatchObject({ kind: 'invalid', message: 'Name has already been taken' });
+    expect(await refused(call)).toMatchObject({ kind: 'exists', message: 'Name has already been taken' });
     return;
   }
   const { id, tagNames } = await call;
@@ -208,7 +208,7 @@ async function renameWorkspace(tags: Tags, model: Model, number: number, to: str
     return;
   }
   if (from !== to && model.workspaces.has(to)) {
-    expect(await refused(call)).toMatchObject({ kind: 'invalid', message: 'Name has already been taken' });
+    expect(await refused(call)).toMatchObject({ kind: 'exists', message: 'Name has already been taken' });
     return;
   }
   expect((await call).name).toBe(to);

@@ -10,6 +10,7 @@ export const ORGANIZATION = 'acme';
 export const TAGS_IN_CYCLE = 10;
 export const ATTACHED_IN_CYCLE = 3;
 export const TAGGINGS = 25;
+const PRUNED_AT_ONCE = 10;
 
 export async function openTags(directory: string): Promise<Tags> {
   const store = await openStore({
@@ -48,8 +49,32 @@ async function tagOne(tags: Tags, id: string): Promise<void> {
   await tags.workspaces.untag(workspace, [{ name: 'shared-0' }]);
 }
 
+/** Puts each tag on the workspace, and acknowledges the identifier of each that was still there. */
+async function take(tags: Tags, workspace: string, ids: readonly string[]): Promise<void> {
+  process.stdout.write('ready\n');
+  for (const id of ids) {
+    const isThere = await tags.pool.attach(id, [workspace]).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) process.stdout.write(`${id}\n`);
+  }
+}
+
+/** Deletes those that nobody has taken, one half and then the other, and acknowledges what went. */
+async function prune(tags: Tags, ids: readonly string[]): Promise<void> {
+  process.stdout.write('ready\n');
+  for (let start = ids.length; start > 0; start -= PRUNED_AT_ONCE) {
+    const part = ids.slice(Math.max(0, start - PRUNED_AT_ONCE), start);
+    for (const { id } of await tags.pool.deleteUnused(ORGANIZATION, part)) process.stdout.write(`${id}\n`);
+  }
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const [, , directory = '', work, id = ''] = process.argv;
+  const [, , directory = '', work, id = '', ...ids] = process.argv;
   const tags = await openTags(directory);
-  await (work === 'cycle' ? cycle(tags) : tagOne(tags, id));
+  if (work === 'cycle') await cycle(tags);
+  else if (work === 'take') await take(tags, id, ids);
+  else if (work === 'prune') await prune(tags, ids);
+  else await tagOne(tags, id);
 }

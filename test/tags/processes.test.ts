@@ -137,3 +137,21 @@ it('a pool of tags loses nothing when processes change it at the same time', asy
   }
   expect(counts).toEqual(expected);
 }, 60_000);
+
+it('a tag that a process puts on a workspace stays, however many others are pruning the pool', async () => {
+  const { path, tags } = await newPool('pruned', ['w']);
+  const names = Array.from({ length: 150 }, (_, i) => ({ name: `t${i}` }));
+  const ids = (await tags.pool.create(ORGANIZATION, names)).map(({ id }) => id);
+  const { id: workspace = '' } = (await tags.workspaces.list(ORGANIZATION, everything)).items[0] ?? {};
+  const taking = start(path, 'take', workspace, ...ids);
+  await new Promise<void>((resolve) => taking.child.stdout?.once('data', () => resolve()));
+  const pruning = [0, 1].map(() => start(path, 'prune', '', ...ids));
+  const workers = [taking, ...pruning];
+  expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual([0, 0, 0]);
+  const acknowledged = workers.map(({ output }) => output().trim().split('\n').slice(1));
+  const taken = acknowledged[0] ?? [];
+  const left = await checkedCounts(tags);
+  expect(left.map(({ id }) => id).sort()).toEqual(taken.toSorted());
+  expect(left.every(({ instances }) => instances === 1)).toBe(true);
+  expect(acknowledged.flat().sort()).toEqual(ids.toSorted());
+}, 60_000);

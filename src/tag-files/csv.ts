@@ -1,0 +1,166 @@
+import { refusedAt, type TagFile, type TagFormat } from './tag-file.ts';
+
+/**
+ * Comma-separated values as in RFC 4180, with a line of names first, in any order: `workspace` and `tag`, and if need be `key`, `value` and
+ * `project`. A line is a tag, a key with its value, or both, on a workspace, with the workspace's project. A line without a workspace is a tag
+ * of the pool, or what is bound to a project; one with a workspace alone is one that carries nothing.
+ * @see https://www.rfc-editor.org/rfc/rfc4180
+ */
+export const csv: TagFormat = { parse, print };
+
+const NEEDED: readonly string[] = ['workspace', 'tag'];
+const COLUMNS = ['workspace', 'tag', 'key', 'value', 'project'] as const;
+type Column = (typeof COLUMNS)[number];
+type Row = Readonly<Record<Column, string>>;
+
+function parse(text: string, file: string): TagFile {
+  const [head, ...records] = recordsIn(text, file);
+  const columns = (head?.fields ?? []).map((name) => name.trim().toLowerCase());
+  const isStrange = columns.some(
+    (name, at) => !COLUMNS.some((known) => known === name) || columns.indexOf(name) !== at,
+  );
+  if (isStrange || !NEEDED.every((name) => columns.includes(name))) {
+    throw refusedAt(
+      file,
+      'line 1',
+      `the first line must be "${NEEDED.join(',')}", or with key, value and project`,
+    );
+  }
+  const has = (column: Column): boolean => columns.includes(column);
+  const read = new Reader(has('key'), has('project'));
+  for (const { fields, line } of records) {
+    if (fields.length !== columns.length) {
+      throw refusedAt(file, `line ${line}`, `there are ${fields.length} fields, not ${columns.length}`);
+    }
+    const at = (column: Column): string => fields[columns.indexOf(column)] ?? '';
+    const row = Object.fromEntries(COLUMNS.map((column) => [column, at(column)])) as Row;
+    const problem = read.row(row);
+    if (problem !== undefined) throw refusedAt(file, `line ${line}`, problem);
+  }
+  return read.content();
+}
+
+interface Gathered {
+  readonly tags: string[];
+  readonly bindings: Map<string, string>;
+  project: string;
+}
+
+class Reader {
+  readonly #hasKeys: boolean;
+  readonly #hasProjects: boolean;
+  readonly #tags: string[] = [];
+  readonly #workspaces = new Map<string, Gathered>();
+  readonly #projects = new Map<string, Map<string, string>>();
+
+  constructor(hasKeys: boolean, hasProjects: boolean) {
+    this.#hasKeys = hasKeys;
+    this.#hasProjects = hasProjects;
+  }
+
+  /** @returns what is wrong with it. */
+  row(row: Row): string | undefined {
+    const { workspace, tag, key, value, project } = row;
+    if (key === '' && value !== '') return 'there is a value without a key';
+    if (workspace !== '') return this.#onWorkspace(row);
+    if (project !== '') {
+      if (tag !== '') return 'a project carries keys, not tags';
+      const bindings = this.#projects.get(project) ?? new Map<string, string>();
+      this.#projects.set(project, bindings);
+      return key === '' ? undefined : bind(bindings, key, value);
+    }
+    if (key !== '') return 'there is a key without a workspace or project';
+    if (tag === '') return 'there is nothing in it';
+    this.#tags.push(tag);
+    return undefined;
+  }
+
+  #onWorkspace({ workspace, tag, key, value, project }: Row): string | undefined {
+    const known = this.#workspaces.get(workspace);
+    const carried: Gathered = known ?? { tags: [], bindings: new Map(), project };
+    this.#workspaces.set(workspace, carried);
+    if (project !== '' && carried.project !== '' && carried.project !== project) {
+      return `${workspace} is in ${carried.project} further up`;
+    }
+    carried.project ||= project;
+    if (tag !== '') carried.tags.push(tag);
+    return key === '' ? undefined : bind(carried.bindings, key, value);
+  }
+
+  content(): TagFile {
+    const workspaces = [...this.#workspaces].map(([name, { tags, bindings, project }]) => {
+      const isIn = project === '' ? {} : { project };
+      return [name, { tags, ...(this.#hasKeys ? { bindings } : {}), ...isIn }] as const;
+    });
+    return {
+      tags: this.#tags,
+      workspaces: new Map(workspaces),
+      ...(this.#hasProjects && this.#hasKeys ? { projects: this.#projects } : {}),
+    };
+  }
+}
+
+function bind(bindings: Map<string, string>, key: string, value: string): string | undefined {
+  if (bindings.has(key)) return `"${key}" is there twice`;
+  bindings.set(key, value);
+  return undefined;
+}
+
+interface CsvRecord {
+  readonly fields: readonly string[];
+  /** Where it begins, from 1. */
+  readonly line: number;
+}
+
+/** A field in quotes with `""` for a quote, or one without; then a comma, the end of the line, or the end of the text. */
+const FIELD = /(?:"(?<quoted>[^"]*(?:""[^"]*)*)"|(?<plain>[^",\r\n]*))(?<end>,|\r?\n|$)/y;
+
+function recordsIn(text: string, file: string): readonly CsvRecord[] {
+  const records: CsvRecord[] = [];
+  let fields: string[] = [];
+  let line = 1;
+  let begun = 1;
+  FIELD.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
+  while (FIELD.lastIndex < text.length || fields.length > 0) {
+    const match = FIELD.exec(text);
+    if (match === null) throw refusedAt(file, `line ${line}`, 'a quote is out of place');
+    const { quoted, plain, end } = match.groups ?? {};
+    fields.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'));
+    line += match[0].split('\n').length - 1;
+    if (end === ',') continue;
+    if (fields.length > 1 || fields[0] !== '') records.push({ fields, line: begun });
+    fields = [];
+    begun = line;
+  }
+  return records;
+}
+
+function print(content: TagFile): string {
+  const rows = rowsOf(content);
+  const columns = COLUMNS.filter((column) => NEEDED.includes(column) || rows.some((row) => row[column]));
+  // A value is never seen without its key, nor a key without its value.
+  const shown = columns.includes('key')
+    ? COLUMNS.filter((column) => column === 'value' || columns.includes(column))
+    : columns;
+  const lines = rows.map((row) => shown.map((column) => field(row[column] ?? '')).join(','));
+  return [shown.join(','), ...lines, ''].join('\n');
+}
+
+/** Tags and keys of a workspace share its lines. */
+function rowsOf({ tags, workspaces, projects = new Map() }: TagFile): readonly Partial<Row>[] {
+  const rows: Partial<Row>[] = tags.map((tag) => ({ tag }));
+  for (const [project, bindings] of projects) {
+    if (bindings.size === 0) rows.push({ project });
+    for (const [key, value] of bindings) rows.push({ project, key, value });
+  }
+  for (const [workspace, { tags: carried, bindings = new Map(), project = '' }] of workspaces) {
+    const bound = [...bindings];
+    for (let at = 0; at < Math.max(1, carried.length, bound.length); at++) {
+      const [key = '', value = ''] = bound[at] ?? [];
+      rows.push({ workspace, tag: carried[at] ?? '', key, value, project });
+    }
+  }
+  return rows;
+}
+
+const field = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

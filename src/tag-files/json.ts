@@ -1,0 +1,17 @@
+import { refusedAt, type TagFormat } from './tag-file.ts';
+import { fromTree, toTree } from './tree.ts';
+
+export const json: TagFormat = {
+  parse(text, file) {
+    return fromTree(parsed(text, file), file);
+  },
+  print: (content) => `${JSON.stringify(toTree(content), undefined, 2)}\n`,
+};
+
+function parsed(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw refusedAt(file, '', `this is no JSON: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,99 @@
+import { isObject, when } from '../ground/objects.ts';
+import { type Bindings, type Carried, refusedAt, type TagFile } from './tag-file.ts';
+
+/*
+ * What JSON and YAML have in common:
+ *
+ *   tags: [env:prod, env:test]
+ *   workspaces:
+ *     billing: [env:prod, team:core]
+ *     web: { tags: [env:prod], bindings: { cost-center: '42' }, project: Shop }
+ *   projects:
+ *     Shop: { owner: payments }
+ *   owns: ['env:*', 'team:*']
+ */
+
+type Members = Readonly<Record<string, unknown>>;
+
+const OF_FILE = ['tags', 'workspaces', 'projects', 'owns'];
+const OF_WORKSPACE = ['tags', 'bindings', 'project'];
+
+/** @throws `invalid` naming the file and the place in it. */
+export function fromTree(tree: unknown, file: string): TagFile {
+  if (!isObject(tree)) throw refusedAt(file, '', 'this is not an object with "tags" and "workspaces"');
+  refuseStrangers(tree, OF_FILE, file, '');
+  const { tags, workspaces, projects, owns } = tree;
+  return {
+    tags: textsAt(tags ?? [], file, 'tags'),
+    workspaces: mapAt(workspaces ?? {}, file, 'workspaces', (value, place) => carriedAt(value, file, place)),
+    ...(projects === undefined
+      ? {}
+      : {
+          projects: mapAt(projects, file, 'projects', (value, place) => bindingsAt(value ?? {}, file, place)),
+        }),
+    ...(owns === undefined ? {} : { owns: textsAt(owns, file, 'owns') }),
+  };
+}
+
+function carriedAt(value: unknown, file: string, place: string): Carried {
+  if (value === null || Array.isArray(value)) return { tags: textsAt(value ?? [], file, place) };
+  if (!isObject(value)) throw refusedAt(file, place, 'this is neither a list of tags nor an object');
+  refuseStrangers(value, OF_WORKSPACE, file, place);
+  const { tags, bindings, project } = value;
+  return {
+    tags: textsAt(tags ?? [], file, `${place}.tags`),
+    ...(bindings === undefined ? {} : { bindings: bindingsAt(bindings ?? {}, file, `${place}.bindings`) }),
+    ...(project === undefined ? {} : { project: textAt(project, file, `${place}.project`) }),
+  };
+}
+
+const bindingsAt = (value: unknown, file: string, place: string): Bindings =>
+  mapAt(value, file, place, (item, at) => textAt(item ?? '', file, at));
+
+function mapAt<T>(
+  value: unknown,
+  file: string,
+  place: string,
+  read: (value: unknown, place: string) => T,
+): ReadonlyMap<string, T> {
+  if (!isObject(value)) throw refusedAt(file, place, 'this is not an object');
+  return new Map(Object.entries(value).map(([name, item]) => [name, read(item, `${place}.${name}`)]));
+}
+
+function textsAt(value: unknown, file: string, place: string): readonly string[] {
+  if (!Array.isArray(value)) throw refusedAt(file, place, 'this is not a list');
+  return value.map((item: unknown, index) => textAt(item, file, `${place}[${index}]`));
+}
+
+function textAt(value: unknown, file: string, place: string): string {
+  if (typeof value === 'string') return value;
+  throw refusedAt(file, place, 'this is not a text');
+}
+
+function refuseStrangers(members: Members, known: readonly string[], file: string, place: string): void {
+  const stranger = Object.keys(members).find((name) => !known.includes(name));
+  if (stranger === undefined) return;
+  throw refusedAt(file, place, `"${stranger}" is not known; there are ${known.join(', ')}`);
+}
+
+export const toTree = ({ tags, workspaces, projects, owns }: TagFile): Members => ({
+  tags,
+  workspaces: Object.fromEntries([...workspaces].map(([name, carried]) => [name, shortest(carried)])),
+  ...when(projects !== undefined, { projects: Object.fromEntries([...(projects ?? [])].map(named)) }),
+  ...when(owns !== undefined, { owns }),
+});
+
+const named = ([name, bindings]: readonly [string, Bindings]) =>
+  [name, Object.fromEntries(bindings)] as const;
+
+/** A list where there is nothing but tags. */
+const shortest = ({ tags, bindings, project }: Carried): unknown =>
+  (bindings === undefined || bindings.size === 0) && project === undefined
+    ? tags
+    : {
+        ...when(tags.length > 0, { tags }),
+        ...when(bindings !== undefined && bindings.size > 0, {
+          bindings: Object.fromEntries(bindings ?? []),
+        }),
+        ...when(project !== undefined, { project }),
+      };

@@ -1,0 +1,56 @@
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type ParsedNode,
+  parseDocument,
+  type Scalar,
+  stringify,
+} from 'yaml';
+import { refusedAt, type TagFormat } from './tag-file.ts';
+import { fromTree, toTree } from './tree.ts';
+
+/** YAML 1.2, one document, without anchors: nothing in it stands for more than is written. */
+export const yaml: TagFormat = {
+  parse(text, file) {
+    const document = parseDocument(text, OPTIONS);
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const line = text.slice(0, error.pos[0]).split('\n').length;
+      throw refusedAt(file, `line ${line}`, `this is no YAML: ${error.message}`);
+    }
+    const { contents } = document;
+    return fromTree(contents === null ? undefined : plain(contents as ParsedNode, file, ''), file);
+  },
+  print: (content) => stringify(toTree(content), { lineWidth: 0 }),
+};
+
+const OPTIONS = {
+  // Its own way takes time with the square of the number of keys.
+  uniqueKeys: false,
+  logLevel: 'silent',
+  prettyErrors: false,
+} as const;
+
+/** Values as they are; every key is a text, and there once. */
+function plain(node: ParsedNode | null, file: string, place: string): unknown {
+  if (node === null) return null;
+  if (isAlias(node)) throw refusedAt(file, place, 'an alias can not be used here');
+  if (isScalar(node)) return textOf(node);
+  if (isSeq(node))
+    return node.items.map((item, index) => plain(item as ParsedNode, file, `${place}[${index}]`));
+  if (!isMap(node)) return undefined;
+  const members: Record<string, unknown> = Object.create(null);
+  for (const { key, value } of node.items) {
+    const name = isScalar(key) ? textOf(key) : undefined;
+    if (typeof name !== 'string') throw refusedAt(file, place, 'a name must be a text');
+    if (name in members) throw refusedAt(file, place, `"${name}" is there twice`);
+    members[name] = plain(value as ParsedNode | null, file, place === '' ? name : `${place}.${name}`);
+  }
+  return members;
+}
+
+/** What is written without quotes may look like a number, and is a name all the same. */
+const textOf = ({ value, source }: Scalar): unknown =>
+  value === null || typeof value === 'string' ? value : (source ?? String(value));

@@ -1,0 +1,48 @@
+/**
+ * What clients set on an organization and compare with what they read: kept and answered, and nothing acts on it.
+ * @see docs/decisions/0195
+ */
+export interface OrganizationSettings {
+  readonly aggregatedCommitStatusEnabled: boolean;
+  readonly allowForceDeleteWorkspaces: boolean;
+  readonly assessmentsEnforced: boolean;
+  readonly collaboratorAuthPolicy: string;
+  readonly costEstimationEnabled: boolean;
+  readonly maxTtlEnabled: boolean;
+  readonly ownersTeamSamlRoleId: string | null;
+  readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
+  /** Minutes. */
+  readonly sessionRemember: number | null;
+  /** Minutes. */
+  readonly sessionTimeout: number | null;
+  readonly speculativePlanManagementEnabled: boolean;
+  readonly stacksEnabled: boolean;
+  readonly userTokensEnabled: boolean;
+}
+
+/** As a new organization has them, with the service that clients know. */
+export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
+  aggregatedCommitStatusEnabled: true,
+  allowForceDeleteWorkspaces: false,
+  assessmentsEnforced: false,
+  collaboratorAuthPolicy: 'password',
+  costEstimationEnabled: false,
+  maxTtlEnabled: false,
+  ownersTeamSamlRoleId: null,
+  sendPassingStatusesForUntriggeredSpeculativePlans: false,
+  sessionRemember: null,
+  sessionTimeout: null,
+  speculativePlanManagementEnabled: true,
+  stacksEnabled: false,
+  userTokensEnabled: true,
+};
+
+/** The settings after a change, without those that are as they were from the start. */
+export function changedOrganizationSettings(
+  present: Partial<OrganizationSettings> | undefined,
+  change: Partial<OrganizationSettings>,
+): Partial<OrganizationSettings> | undefined {
+  const usual: Readonly<Record<string, unknown>> = { ...DEFAULT_ORGANIZATION_SETTINGS };
+  const kept = Object.entries({ ...present, ...change }).filter(([name, value]) => value !== usual[name]);
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}

@@ -1,0 +1,86 @@
+import type { Random } from '../ground/random.ts';
+import type { Transaction, View } from '../store/store.ts';
+import { type Address, parseIdentifier } from './identifiers.ts';
+import {
+  defaultProject,
+  defaultProjectKey,
+  type Organization,
+  type ProjectRecord,
+  projectsOf,
+} from './organization.ts';
+import { RecordTable } from './record-table.ts';
+import { RecordTableEdit } from './record-table-edit.ts';
+
+/** The projects of an organization, with the default one, which need not be written anywhere. */
+export class ProjectTable {
+  readonly organization: Organization;
+  readonly #table: RecordTable<ProjectRecord>;
+
+  private constructor(organization: Organization, table: RecordTable<ProjectRecord>) {
+    this.organization = organization;
+    this.#table = table;
+  }
+
+  static async open(view: View, organization: Organization): Promise<ProjectTable> {
+    return new ProjectTable(
+      organization,
+      await RecordTable.open<ProjectRecord>(view, projectsOf(organization)),
+    );
+  }
+
+  async get(key: string): Promise<ProjectRecord | undefined> {
+    return (await this.#table.get(key)) ?? this.#unwritten(key);
+  }
+
+  /** The one that a workspace is in. */
+  async of({ project }: { readonly project?: string }): Promise<ProjectRecord> {
+    const { organization } = this;
+    const found = project === undefined ? undefined : await this.get(project);
+    return found ?? (await this.get(defaultProjectKey(organization))) ?? defaultProject(organization);
+  }
+
+  async called(name: string): Promise<ProjectRecord | undefined> {
+    const key = await this.#table.keyOf(name);
+    if (key !== undefined) return this.#table.get(key);
+    const usual = this.#unwritten(defaultProjectKey(this.organization));
+    return usual?.name === name ? usual : undefined;
+  }
+
+  /** All, in the order of names, the default one last: clients take the first to be one that somebody made. */
+  async all(): Promise<ProjectRecord[]> {
+    const key = defaultProjectKey(this.organization);
+    const others = (await this.#table.all()).filter((project) => project.key !== key);
+    others.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const usual = await this.get(key);
+    return usual === undefined ? others : [...others, usual];
+  }
+
+  /** Once one project was written, the default one was as well. */
+  #unwritten(key: string): ProjectRecord | undefined {
+    if (this.#table.total > 0 || key !== defaultProjectKey(this.organization)) return undefined;
+    return defaultProject(this.organization);
+  }
+}
+
+/** The table within a transaction that will write it. */
+export async function editProjects(
+  tx: Transaction,
+  organization: Organization,
+  random: Random,
+): Promise<RecordTableEdit<ProjectRecord>> {
+  const table = await RecordTableEdit.open<ProjectRecord>(tx, projectsOf(organization), random);
+  if ((await table.get(defaultProjectKey(organization))) === undefined) {
+    await table.add(defaultProject(organization));
+  }
+  return table;
+}
+
+/** The address that an identifier has in this organization; undefined for one of another. */
+export function addressIn(
+  { home }: Organization,
+  kind: 'tag' | 'ws' | 'prj' | 'rtk',
+  id: string,
+): Address | undefined {
+  const address = parseIdentifier(kind, id);
+  return address?.home === home ? address : undefined;
+}

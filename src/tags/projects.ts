@@ -1,0 +1,333 @@
+import { conflict, invalid } from '../ground/errors.ts';
+import { Pace } from '../ground/pace.ts';
+import type { Transaction, View } from '../store/store.ts';
+import {
+  type Binding,
+  bindingsOf,
+  type NewBinding,
+  replacedBindings,
+  withBindings,
+  withoutBindings,
+} from './bindings.ts';
+import { parseIdentifier, printIdentifier } from './identifiers.ts';
+import { foldCase, nameTaken, projectName } from './names.ts';
+import {
+  defaultProjectKey,
+  type Organization,
+  organizationAt,
+  organizationCalled,
+  type Ports,
+  type ProjectRecord,
+  projectNotFound,
+  type Reference,
+  type WorkspaceRecord,
+  workspacesOf,
+} from './organization.ts';
+import { OrganizationEdit } from './organization-edit.ts';
+import { type Page, type PageRequest, pageFrom } from './page.ts';
+import { ProjectTable } from './project-table.ts';
+import { RecordTable } from './record-table.ts';
+import { type BindingFilter, holdsAny } from './workspace-query.ts';
+import { checkDuration, DEFAULT_EXECUTION_MODE, type ExecutionMode } from './workspace-settings.ts';
+
+const MAX_DESCRIPTION_LENGTH = 256;
+
+export type Project = ReturnType<typeof printProject>;
+
+/** Where the parts of a project stand in a request, for errors. */
+export interface ProjectFields {
+  readonly name: string;
+  readonly description: string;
+  readonly autoDestroyActivityDuration: string;
+}
+
+export interface ProjectContent {
+  readonly description?: string | null;
+  /** All that it is to have. */
+  readonly bindings?: readonly NewBinding[];
+  readonly autoDestroyActivityDuration?: string | null;
+  /** Null: that of the organization. */
+  readonly executionMode?: ExecutionMode | null;
+}
+
+export interface ProjectChange extends ProjectContent {
+  readonly name?: string;
+}
+
+export interface ProjectQuery {
+  /** Only projects whose name contains this, whatever its case. */
+  readonly search?: string;
+  /** Only projects of those names, whatever their case; then what was searched for does not count. */
+  readonly names?: readonly string[];
+  readonly bindings?: readonly BindingFilter[];
+  /** Whether the caller may know of the tags of one: of others no filter tells. */
+  readonly sees?: (project: { readonly id: string; readonly name: string }) => boolean;
+  /** By name, from the first to the last or the other way round; absent: the default project last. */
+  readonly order?: 'ascending' | 'descending';
+  readonly page: PageRequest;
+}
+
+/** The projects of organizations: each workspace is in one, and has the tags of the form key=value that it has. */
+export class Projects {
+  readonly #ports: Ports;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** @throws `not-found` for an unknown organization. */
+  list(organizationName: string, query: ProjectQuery): Promise<Page<Project>> {
+    return this.#ports.store.read(async (view) => {
+      const organization = await organizationCalled(view, organizationName);
+      const printing = await Printing.open(view, organization);
+      const found = printing.all.filter((project) => fits(organization, project, query));
+      if (query.order !== undefined) found.sort((a, b) => (a.name < b.name ? -1 : 1));
+      if (query.order === 'descending') found.reverse();
+      const { items, total } = pageFrom(found, query.page);
+      return { ...query.page, items: items.map((project) => printing.print(project)), total };
+    });
+  }
+
+  /** @throws `not-found` */
+  get(reference: Reference): Promise<Project> {
+    return this.#ports.store.read(async (view) => {
+      const { organization, project } = await find(view, reference);
+      return (await Printing.open(view, organization)).print(project);
+    });
+  }
+
+  /** Whether an identifier is that of the project where workspaces are unless somebody says otherwise. */
+  async isDefault(organizationName: string, id: string): Promise<boolean> {
+    return this.#ports.store.read(async (view) => {
+      const organization = await organizationCalled(view, organizationName);
+      return id === printIdentifier('prj', { home: organization.home, key: defaultProjectKey(organization) });
+    });
+  }
+
+  /** @throws `not-found` for an unknown organization, `invalid` for what breaks a rule, `exists` for a name that is taken. */
+  create(
+    organizationName: string,
+    name: string,
+    content: ProjectContent,
+    fields: ProjectFields,
+  ): Promise<Project> {
+    return this.#ports.store.transact(async (tx) => {
+      const organization = await organizationCalled(tx, organizationName);
+      projectName(name, fields.name);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const projects = await edit.projects();
+      if ((await projects.keyOf(name)) !== undefined) throw nameTaken('a project', name, fields.name);
+      const bare: ProjectRecord = {
+        key: await projects.freshKey(),
+        name,
+        description: null,
+        createdAt: edit.now,
+        workspaces: 0,
+      };
+      const project = changed(bare, content, fields, edit.now);
+      await projects.add(project);
+      await edit.save();
+      return (await Printing.open(tx, organization)).print(project);
+    });
+  }
+
+  /** Changes what is given. @throws `not-found`; `invalid` for what breaks a rule, `exists` for a name that is taken. */
+  update(reference: Reference, change: ProjectChange, fields: ProjectFields): Promise<Project> {
+    return this.#change(reference, async (edit, project) => {
+      const { name = project.name, ...content } = change;
+      if (name !== project.name) {
+        projectName(name, fields.name);
+        const projects = await edit.projects();
+        if ((await projects.keyOf(name)) !== undefined) throw nameTaken('a project', name, fields.name);
+      }
+      return { ...changed(project, content, fields, edit.now), name };
+    });
+  }
+
+  /** @throws `not-found`; `conflict` for one that holds workspaces, and for the default one. */
+  delete(reference: Reference): Promise<void> {
+    return this.#ports.store.transact(async (tx) => {
+      const { organization, project } = await find(tx, reference);
+      if (project.key === defaultProjectKey(organization)) {
+        throw conflict('The default project cannot be deleted', {
+          hint: 'it has the workspaces that are in no other one',
+        });
+      }
+      if (project.workspaces > 0) {
+        throw conflict('Project cannot be deleted while it contains workspaces', {
+          hint: `it holds ${project.workspaces}: move or delete them first`,
+        });
+      }
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      await (await edit.projects()).remove(project);
+      await edit.save();
+    });
+  }
+
+  /**
+   * Moves workspaces into a project: all of them, or none.
+   * @throws `not-found` naming the project, or a workspace that its organization does not have.
+   */
+  move(projectId: string, workspaceIds: readonly string[]): Promise<void> {
+    return this.#ports.store.transact(async (tx) => {
+      const home = parseIdentifier('prj', projectId)?.home;
+      const organization = home === undefined ? undefined : await organizationAt(tx, home);
+      if (organization === undefined) throw projectNotFound(projectId);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const project = await edit.projectKey(projectId);
+      const pace = new Pace();
+      const workspaces: WorkspaceRecord[] = [];
+      for (const id of workspaceIds) {
+        workspaces.push(await edit.workspace(id));
+        await pace.step();
+      }
+      for (const workspace of workspaces) {
+        const { project: _before, ...rest } = workspace;
+        const moved = project === undefined ? rest : { ...rest, project };
+        await edit.updateWorkspace(workspace, moved, undefined);
+        await pace.step();
+      }
+      await edit.save();
+    });
+  }
+
+  /** Adds key=value tags, and gives new values to keys that are there; all or none. @throws `not-found`, `invalid` */
+  bind(reference: Reference, added: readonly NewBinding[]): Promise<Project> {
+    return this.#changeBindings(reference, (own, now) => withBindings(own, added, now));
+  }
+
+  /** Puts key=value tags in the place of all that it has. @throws as `bind`. */
+  rebind(reference: Reference, wanted: readonly NewBinding[]): Promise<Project> {
+    return this.#changeBindings(reference, (own, now) => replacedBindings(own, wanted, now));
+  }
+
+  /** Takes key=value tags off; a key that it does not have is passed over. @throws `not-found` */
+  unbind(reference: Reference, keys: readonly string[]): Promise<Project> {
+    return this.#changeBindings(reference, (own) => withoutBindings(own, new Set(keys)));
+  }
+
+  #changeBindings(
+    reference: Reference,
+    change: (own: readonly Binding[], now: number) => readonly Binding[],
+  ): Promise<Project> {
+    return this.#change(reference, async (edit, project) => ({
+      ...project,
+      bindings: change(bindingsOf(project), edit.now),
+    }));
+  }
+
+  #change(
+    reference: Reference,
+    change: (edit: OrganizationEdit, project: ProjectRecord) => Promise<ProjectRecord>,
+  ): Promise<Project> {
+    return this.#ports.store.transact(async (tx: Transaction) => {
+      const { organization, project } = await find(tx, reference);
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const projects = await edit.projects();
+      const updated = await change(edit, project);
+      await projects.replace(project, updated);
+      await edit.save();
+      return (await Printing.open(tx, organization)).print(updated);
+    });
+  }
+}
+
+function changed(
+  project: ProjectRecord,
+  { description, bindings, autoDestroyActivityDuration, executionMode }: ProjectContent,
+  fields: ProjectFields,
+  now: number,
+): ProjectRecord {
+  if ((description?.length ?? 0) > MAX_DESCRIPTION_LENGTH) {
+    throw invalid(`Description is too long (maximum is ${MAX_DESCRIPTION_LENGTH} characters)`, {
+      field: fields.description,
+      hint: `it has ${description?.length}`,
+    });
+  }
+  checkDuration(autoDestroyActivityDuration, fields.autoDestroyActivityDuration);
+  const { executionMode: before, ...rest } = project;
+  const mode = executionMode === undefined ? before : executionMode;
+  return {
+    ...rest,
+    ...(description === undefined ? {} : { description }),
+    ...(autoDestroyActivityDuration === undefined ? {} : { autoDestroyActivityDuration }),
+    ...(bindings === undefined ? {} : { bindings: replacedBindings(bindingsOf(project), bindings, now) }),
+    ...(mode === undefined || mode === null ? {} : { executionMode: mode }),
+  };
+}
+
+function fits(
+  { home }: Organization,
+  project: ProjectRecord,
+  { search, names, bindings = [], sees }: ProjectQuery,
+): boolean {
+  const folded = foldCase(project.name);
+  if (names !== undefined && names.length > 0) {
+    if (!names.some((name) => foldCase(name) === folded)) return false;
+  } else if (!folded.includes(foldCase(search ?? ''))) return false;
+  const own = bindingsOf(project);
+  if (!bindings.every((filter) => holdsAny(own, filter))) return false;
+  const { key, name } = project;
+  return bindings.length === 0 || (sees?.({ id: printIdentifier('prj', { home, key }), name }) ?? true);
+}
+
+async function find(
+  view: View,
+  reference: Reference,
+): Promise<{ readonly organization: Organization; readonly project: ProjectRecord }> {
+  const address = 'id' in reference ? parseIdentifier('prj', reference.id) : undefined;
+  const organization =
+    'id' in reference
+      ? address && (await organizationAt(view, address.home))
+      : await organizationCalled(view, reference.organization);
+  const table = organization && (await ProjectTable.open(view, organization));
+  const project =
+    'id' in reference ? address && (await table?.get(address.key)) : await table?.called(reference.name);
+  if (organization === undefined || project === undefined) {
+    throw projectNotFound('id' in reference ? reference.id : reference.name);
+  }
+  return { organization, project };
+}
+
+/** What it takes to say how many workspaces the default project holds: what all the others do not. */
+class Printing {
+  readonly organization: Organization;
+  readonly all: ProjectRecord[];
+  readonly #inDefault: number;
+
+  private constructor(organization: Organization, all: ProjectRecord[], inDefault: number) {
+    this.organization = organization;
+    this.all = all;
+    this.#inDefault = inDefault;
+  }
+
+  static async open(view: View, organization: Organization): Promise<Printing> {
+    const all = await (await ProjectTable.open(view, organization)).all();
+    const workspaces = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
+    const elsewhere = all.reduce((sum, project) => sum + project.workspaces, 0);
+    return new Printing(organization, all, workspaces.total - elsewhere);
+  }
+
+  print(project: ProjectRecord): Project {
+    const isDefault = project.key === defaultProjectKey(this.organization);
+    return printProject(this.organization, project, isDefault ? this.#inDefault : project.workspaces);
+  }
+}
+
+const printProject = (organization: Organization, project: ProjectRecord, workspaces: number) => ({
+  /** `prj-` and 16 letters and digits. */
+  id: printIdentifier('prj', { home: organization.home, key: project.key }),
+  name: project.name,
+  description: project.description,
+  /** Milliseconds since the Unix epoch. */
+  createdAt: project.createdAt,
+  /** The name of the organization. */
+  organization: organization.name,
+  /** How many workspaces it holds. */
+  workspaces,
+  bindings: bindingsOf(project),
+  autoDestroyActivityDuration: project.autoDestroyActivityDuration ?? null,
+  executionMode: project.executionMode ?? organization.executionMode ?? DEFAULT_EXECUTION_MODE,
+  /** Whether the mode is its own. */
+  hasExecutionMode: project.executionMode !== undefined,
+});

@@ -1,0 +1,138 @@
+import type { Transaction, View } from '../store/store.ts';
+import { bindingKey, keyTaken } from './bindings.ts';
+import { printIdentifier } from './identifiers.ts';
+import {
+  findRecord,
+  type Organization,
+  organizationCalled,
+  type Ports,
+  type Reference,
+  type ReservedKeyRecord,
+  reservedKeyNotFound,
+  reservedKeysOf,
+} from './organization.ts';
+import { offsetOf, type Page, type PageRequest } from './page.ts';
+import { RecordTable } from './record-table.ts';
+import { RecordTableEdit } from './record-table-edit.ts';
+
+export type ReservedKey = ReturnType<typeof printReservedKey>;
+
+export interface ReservedKeyChange {
+  readonly key?: string;
+  readonly disableOverrides?: boolean;
+}
+
+/** Keys that an organization has a meaning for, and of which it may say that workspaces can't override what their project has. */
+export class ReservedKeys {
+  readonly #ports: Ports;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /** One page, in the order of keys. @throws `not-found` for an unknown organization. */
+  list(organizationName: string, page: PageRequest): Promise<Page<ReservedKey>> {
+    return this.#ports.store.read(async (view) => {
+      const organization = await organizationCalled(view, organizationName);
+      const table = await RecordTable.open<ReservedKeyRecord>(view, reservedKeysOf(organization));
+      const named = await table.names(offsetOf(page), page.size);
+      const records = await table.getAll(named.map(({ key }) => key));
+      return {
+        ...page,
+        items: records.map((key) => printReservedKey(organization, key)),
+        total: table.total,
+      };
+    });
+  }
+
+  /** @throws `not-found` */
+  get(reference: Reference): Promise<ReservedKey> {
+    return this.#ports.store.read(async (view) => {
+      const { organization, record } = await find(view, reference);
+      return printReservedKey(organization, record);
+    });
+  }
+
+  /**
+   * @param field Where the key stands in the request, for errors.
+   * @throws `not-found` for an unknown organization, `invalid` for a key that breaks a rule, `exists` for one that is reserved.
+   */
+  create(
+    organizationName: string,
+    key: string,
+    disableOverrides: boolean,
+    field?: string,
+  ): Promise<ReservedKey> {
+    return this.#ports.store.transact(async (tx) => {
+      const organization = await organizationCalled(tx, organizationName);
+      bindingKey(key, field);
+      const { clock, random } = this.#ports;
+      const table = await RecordTableEdit.open<ReservedKeyRecord>(tx, reservedKeysOf(organization), random);
+      if ((await table.keyOf(key)) !== undefined) throw keyTaken(key, field);
+      const now = clock.now();
+      const record = {
+        key: await table.freshKey(),
+        name: key,
+        disableOverrides,
+        createdAt: now,
+        updatedAt: now,
+      };
+      await table.add(record);
+      await table.save();
+      return printReservedKey(organization, record);
+    });
+  }
+
+  /** Changes what is given. @throws `not-found`; `invalid` and `exists` as `create`. */
+  update(reference: Reference, change: ReservedKeyChange, field?: string): Promise<ReservedKey> {
+    return this.#edit(reference, async (table, before, organization) => {
+      const { key: name = before.name, disableOverrides = before.disableOverrides } = change;
+      bindingKey(name, field);
+      if (name !== before.name && (await table.keyOf(name)) !== undefined) throw keyTaken(name, field);
+      const updated = { ...before, name, disableOverrides, updatedAt: this.#ports.clock.now() };
+      await table.replace(before, updated);
+      return printReservedKey(organization, updated);
+    });
+  }
+
+  /** What is bound to the key stays bound. @throws `not-found` */
+  delete(reference: Reference): Promise<void> {
+    return this.#edit(reference, (table, before) => table.remove(before));
+  }
+
+  #edit<T>(
+    reference: Reference,
+    change: (
+      table: RecordTableEdit<ReservedKeyRecord>,
+      before: ReservedKeyRecord,
+      organization: Organization,
+    ) => Promise<T>,
+  ): Promise<T> {
+    return this.#ports.store.transact(async (tx: Transaction) => {
+      const { organization, record } = await find(tx, reference);
+      const { random } = this.#ports;
+      const table = await RecordTableEdit.open<ReservedKeyRecord>(tx, reservedKeysOf(organization), random);
+      const result = await change(table, record, organization);
+      await table.save();
+      return result;
+    });
+  }
+}
+
+async function find(view: View, reference: Reference) {
+  const found = await findRecord<ReservedKeyRecord>(view, 'rtk', reference, reservedKeysOf);
+  if (found === undefined) throw reservedKeyNotFound('id' in reference ? reference.id : reference.name);
+  return found;
+}
+
+const printReservedKey = (organization: Organization, record: ReservedKeyRecord) => ({
+  /** `rtk-` and 16 letters and digits. */
+  id: printIdentifier('rtk', { home: organization.home, key: record.key }),
+  key: record.name,
+  disableOverrides: record.disableOverrides,
+  /** Milliseconds since the Unix epoch. */
+  createdAt: record.createdAt,
+  updatedAt: record.updatedAt,
+  /** The name of the organization. */
+  organization: organization.name,
+});

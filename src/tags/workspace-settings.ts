@@ -1,0 +1,142 @@
+import { type CofferError, invalid } from '../ground/errors.ts';
+
+/**
+ * What clients set on a workspace and compare with what they read: kept and answered, and nothing is done with it here, because
+ * nothing runs here.
+ * @see docs/decisions/0195
+ */
+export interface WorkspaceSettings {
+  readonly allowDestroyPlan: boolean;
+  readonly assessmentsEnabled: boolean;
+  readonly autoApply: boolean;
+  readonly autoApplyRunTrigger: boolean;
+  /** A time as a client wrote it, ISO 8601. */
+  readonly autoDestroyAt: string | null;
+  readonly autoDestroyActivityDuration: string | null;
+  readonly fileTriggersEnabled: boolean;
+  readonly globalRemoteState: boolean;
+  readonly inheritsProjectAutoDestroy: boolean;
+  readonly projectRemoteState: boolean;
+  readonly queueAllRuns: boolean;
+  readonly sourceName: string | null;
+  readonly sourceUrl: string | null;
+  readonly speculativeEnabled: boolean;
+  readonly structuredRunOutputEnabled: boolean;
+  /** A version, a constraint, or `latest`. */
+  readonly terraformVersion: string;
+  readonly triggerPatterns: readonly string[];
+  readonly triggerPrefixes: readonly string[];
+  readonly workingDirectory: string;
+}
+
+/** As a new workspace has them, with the service that clients know. */
+export const DEFAULT_SETTINGS: WorkspaceSettings = {
+  allowDestroyPlan: true,
+  assessmentsEnabled: false,
+  autoApply: false,
+  autoApplyRunTrigger: false,
+  autoDestroyAt: null,
+  autoDestroyActivityDuration: null,
+  fileTriggersEnabled: true,
+  globalRemoteState: false,
+  inheritsProjectAutoDestroy: true,
+  projectRemoteState: false,
+  queueAllRuns: false,
+  sourceName: null,
+  sourceUrl: null,
+  speculativeEnabled: true,
+  structuredRunOutputEnabled: true,
+  // No version is ever run: a client takes it for one that fits its own.
+  terraformVersion: 'latest',
+  triggerPatterns: [],
+  triggerPrefixes: [],
+  workingDirectory: '',
+};
+
+/** Where runs would take place. Without a value of its own, a workspace has that of its project, and that the organization's. */
+export type ExecutionMode = 'remote' | 'local';
+
+export const DEFAULT_EXECUTION_MODE: ExecutionMode = 'remote';
+
+const CONSTRAINT = /^(?:[<>]=?|!=|=|~>)?\s*\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?$/;
+const MAX_VERSION_LENGTH = 100;
+const DURATION = /^[1-9]\d{0,3}[dh]$/;
+/** ISO 8601 with seconds: other forms are read in more than one way. */
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/**
+ * The settings after a change. What is as it was from the start is left out, so that a workspace that nobody ever set up
+ * takes no more room.
+ * @param fieldOf where a setting stands in the request, for errors.
+ * @throws `invalid` for a value that breaks a rule.
+ */
+export function changedSettings(
+  present: Partial<WorkspaceSettings> | undefined,
+  change: Partial<WorkspaceSettings>,
+  fieldOf: (setting: keyof WorkspaceSettings) => string,
+): Partial<WorkspaceSettings> | undefined {
+  checkSettings(change, fieldOf);
+  const merged: Partial<WorkspaceSettings> = { ...present, ...change };
+  if (change.triggerPatterns !== undefined && change.triggerPatterns.length > 0) {
+    if ((change.triggerPrefixes?.length ?? 0) > 0) throw bothTriggers(fieldOf('triggerPatterns'));
+    Object.assign(merged, { triggerPrefixes: [] });
+  } else if (change.triggerPrefixes !== undefined && change.triggerPrefixes.length > 0) {
+    Object.assign(merged, { triggerPatterns: [] });
+  }
+  const kept = Object.entries(merged).filter(([name, value]) => !isDefault(name, value));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+const isDefault = (name: string, value: unknown): boolean => {
+  const usual: unknown = DEFAULT_SETTINGS[name as keyof WorkspaceSettings];
+  return value === usual || (Array.isArray(value) && value.length === 0 && Array.isArray(usual));
+};
+
+const isVersion = (text: string): boolean =>
+  text === 'latest' ||
+  (text.length <= MAX_VERSION_LENGTH && text.split(',').every((part) => CONSTRAINT.test(part.trim())));
+
+function checkSettings(
+  change: Partial<WorkspaceSettings>,
+  fieldOf: (setting: keyof WorkspaceSettings) => string,
+): void {
+  const { terraformVersion, autoDestroyAt, autoDestroyActivityDuration } = change;
+  if (terraformVersion !== undefined && !isVersion(terraformVersion)) {
+    throw refused(
+      'Terraform version is invalid',
+      'give a version such as 1.9.5, a constraint such as ~> 1.9.0, or latest',
+      fieldOf('terraformVersion'),
+    );
+  }
+  if (
+    typeof autoDestroyAt === 'string' &&
+    (!TIME.test(autoDestroyAt) || Number.isNaN(Date.parse(autoDestroyAt)))
+  ) {
+    throw refused(
+      'Auto destroy at is invalid',
+      'give a time such as 2026-01-31T12:00:00Z',
+      fieldOf('autoDestroyAt'),
+    );
+  }
+  checkDuration(autoDestroyActivityDuration, fieldOf('autoDestroyActivityDuration'));
+}
+
+/** @throws `invalid`, to the letter of the service that clients know. */
+export function checkDuration(duration: string | null | undefined, field: string): void {
+  if (duration === undefined || duration === null || DURATION.test(duration)) return;
+  throw refused(
+    "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+    'for example 14d',
+    field,
+  );
+}
+
+const bothTriggers = (field: string): CofferError =>
+  refused(
+    'Trigger patterns cannot be set together with trigger prefixes',
+    'give one list, and leave the other one empty',
+    field,
+  );
+
+const refused = (message: string, hint: string, field: string): CofferError =>
+  invalid(message, { field, hint });

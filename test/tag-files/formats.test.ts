@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FORMAT_NAMES, formatOf, loadFormat } from '../../src/tag-files/formats.ts';
+import type { FormatName, TagFile } from '../../src/tag-files/tag-file.ts';
+
+const read = async (format: FormatName, text: string): Promise<TagFile> =>
+  (await loadFormat(format)).parse(text, `tags.${format}`);
+const plainly = ({ tags, workspaces, ...others }: TagFile) => ({
+  tags,
+  workspaces: Object.fromEntries(
+    [...workspaces].map(([name, { tags, bindings, project }]) => [
+      name,
+      bindings === undefined && project === undefined
+        ? tags
+        : {
+            tags,
+            ...(bindings === undefined ? {} : { bindings: Object.fromEntries(bindings) }),
+            ...(project === undefined ? {} : { project }),
+          },
+    ]),
+  ),
+  ...others,
+});
+
+const content: TagFile = {
+  tags: ['env:prod', 'unused'],
+  workspaces: new Map([
+    ['billing', { tags: ['env:prod', 'team:core'] }],
+    ['empty', { tags: [] }],
+  ]),
+};
+
+const WRITTEN: Readonly<Record<FormatName, string>> = {
+  csv: 'workspace,tag\n,env:prod\n,unused\nbilling,env:prod\nbilling,team:core\nempty,\n',
+  json: `${JSON.stringify(
+    {
+      tags: ['env:prod', 'unused'],
+      workspaces: { billing: ['env:prod', 'team:core'], empty: [] },
+    },
+    undefined,
+    2,
+  )}\n`,
+  yaml: 'tags:\n  - env:prod\n  - unused\nworkspaces:\n  billing:\n    - env:prod\n    - team:core\n  empty: []\n',
+};
+
+describe('a file of tags', () => {
+  it.each(FORMAT_NAMES)('is written as %s', async (format) => {
+    expect((await loadFormat(format)).print(content)).toBe(WRITTEN[format]);
+  });
+
+  it.each(FORMAT_NAMES)(
+    'that was written as %s reads as what it was made of, whatever the names are',
+    async (format) => {
+      const { parse, print } = await loadFormat(format);
+      const name = fc.oneof(
+        fc.string({ minLength: 1 }),
+        fc.constantFrom('1', 'null', 'true', '1e3', '~', '=x', '__proto__', 'a,b', '"', '- a'),
+      );
+      const pairs = fc.uniqueArray(fc.tuple(name, fc.string()), {
+        minLength: 1,
+        maxLength: 3,
+        selector: ([key]) => key,
+      });
+      const carried = fc.record({ tags: fc.array(name, { maxLength: 3 }), bindings: pairs, project: name });
+      const entries = fc.array(fc.tuple(name, carried), { maxLength: 5 });
+      const projects = fc.array(fc.tuple(name, pairs), { minLength: 1, maxLength: 3 });
+      const property = fc.asyncProperty(
+        fc.uniqueArray(name, { maxLength: 5 }),
+        entries,
+        projects,
+        async (tags, ...maps) => {
+          const [workspaces, bound] = maps;
+          const made = {
+            tags,
+            workspaces: new Map(
+              workspaces.map(([key, value]) => [key, { ...value, bindings: new Map(value.bindings) }]),
+            ),
+            projects: new Map(bound.map(([key, bindings]) => [key, new Map(bindings)])),
+          };
+          expect(parse(print(made), 'x')).toEqual(made);
+        },
+      );
+      await fc.assert(property);
+    },
+  );
+
+  it.each([
+    ['tags.csv', 'csv'],
+    ['tags.YML', 'yaml'],
+    ['a/tags.yaml', 'yaml'],
+    ['tags.json', 'json'],
+    ['tags', undefined],
+    ['tags.txt', undefined],
+  ])('called %s is taken for %s', (name, format) => {
+    expect(formatOf(name)).toBe(format);
+  });
+});
+
+describe('CSV', () => {
+  it.each([
+    ['workspace,tag\r\nbilling,env:prod\r\n', { billing: ['env:prod'] }],
+    ['\ufeffworkspace,tag\nbilling,env:prod', { billing: ['env:prod'] }],
+    ['Tag,Workspace\nenv:prod,billing\n', { billing: ['env:prod'] }],
+    ['workspace,tag\n"bill""ing","a,\nb"\n', { 'bill"ing': ['a,\nb'] }],
+    ['workspace,tag\n\nbilling,a\n\nbilling,b\n', { billing: ['a', 'b'] }],
+    ['workspace,tag\n', {}],
+    [
+      'workspace,tag,key,value,project\nbilling,a,env,prod,Shop\nbilling,,owner,,\n',
+      { billing: { tags: ['a'], bindings: { env: 'prod', owner: '' }, project: 'Shop' } },
+    ],
+  ])('that spreadsheets write, such as %j, is understood', async (text, workspaces) => {
+    expect(plainly(await read('csv', text))).toMatchObject({ tags: [], workspaces });
+  });
+
+  it.each([
+    ['', 'tags.csv: line 1: the first line must be "workspace,tag", or with key, value and project'],
+    [
+      'billing,env:prod\n',
+      'tags.csv: line 1: the first line must be "workspace,tag", or with key, value and project',
+    ],
+    ['workspace,tag\nbilling\n', 'tags.csv: line 2: there are 1 fields, not 2'],
+    ['workspace,tag\na,b\n,\n', 'tags.csv: line 3: there is nothing in it'],
+    ['workspace,tag\n"a\nb,c\n', 'tags.csv: line 2: a quote is out of place'],
+    ['workspace,tag\na,b"c\n', 'tags.csv: line 2: a quote is out of place'],
+    ['workspace,tag\n"a\nb",c\nd\n', 'tags.csv: line 4: there are 1 fields, not 2'],
+    ['workspace,tag,key,value\na,,,v\n', 'tags.csv: line 2: there is a value without a key'],
+    ['workspace,tag,key,value\na,,k,v\na,,k,w\n', 'tags.csv: line 3: "k" is there twice'],
+    ['workspace,tag,key,value\n,,k,v\n', 'tags.csv: line 2: there is a key without a workspace or project'],
+    ['workspace,tag,project\na,b,P\na,c,Q\n', 'tags.csv: line 3: a is in P further up'],
+    ['workspace,tag,project\n,b,P\n', 'tags.csv: line 2: a project carries keys, not tags'],
+    [
+      'workspace,tag,tag\n',
+      'tags.csv: line 1: the first line must be "workspace,tag", or with key, value and project',
+    ],
+  ])('such as %j is refused where it is wrong', async (text, message) => {
+    await expect(read('csv', text)).rejects.toMatchObject({ kind: 'invalid', message });
+  });
+});
+
+describe('YAML and JSON', () => {
+  it('may leave out what is empty', async () => {
+    expect(plainly(await read('yaml', 'workspaces:\n  billing:\n'))).toEqual({
+      tags: [],
+      workspaces: { billing: [] },
+    });
+    expect(plainly(await read('json', '{"tags":["a"],"owns":["env:*"]}'))).toEqual({
+      tags: ['a'],
+      workspaces: {},
+      owns: ['env:*'],
+    });
+  });
+
+  it('take names that look like numbers for names', async () => {
+    const text = 'tags: [2024, 007, 1.50]\nworkspaces:\n  42: [0x10, true]\n';
+    expect(plainly(await read('yaml', text))).toEqual({
+      tags: ['2024', '007', '1.50'],
+      workspaces: { '42': ['0x10', 'true'] },
+    });
+  });
+
+  it.each<[FormatName, string, string]>([
+    ['yaml', '', 'tags.yaml: this is not an object with "tags" and "workspaces"'],
+    ['yaml', 'tag: [a]', 'tags.yaml: "tag" is not known; there are tags, workspaces, projects, owns'],
+    ['yaml', 'workspaces: [a]', 'tags.yaml: workspaces: this is not an object'],
+    ['yaml', 'workspaces:\n  a: b', 'tags.yaml: workspaces.a: this is neither a list of tags nor an object'],
+    ['yaml', 'workspaces:\n  a: [[b]]', 'tags.yaml: workspaces.a[0]: this is not a text'],
+    [
+      'yaml',
+      'workspaces:\n  a: {tag: b}',
+      'tags.yaml: workspaces.a: "tag" is not known; there are tags, bindings, project',
+    ],
+    ['yaml', 'projects:\n  P: {k: [v]}', 'tags.yaml: projects.P.k: this is not a text'],
+    ['yaml', 'workspaces:\n  a: [b]\n  a: [c]', 'tags.yaml: workspaces: "a" is there twice'],
+    ['yaml', 'tags: &t [a]\nowns: *t', 'tags.yaml: owns: an alias can not be used here'],
+    ['json', '{"workspaces":{"a":[1]}}', 'tags.json: workspaces.a[0]: this is not a text'],
+    ['json', '[]', 'tags.json: this is not an object with "tags" and "workspaces"'],
+  ])('as %s, %j is refused where it is wrong', async (format, text, message) => {
+    await expect(read(format, text)).rejects.toMatchObject({ kind: 'invalid', message });
+  });
+
+  it.each<[FormatName, string, RegExp]>([
+    ['json', '{', /^tags\.json: this is no JSON: /],
+    ['yaml', 'tags: [a\nb: c', /^tags\.yaml: line \d+: this is no YAML: /],
+  ])('as %s, %j is told to be none', async (format, text, message) => {
+    await expect(read(format, text)).rejects.toThrow(message);
+  });
+});
