@@ -8,18 +8,32 @@ import type { Store, View } from '../store/store.ts';
 import { ensureAccessKeys } from './access-keys.ts';
 import type { Acl } from './acl.ts';
 import { AuditRecorder } from './audit-record.ts';
+import { Doors } from './doors.ts';
+import { Leases } from './leases.ts';
+import { LoginFailures } from './login/failures.ts';
+import { isWithin } from './login/networks.ts';
 import { Policies } from './policies.ts';
+import { Quotas } from './quotas/quotas.ts';
 import { couldBeToken } from './token.ts';
-import { type LiveToken, Tokens } from './tokens.ts';
+import type { LiveToken } from './token-documents.ts';
+import { TokenRoles } from './token-roles.ts';
+import { Tokens } from './tokens.ts';
+import { Wrapping } from './wrapping.ts';
 
 /** A token that was presented and is good: who calls, and what the policies allow. Good for this one request. */
 export interface TokenIdentity {
-  /** The handle under which the token may be named without being given away. */
+  /** The handle under which the token may be named without being given away; empty for a batch token. */
   readonly accessor: string;
+  /** Tells a batch token from others within this process. */
+  readonly batch?: string;
   readonly displayName: string;
   /** Sorted; `root` stands alone. */
   readonly policies: readonly string[];
   readonly acl: Acl;
+  /** Addresses and networks that it is good for; absent for any. */
+  readonly boundCidrs?: readonly string[];
+  /** What the token stood for, if it was a wrapping token. Nobody else gets it: the token ended when it was presented. */
+  readonly wrapped?: string;
 }
 
 /** Tokens remembered until the store changes; past it the memory starts afresh. */
@@ -29,6 +43,12 @@ const KNOWN_IDENTITIES = 10_000;
 export class Access {
   readonly tokens: Tokens;
   readonly policies: Policies;
+  readonly loginFailures = new LoginFailures();
+  readonly roles: TokenRoles;
+  readonly doors: Doors;
+  readonly wrapping: Wrapping;
+  readonly leases: Leases;
+  readonly quotas: Quotas;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -41,37 +61,58 @@ export class Access {
     this.#random = random;
     this.policies = new Policies(store, clock);
     this.tokens = new Tokens({ store, clock, random, policies: this.policies });
+    this.quotas = new Quotas(store);
+    this.leases = new Leases(store, clock);
+    this.roles = new TokenRoles(store);
+    this.doors = new Doors(store);
+    this.wrapping = new Wrapping({ store, clock, random });
   }
 
   /**
    * The identity behind a token, or undefined when the token is unknown, revoked, expired or used up: whoever asks
-   * must not learn which. A token with a limited number of uses loses one by this call, durably.
+   * must not learn which. A token with a limited number of uses loses one by this call, durably; a wrapping token ends,
+   * whatever it is used for.
    *
    * While the store does not change this costs one hash and one look at the store's revision. The token is looked up
    * by its hash, so that the time taken says nothing of other tokens.
    *
    * @param seen the store's revision, when the caller has asked for it since the request came in.
+   * @param address from where the token comes; without it one that is bound to addresses is not good.
    */
-  async authenticate(token: string, seen?: string): Promise<TokenIdentity | undefined> {
+  async authenticate(token: string, seen?: string, address?: string): Promise<TokenIdentity | undefined> {
     if (!couldBeToken(token)) return undefined;
-    const name = hash('sha256', token, 'base64url');
+    const name = nameOf(token);
     const revision = seen ?? (await this.#store.revision());
     if (revision !== this.#knownRevision) {
       this.#known.clear();
       this.#knownRevision = revision;
     }
     const known = this.#known.get(name);
-    if (known !== undefined) return this.#clock.now() < known.untilMs ? known.identity : undefined;
-    return this.#load(token, name, revision);
+    if (known !== undefined) {
+      return this.#clock.now() < known.untilMs && isGoodFrom(known.identity, address)
+        ? known.identity
+        : undefined;
+    }
+    return this.#load(token, name, revision, address);
   }
 
-  async #load(token: string, name: string, revision: string): Promise<TokenIdentity | undefined> {
+  async #load(
+    token: string,
+    name: string,
+    revision: string,
+    address: string | undefined,
+  ): Promise<TokenIdentity | undefined> {
     const found = await this.#store.read(async (view) => {
       const live = await this.tokens.findIn(view, token);
-      return live === undefined ? undefined : { live, identity: await this.#identity(view, live) };
+      return live === undefined ? undefined : { live, identity: await this.#identity(view, live, name) };
     });
     if (found === undefined) return undefined;
     const { live, identity } = found;
+    if (!isGoodFrom(identity, address)) return undefined;
+    if (live.token.wraps) {
+      const wrapped = await this.wrapping.take({ accessor: live.accessor });
+      return wrapped === undefined ? undefined : { ...identity, wrapped };
+    }
     if (live.token.usesLeft !== undefined) return (await this.#consume(live.accessor)) ? identity : undefined;
     // What was read belongs to `revision` or a later state; a later one's memory must not get an older identity.
     if (this.#knownRevision === revision) {
@@ -91,16 +132,25 @@ export class Access {
     }
   }
 
-  async #identity(view: View, { accessor, token }: LiveToken): Promise<TokenIdentity> {
-    const { displayName, policies } = token;
-    return { accessor, displayName, policies, acl: await this.policies.acl(view, policies) };
+  async #identity(view: View, { accessor, token }: LiveToken, name: string): Promise<TokenIdentity> {
+    const { displayName, policies, boundCidrs } = token;
+    const acl = await this.policies.acl(view, policies);
+    return {
+      accessor,
+      displayName,
+      policies,
+      acl,
+      ...(boundCidrs === undefined ? {} : { boundCidrs }),
+      ...(token.kind === undefined ? {} : { [token.kind]: name }),
+    };
   }
 
   /** What a token (given by its text or its accessor) may do, without using it. */
   async identify(which: { token: string } | { accessor: string }): Promise<TokenIdentity | undefined> {
     const live =
       'token' in which ? await this.tokens.find(which.token) : await this.tokens.get(which.accessor);
-    return live === undefined ? undefined : this.#store.read((view) => this.#identity(view, live));
+    const name = 'token' in which ? nameOf(which.token) : '';
+    return live === undefined ? undefined : this.#store.read((view) => this.#identity(view, live, name));
   }
 
   /** Builds audit records with the audit key of this store, which is made on first use. */
@@ -109,3 +159,9 @@ export class Access {
     return new AuditRecorder(keys.audit, this.#clock);
   }
 }
+
+const nameOf = (token: string): string => hash('sha256', token, 'base64url');
+
+/** Whether a token is good for somebody at an address; without one, only where it is not bound. */
+export const isGoodFrom = ({ boundCidrs }: TokenIdentity, address: string | undefined): boolean =>
+  boundCidrs === undefined || (address !== undefined && isWithin(boundCidrs, address));

@@ -2,6 +2,7 @@ import { bitOf, type Capability, DENY, printCapabilities } from './capability.ts
 import { permits, type RequestParameters } from './parameter-rule.ts';
 import {
   byPriority,
+  isWithin,
   liesBelow,
   matches,
   mergePermissions,
@@ -52,6 +53,7 @@ export class Acl {
    * as well: peers let a refusal be walked around with a slash.
    * @param parameters of the request; left out, rules about them are not applied.
    * @param meant what the operation understands them as, for the values that a rule denies.
+   * @param wrapTtl seconds for which a wrapped answer is asked for; 0 for an open one.
    * @see docs/decisions/0096
    */
   allows(
@@ -59,11 +61,14 @@ export class Acl {
     capability: Capability,
     parameters?: RequestParameters,
     meant: () => RequestParameters = () => parameters ?? {},
+    wrapTtl = 0,
   ): boolean {
     if (this.isRoot) return true;
     const given = withoutLeadingSlash(path);
     const allowing = (found: Permissions | undefined): boolean =>
-      found !== undefined && allowedBy(found, capability, parameters, meant);
+      found !== undefined &&
+      (found.wrapping === undefined || isWithin(found.wrapping, wrapTtl)) &&
+      allowedBy(found, capability, parameters, meant);
     if (capability === 'list') return allowing(this.#findForList(withSlash(given)));
     if (!given.endsWith('/')) return allowing(this.#find(given));
     const found = this.#rankedRule(given);
@@ -128,12 +133,12 @@ export class Acl {
 const BODY_CAPABILITIES: ReadonlySet<Capability> = new Set(['create', 'read', 'update']);
 
 function allowedBy(
-  { wrapped, capabilities, parameters: rule }: Permissions,
+  { capabilities, parameters: rule }: Permissions,
   capability: Capability,
   parameters: RequestParameters | undefined,
   meant: () => RequestParameters,
 ): boolean {
-  if (wrapped || (capabilities & bitOf(capability)) === 0) return false;
+  if ((capabilities & bitOf(capability)) === 0) return false;
   if (parameters === undefined || rule === undefined) return true;
   return !BODY_CAPABILITIES.has(capability) || permits(rule, parameters, meant);
 }

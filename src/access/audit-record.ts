@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
 import { keyedHash } from './access-keys.ts';
+import type { WrapInfo } from './wrapping.ts';
 
 /** What a server knows of one request when its record is written. Values are those of the wire. */
 export interface AuditedRequest {
@@ -16,10 +17,14 @@ export interface AuditedRequest {
   readonly remoteAddress: string;
   /** The token as it was sent, whether it is good or not. */
   readonly token?: string;
-  /** Present once the token was found good. */
+  /** Present once the token was found good, and where none is needed to know who calls. */
   readonly identity?: AuditedIdentity;
   /** Body or query. */
   readonly parameters?: Readonly<Record<string, unknown>>;
+  /** Names of parameters, also within lists and objects, whose values stand in clear. */
+  readonly shown?: readonly string[] | undefined;
+  /** Seconds for which the answer is to be wrapped. */
+  readonly wrapTtl?: number;
   /** Whether a number or truth value is what the parameter is declared to be, and so no secret in the wrong place. */
   isPlain?(name: string, value: unknown): boolean;
 }
@@ -29,6 +34,8 @@ export interface AuditedIdentity {
   readonly accessor: string;
   readonly displayName: string;
   readonly policies: readonly string[];
+  /** Present for a batch token. */
+  readonly batch?: string;
 }
 
 /** How a request ended. */
@@ -36,12 +43,17 @@ export interface AuditedResponse {
   readonly status: number;
   /** The `data` object or the document of the answer. */
   readonly data?: Readonly<Record<string, unknown>>;
+  /** As those of a request. */
+  readonly shown?: readonly string[] | undefined;
   /** The error text of the answer. */
   readonly error?: string;
+  /** Given in place of the data. */
+  readonly wrapInfo?: WrapInfo;
 }
 
 /** What looks like a token: a segment of a path, also where an error quotes the path. */
-const TOKEN = /(?<=^|[\s/"'])(?:(?:cfr|hv[sbr])\.[^\s/"']{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=[\s/"']|$))/g;
+const TOKEN =
+  /(?<=^|[\s/"'])(?:(?:cfr|hv[sbr])\.[^\s/"']{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=[\s/"']|$)|b\.[\w-]{48,})/g;
 /** A value that an error repeats cut short. */
 const CUT_SHORT = /[^"']{4,}(?=\u2026)/g;
 /** Shorter values are parts of other words. */
@@ -56,7 +68,8 @@ const MAX_PATH_LENGTH = 2048;
  * audit log. Texts of requests and answers appear only as `hmac-sha256:…` under a key that never leaves the sealed
  * store: whoever holds a value can look for it, nobody can read it; so do names that are like no parameter's. Numbers
  * and truth values stand as they are in answers, and in requests where the parameter is declared to be one.
- * A list or an object is hashed as a whole (its JSON), so that a batch costs one hash.
+ * A list or an object is hashed as a whole (its JSON), so that a batch costs one hash; unless something in it is to stand in
+ * clear, and then text by text.
  * @see docs/decisions/0053
  */
 export class AuditRecorder {
@@ -76,11 +89,17 @@ export class AuditRecorder {
   }
 
   /** Written before the answer is sent; repeats the request. */
-  response(request: AuditedRequest, { status, data, error }: AuditedResponse): string {
-    const dataJson = data === undefined ? '' : `,"data":${this.#hidden(data, () => true)}`;
+  response(request: AuditedRequest, { status, data, shown, error, wrapInfo }: AuditedResponse): string {
+    const dataJson =
+      data === undefined ? '' : `,"data":${this.#members(data, { shown, isPlain: () => true })}`;
     const errorJson =
       error === undefined ? '' : `,"error":${JSON.stringify(this.#errorText(error, request))}`;
-    return this.#line('response', request, `,"response":{"status":${status}${dataJson}}${errorJson}`);
+    const wrapJson =
+      wrapInfo === undefined
+        ? ''
+        : `,"wrap_info":${JSON.stringify({ ...wrapInfo, token: this.hash(wrapInfo.token) })}`;
+    const responseJson = `{"status":${status}${dataJson}${wrapJson}}`;
+    return this.#line('response', request, `,"response":${responseJson}${errorJson}`);
   }
 
   /** `hmac-sha256:` and the keyed hash in hex of a value, to look for it in the trail. */
@@ -94,16 +113,14 @@ export class AuditRecorder {
   }
 
   #authJson({ token, identity }: AuditedRequest): string {
-    if (token === undefined) return '{}';
+    if (token === undefined) return identity === undefined ? '{}' : JSON.stringify(tokenless(identity));
     if (identity === undefined) return `{"client_token":"${this.hash(token)}"}`;
     const known = this.#auth.get(identity);
     if (known?.token === token) return known.json;
     const json = JSON.stringify({
       client_token: this.hash(token),
-      accessor: identity.accessor,
-      display_name: identity.displayName,
-      policies: identity.policies,
-      token_type: 'service',
+      ...tokenless(identity),
+      token_type: identity.batch === undefined ? 'service' : 'batch',
     });
     this.#auth.set(identity, { token, json });
     return json;
@@ -112,13 +129,14 @@ export class AuditRecorder {
   #requestJson(request: AuditedRequest): string {
     const mount =
       request.mountPoint === undefined ? '' : `,"mount_point":${JSON.stringify(request.mountPoint)}`;
-    const { parameters } = request;
+    const { parameters, shown, wrapTtl } = request;
+    const wrapping = wrapTtl === undefined ? '' : `,"wrap_ttl":${wrapTtl}`;
     const isPlain = (name: string, value: unknown): boolean => request.isPlain?.(name, value) ?? false;
-    const data = parameters === undefined ? '' : `,"data":${this.#hidden(parameters, isPlain)}`;
+    const data = parameters === undefined ? '' : `,"data":${this.#members(parameters, { shown, isPlain })}`;
     return (
       `{"id":${JSON.stringify(request.id)},"operation":${JSON.stringify(request.operation)}${mount}` +
       `,"path":${JSON.stringify(this.#withoutTokens(request.path, MAX_PATH_LENGTH))}` +
-      `,"remote_address":${JSON.stringify(request.remoteAddress)}${data}}`
+      `,"remote_address":${JSON.stringify(request.remoteAddress)}${wrapping}${data}}`
     );
   }
 
@@ -146,23 +164,51 @@ export class AuditRecorder {
     return this.#withoutTokens(short, MAX_ERROR_LENGTH);
   }
 
-  #hidden(
-    values: Readonly<Record<string, unknown>>,
-    isPlain: (name: string, value: unknown) => boolean,
-  ): string {
+  #members(values: Readonly<Record<string, unknown>>, rules: Rules, isWithin = false): string {
     let members = '';
     for (const name of Object.keys(values)) {
       const value = values[name];
       if (value === undefined) continue;
-      const shown = PARAMETER_NAME.test(name) ? name : this.hash(name);
-      const printed =
-        value === null || (isScalar(value) && isPlain(name, value))
-          ? JSON.stringify(value)
-          : `"${this.hash(typeof value === 'object' ? jsonOf(value) : String(value))}"`;
-      members += `${members === '' ? '' : ','}${JSON.stringify(shown)}:${printed}`;
+      const shownName = PARAMETER_NAME.test(name) ? name : this.hash(name);
+      members += `${members === '' ? '' : ','}${JSON.stringify(shownName)}:${this.#value(name, value, rules, isWithin)}`;
     }
     return `{${members}}`;
   }
+
+  /** @param isWithin a list or object of which something stands in clear. */
+  #value(name: string, value: unknown, rules: Rules, isWithin: boolean): string {
+    const { shown = [], isPlain } = rules;
+    if (value === null || value === undefined) return 'null';
+    if (typeof value === 'object') {
+      const isOpened = isWithin || (shown.length > 0 && holdsShown(name, value, shown));
+      if (!isOpened) return `"${this.hash(jsonOf(value))}"`;
+      if (!Array.isArray(value))
+        return this.#members(value as Readonly<Record<string, unknown>>, rules, true);
+      return `[${value.map((item: unknown) => this.#value(name, item, rules, true)).join(',')}]`;
+    }
+    const isClear = shown.includes(name) || (isScalar(value) && isPlain(name, value));
+    return isClear ? jsonOf(value) : `"${this.hash(String(value))}"`;
+  }
+}
+
+/** Who called, where that is known without a token. */
+const tokenless = ({ accessor, displayName, policies }: AuditedIdentity) => ({
+  accessor,
+  display_name: displayName,
+  policies,
+});
+
+/** What of a request or an answer is not hashed. */
+interface Rules {
+  readonly shown: readonly string[] | undefined;
+  isPlain(name: string, value: unknown): boolean;
+}
+
+/** Whether anything of the value goes by one of the names; what is in a list goes by that of the list. */
+function holdsShown(name: string, value: unknown, shown: readonly string[]): boolean {
+  if (Array.isArray(value)) return value.some((item) => holdsShown(name, item, shown));
+  if (typeof value !== 'object' || value === null) return shown.includes(name);
+  return Object.entries(value).some(([member, inner]) => holdsShown(member, inner, shown));
 }
 
 const isScalar = (value: unknown): boolean => typeof value === 'number' || typeof value === 'boolean';

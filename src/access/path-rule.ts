@@ -5,9 +5,19 @@ import { mergeParameterRules, type ParameterRule } from './parameter-rule.ts';
 export interface Permissions {
   readonly capabilities: Capabilities;
   readonly parameters?: ParameterRule;
-  /** The rule demands a wrapped answer. There are none here, so it never grants a request. */
-  readonly wrapped: boolean;
+  /** Present: only requests for a wrapped answer are granted. */
+  readonly wrapping?: WrappingBounds;
 }
+
+/** How long a wrapped answer may be kept, in seconds. */
+export interface WrappingBounds {
+  readonly least?: number;
+  readonly most?: number;
+}
+
+/** @param ttl that a wrapped answer is asked for with; 0 for none. */
+export const isWithin = ({ least = 0, most = Number.POSITIVE_INFINITY }: WrappingBounds, ttl: number) =>
+  ttl > 0 && ttl >= least && ttl <= most;
 
 /** One `path "…" { … }` of a policy. */
 export interface PathRule {
@@ -104,14 +114,28 @@ export function liesBelow(rule: WildcardRule, mount: string): boolean {
 
 /** Unites what several policies of one token say of the very same pattern. A refusal outweighs all else. */
 export function mergePermissions(a: Permissions, b: Permissions): Permissions {
-  if (((a.capabilities | b.capabilities) & DENY) !== 0) return { capabilities: DENY, wrapped: false };
+  if (((a.capabilities | b.capabilities) & DENY) !== 0) return { capabilities: DENY };
   const parameters =
     a.parameters !== undefined && b.parameters !== undefined
       ? mergeParameterRules(a.parameters, b.parameters)
       : (a.parameters ?? b.parameters);
+  const wrapping =
+    a.wrapping !== undefined && b.wrapping !== undefined
+      ? mergeBounds(a.wrapping, b.wrapping)
+      : (a.wrapping ?? b.wrapping);
   return {
     capabilities: a.capabilities | b.capabilities,
-    wrapped: a.wrapped || b.wrapped,
     ...(parameters === undefined ? {} : { parameters }),
+    ...(wrapping === undefined ? {} : { wrapping }),
   };
 }
+
+/** The smaller of each bound, as peers have it. */
+function mergeBounds(a: WrappingBounds, b: WrappingBounds): WrappingBounds {
+  const least = smaller(a.least, b.least);
+  const most = smaller(a.most, b.most);
+  return { ...(least === undefined ? {} : { least }), ...(most === undefined ? {} : { most }) };
+}
+
+const smaller = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);

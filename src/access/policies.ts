@@ -27,6 +27,25 @@ path "auth/token/revoke-self" {
 path "sys/capabilities-self" {
   capabilities = ["update"]
 }
+
+# Handing over what others are to fetch, and fetching it.
+path "sys/wrapping/wrap" {
+  capabilities = ["update"]
+}
+
+path "sys/wrapping/lookup" {
+  capabilities = ["update"]
+}
+
+path "sys/wrapping/unwrap" {
+  capabilities = ["update"]
+}
+`;
+
+/** Of the policy that wrapping tokens have, and nobody else. */
+const WRAPPING_POLICY = `path "sys/wrapping/unwrap" {
+  capabilities = ["update"]
+}
 `;
 
 /** A policy as stored: the text as its author wrote it. */
@@ -38,9 +57,11 @@ interface PolicyDocument {
 
 export const ROOT = 'root';
 export const DEFAULT = 'default';
+export const RESPONSE_WRAPPING = 'response-wrapping';
 
 const COLLECTION = 'access/policies';
 const builtIn: PolicyDocument = Object.freeze({ text: DEFAULT_POLICY, modified: 0 });
+const ofWrapping: PolicyDocument = Object.freeze({ text: WRAPPING_POLICY, modified: 0 });
 /** Texts that are certainly not a policy name: they would break lists of names, paths and terminals. */
 const NAME = /^[^\s,/\p{Cc}]+$/u;
 /** Characters. */
@@ -87,7 +108,7 @@ export class Policies {
    */
   async write(name: string, text: string): Promise<readonly string[]> {
     const id = checkedName(name);
-    if (id === ROOT) throw fixed(`cannot update "${id}" policy`);
+    if (id === ROOT || id === RESPONSE_WRAPPING) throw fixed(`cannot update "${id}" policy`);
     const plain = unwrapBase64(text);
     if (plain === '') throw invalid("'policy' parameter not supplied or empty", { field: 'policy' });
     const { warnings } = parsePolicy(plain);
@@ -103,7 +124,7 @@ export class Policies {
    */
   async delete(name: string): Promise<boolean> {
     const id = policyName(name);
-    if (id === ROOT) throw fixed(`cannot delete "${id}" policy`);
+    if (id === ROOT || id === RESPONSE_WRAPPING) throw fixed(`cannot delete "${id}" policy`);
     if (id === DEFAULT) throw fixed('cannot delete default policy');
     return this.#store.transact(async (tx) => {
       if ((await tx.get(refOf(id))) === undefined) return false;
@@ -143,6 +164,7 @@ export class Policies {
 }
 
 async function documentOf(view: View, name: string): Promise<PolicyDocument | undefined> {
+  if (name === RESPONSE_WRAPPING) return ofWrapping;
   return (await view.get<PolicyDocument>(refOf(name))) ?? (name === DEFAULT ? builtIn : undefined);
 }
 

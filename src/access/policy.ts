@@ -1,8 +1,9 @@
+import { parseGoDuration } from '../ground/durations.ts';
 import type { CofferError } from '../ground/errors.ts';
 import { CAPABILITY_WORDS, type Capabilities, DENY, parseCapability } from './capability.ts';
 import { type Position, policyMistake, syntaxError } from './hcl-lexer.ts';
 import type { ParameterRule, ParameterValues, RuleValue } from './parameter-rule.ts';
-import { isForbiddenPattern, type PathRule } from './path-rule.ts';
+import { isForbiddenPattern, type PathRule, type WrappingBounds } from './path-rule.ts';
 import { type Body, type Entry, parseBody, type Value } from './policy-hcl.ts';
 
 /** A policy's text, understood. */
@@ -63,9 +64,6 @@ function addRule(label: string, body: Body, rules: PathRule[], warnings: string[
     );
     return;
   }
-  if (permissions.wrapped) {
-    warnings.push(`path "${label}" demands wrapped answers, which do not exist here: it grants nothing`);
-  }
   rules.push({ pattern, permissions });
 }
 
@@ -109,7 +107,7 @@ function membersOf(path: string, body: Body): Members {
 
 function permissionsOf(path: string, members: Members): PathRule['permissions'] {
   const capabilities = capabilitiesOf(path, members);
-  if ((capabilities & DENY) !== 0) return { capabilities: DENY, wrapped: false };
+  if ((capabilities & DENY) !== 0) return { capabilities: DENY };
   const parameters: ParameterRule = {
     allowed: parameterValues(path, members.get('allowed_parameters')),
     denied: parameterValues(path, members.get('denied_parameters')),
@@ -117,7 +115,12 @@ function permissionsOf(path: string, members: Members): PathRule['permissions'] 
   };
   const restricts =
     parameters.allowed.size > 0 || parameters.denied.size > 0 || parameters.required.length > 0;
-  return { capabilities, wrapped: demandsWrapping(path, members), ...(restricts ? { parameters } : {}) };
+  const wrapping = wrappingBounds(path, members);
+  return {
+    capabilities,
+    ...(restricts ? { parameters } : {}),
+    ...(wrapping === undefined ? {} : { wrapping }),
+  };
 }
 
 /** The old words of `policy = "…"`, from before capabilities. */
@@ -189,16 +192,23 @@ function ruleValue(path: string, entry: Entry, value: Value): RuleValue {
   throw mustBe(path, entry, 'lists of texts, numbers, truth values or lists');
 }
 
-const DURATION = /^\d+(?:\.\d+)?(?:ms|[smhd])?$/;
+function wrappingBounds(path: string, members: Members): WrappingBounds | undefined {
+  const least = wrappingTime(path, members.get('min_wrapping_ttl'));
+  const most = wrappingTime(path, members.get('max_wrapping_ttl'));
+  if (least === 0 && most === 0) return undefined;
+  if (most !== 0 && most < least) {
+    throw policyMistake(`path "${path}": max_wrapping_ttl cannot be less than min_wrapping_ttl`);
+  }
+  return { ...(least === 0 ? {} : { least }), ...(most === 0 ? {} : { most }) };
+}
 
-function demandsWrapping(path: string, members: Members): boolean {
-  return ['min_wrapping_ttl', 'max_wrapping_ttl'].some((name) => {
-    const entry = members.get(name);
-    if (entry === undefined) return false;
-    const value = String(scalarOf(entry.value));
-    if (!DURATION.test(value)) throw mustBe(path, entry, 'a duration such as 90 or "90s"');
-    return Number.parseFloat(value) > 0;
-  });
+/** Seconds; 0 when it is not set. */
+function wrappingTime(path: string, entry: Entry | undefined): number {
+  if (entry === undefined) return 0;
+  const value = scalarOf(entry.value);
+  const seconds = typeof value === 'number' ? value : parseGoDuration(String(value));
+  if (!(seconds >= 0)) throw mustBe(path, entry, 'a duration such as 90 or "90s"');
+  return seconds;
 }
 
 const scalarOf = (value: Value): string | number | boolean | null | undefined =>

@@ -14,6 +14,8 @@ export interface LifetimeRequest {
   readonly ttl: number;
   readonly period: number;
   readonly explicitMaxTtl: number;
+  /** What a login method's mount and role allow at most, in place of what the server does. */
+  readonly maxTtl?: number;
 }
 
 /**
@@ -25,8 +27,8 @@ export interface LifetimeRequest {
  */
 export function grantLifetime(request: LifetimeRequest): { ttl: number; warnings: readonly string[] } {
   const warnings: string[] = [];
-  const limit =
-    request.explicitMaxTtl > 0 ? Math.min(request.explicitMaxTtl, MAX_TTL_SECONDS) : MAX_TTL_SECONDS;
+  const longest = request.maxTtl ?? MAX_TTL_SECONDS;
+  const limit = request.explicitMaxTtl > 0 ? Math.min(request.explicitMaxTtl, longest) : longest;
   const periodic = request.period > 0;
   let ttl = periodic ? request.period : request.wanted || request.ttl || DEFAULT_TTL_SECONDS;
   if (periodic && ttl > limit) {

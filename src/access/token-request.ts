@@ -1,7 +1,9 @@
 import { CofferError, invalid } from '../ground/errors.ts';
-import { DEFAULT, MAX_POLICY_NAME_LENGTH, policyName, ROOT } from './policies.ts';
+import { DEFAULT, MAX_POLICY_NAME_LENGTH, policyName, RESPONSE_WRAPPING, ROOT } from './policies.ts';
 import type { Token, TokenRecord } from './token.ts';
+import { checkBatchTerms, kindBy, type TokenKind } from './token-kind.ts';
 import { grantLifetime } from './token-lifetime.ts';
+import { policiesUnder, saysPolicies, type TokenRole } from './token-roles.ts';
 
 /** What is asked of a new token. Times in seconds, 0 for "not given". */
 export interface TokenRequest {
@@ -22,6 +24,10 @@ export interface TokenRequest {
   readonly id: string;
   /** The API path of the request. */
   readonly path: string;
+  /** Absent where whoever asks leaves it to the role. */
+  readonly kind?: TokenKind;
+  /** The name of a token role that it is to be created by. */
+  readonly role?: string;
 }
 
 /** A token is read with every request that presents it, so what it carries stays small. */
@@ -38,30 +44,45 @@ export interface TokenCreator {
   readonly sudo: boolean;
 }
 
+/** The kind of the token that a request comes to. */
+export const kindOfRequest = ({ kind }: TokenRequest, role: TokenRole | undefined): TokenKind =>
+  kindBy(role?.token_type ?? 'default-service', kind);
+
 /**
  * Judges a request for a token and builds the token. Rules, their order and their texts are those of Vault and OpenBao,
  * which have no limits for sizes.
  * @throws `invalid`, or `too-large` for a display name or metadata over its limit.
  */
 export function buildToken(
-  request: TokenRequest,
+  asked: TokenRequest,
   creator: TokenCreator,
   nowMs: number,
+  role?: TokenRole,
 ): { token: Token; warnings: readonly string[] } {
+  const { request, warnings: ofRole } =
+    role === undefined ? { request: asked, warnings: [] } : underRole(asked, role);
   const parent = creator.record?.token;
   if (parent?.usesLeft !== undefined) throw invalid('restricted use token cannot generate child tokens');
   if (request.numUses < 0) throw invalid('number of uses cannot be negative', { field: 'num_uses' });
+  const isBatch = kindOfRequest(asked, role) === 'batch';
+  if (isBatch) checkBatchTerms(asked);
+  if (isBatch) checkBatchTerms({ numUses: request.numUses, period: request.period });
   checkSizes(request);
-  checkId(request.id, creator.sudo);
-  const policies = choosePolicies(request, parent?.policies ?? [ROOT], creator.sudo);
+  if (!isBatch) checkId(request.id, creator.sudo);
+  const policies = choosePolicies(request, parent?.policies ?? [ROOT], creator.sudo, role);
   if (request.orphan === 'asked' && !creator.sudo) throw needsSudo('create orphan token', 'no_parent');
-  if (request.period > 0 && !creator.sudo) throw needsSudo('create periodic token', 'period');
+  if (asked.period > 0 && !creator.sudo) throw needsSudo('create periodic token', 'period');
+  if (isBatch && policies.includes(ROOT)) {
+    throw invalid('batch tokens cannot be root tokens', { field: 'policies' });
+  }
   const { ttl, warnings } = chooseTtl(request, policies);
   const never = ttl === 0;
   if (never && parent !== undefined && parent.creationTtl !== 0) {
     throw invalid('expiring root tokens cannot create non-expiring root tokens');
   }
   const createdMs = Math.floor(nowMs / 1000) * 1000;
+  const roleCidrs = role?.token_bound_cidrs ?? [];
+  const boundCidrs = roleCidrs.length > 0 ? roleCidrs : (parent?.boundCidrs ?? []);
   const orphan = request.orphan !== 'no' || creator.record === undefined;
   const token: Token = {
     displayName: displayName(request.displayName),
@@ -70,14 +91,55 @@ export function buildToken(
     meta: request.meta,
     createdMs,
     creationTtl: ttl,
-    renewable: request.renewable && !never,
-    explicitMaxTtl: request.explicitMaxTtl,
-    period: request.period,
-    ...(orphan ? {} : { parent: creator.record.accessor }),
+    ...(isBatch
+      ? { kind: 'batch', renewable: false, explicitMaxTtl: 0, period: 0 }
+      : {
+          renewable: request.renewable && !never,
+          explicitMaxTtl: request.explicitMaxTtl,
+          period: request.period,
+        }),
+    ...(orphan ? {} : parentage(creator.record)),
     ...(never ? {} : { expiresMs: createdMs + ttl * 1000 }),
     ...(request.numUses === 0 ? {} : { usesLeft: request.numUses }),
+    ...(boundCidrs.length === 0 ? {} : { boundCidrs }),
+    ...(request.role === undefined ? {} : { role: request.role }),
   };
-  return { token, warnings };
+  return { token, warnings: [...ofRole, ...warnings] };
+}
+
+const parentage = ({ accessor, token: { serial } }: TokenRecord) => ({
+  parent: accessor,
+  ...(serial === undefined ? {} : { parentSerial: serial }),
+});
+
+/** A request for a token as a role bounds it: of what both say, the lesser. */
+function underRole(
+  request: TokenRequest,
+  role: TokenRole,
+): { readonly request: TokenRequest; readonly warnings: readonly string[] } {
+  const warnings: string[] = [];
+  const lesser = (what: string, asked: number, allowed: number): number => {
+    if (asked === 0 || allowed === 0) return asked || allowed;
+    const least = Math.min(asked, allowed);
+    warnings.push(
+      `${what} specified both during creation call and in role; using the lesser value of ${least} seconds`,
+    );
+    return least;
+  };
+  const suffix = role.path_suffix === '' ? '' : `/${role.path_suffix}`;
+  return {
+    request: {
+      ...request,
+      noDefaultPolicy: request.noDefaultPolicy || role.token_no_default_policy,
+      explicitMaxTtl: lesser('Explicit max TTL', request.explicitMaxTtl, role.token_explicit_max_ttl),
+      period: lesser('Period', request.period, role.token_period),
+      renewable: request.renewable && role.renewable,
+      numUses: Math.min(request.numUses || role.token_num_uses, role.token_num_uses || request.numUses),
+      orphan: role.orphan ? 'by-path' : 'no',
+      path: `${request.path}${suffix}`,
+    },
+    warnings,
+  };
 }
 
 function checkSizes({ displayName, meta }: TokenRequest): void {
@@ -98,28 +160,52 @@ function checkSizes({ displayName, meta }: TokenRequest): void {
 function checkId(id: string, sudo: boolean): void {
   if (id === '') return;
   if (!sudo) throw needsSudo('specify token id', 'id');
+  const prefix = ['hvs.', 's.'].find((known) => id.startsWith(known));
+  if (prefix !== undefined) {
+    throw invalid(`custom token ID cannot have the '${prefix}' prefix`, { field: 'id' });
+  }
   if (id.includes('.')) throw invalid("custom token ID cannot have a '.' in the value", { field: 'id' });
 }
 
 /** Without sudo only policies that the creator has; `default` comes by itself, `root` only from `root`. */
-function choosePolicies(request: TokenRequest, parent: readonly string[], sudo: boolean): readonly string[] {
+function choosePolicies(
+  request: TokenRequest,
+  parent: readonly string[],
+  sudo: boolean,
+  role: TokenRole | undefined,
+): readonly string[] {
   const asked = checkedPolicies(request.policies);
-  const inherits = asked.length === 0;
-  if (!inherits && !sudo && !asked.every((name) => parent.includes(name))) {
-    throw invalid('child policies must be subset of parent', { field: 'policies' });
-  }
-  const addsDefault = !inherits && !request.noDefaultPolicy && (sudo || parent.includes(DEFAULT));
-  const all = normalize([...(inherits ? parent : asked), ...(addsDefault ? [DEFAULT] : [])]);
-  const chosen = request.noDefaultPolicy ? all.filter((name) => name !== DEFAULT) : all;
+  const chosen =
+    role !== undefined && saysPolicies(role)
+      ? checkedPolicies(policiesUnder(role, asked, parent, request.noDefaultPolicy))
+      : ownPolicies(request, asked, parent, sudo);
   if (chosen.includes(ROOT) && !parent.includes(ROOT)) {
     throw invalid('root tokens may not be created without parent token being root', { field: 'policies' });
   }
   return chosen;
 }
 
+function ownPolicies(
+  request: TokenRequest,
+  asked: readonly string[],
+  parent: readonly string[],
+  sudo: boolean,
+): readonly string[] {
+  const inherits = asked.length === 0;
+  if (!inherits && !sudo && !asked.every((name) => parent.includes(name))) {
+    throw invalid('child policies must be subset of parent', { field: 'policies' });
+  }
+  const addsDefault = !inherits && !request.noDefaultPolicy && (sudo || parent.includes(DEFAULT));
+  const all = normalize([...(inherits ? parent : asked), ...(addsDefault ? [DEFAULT] : [])]);
+  return request.noDefaultPolicy ? all.filter((name) => name !== DEFAULT) : all;
+}
+
 /** A name that no policy can have is one that somebody mistyped. */
 function checkedPolicies(names: readonly string[]): readonly string[] {
   const asked = normalize(names);
+  if (asked.includes(RESPONSE_WRAPPING)) {
+    throw invalid(`cannot assign policy "${RESPONSE_WRAPPING}"`, { field: 'policies' });
+  }
   if (asked.length > MAX_POLICIES) {
     throw invalid(`policies must have at most ${MAX_POLICIES} names, not ${asked.length}`, {
       field: 'policies',
@@ -135,7 +221,8 @@ function checkedPolicies(names: readonly string[]): readonly string[] {
   );
 }
 
-function normalize(names: readonly string[]): readonly string[] {
+/** Policies as tokens have them: lower case, each once, sorted; `root` alone. */
+export function normalize(names: readonly string[]): readonly string[] {
   const known = new Set(names.map(policyName).filter((name) => name !== ''));
   return known.has(ROOT) ? [ROOT] : [...known].sort();
 }

@@ -1,11 +1,32 @@
 import type { Clock } from '../ground/clock.ts';
-import { asCofferError, denied, invalid, placed, unavailable, unconfirmed } from '../ground/errors.ts';
+import {
+  asCofferError,
+  CofferError,
+  denied,
+  invalid,
+  placed,
+  unavailable,
+  unconfirmed,
+} from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
-import type { DocumentRef, Store, Transaction, View } from '../store/store.ts';
+import { loginMount } from '../mounts/mounts.ts';
+import { Draft } from '../store/draft.ts';
+import type { Store, Transaction, View } from '../store/store.ts';
+import { Together } from '../store/together.ts';
 import { putAccessKeys, readAccessKeys } from './access-keys.ts';
+import { BatchTokens } from './batch-tokens.ts';
+import {
+  buildLoginToken,
+  type KeyCheck,
+  kindOfLogin,
+  type Login,
+  nobodyHasKey,
+  renewalTerms,
+} from './login/login-token.ts';
 import type { Policies } from './policies.ts';
 import {
   accessorOf,
+  BATCH_PREFIX,
   couldBeToken,
   freshTokenText,
   isExpired,
@@ -13,20 +34,34 @@ import {
   type Token,
   type TokenRecord,
 } from './token.ts';
+import {
+  childrenOf,
+  erase,
+  type LiveToken,
+  listTokens,
+  liveToken,
+  livingTokens,
+  putToken,
+  refOf,
+  TOKENS,
+} from './token-documents.ts';
+import { forgetEnd } from './token-ends.ts';
 import { grantLifetime } from './token-lifetime.ts';
-import { buildToken, type TokenRequest } from './token-request.ts';
+import { buildToken, kindOfRequest, type TokenRequest } from './token-request.ts';
+import { roleIn, type TokenRole } from './token-roles.ts';
+import { TokenSweep } from './token-sweep.ts';
 
-const COLLECTION = 'access/tokens';
 /** Tokens that issued each other, one above the other; every one is read when the last is presented. */
 const MAX_GENERATIONS = 32;
-/** Documents that one transaction of the sweep looks at. */
-const SWEEP_BATCH = 500;
-
-const refOf = (accessor: string): DocumentRef => ({ collection: COLLECTION, id: accessor });
+const SERIAL_BYTES = 12;
+/** As many as can be looked at each time that tokens are cleared away. */
+const FEW_TOKENS = 250;
+/** Tokens that a process keeps opened, as many as it remembers callers. */
+const KEPT_TOKENS = 10_000;
 
 /** Who asks for a token. */
 export interface Issuer {
-  /** Absent for the owner. */
+  /** Absent for the owner, empty for a batch token. */
   readonly accessor?: string;
   /** May use `sudo` on the request's path. */
   readonly sudo: boolean;
@@ -38,16 +73,10 @@ export interface IssuedToken extends TokenRecord {
   readonly warnings: readonly string[];
 }
 
-/** A token that holds, with the moment (milliseconds since the epoch) from which it or one it depends on does not. */
-export interface LiveToken extends TokenRecord {
-  readonly untilMs: number;
-  /** 1 for a token without a parent, 2 for one that such a token issued, and so on. */
-  readonly generation: number;
-}
-
 /**
  * The tokens of a store, one document each, under a keyed hash of the token's text. A token lives as long as it is
  * there, has not expired, and the token that issued it lives; so revoking one ends all below it in the same instant.
+ * Batch tokens are in no document, and live by the same rules.
  * @see docs/decisions/0051
  */
 export class Tokens {
@@ -55,12 +84,20 @@ export class Tokens {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #policies: Policies;
+  readonly #batch: BatchTokens;
+  /** Programs come in crowds. */
+  readonly #together: Together;
+  readonly #sweep: TokenSweep;
 
   constructor(room: { store: Store; clock: Clock; random: Random; policies: Policies }) {
     this.#store = room.store;
     this.#clock = room.clock;
     this.#random = room.random;
     this.#policies = room.policies;
+    room.store.limitCache(TOKENS, KEPT_TOKENS);
+    this.#together = new Together(room.store);
+    this.#batch = new BatchTokens(room.store.id, room.random);
+    this.#sweep = new TokenSweep(room.store);
   }
 
   /**
@@ -69,32 +106,107 @@ export class Tokens {
    */
   async create(request: TokenRequest, issuer: Issuer): Promise<IssuedToken> {
     const now = this.#clock.now();
+    if (issuer.accessor === '') throw invalid('batch tokens cannot create more tokens');
+    if (request.kind === 'batch' || request.role !== undefined) {
+      const batch = await this.#store.read((view) => this.#createBatch(view, request, issuer, now));
+      if (batch !== undefined) return batch;
+    }
     const text = request.id === '' ? freshTokenText(this.#random) : request.id;
     if (!couldBeToken(text)) throw invalid('custom token ID is too long', { field: 'id' });
     let accessor = '';
-    const issuing = this.#store.transact(async (tx) => {
+    const issuing = this.#together.transact(async (tx) => {
       const creator = await this.#creator(tx, issuer, now);
-      const { token, warnings } = buildToken(request, creator, now);
+      const role = request.role === undefined ? undefined : await knownRole(tx, request.role);
+      const { token, warnings } = buildToken(request, creator, now, role);
       accessor = accessorOf((await putAccessKeys(tx, this.#random)).tokens, text);
-      if (request.id !== '') await makeRoom(tx, accessor, now);
-      tx.put(refOf(accessor), token);
-      const missing = await this.#policies.missing(tx, token.policies);
-      return {
-        text,
-        accessor,
-        token,
-        warnings: [...warnings, ...missing.map((name) => `Policy "${name}" does not exist`)],
-      };
+      if (request.id !== '') await refuseTaken(tx, accessor, now);
+      await putToken(tx, accessor, request.id === '' ? token : { ...token, serial: this.#serial() });
+      const missing = await this.#missing(tx, token);
+      return { text, accessor, token, warnings: [...warnings, ...missing] };
     });
     return issuing.catch((error: unknown) => this.#takeBack(accessor, error));
+  }
+
+  /** Undefined when the role has it that it is no batch token. */
+  async #createBatch(
+    view: View,
+    request: TokenRequest,
+    issuer: Issuer,
+    now: number,
+  ): Promise<IssuedToken | undefined> {
+    const role = request.role === undefined ? undefined : await knownRole(view, request.role);
+    if (kindOfRequest(request, role) !== 'batch') return undefined;
+    const creator = await this.#creator(view, issuer, now);
+    const { token, warnings } = buildToken(request, creator, now, role);
+    const text = await this.#batch.seal(view, token);
+    return { text, accessor: '', token, warnings: [...warnings, ...(await this.#missing(view, token))] };
+  }
+
+  async #missing(view: View, { policies }: Token): Promise<readonly string[]> {
+    const missing = await this.#policies.missing(view, policies);
+    return missing.map((name) => `Policy "${name}" does not exist`);
+  }
+
+  /** Tokens of one text are told apart by it. */
+  #serial(): string {
+    return this.#random.bytes(SERIAL_BYTES).toString('base64url');
+  }
+
+  /**
+   * Issues the token of somebody who logs in. It is judged at first beside all others: whoever is refused never holds the store,
+   * nor does who gets a batch token and uses nothing up.
+   * @param decide judges within the change that makes the token, so that what can be used once is used once; it may be asked
+   *   more than once. It returns an error, in place of throwing it, where what it wrote is to stay.
+   */
+  async login(decide: (tx: Transaction) => Promise<Login | CofferError>): Promise<IssuedToken> {
+    const now = this.#clock.now();
+    const drafted = await this.#store.read(async (view) => {
+      const draft = new Draft(view);
+      const login = await decide(draft);
+      if (draft.isChanged) return undefined;
+      if (login instanceof CofferError) return login;
+      const mount = await loginMount(view, login.mount.uuid);
+      if (mount === undefined) throw denied('permission denied');
+      if (kindOfLogin(mount, login.settings) !== 'batch') return undefined;
+      return this.#sealLogin(view, { ...login, mount }, now);
+    });
+    if (drafted instanceof CofferError) throw drafted;
+    if (drafted !== undefined) return drafted;
+    const text = freshTokenText(this.#random);
+    let accessor = '';
+    const issuing = this.#together.transact(async (tx) => {
+      const login = await decide(tx);
+      if (login instanceof CofferError) return login;
+      const mount = await loginMount(tx, login.mount.uuid);
+      if (mount === undefined) throw denied('permission denied');
+      if (kindOfLogin(mount, login.settings) === 'batch')
+        return this.#sealLogin(tx, { ...login, mount }, now);
+      const { token, warnings } = buildLoginToken({ ...login, mount }, now);
+      accessor = accessorOf((await putAccessKeys(tx, this.#random)).tokens, text);
+      await putToken(tx, accessor, token);
+      return { text, accessor, token, warnings };
+    });
+    const issued = await issuing.catch((error: unknown) => this.#takeBack(accessor, error));
+    if (issued instanceof CofferError) throw issued;
+    return issued;
+  }
+
+  async #sealLogin(view: View, login: Login, now: number): Promise<IssuedToken> {
+    const { token, warnings } = buildLoginToken(login, now);
+    return { text: await this.#batch.seal(view, token), accessor: '', token, warnings };
   }
 
   /** A token that may have been made, and that nobody will be told, is ended. */
   async #takeBack(accessor: string, error: unknown): Promise<never> {
     const known = asCofferError(error);
-    if (known?.kind !== 'unconfirmed') throw error;
+    if (known?.kind !== 'unconfirmed' || accessor === '') throw error;
     try {
-      await this.revoke(accessor);
+      await this.#store.transact(async (tx) => {
+        const token = await tx.get<Token>(refOf(accessor));
+        if (token === undefined) return;
+        await erase(tx, accessor);
+        await forgetEnd(tx, accessor, token);
+      });
     } catch {
       throw unconfirmed(known.texts.message, { cause: error, hint: revoking(accessor) });
     }
@@ -102,13 +214,9 @@ export class Tokens {
     throw unavailable(placed`no token was made: ${texts.message}`, { cause: error, hint: 'try again' });
   }
 
-  async #creator(
-    tx: Transaction,
-    issuer: Issuer,
-    now: number,
-  ): Promise<{ record?: TokenRecord; sudo: boolean }> {
+  async #creator(view: View, issuer: Issuer, now: number): Promise<{ record?: TokenRecord; sudo: boolean }> {
     if (issuer.accessor === undefined) return { sudo: true };
-    const record = await liveToken(tx, issuer.accessor, now);
+    const record = await liveToken(view, issuer.accessor, now);
     if (record === undefined) throw invalid('parent token lookup failed: no parent found');
     if (record.generation >= MAX_GENERATIONS) {
       throw invalid(`tokens may issue each other over ${MAX_GENERATIONS} generations, not more`);
@@ -130,8 +238,10 @@ export class Tokens {
 
   /** As `find`, within a view. */
   async findIn(view: View, text: string): Promise<LiveToken | undefined> {
+    const now = this.#clock.now();
+    if (text.startsWith(BATCH_PREFIX)) return this.#batch.find(view, text, now);
     const accessor = await this.accessor(view, text);
-    const found = accessor === undefined ? undefined : await liveToken(view, accessor, this.#clock.now());
+    const found = accessor === undefined ? undefined : await liveToken(view, accessor, now);
     return found === undefined || isUsedUp(found.token) ? undefined : found;
   }
 
@@ -143,22 +253,23 @@ export class Tokens {
   /** Every living token, the oldest first. */
   async list(): Promise<TokenRecord[]> {
     const now = this.#clock.now();
-    const found = await this.#store.read(async (view) => {
-      const accessors = await view.list(COLLECTION);
-      return Promise.all(accessors.map((accessor) => liveToken(view, accessor, now)));
-    });
-    return found
-      .filter((record) => record !== undefined)
-      .sort((a, b) => a.token.createdMs - b.token.createdMs || (a.accessor < b.accessor ? -1 : 1));
+    const found: LiveToken[] = [];
+    for await (const tokens of livingTokens(this.#store, now)) found.push(...tokens);
+    return found.sort((a, b) => a.token.createdMs - b.token.createdMs || (a.accessor < b.accessor ? -1 : 1));
   }
 
   /**
    * Lets a token live longer.
    *
    * @param increment seconds from now; 0 for the time it was created with.
+   * @param checkKey asked of a token that is bound to a key.
    * @throws `invalid` when it is not there, not renewable or at its maximum.
    */
-  async renew(accessor: string, increment: number): Promise<TokenRecord & { warnings: readonly string[] }> {
+  async renew(
+    accessor: string,
+    increment: number,
+    checkKey: KeyCheck = nobodyHasKey,
+  ): Promise<TokenRecord & { warnings: readonly string[] }> {
     const now = this.#clock.now();
     return this.#store.transact(async (tx) => {
       const found = await liveToken(tx, accessor, now);
@@ -166,7 +277,14 @@ export class Tokens {
       const { token } = found;
       if (!token.renewable) throw invalid('lease is not renewable', { hint: 'make a new token' });
       const age = Math.floor((now - token.createdMs) / 1000);
-      const { ttl, warnings } = grantLifetime({ ...token, age, wanted: increment, ttl: token.creationTtl });
+      const terms = token.login && (await renewalTerms(tx, token, { nowMs: now, checkKey }));
+      const { ttl, warnings } = grantLifetime({
+        ...token,
+        ttl: token.creationTtl,
+        ...terms,
+        age,
+        wanted: increment,
+      });
       const renewed: Token = { ...token, renewedMs: now, expiresMs: now + ttl * 1000 };
       tx.put(refOf(accessor), renewed);
       return { accessor, token: renewed, warnings };
@@ -175,7 +293,7 @@ export class Tokens {
 
   /** Ends a token and all that it issued. Returns whether there was one. */
   async revoke(accessor: string): Promise<boolean> {
-    return this.#store.transact((tx) => remove(tx, accessor));
+    return this.#store.transact((tx) => erase(tx, accessor));
   }
 
   /**
@@ -184,9 +302,9 @@ export class Tokens {
    */
   async revokeAlone(accessor: string): Promise<void> {
     await this.#store.transact(async (tx) => {
-      if (!(await remove(tx, accessor))) throw invalid('token to revoke not found', { field: 'token' });
+      if (!(await erase(tx, accessor))) throw invalid('token to revoke not found', { field: 'token' });
       for (const child of await childrenOf(tx, accessor)) {
-        const { parent: _, ...orphan } = child.token;
+        const { parent: _, parentSerial: _serial, ...orphan } = child.token;
         tx.put(refOf(child.accessor), orphan);
       }
     });
@@ -204,81 +322,43 @@ export class Tokens {
     });
   }
 
-  /** Removes tokens that expired, were used up or lost their parent. Returns how many. A server calls it now and then. */
-  async sweep(): Promise<number> {
-    const accessors = await this.#store.read((view) => view.list(COLLECTION));
-    let removed = 0;
-    for (let start = 0; start < accessors.length; start += SWEEP_BATCH) {
-      removed += await this.#sweepBatch(accessors.slice(start, start + SWEEP_BATCH));
-    }
-    return removed;
+  /** How many service tokens are kept, those included that hold no more. */
+  async count(): Promise<number> {
+    return (await this.#store.read((view) => listTokens(view))).length;
   }
 
-  async #sweepBatch(accessors: readonly string[]): Promise<number> {
-    const now = this.#clock.now();
-    const dead = await this.#store.read((view) => deadOf(view, accessors, now));
-    if (dead.length === 0) return 0;
-    return this.#store.transact(async (tx) => {
-      const stillDead = await deadOf(tx, dead, now);
-      for (const accessor of stillDead) tx.delete(refOf(accessor));
-      return stillDead.length;
-    });
+  /**
+   * Removes tokens that expired and, as long as there are few, those that were used up or lost their parent. Returns how many.
+   * It costs the same whatever the number of living tokens.
+   */
+  async tidy(): Promise<number> {
+    const some = await this.#store.read((view) => listTokens(view, { limit: FEW_TOKENS + 1 }));
+    return this.sweep(some.length > FEW_TOKENS ? 0 : FEW_TOKENS);
   }
+
+  /**
+   * Removes tokens that expired, and of the others some that were used up or lost their parent. A server calls it now and then.
+   * @param others at how many tokens to look whose time has not come; the next time it goes on behind them.
+   * @returns how many were removed.
+   */
+  sweep(others = FEW_TOKENS): Promise<number> {
+    return this.#sweep.run(this.#clock.now(), others);
+  }
+}
+
+async function knownRole(view: View, name: string): Promise<TokenRole> {
+  const role = await roleIn(view, name);
+  if (role === undefined) throw invalid(`unknown role ${name}`, { field: 'role' });
+  return role;
 }
 
 /** How a token is ended that nobody knows. */
 export const revoking = (accessor: string): string =>
   `nobody knows the token: end it with "coffer token revoke ${accessor}"`;
 
-/** Follows a token to the one that everything depends on. Undefined when any on the way is missing or expired. */
-async function liveToken(view: View, accessor: string, nowMs: number): Promise<LiveToken | undefined> {
-  const token = await view.get<Token>(refOf(accessor));
-  let untilMs = Number.POSITIVE_INFINITY;
-  let generation = 1;
-  let current = token;
-  while (token !== undefined && current !== undefined && !isExpired(current, nowMs)) {
-    untilMs = Math.min(untilMs, current.expiresMs ?? Number.POSITIVE_INFINITY);
-    if (current.parent === undefined) return { accessor, token, untilMs, generation };
-    current = await view.get<Token>(refOf(current.parent));
-    generation += 1;
-  }
-  return undefined;
-}
-
-async function remove(tx: Transaction, accessor: string): Promise<boolean> {
-  if ((await tx.get(refOf(accessor))) === undefined) return false;
-  tx.delete(refOf(accessor));
-  return true;
-}
-
-async function childrenOf(view: View, accessor: string): Promise<TokenRecord[]> {
-  const children: TokenRecord[] = [];
-  for (const candidate of await view.list(COLLECTION)) {
-    const token = await view.get<Token>(refOf(candidate));
-    if (token?.parent === accessor) children.push({ accessor: candidate, token });
-  }
-  return children;
-}
-
-/**
- * A text chosen by the caller may have been a token before. What that one issued ended with it, and must not come
- * back to life below the new one.
- */
-async function makeRoom(tx: Transaction, accessor: string, nowMs: number): Promise<void> {
-  const existing = await tx.get<Token>(refOf(accessor));
-  if (existing !== undefined && !isExpired(existing, nowMs)) {
-    throw invalid('cannot create a token with a duplicate ID', { field: 'id' });
-  }
-  for (const child of await childrenOf(tx, accessor)) tx.delete(refOf(child.accessor));
-}
-
-async function deadOf(view: View, accessors: readonly string[], nowMs: number): Promise<string[]> {
-  const dead: string[] = [];
-  for (const accessor of accessors) {
-    const token = await view.get<Token>(refOf(accessor));
-    if (token === undefined) continue;
-    const live = isUsedUp(token) ? undefined : await liveToken(view, accessor, nowMs);
-    if (live === undefined) dead.push(accessor);
-  }
-  return dead;
+/** A text chosen by the caller may have been a token before. */
+async function refuseTaken(view: View, accessor: string, nowMs: number): Promise<void> {
+  const existing = await view.get<Token>(refOf(accessor));
+  if (existing === undefined || isExpired(existing, nowMs)) return;
+  throw invalid('cannot create a token with a duplicate ID', { field: 'id' });
 }

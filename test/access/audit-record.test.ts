@@ -75,6 +75,36 @@ describe('an audit record', () => {
     expect(JSON.parse(recorder.request(request))).toMatchObject({ auth: {} });
   });
 
+  it('shows in clear what the mount names, at any depth, and hashes text by text what is beside it', () => {
+    const parameters = {
+      plaintext: 'aGVsbG8=',
+      context: 'tenant-7',
+      bits: 4111111111111111n,
+      batch_input: [
+        { plaintext: 'eA==', context: 'tenant-8', key_version: 3, none: null },
+        { plaintext: 'eQ==', more: { context: ['a', { context: 'b', deep: 'c' }] } },
+      ],
+      others: [{ plaintext: 'eA==' }],
+    };
+    const shown = ['context', 'bits'];
+    const { data } = JSON.parse(recorder.request({ ...request, parameters, shown })).request;
+    expect(data).toEqual({
+      plaintext: hidden('aGVsbG8='),
+      context: 'tenant-7',
+      bits: '4111111111111111',
+      batch_input: [
+        { plaintext: hidden('eA=='), context: 'tenant-8', key_version: hidden('3'), none: null },
+        { plaintext: hidden('eQ=='), more: { context: ['a', { context: 'b', deep: hidden('c') }] } },
+      ],
+      others: hidden('[{"plaintext":"eA=="}]'),
+    });
+    const answer = { status: 200, data: { keys: ['orders', 'bills'], name: 'x', count: 2 } };
+    const answered = (names?: readonly string[]) =>
+      JSON.parse(recorder.response({ ...request, shown }, { ...answer, shown: names })).response.data;
+    expect(answered(['keys'])).toEqual({ keys: ['orders', 'bills'], name: hidden('x'), count: 2 });
+    expect(answered()).toEqual({ keys: hidden('["orders","bills"]'), name: hidden('x'), count: 2 });
+  });
+
   it('tells the error of a failed request', () => {
     const line = recorder.response(request, { status: 403, error: 'permission denied' });
     expect(JSON.parse(line)).toMatchObject({ error: 'permission denied', response: { status: 403 } });

@@ -148,11 +148,34 @@ describe('rules about parameters', () => {
 });
 
 describe('a rule that demands wrapped answers', () => {
-  it.each(['min_wrapping_ttl = "1s"', 'max_wrapping_ttl = 90'])('never grants a request: %s', (rule) => {
-    expect(passes(rule, {})).toBe(false);
+  /** Whether a request is granted that asks for a wrapped answer for so many seconds; 0 for an open one. */
+  const grants = (rules: readonly string[], ttl: number): boolean =>
+    aclOf(rules.map((rule) => `path "p" { ${CAPABILITIES} ${rule} }`).join('\n')).allows(
+      'p',
+      'update',
+      {},
+      () => ({}),
+      ttl,
+    );
+
+  it.each([
+    ['min_wrapping_ttl = "1s"', [1, 1e9], [0]],
+    ['max_wrapping_ttl = 90', [1, 90], [0, 91]],
+    ['min_wrapping_ttl = "1m" max_wrapping_ttl = "1h30m"', [60, 5400], [0, 59, 5401]],
+    ['min_wrapping_ttl = 0 max_wrapping_ttl = "0s"', [0, 1], []],
+  ])('grants those within its times: %s', (rule, granted, refused) => {
+    for (const ttl of granted) expect(grants([rule], ttl)).toBe(true);
+    for (const ttl of refused) expect(grants([rule], ttl)).toBe(false);
   });
 
-  it('demands nothing when its time is zero', () => {
-    expect(passes('min_wrapping_ttl = 0', {})).toBe(true);
+  it('has the smaller of each time when several policies say one', () => {
+    const rules = [
+      'min_wrapping_ttl = 10 max_wrapping_ttl = 100',
+      'min_wrapping_ttl = 20',
+      'max_wrapping_ttl = 50',
+      '',
+    ];
+    for (const ttl of [10, 50]) expect(grants(rules, ttl)).toBe(true);
+    for (const ttl of [0, 9, 51]) expect(grants(rules, ttl)).toBe(false);
   });
 });

@@ -105,6 +105,10 @@ describe('a policy with a mistake is refused', () => {
       'path "a": min_wrapping_ttl on line 1 must be a duration such as 90 or "90s"',
     ],
     [
+      'path "a" { min_wrapping_ttl = "1h1s" max_wrapping_ttl = 3600 }',
+      'path "a": max_wrapping_ttl cannot be less than min_wrapping_ttl',
+    ],
+    [
       'path "a" { allowed_parameters = { x = "1" } }',
       'path "a": allowed_parameters on line 1 must be lists of values by name',
     ],
@@ -169,21 +173,19 @@ describe('a policy that is right may come with a warning', () => {
       'path "a/{{identity.entity.id}}" has a template, and tokens here have no entity to fill it in: it matches nothing',
     ]);
   });
-
-  it('about wrapping, which grants nothing', () => {
-    expect(parsePolicy('path "a" { capabilities = ["read"] min_wrapping_ttl = "1h" }').warnings).toEqual([
-      'path "a" demands wrapped answers, which do not exist here: it grants nothing',
-    ]);
-  });
 });
 
 describe('the default policy', () => {
-  it('lets a token look at, renew and revoke itself and ask for its capabilities, nothing else', () => {
+  it('lets a token look at, renew and revoke itself, ask for its capabilities, and hand over answers, nothing else', () => {
     const acl = new Acl(parsePolicy(DEFAULT_POLICY).rules);
     expect(acl.allows('auth/token/lookup-self', 'read')).toBe(true);
     expect(acl.allows('auth/token/renew-self', 'update')).toBe(true);
     expect(acl.allows('auth/token/revoke-self', 'update')).toBe(true);
     expect(acl.allows('sys/capabilities-self', 'update')).toBe(true);
+    for (const what of ['wrap', 'unwrap', 'lookup']) {
+      expect(acl.allows(`sys/wrapping/${what}`, 'update')).toBe(true);
+    }
+    expect(acl.allows('sys/wrapping/rewrap', 'update')).toBe(false);
     expect(acl.allows('auth/token/lookup', 'update')).toBe(false);
     expect(acl.allows('auth/token/create', 'update')).toBe(false);
     expect(acl.allows('transit/encrypt/a', 'update')).toBe(false);

@@ -108,8 +108,9 @@ describe('a request for a token', () => {
       'for a text that looks like a made one',
       { id: 'hvs.mine' },
       owner,
-      "custom token ID cannot have a '.' in the value",
+      "custom token ID cannot have the 'hvs.' prefix",
     ],
+    ['for a text with a dot', { id: 'my.own' }, owner, "custom token ID cannot have a '.' in the value"],
     [
       'for an endless root token from one that ends',
       { policies: ['root'] },

@@ -1,0 +1,214 @@
+/** Tokens that lie nowhere: all that one is stands sealed in its own text. @see docs/decisions/0185 */
+
+import { hash, type KeyObject } from 'node:crypto';
+import { lengthPrefixed, utf8 } from '../ground/bytes.ts';
+import { CofferError } from '../ground/errors.ts';
+import { when } from '../ground/objects.ts';
+import type { Random } from '../ground/random.ts';
+import { openOnce, sealOnce } from '../store/sealed/single-use-seal.ts';
+import type { Transaction, View } from '../store/store.ts';
+import { BATCH_PREFIX, couldBeBatchToken, MAX_BATCH_TOKEN_LENGTH, type Token } from './token.ts';
+import { holds, type LiveToken } from './token-documents.ts';
+import { MAX_TTL_SECONDS } from './token-lifetime.ts';
+
+const PURPOSE = 'batch tokens';
+/** The first byte of what is behind the prefix. */
+const FORMAT = 1;
+const SALT_BYTES = 32;
+const HEAD_BYTES = 1 + SALT_BYTES;
+
+/** Opened tokens are kept up to so many characters of their texts; past it the memory starts afresh. */
+const MAX_OPENED_LENGTH = 4 * 1024 * 1024;
+
+/** Which batch tokens were ended before their time: those of a path that were made before an epoch. */
+const ENDED = { collection: 'access/batch-tokens', id: 'ended' } as const;
+/** Past so many paths all batch tokens end that there are: rather too many than one too few. */
+const MAX_ENDED = 1000;
+
+interface EndedDocument {
+  /** Grows with each change. New tokens are of the latest, so that no clock has to tell what came first. */
+  readonly epoch: number;
+  readonly paths: readonly EndedPath[];
+}
+
+interface EndedPath {
+  /** With a slash at its end, or empty for all. */
+  readonly prefix: string;
+  /** Tokens of this epoch or a later one hold. */
+  readonly epoch: number;
+}
+
+/** What is sealed, under short names, since it travels with every request. Times in seconds. */
+interface SealedToken {
+  /** Display name. */
+  readonly n: string;
+  /** Policies. */
+  readonly p: readonly string[];
+  /** Path. */
+  readonly a: string;
+  /** When it was made. */
+  readonly c: number;
+  readonly ttl: number;
+  /** Epoch. */
+  readonly e: number;
+  readonly meta?: Token['meta'];
+  /** The token that issued it, and what tells that from others of its text. */
+  readonly by?: string;
+  readonly bys?: string;
+  readonly cidrs?: readonly string[];
+  /** The role of `auth/token`. */
+  readonly r?: string;
+  /** The mount of the method that somebody logged in by. */
+  readonly m?: string;
+}
+
+interface Opened {
+  readonly token: Token;
+  readonly epoch: number;
+}
+
+/** The batch tokens of a store. */
+export class BatchTokens {
+  readonly #storeId: string;
+  readonly #random: Random;
+  /** By a hash of the text; a rekey brings another key. */
+  readonly #opened = new Map<string, Opened>();
+  #openedLength = 0;
+  #openedBy: KeyObject | undefined;
+
+  constructor(storeId: string, random: Random) {
+    this.#storeId = storeId;
+    this.#random = random;
+  }
+
+  /**
+   * The text of a token. Nothing is written.
+   * @throws `too-large` for one that headers would not have room for.
+   */
+  async seal(view: View, token: Token): Promise<string> {
+    const { epoch } = await endedIn(view);
+    const salt = this.#random.bytes(SALT_BYTES);
+    const sealed = sealOnce(
+      this.#context(view.key(PURPOSE), salt),
+      utf8(JSON.stringify(packed(token, epoch))),
+      Uint8Array.of(FORMAT),
+      salt,
+    );
+    const text = BATCH_PREFIX + sealed.toString('base64url');
+    if (text.length <= MAX_BATCH_TOKEN_LENGTH) return text;
+    throw new CofferError(
+      'too-large',
+      `the batch token would be longer than ${MAX_BATCH_TOKEN_LENGTH} characters`,
+      { field: 'meta', hint: 'give it less metadata or fewer policies, or make a service token' },
+    );
+  }
+
+  /** The token that a text is, if it holds. */
+  async find(view: View, text: string, nowMs: number): Promise<LiveToken | undefined> {
+    const opened = this.#open(view.key(PURPOSE), text);
+    if (opened === undefined) return undefined;
+    const { token, epoch } = opened;
+    const { paths } = await endedIn(view);
+    if (paths.some((ended) => epoch < ended.epoch && isBelow(token.path, ended.prefix))) return undefined;
+    const held = await holds(view, token, nowMs);
+    return held && { accessor: '', token, ...held };
+  }
+
+  #open(key: KeyObject, text: string): Opened | undefined {
+    if (!couldBeBatchToken(text)) return undefined;
+    if (this.#openedBy !== key) this.#forget(key);
+    const name = hash('sha256', text, 'base64url');
+    const known = this.#opened.get(name);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(text.slice(BATCH_PREFIX.length), 'base64url');
+    // One token has one text, so that a hash of it names it.
+    if (bytes[0] !== FORMAT || BATCH_PREFIX + bytes.toString('base64url') !== text) return undefined;
+    const plain = openOnce(this.#context(key, bytes.subarray(1, HEAD_BYTES)), bytes.subarray(HEAD_BYTES));
+    if (plain === undefined) return undefined;
+    const opened = unpacked(JSON.parse(plain.toString()) as SealedToken);
+    if (this.#openedLength + text.length > MAX_OPENED_LENGTH) this.#forget(key);
+    this.#openedLength += text.length;
+    this.#opened.set(name, opened);
+    return opened;
+  }
+
+  #forget(key: KeyObject): void {
+    this.#opened.clear();
+    this.#openedLength = 0;
+    this.#openedBy = key;
+  }
+
+  #context(secret: KeyObject, salt: Uint8Array) {
+    return {
+      secret,
+      salt,
+      purpose: 'coffer/1/batch token',
+      associatedData: lengthPrefixed('coffer/1/batch token', this.#storeId),
+    };
+  }
+}
+
+/**
+ * Ends every batch token that was made before this change at a path or below it.
+ * @param path without slashes at its ends; empty for all.
+ */
+export async function endBatchTokens(tx: Transaction, path: string, nowMs: number): Promise<void> {
+  const before = await endedIn(tx);
+  // The time makes sure that no epoch comes back when an older state of the store is put in place.
+  const epoch = Math.max(before.epoch + 1, nowMs);
+  const prefix = path === '' ? '' : `${path}/`;
+  const others = before.paths.filter(
+    (ended) => !ended.prefix.startsWith(prefix) && ended.epoch > nowMs - MAX_TTL_SECONDS * 1000,
+  );
+  const paths = others.length < MAX_ENDED ? [...others, { prefix, epoch }] : [{ prefix: '', epoch }];
+  tx.put(ENDED, { epoch, paths } satisfies EndedDocument);
+}
+
+const NOTHING_ENDED: EndedDocument = { epoch: 0, paths: [] };
+
+const endedIn = async (view: View): Promise<EndedDocument> =>
+  (await view.get<EndedDocument>(ENDED)) ?? NOTHING_ENDED;
+
+const isBelow = (path: string, prefix: string): boolean => `${path}/`.startsWith(prefix);
+
+function packed(token: Token, epoch: number): SealedToken {
+  const { displayName, policies, path, meta, createdMs, creationTtl, parent, parentSerial } = token;
+  return {
+    n: displayName,
+    p: policies,
+    a: path,
+    c: createdMs / 1000,
+    ttl: creationTtl,
+    e: epoch,
+    ...when(meta !== null, { meta }),
+    ...when(parent !== undefined, { by: parent }),
+    ...when(parentSerial !== undefined, { bys: parentSerial }),
+    ...when(token.boundCidrs !== undefined, { cidrs: token.boundCidrs }),
+    ...when(token.role !== undefined, { r: token.role }),
+    ...when(token.login !== undefined, { m: token.login?.mount }),
+  };
+}
+
+function unpacked(sealed: SealedToken): Opened {
+  const { n, p, a, c, ttl, e, meta = null, by, bys, cidrs, r, m } = sealed;
+  const createdMs = c * 1000;
+  const token: Token = {
+    kind: 'batch',
+    displayName: n,
+    policies: p,
+    path: a,
+    meta,
+    createdMs,
+    creationTtl: ttl,
+    expiresMs: createdMs + ttl * 1000,
+    renewable: false,
+    explicitMaxTtl: 0,
+    period: 0,
+    ...when(by !== undefined, { parent: by }),
+    ...when(bys !== undefined, { parentSerial: bys }),
+    ...when(cidrs !== undefined, { boundCidrs: cidrs }),
+    ...when(r !== undefined, { role: r }),
+    ...(m === undefined ? {} : { login: { mount: m } }),
+  };
+  return { token, epoch: e };
+}

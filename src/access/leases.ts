@@ -1,0 +1,95 @@
+/** Leases of tokens: the names by which the family looks tokens up by the path that issued them, and ends them. */
+
+import { hash } from 'node:crypto';
+import type { Clock } from '../ground/clock.ts';
+import { turn } from '../ground/pause.ts';
+import type { Store, View } from '../store/store.ts';
+import { endBatchTokens } from './batch-tokens.ts';
+import type { Token, TokenRecord } from './token.ts';
+import { erase, type LiveToken, liveToken, livingTokens, refOf } from './token-documents.ts';
+
+const ACCESSOR_LENGTH = 40;
+/** The last segment of a lease's name: `h` and 256 bits in hex, of which the accessor is the beginning. */
+const LAST_SEGMENT = /^h(?<accessor>[0-9a-f]{40})[0-9a-f]{24}$/;
+const REST_LENGTH = 24;
+
+/** The name of a token's lease: its path, and what tells it from others of that path. */
+export function leaseOf({ accessor, token: { path } }: TokenRecord): string {
+  const rest = hash('sha256', `${path} ${accessor}`).slice(0, REST_LENGTH);
+  return `${path}/h${accessor}${rest}`;
+}
+
+/** Service tokens that end at some time have a lease each; tokens that never end, and batch tokens, have none. */
+export class Leases {
+  readonly #store: Store;
+  readonly #clock: Clock;
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** The token of a lease, if it holds. */
+  find(lease: string): Promise<LiveToken | undefined> {
+    return this.#store.read((view) => this.#findIn(view, lease));
+  }
+
+  async #findIn(view: View, lease: string): Promise<LiveToken | undefined> {
+    const { accessor } = LAST_SEGMENT.exec(lease.slice(lease.lastIndexOf('/') + 1))?.groups ?? {};
+    if (accessor?.length !== ACCESSOR_LENGTH) return undefined;
+    const found = await liveToken(view, accessor, this.#clock.now());
+    return found !== undefined && hasLease(found.token) && leaseOf(found) === lease ? found : undefined;
+  }
+
+  /** What is right below a path: leases, and with a slash at their end the paths that there are further ones below. */
+  async list(path: string): Promise<readonly string[]> {
+    const prefix = prefixOf(path);
+    const found = new Set<string>();
+    for await (const tokens of livingTokens(this.#store, this.#clock.now())) {
+      for (const record of tokens) {
+        if (!hasLease(record.token) || !isBelow(record.token, prefix)) continue;
+        const rest = leaseOf(record).slice(prefix.length);
+        const slash = rest.indexOf('/');
+        found.add(slash === -1 ? rest : rest.slice(0, slash + 1));
+      }
+      await turn();
+    }
+    return [...found].sort();
+  }
+
+  /**
+   * Ends the token of a lease, or all tokens that were made at a path or below it before this call, batch tokens as well. Whoever
+   * is killed at it leaves the rest of the service tokens to be ended by another call.
+   * @param path empty for all that there are.
+   */
+  async revoke(path: string): Promise<void> {
+    const single = await this.find(path);
+    if (single !== undefined) {
+      await this.#store.transact((tx) => erase(tx, single.accessor));
+      return;
+    }
+    const now = this.#clock.now();
+    const prefix = prefixOf(path);
+    await this.#store.transact((tx) => endBatchTokens(tx, prefix.slice(0, -1), now));
+    for await (const tokens of livingTokens(this.#store, now)) {
+      const doomed = tokens.filter(({ token }) => isBelow(token, prefix));
+      if (doomed.length === 0) continue;
+      await this.#store.transact(async (tx) => {
+        for (const { accessor } of doomed) {
+          const token = await tx.get<Token>(refOf(accessor));
+          if (token !== undefined && isBelow(token, prefix)) await erase(tx, accessor);
+        }
+      });
+    }
+  }
+}
+
+const hasLease = ({ expiresMs }: Token): boolean => expiresMs !== undefined;
+
+/** With a slash at its end, or empty. */
+function prefixOf(path: string): string {
+  const plain = path.replace(/^\/+|\/+$/g, '');
+  return plain === '' ? '' : `${plain}/`;
+}
+
+const isBelow = ({ path }: Token, prefix: string): boolean => `${path}/`.startsWith(prefix);

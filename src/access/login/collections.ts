@@ -1,0 +1,2 @@
+/** Where a method keeps which names are locked out; a collection of its mount. */
+export const LOCKED = 'locked';

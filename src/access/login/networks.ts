@@ -1,0 +1,94 @@
+import { BlockList, isIP } from 'node:net';
+import { invalid } from '../../ground/errors.ts';
+
+/** An address, or a network as `10.0.0.0/8`. Bits beyond the mask are allowed, as with peers. */
+interface Network {
+  readonly address: string;
+  readonly family: 'ipv4' | 'ipv6';
+  readonly bits: number;
+  readonly hasMask: boolean;
+}
+
+const BITS = { ipv4: 32, ipv6: 128 } as const;
+
+function parseNetwork(text: string): Network | undefined {
+  const [address = '', mask, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return undefined;
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  if (mask === undefined) return { address, family, bits: BITS[family], hasMask: false };
+  if (!/^\d{1,3}$/.test(mask) || Number(mask) > BITS[family]) return undefined;
+  return { address, family, bits: Number(mask), hasMask: true };
+}
+
+/** Networks as they are kept: a mask that leaves one address is dropped. @throws `invalid` in the words of the family. */
+export function boundNetworks(texts: readonly string[], field: string): readonly string[] {
+  return texts.map((text) => {
+    const network = parseNetwork(text.trim());
+    if (network !== undefined) {
+      const { address, bits, family } = network;
+      return bits === BITS[family] ? address : `${address}/${bits}`;
+    }
+    throw invalid(
+      `error parsing address "${text}": Unable to convert "${text}" to an IPv4 or IPv6 address, or a UNIX Socket`,
+      { field, hint: 'give addresses such as 192.0.2.7, or networks such as 10.0.0.0/8' },
+    );
+  });
+}
+
+/** Networks of which each has a mask. @throws `invalid` in the words of the family. */
+export function maskedNetworks(texts: readonly string[], field: string): readonly string[] {
+  const bad = texts.find((text) => parseNetwork(text.trim())?.hasMask !== true);
+  if (bad === undefined) return texts.map((text) => text.trim());
+  throw invalid(`failed to validate CIDR blocks: invalid CIDR address: ${bad}`, {
+    field,
+    hint: 'give networks such as 10.0.0.0/8',
+  });
+}
+
+/** Whether an address lies in one of the networks. An IPv4 address may be written as one of IPv6, as Node does. */
+export function isWithin(networks: readonly string[], address: string): boolean {
+  const version = isIP(address);
+  if (version === 0) return false;
+  return blocksOf(networks).check(address, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** Whether each network lies in one of the others whole. */
+export const areWithin = (inner: readonly string[], outer: readonly string[]): boolean =>
+  inner.every((text) => {
+    const one = parseNetwork(text);
+    return one !== undefined && outer.some((other) => isWholeWithin(one, other));
+  });
+
+/** What two lists have in common: of two networks one lies in the other, or they share nothing. */
+export const commonNetworks = (some: readonly string[], others: readonly string[]): readonly string[] => [
+  ...new Set([
+    ...some.filter((one) => areWithin([one], others)),
+    ...others.filter((one) => areWithin([one], some)),
+  ]),
+];
+
+function isWholeWithin(network: Network, text: string): boolean {
+  const around = parseNetwork(text);
+  return (
+    around !== undefined && bitsAsIpv6(around) <= bitsAsIpv6(network) && isWithin([text], network.address)
+  );
+}
+
+/** Networks of both families compared: those of IPv4 are part of IPv6 (RFC 4291, 2.5.5.2), and one of IPv6 may hold all of them. */
+const bitsAsIpv6 = ({ family, bits }: Network): number => BITS.ipv6 - BITS[family] + bits;
+
+/** By the list itself, which a stored document keeps. */
+const compiled = new WeakMap<readonly string[], BlockList>();
+
+function blocksOf(networks: readonly string[]): BlockList {
+  const known = compiled.get(networks);
+  if (known !== undefined) return known;
+  const blocks = new BlockList();
+  for (const text of networks) {
+    const network = parseNetwork(text);
+    if (network !== undefined) blocks.addSubnet(network.address, network.bits, network.family);
+  }
+  compiled.set(networks, blocks);
+  return blocks;
+}

@@ -1,0 +1,102 @@
+import { invalid } from '../../ground/errors.ts';
+import type { TokenKind } from '../token-kind.ts';
+import { boundNetworks } from './networks.ts';
+
+/** What a role or user says of the tokens of its logins, in the words of the API. Times in seconds, 0 for "not set". */
+interface NewSettings {
+  /** As they were given; a login makes policies of them. */
+  readonly token_policies: readonly string[];
+  readonly token_no_default_policy: boolean;
+  readonly token_ttl: number;
+  readonly token_max_ttl: number;
+  readonly token_explicit_max_ttl: number;
+  /** Present: each renewal lets it live so long again. */
+  readonly token_period: number;
+  /** 0: any number. */
+  readonly token_num_uses: number;
+  readonly token_bound_cidrs: readonly string[];
+  readonly token_type: 'default' | TokenKind;
+  /** Each token is bound to the address of its login. */
+  readonly token_strictly_bind_ip: boolean;
+}
+
+/** Names that settings had before; clients still send them. Those that a method knows are said by its operations. */
+export const OLDER_NAMES = {
+  policies: 'token_policies',
+  ttl: 'token_ttl',
+  max_ttl: 'token_max_ttl',
+  period: 'token_period',
+  num_uses: 'token_num_uses',
+  bound_cidrs: 'token_bound_cidrs',
+} as const satisfies Readonly<Record<string, keyof NewSettings>>;
+
+export type OlderName = keyof typeof OLDER_NAMES;
+
+/** What was set by an older name is shown by both. */
+export type OlderSettings = { readonly [N in OlderName]?: NewSettings[(typeof OLDER_NAMES)[N]] };
+
+export interface TokenSettings extends NewSettings, OlderSettings {}
+
+export const NO_SETTINGS: TokenSettings = {
+  token_policies: [],
+  token_no_default_policy: false,
+  token_ttl: 0,
+  token_max_ttl: 0,
+  token_explicit_max_ttl: 0,
+  token_period: 0,
+  token_num_uses: 0,
+  token_bound_cidrs: [],
+  token_type: 'default',
+  token_strictly_bind_ip: false,
+};
+
+/**
+ * The settings after a change; what is not mentioned stays. An older name in the change says that it was used; the value is
+ * that of the newer one.
+ * @throws `invalid` in the words of the family.
+ */
+export function changedSettings(before: TokenSettings, change: Partial<TokenSettings>): TokenSettings {
+  const changed = { ...before, ...change };
+  const { token_ttl: ttl, token_max_ttl: maxTtl, token_num_uses: uses } = changed;
+  if (maxTtl > 0 && ttl > maxTtl) {
+    throw invalid("'token_ttl' cannot be greater than 'token_max_ttl'", { field: 'token_ttl' });
+  }
+  if (uses < 0) throw invalid("'token_num_uses' cannot be negative", { field: 'token_num_uses' });
+  if (changed.token_type === 'batch') checkBatchSettings(changed);
+  const networks = boundNetworks(changed.token_bound_cidrs, 'token_bound_cidrs');
+  if (changed.token_strictly_bind_ip && networks.length > 0) {
+    throw invalid("'token_strictly_bind_ip' conflicts with 'token_bound_cidrs'; set only one", {
+      field: 'token_strictly_bind_ip',
+    });
+  }
+  return withOlderNames({ ...changed, token_bound_cidrs: networks }, change);
+}
+
+/** The newer name alone takes back that the older one was used. */
+function withOlderNames(settings: TokenSettings, change: Partial<TokenSettings>): TokenSettings {
+  const names = Object.keys(OLDER_NAMES) as OlderName[];
+  const shown = names.flatMap((older) => {
+    const name = OLDER_NAMES[older];
+    const value = settings[name];
+    const isUsed =
+      change[older] !== undefined || (change[name] === undefined && settings[older] !== undefined);
+    return isUsed && !isUnset(value) ? [[older, value]] : [];
+  });
+  const rest = Object.entries(settings).filter(([name]) => !Object.hasOwn(OLDER_NAMES, name));
+  return Object.fromEntries([...rest, ...shown]) as unknown as TokenSettings;
+}
+
+const isUnset = (value: number | readonly string[]): boolean =>
+  typeof value === 'number' ? value === 0 : value.length === 0;
+
+function checkBatchSettings({ token_period: period, token_num_uses: uses }: TokenSettings): void {
+  const what = period > 0 ? 'periodic tokens' : uses > 0 ? 'tokens with limited use count' : undefined;
+  if (what === undefined) return;
+  throw invalid(`'token_type' cannot be 'batch' or 'default_batch' when set to generate ${what}`, {
+    field: 'token_type',
+  });
+}
+
+/** The settings for a login from an address. */
+export const settingsFrom = (settings: TokenSettings, address: string): TokenSettings =>
+  settings.token_strictly_bind_ip ? { ...settings, token_bound_cidrs: [address] } : settings;

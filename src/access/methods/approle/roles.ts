@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { invalid } from '../../../ground/errors.ts';
+import { collectionOf } from '../../../mounts/mounts.ts';
+import type { ListOptions } from '../../../store/store.ts';
+import { maskedNetworks } from '../../login/networks.ts';
+import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
+import { findRole, type Role, type RoleSettings, type Room, roleIdRef, roleRef } from './documents.ts';
+import { ROLES } from './mount-type.ts';
+
+export const NEW_ROLE: RoleSettings = {
+  bind_secret_id: true,
+  secret_id_bound_cidrs: [],
+  secret_id_num_uses: 0,
+  secret_id_ttl: 0,
+  local_secret_ids: false,
+};
+
+/** What is to be changed of a role; what is absent stays. */
+export interface RoleChange {
+  readonly settings: Partial<RoleSettings>;
+  readonly token: Partial<TokenSettings>;
+  readonly roleId?: string;
+}
+
+const KEY_BYTES = 32;
+
+export const listRoles = ({ store, mount }: Room, options: ListOptions): Promise<readonly string[]> =>
+  store.read((view) => view.list(collectionOf(mount, ROLES), options));
+
+export const readRole = ({ store, mount }: Room, name: string): Promise<Role | undefined> =>
+  store.read((view) => findRole(view, mount, name));
+
+/** Makes or changes a role. @throws `invalid` in the words of the family. */
+export async function writeRole(
+  { store, mount, random }: Room,
+  name: string,
+  { settings, token, roleId }: RoleChange,
+): Promise<void> {
+  await store.transact(async (tx) => {
+    const before = await findRole(tx, mount, name);
+    if (before !== undefined && settings.local_secret_ids !== undefined) {
+      throw invalid('local_secret_ids can only be modified during role creation', {
+        field: 'local_secret_ids',
+      });
+    }
+    const role: Role = {
+      key: before?.key ?? random.bytes(KEY_BYTES).toString('base64'),
+      roleId: roleId ?? before?.roleId ?? randomUUID(),
+      settings: checked({ ...(before?.settings ?? NEW_ROLE), ...settings }),
+      token: changedSettings(before?.token ?? NO_SETTINGS, token),
+    };
+    if (!isBound(role)) throw invalid('at least one constraint should be enabled on the role');
+    if (role.roleId !== before?.roleId) {
+      if ((await tx.get(roleIdRef(mount, role.roleId))) !== undefined) {
+        throw invalid('role_id already in use', { field: 'role_id' });
+      }
+      if (before !== undefined) tx.delete(roleIdRef(mount, before.roleId));
+      tx.put(roleIdRef(mount, role.roleId), { role: name });
+    }
+    tx.put(roleRef(mount, name), role);
+  });
+}
+
+/** Its secret IDs let nobody in any more, and are cleared away by the next tidying; its tokens live until they end. */
+export async function removeRole({ store, mount }: Room, name: string): Promise<void> {
+  await store.transact(async (tx) => {
+    const role = await findRole(tx, mount, name);
+    if (role === undefined) return;
+    tx.delete(roleRef(mount, name));
+    tx.delete(roleIdRef(mount, role.roleId));
+  });
+}
+
+function checked(settings: RoleSettings): RoleSettings {
+  if (settings.secret_id_num_uses < 0) {
+    throw invalid('secret_id_num_uses cannot be negative', { field: 'secret_id_num_uses' });
+  }
+  const networks = maskedNetworks(settings.secret_id_bound_cidrs, 'secret_id_bound_cidrs');
+  return { ...settings, secret_id_bound_cidrs: networks };
+}
+
+const isBound = ({ settings, token }: Role): boolean =>
+  settings.bind_secret_id || settings.secret_id_bound_cidrs.length > 0 || token.token_bound_cidrs.length > 0;

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { denied, invalid, notFound } from '../../../ground/errors.ts';
+import type { Mount } from '../../../mounts/mounts.ts';
+import { collectionOf } from '../../../mounts/mounts.ts';
+import type { ListOptions, View } from '../../../store/store.ts';
+import { areWithin, boundNetworks, maskedNetworks } from '../../login/networks.ts';
+import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
+import {
+  type AccessorEntry,
+  accessorRef,
+  findRole,
+  hasEnded,
+  type Role,
+  type Room,
+  removeSecret,
+  type SecretId,
+  secretDocument,
+  secretPrefix,
+  secretRef,
+} from './documents.ts';
+import { SECRETS } from './mount-type.ts';
+
+/** What is asked of a new secret ID; what is absent is as the role says. */
+export interface SecretRequest {
+  /** Of the caller's choice; absent for a random one. */
+  readonly secretId?: string;
+  readonly meta: Readonly<Record<string, string>>;
+  readonly cidrs: readonly string[];
+  readonly tokenCidrs: readonly string[];
+  readonly uses?: number | undefined;
+  /** Seconds. */
+  readonly ttl?: number | undefined;
+}
+
+export interface MadeSecret {
+  readonly secretId: string;
+  readonly secret: SecretId;
+}
+
+/** How a secret ID is named: by itself, or by its accessor. */
+export type SecretName = { readonly secretId: string } | { readonly accessor: string };
+
+interface FoundSecret {
+  readonly id: string;
+  readonly secret: SecretId;
+}
+
+/** Makes a secret ID. @throws `invalid` in the words of the family. */
+export function makeSecret(room: Room, name: string, request: SecretRequest): Promise<MadeSecret> {
+  const { store, mount, clock } = room;
+  return store.transact(async (tx) => {
+    const role = await findRole(tx, mount, name);
+    if (role === undefined) throw missingRole(name);
+    if (!role.settings.bind_secret_id) throw invalid('bind_secret_id is not set on the role');
+    const secretId = request.secretId ?? randomUUID();
+    const id = secretDocument(role, secretId);
+    const now = clock.now();
+    const there = await tx.get<SecretId>(secretRef(mount, id));
+    if (there !== undefined) {
+      if (!hasEnded(there, now)) throw invalid('failed to store secret_id: SecretID is already registered');
+      removeSecret(tx, mount, id, there);
+    }
+    const ttl = Math.min(ttlOf(role, request.ttl), mount.config?.max_lease_ttl ?? MAX_TTL_SECONDS);
+    const secret: SecretId = {
+      role: name,
+      accessor: randomUUID(),
+      meta: request.meta,
+      createdMs: now,
+      updatedMs: now,
+      ttl,
+      ...(ttl === 0 ? {} : { expiresMs: now + ttl * 1000 }),
+      uses: usesOf(role, request.uses),
+      ...networksOf(role, request),
+    };
+    tx.put(secretRef(mount, id), secret);
+    tx.put(accessorRef(mount, secret.accessor), { role: name, secret: id });
+    return { secretId, secret };
+  });
+}
+
+function usesOf({ settings }: Role, wanted: number | undefined): number {
+  const most = settings.secret_id_num_uses;
+  if (wanted === undefined) return most;
+  if (wanted < 0) throw invalid('num_uses cannot be negative', { field: 'num_uses' });
+  if (most > 0 && (wanted === 0 || wanted > most)) {
+    throw invalid("num_uses cannot be higher than the role's secret_id_num_uses", { field: 'num_uses' });
+  }
+  return wanted;
+}
+
+function ttlOf({ settings }: Role, wanted: number | undefined): number {
+  const most = settings.secret_id_ttl;
+  if (wanted === undefined) return most;
+  if (most > 0 && (wanted === 0 || wanted > most)) {
+    throw invalid("ttl cannot be longer than the role's secret_id_ttl", { field: 'ttl' });
+  }
+  return wanted;
+}
+
+function networksOf(role: Role, request: SecretRequest): Pick<SecretId, 'cidrs' | 'tokenCidrs'> {
+  const cidrs = maskedNetworks(request.cidrs, 'cidr_list');
+  checkWithin(cidrs, role.settings.secret_id_bound_cidrs, 'cidr_list');
+  const tokenCidrs = boundNetworks(request.tokenCidrs, 'token_bound_cidrs');
+  checkWithin(tokenCidrs, role.token.token_bound_cidrs, 'token_bound_cidrs');
+  return { cidrs, tokenCidrs };
+}
+
+function checkWithin(inner: readonly string[], outer: readonly string[], field: string): void {
+  if (outer.length === 0 || areWithin(inner, outer)) return;
+  throw invalid(
+    `failed to verify subset relationship between CIDR blocks on the role [${outer.join(' ')}] and CIDR blocks on the secret ID [${inner.join(' ')}]`,
+    { field },
+  );
+}
+
+/** The accessors of a role's secret IDs. @throws `invalid` for a role that is not there. */
+export function listSecrets(
+  { store, mount, clock }: Room,
+  name: string,
+  { after, limit }: ListOptions,
+): Promise<readonly string[]> {
+  return store.read(async (view) => {
+    const role = await findRole(view, mount, name);
+    if (role === undefined) throw missingRole(name);
+    const accessors: string[] = [];
+    for (const id of await secretsOf(view, mount, role)) {
+      const secret = await view.get<SecretId>(secretRef(mount, id));
+      if (secret !== undefined && !hasEnded(secret, clock.now())) accessors.push(secret.accessor);
+    }
+    const page = accessors.sort().filter((accessor) => after === undefined || accessor > after);
+    return limit === undefined ? page : page.slice(0, limit);
+  });
+}
+
+async function secretsOf(view: View, mount: Mount, role: Role): Promise<readonly string[]> {
+  const prefix = secretPrefix(role);
+  const ids = await view.list(collectionOf(mount, SECRETS), { after: prefix });
+  const end = ids.findIndex((id) => !id.startsWith(prefix));
+  return end === -1 ? ids : ids.slice(0, end);
+}
+
+/**
+ * A secret ID of a role; undefined when it is not one, or is one of another role.
+ * @throws `invalid` for a role, `not-found` for an accessor that is not there.
+ */
+export function lookUpSecret(
+  { store, mount, clock }: Room,
+  name: string,
+  named: SecretName,
+): Promise<SecretId | undefined> {
+  return store.read(async (view) => {
+    const found = await find(view, mount, name, named);
+    if (found === undefined || found.secret.role !== name || hasEnded(found.secret, clock.now())) {
+      return undefined;
+    }
+    return found.secret;
+  });
+}
+
+/**
+ * Ends a secret ID; the tokens that it gave live on. One that is not there is no error.
+ * @throws `invalid` for a role, `not-found` for an accessor that is not there; `denied` for an accessor of another role.
+ */
+export async function destroySecret({ store, mount }: Room, name: string, named: SecretName): Promise<void> {
+  await store.transact(async (tx) => {
+    const found = await find(tx, mount, name, named);
+    if (found === undefined) return;
+    if (found.secret.role !== name)
+      throw denied('invalid secret id accessor', { field: 'secret_id_accessor' });
+    removeSecret(tx, mount, found.id, found.secret);
+  });
+}
+
+async function find(
+  view: View,
+  mount: Mount,
+  name: string,
+  named: SecretName,
+): Promise<FoundSecret | undefined> {
+  const role = await findRole(view, mount, name);
+  if (role === undefined) throw missingRole(name);
+  const id =
+    'secretId' in named ? secretDocument(role, named.secretId) : await idOf(view, mount, named.accessor);
+  const secret = await view.get<SecretId>(secretRef(mount, id));
+  return secret === undefined ? undefined : { id, secret };
+}
+
+async function idOf(view: View, mount: Mount, accessor: string): Promise<string> {
+  const entry = await view.get<AccessorEntry>(accessorRef(mount, accessor));
+  if (entry !== undefined) return entry.secret;
+  throw notFound(`failed to find accessor entry for secret_id_accessor: "${accessor}"`, {
+    field: 'secret_id_accessor',
+  });
+}
+
+export const missingRole = (name: string) => invalid(`role "${name}" does not exist`, { field: 'role_name' });

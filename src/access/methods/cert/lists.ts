@@ -1,0 +1,124 @@
+/** The lists of revoked certificates of a mount. */
+
+import { asCofferError, type CofferError, invalid } from '../../../ground/errors.ts';
+import { when } from '../../../ground/objects.ts';
+import { collectionOf } from '../../../mounts/mounts.ts';
+import type { ListOptions, View } from '../../../store/store.ts';
+import type { Certificate } from '../../x509/certificate.ts';
+import { parseRevocationList, type RevocationList, revocationListIn } from '../../x509/revocation-list.ts';
+import { allIn, type KeptList, listRef, type Role, type Room } from './documents.ts';
+import { fetchList } from './fetch-list.ts';
+import { LISTS, ROLES } from './mount-type.ts';
+import { certificatesOf } from './roles.ts';
+
+/** Bytes of a list, in the form that it comes in: some 100,000 certificates. */
+export const MOST_LIST_BYTES = 4 * 1024 * 1024;
+
+export const listLists = ({ store, mount }: Room, options: ListOptions): Promise<readonly string[]> =>
+  store.read((view) => view.list(collectionOf(mount, LISTS), options));
+
+/** @throws `invalid`, as peers, for one that is not there. */
+export async function readList({ store, mount }: Room, name: string): Promise<KeptList> {
+  const found = await store.read((view) => view.get<KeptList>(listRef(mount, name)));
+  if (found === undefined) throw noList(name);
+  return found;
+}
+
+/** @throws `invalid`, as peers, for one that is not there. */
+export async function removeList({ store, mount }: Room, name: string): Promise<void> {
+  await store.transact(async (tx) => {
+    if ((await tx.get(listRef(mount, name))) === undefined) throw noList(name);
+    tx.delete(listRef(mount, name));
+  });
+}
+
+const noList = (name: string): CofferError => invalid(`no such CRL ${name}`, { field: 'name' });
+
+/** Keeps a list that somebody has at hand. @throws `invalid`. */
+export async function keepList({ store, mount }: Room, name: string, text: string): Promise<void> {
+  if (text.length > 2 * MOST_LIST_BYTES) throw unparsed('it is too long');
+  const list = parsing(() => parseRevocationList(text));
+  await store.transact(async (tx) => tx.put(listRef(mount, name), kept(list)));
+}
+
+/** Fetches a list, and from then on whenever it is out of date. @throws `invalid`, `unavailable`. */
+export async function followList(room: Room, name: string, url: string): Promise<void> {
+  const list = await fetched(room, url);
+  await room.store.transact(async (tx) => tx.put(listRef(room.mount, name), kept(list, url)));
+}
+
+/**
+ * Fetches again what is out of date. What can't be had stays as it was: those that it names are still revoked.
+ * @returns what could not be had, and why.
+ */
+export async function refreshLists(
+  room: Room,
+): Promise<readonly { readonly name: string; readonly reason: string }[]> {
+  const nowMs = room.clock.now();
+  const all = await room.store.read((view) => allIn<KeptList>(view, room.mount, LISTS));
+  const failures: { name: string; reason: string }[] = [];
+  for (const [name, { source }] of all) {
+    if (source === undefined || (source.nextMs ?? Number.POSITIVE_INFINITY) > nowMs) continue;
+    try {
+      const list = await fetched(room, source.url);
+      await room.store.transact(async (tx) => {
+        const now = await tx.get<KeptList>(listRef(room.mount, name));
+        // Somebody may have taken it away, or put another in its place.
+        if (now?.source?.url !== source.url) return;
+        // A list is signed, but anybody can keep one of last month, and hand that out in place of today's.
+        if (list.sinceMs < (now.sinceMs ?? 0)) throw unparsed('it is older than the one that is kept');
+        tx.put(listRef(room.mount, name), kept(list, source.url));
+      });
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known === undefined) throw error;
+      failures.push({ name, reason: known.message });
+    }
+  }
+  return failures;
+}
+
+/** Whoever stands between could hand out a list without the one certificate: so who signed it is looked at, where that can be known. */
+async function fetched({ store, mount }: Room, url: string): Promise<RevocationList> {
+  const bytes = await fetchList(url, MOST_LIST_BYTES);
+  const list = parsing(() => revocationListIn(bytes));
+  // It would take the place of all that was revoked before.
+  if (list.isDelta) throw unparsed('it says only what changed', 'give the address of the whole list');
+  const authorities = (await store.read((view) => authoritiesIn(view, mount))).filter(
+    ({ subject }) => subject === list.issuer,
+  );
+  if (authorities.some((authority) => list.isSignedBy(authority))) return list;
+  if (authorities.length > 0) throw unparsed('its signature is not that of its authority');
+  if (url.startsWith('https:')) return list;
+  throw unparsed(
+    'no role has the authority that signed it, so nobody can tell whose it is',
+    'fetch it over https, or make the role first',
+  );
+}
+
+async function authoritiesIn(view: View, mount: Room['mount']): Promise<readonly Certificate[]> {
+  const roles = await allIn<Role>(view, mount, ROLES);
+  return roles.flatMap(([, role]) => certificatesOf(role)).filter(({ isAuthority }) => isAuthority);
+}
+
+const kept = ({ issuer, serials, sinceMs, nextMs }: RevocationList, url?: string): KeptList => ({
+  issuer,
+  serials,
+  sinceMs,
+  ...when(url !== undefined, {
+    source: { url: url ?? '', ...when(nextMs !== undefined, { nextMs: nextMs ?? 0 }) },
+  }),
+});
+
+function parsing<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined) throw error;
+    throw unparsed(known.message);
+  }
+}
+
+const unparsed = (why: string, hint = 'give a list of revoked certificates in PEM'): CofferError =>
+  invalid(`failed to parse CRL: ${why}`, { field: 'crl', hint });

@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import { asCofferError, denied, invalid } from '../../../ground/errors.ts';
+import type { View } from '../../../store/store.ts';
+import type { Login } from '../../login/login-token.ts';
+import { isWithin } from '../../login/networks.ts';
+import { settingsFrom } from '../../login/token-settings.ts';
+import type { IssuedToken, Tokens } from '../../tokens.ts';
+import type { Certificate } from '../../x509/certificate.ts';
+import { type Room, roleRef } from './documents.ts';
+import { type Admitted, judge } from './judge.ts';
+import { type ClientCertificates, type Presented, readPresented } from './presented.ts';
+import { extensionText } from './requirements.ts';
+
+/** What somebody logs in with, and from where. */
+export interface Attempt {
+  readonly certificates: ClientCertificates | undefined;
+  /** The role; empty for the strictest that fits. */
+  readonly name: string;
+  readonly address: string;
+}
+
+/**
+ * Lets a client in for the certificate of its connection.
+ * @throws `invalid` in the words of the family; `denied` from elsewhere than the role is bound to.
+ */
+export async function login(room: Room, tokens: Tokens, attempt: Attempt): Promise<IssuedToken> {
+  const presented = readPresented(attempt.certificates);
+  // Who has nothing that counts never holds the store.
+  const { name } = await room.store.read((view) => admit(view, room, presented, attempt));
+  return tokens.login(async (tx) => {
+    const admitted = await admit(tx, room, presented, { ...attempt, name });
+    return loginOf(room, admitted, presented.leaf, attempt.address);
+  });
+}
+
+/** The role that a login without a name would come to; undefined where none lets the client in. */
+export async function roleThatFits(
+  { store, mount, clock }: Room,
+  certificates: ClientCertificates | undefined,
+): Promise<string | undefined> {
+  try {
+    const presented = readPresented(certificates);
+    const found = await store.read((view) => judge(view, mount, presented, { name: '', nowMs: clock.now() }));
+    return found.name;
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+async function admit(
+  view: View,
+  { mount, clock }: Room,
+  presented: Presented,
+  { name, address }: Attempt,
+): Promise<Admitted> {
+  const admitted = await judge(view, mount, presented, { name, nowMs: clock.now() });
+  const { token_bound_cidrs: networks } = admitted.role.token;
+  if (networks.length > 0 && !isWithin(networks, address)) throw denied('permission denied');
+  if (presented.leaf.commonName === '') {
+    throw invalid('missing name in alias', { hint: 'use a certificate with a common name' });
+  }
+  return admitted;
+}
+
+function loginOf({ mount }: Room, { name, role }: Admitted, leaf: Certificate, address: string): Login {
+  const { settings, token } = role;
+  const told = settings.allowed_metadata_extensions.flatMap((type) => {
+    const text = extensionText(leaf, type);
+    return text === undefined ? [] : [[type.replaceAll('.', '-'), text]];
+  });
+  return {
+    mount,
+    path: `${mount.path}/login`,
+    displayName: settings.display_name,
+    meta: {
+      ...Object.fromEntries(told),
+      authority_key_id: leaf.authorityKeyId,
+      cert_name: name,
+      common_name: leaf.commonName,
+      serial_number: leaf.serial,
+      subject_key_id: leaf.subjectKeyId,
+    },
+    settings: settingsFrom(token, address),
+    role: roleRef(mount, name),
+    name,
+    keepsPolicies: true,
+    certifiedKey: keyIdOf(leaf),
+  };
+}
+
+/** Names a key for good, whatever certificates are made for it. */
+export const keyIdOf = ({ x509 }: Certificate): string =>
+  hash('sha256', x509.publicKey.export({ type: 'spki', format: 'der' }), 'base64');

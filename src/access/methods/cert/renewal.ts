@@ -1,0 +1,26 @@
+import { invalid } from '../../../ground/errors.ts';
+import type { Mount } from '../../../mounts/mounts.ts';
+import type { View } from '../../../store/store.ts';
+import type { KeyCheck } from '../../login/login-token.ts';
+import type { TokenLogin } from '../../token.ts';
+import { type MountSettings, settingsRef } from './documents.ts';
+import { judge } from './judge.ts';
+import { keyIdOf } from './login.ts';
+import { type ClientCertificates, nobodysCertificate, readPresented } from './presented.ts';
+
+/**
+ * Who has a token renewed must have a certificate that its role still takes, for the key that logged in; else the token alone,
+ * stolen, could be kept for good.
+ * @param certificates of the connection.
+ */
+export const certificateCheck =
+  (certificates: ClientCertificates | undefined): KeyCheck =>
+  async (view: View, mount: Mount, { name, certifiedKey }: TokenLogin, nowMs: number) => {
+    const settings = await view.get<MountSettings>(settingsRef(mount));
+    if (settings?.disable_binding) return;
+    const presented = readPresented(certificates);
+    if (name === undefined) throw nobodysCertificate();
+    await judge(view, mount, presented, { name, nowMs });
+    if (keyIdOf(presented.leaf) === certifiedKey) return;
+    throw invalid('client identity during renewal not matching client identity used during login');
+  };

@@ -1,0 +1,173 @@
+import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
+import { pemBlocks } from '../../../ground/pem.ts';
+import { collectionOf, type Mount } from '../../../mounts/mounts.ts';
+import type { ListOptions } from '../../../store/store.ts';
+import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
+import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
+import { type Certificate, readCertificate } from '../../x509/certificate.ts';
+import { isForClients } from '../../x509/chain.ts';
+import { type Role, type RoleSettings, type Room, roleRef } from './documents.ts';
+import { ROLES } from './mount-type.ts';
+
+const NEW_ROLE: RoleSettings = {
+  certificate: '',
+  display_name: '',
+  allowed_names: [],
+  allowed_common_names: [],
+  allowed_dns_sans: [],
+  allowed_email_sans: [],
+  allowed_uri_sans: [],
+  allowed_organizational_units: [],
+  required_extensions: [],
+  allowed_metadata_extensions: [],
+};
+
+/** Characters of the certificates of a role: some hundred authorities. */
+const MOST_CHARACTERS = 256 * 1024;
+
+/** What is to be changed of a role; what is absent stays. */
+export interface RoleChange {
+  readonly settings: Partial<RoleSettings>;
+  readonly token: Partial<TokenSettings>;
+}
+
+export const listRoles = ({ store, mount }: Room, options: ListOptions): Promise<readonly string[]> =>
+  store.read((view) => view.list(collectionOf(mount, ROLES), options));
+
+export const readRole = ({ store, mount }: Room, name: string): Promise<Role | undefined> =>
+  store.read((view) => view.get<Role>(roleRef(mount, name)));
+
+/**
+ * Makes or changes a role.
+ * @returns what is to be said of it.
+ * @throws `invalid` in the words of the family.
+ */
+export async function writeRole(
+  { store, mount }: Room,
+  name: string,
+  { settings, token }: RoleChange,
+): Promise<readonly string[]> {
+  return store.transact(async (tx) => {
+    const before = await tx.get<Role>(roleRef(mount, name));
+    const changed = { ...(before?.settings ?? NEW_ROLE), ...settings };
+    requireExtensionRules(changed);
+    requireOrderedTimes({ ...(before?.token ?? NO_SETTINGS), ...token }, token);
+    const role: Role = {
+      settings: { ...changed, display_name: changed.display_name || name },
+      token: changedSettings(before?.token ?? NO_SETTINGS, token),
+    };
+    requireCertificates(certificatesOf(role));
+    tx.put(roleRef(mount, name), role);
+    return warningsOf(mount, role.token);
+  });
+}
+
+/** Its tokens live until they end, and are not renewed. */
+export async function removeRole({ store, mount }: Room, name: string): Promise<void> {
+  const ref = roleRef(mount, name);
+  await store.transact(async (tx) => {
+    if ((await tx.get(ref)) !== undefined) tx.delete(ref);
+  });
+}
+
+/** By the role itself, which the store's cache keeps. */
+const read = new WeakMap<Role, readonly Certificate[]>();
+
+/** The certificates of a role, those of authorities or one leaf. @throws `invalid` when there is none, or one that is broken. */
+export function certificatesOf(role: Role): readonly Certificate[] {
+  const known = read.get(role);
+  if (known !== undefined) return known;
+  const { certificate: pem } = role.settings;
+  const blocks = pem.length > MOST_CHARACTERS ? [] : pemBlocks(pem).blocks;
+  const found = blocks.filter(({ label }) => label === 'CERTIFICATE').map(({ bytes }) => parsed(bytes));
+  if (found.length === 0) throw unparsed();
+  read.set(role, found);
+  return found;
+}
+
+const unparsed = () =>
+  invalid('failed to parse certificate', {
+    field: 'certificate',
+    hint: 'give the certificates of authorities, or that of one client, in PEM',
+  });
+
+function parsed(der: Buffer): Certificate {
+  try {
+    return readCertificate(der);
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    throw unparsed();
+  }
+}
+
+/** Whether the role is about one certificate, and not about all that some authority signs. */
+export const isPinned = (certificates: readonly Certificate[]): boolean =>
+  certificates[0]?.isAuthority === false;
+
+function requireCertificates(certificates: readonly Certificate[]): void {
+  const [first] = certificates;
+  if (first !== undefined && isPinned(certificates) && !isForClients(first)) {
+    throw invalid('nonCA certificates should have TLS client authentication set as an extended key usage', {
+      field: 'certificate',
+    });
+  }
+}
+
+const OBJECT_IDENTIFIER = /^\d+(?:\.\d+)+$/;
+
+function requireExtensionRules({ required_extensions, allowed_metadata_extensions }: RoleSettings): void {
+  for (const rule of required_extensions) {
+    const colon = rule.indexOf(':');
+    if (colon !== -1 && OBJECT_IDENTIFIER.test(rule.slice(0, colon))) continue;
+    throw invalid(`required_extensions must be of the form oid:value, not ${JSON.stringify(rule)}`, {
+      field: 'required_extensions',
+      hint: 'write it as 1.2.840.113556.1.4.656:value',
+    });
+  }
+  const bad = allowed_metadata_extensions.find((identifier) => !OBJECT_IDENTIFIER.test(identifier));
+  if (bad === undefined) return;
+  throw invalid(`allowed_metadata_extensions must be object identifiers, not ${JSON.stringify(bad)}`, {
+    field: 'allowed_metadata_extensions',
+  });
+}
+
+/** Peers have a text of their own where the older names were used. */
+function requireOrderedTimes(
+  { token_ttl: ttl, token_max_ttl: longest }: TokenSettings,
+  change: Partial<TokenSettings>,
+): void {
+  const isOlder = change.ttl !== undefined || change.max_ttl !== undefined;
+  if (isOlder && longest > 0 && ttl > longest)
+    throw invalid('ttl should be shorter than max_ttl', { field: 'ttl' });
+}
+
+function warningsOf({ config = {} }: Mount, token: TokenSettings): readonly string[] {
+  const longest = config.max_lease_ttl ?? MAX_TTL_SECONDS;
+  const usual = config.default_lease_ttl ?? longest;
+  const warnings: string[] = [];
+  if (token.token_ttl > usual) {
+    warnings.push(
+      `Given ttl of ${token.token_ttl} seconds is greater than current mount/system default of ${usual} seconds`,
+    );
+  }
+  if (token.token_max_ttl > longest) {
+    warnings.push(
+      `Given max_ttl of ${token.token_max_ttl} seconds is greater than current mount/system default of ${longest} seconds`,
+    );
+  }
+  if (token.token_period > longest) {
+    warnings.push(
+      `Given period of ${token.token_period} seconds is greater than the backend's maximum TTL of ${longest} seconds`,
+    );
+  }
+  return warnings;
+}
+
+/** @throws `unsupported`: whoever asks for it relies on it. */
+export function refuseOnlineChecks(isWanted: boolean): void {
+  if (!isWanted) return;
+  throw unsupported('OCSP is not supported', {
+    field: 'ocsp_enabled',
+    hint: 'give lists of revoked certificates below crls/',
+  });
+}

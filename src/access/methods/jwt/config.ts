@@ -1,0 +1,138 @@
+import { X509Certificate } from 'node:crypto';
+import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
+import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type Room } from './documents.ts';
+import { isTrustworthy } from './issuer-document.ts';
+import { fetchKeySet, type KeySource, printSource, sourceOf } from './key-set.ts';
+import { keysOf } from './keys.ts';
+import { givenKeys } from './public-keys.ts';
+import { ALGORITHMS } from './signed-token.ts';
+
+/** What is checked beside a configuration, and not kept. */
+export interface ConfigExtras {
+  /** An issuer that can't be asked now is a warning, not an error. */
+  readonly skipsValidation: boolean;
+  /** Only browsers would need it, so the store need not know it. */
+  readonly clientSecret: string;
+  /** Refused unless it is empty. */
+  readonly provider: Readonly<Record<string, unknown>>;
+}
+
+export const readConfig = ({ store, mount }: Room): Promise<JwtConfig | undefined> =>
+  store.read((view) => view.get<JwtConfig>(configRef(mount)));
+
+/** Why tokens can't be verified at present; undefined when they can. */
+export async function configProblem(room: Room, config: JwtConfig): Promise<string | undefined> {
+  try {
+    await keysOf(room, config).current();
+    return undefined;
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined) throw error;
+    return known.message;
+  }
+}
+
+/**
+ * Replaces the configuration of a mount, after its issuer was asked.
+ * @returns warnings.
+ * @throws `invalid` in the words of the family.
+ */
+export async function writeConfig(
+  room: Room,
+  config: JwtConfig,
+  extras: ConfigExtras,
+): Promise<readonly string[]> {
+  const source = checked(config, extras);
+  let keys = '';
+  const warnings: string[] = [];
+  if (source !== undefined) {
+    try {
+      keys = await fetchKeySet(source);
+    } catch (error) {
+      const text = 'jwksUrl' in source ? 'error checking jwks URL' : 'error checking oidc discovery URL';
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!extras.skipsValidation) throw invalid(text, { hint: reason, cause: error });
+      warnings.push(`${text}: ${reason}`);
+    }
+  }
+  const { store, mount, clock } = room;
+  await store.transact(async (tx) => {
+    tx.put(configRef(mount), config);
+    const fetched = fetchedRef(mount);
+    if (source !== undefined) {
+      const found: FetchedKeys = { source: printSource(source), keys, fetchedMs: clock.now() };
+      tx.put(fetched, found);
+    } else if ((await tx.get(fetched)) !== undefined) tx.delete(fetched);
+  });
+  return warnings;
+}
+
+/** Where the keys are to be fetched. */
+function checked(config: JwtConfig, extras: ConfigExtras): KeySource | undefined {
+  const {
+    oidc_discovery_url: discoveryUrl,
+    jwks_url: jwksUrl,
+    jwt_validation_pubkeys: pems,
+    oidc_client_id: clientId,
+    oidc_response_mode: mode,
+    oidc_response_types: types,
+  } = config;
+  const hasProvider = Object.keys(extras.provider).length > 0;
+  const sources = [discoveryUrl !== '', jwksUrl !== '', pems.length > 0].filter((isSet) => isSet).length;
+  if (hasProvider) {
+    throw unsupported('provider_config is not supported', {
+      field: 'provider_config',
+      hint: 'give the keys by "jwks_url" or "jwt_validation_pubkeys"',
+    });
+  }
+  if (sources !== 1) {
+    throw invalid(
+      "exactly one of 'jwt_validation_pubkeys', 'jwks_url', 'jwks_pairs', 'oidc_discovery_url', or 'provider_config' must be set",
+    );
+  }
+  if (discoveryUrl.includes('.well-known')) {
+    throw invalid("'oidc_discovery_url' contains '.well-known' component", { field: 'oidc_discovery_url' });
+  }
+  checkUrl('oidc_discovery_url', discoveryUrl);
+  checkUrl('jwks_url', jwksUrl);
+  checkCertificates('oidc_discovery_ca_pem', config.oidc_discovery_ca_pem);
+  checkCertificates('jwks_ca_pem', config.jwks_ca_pem);
+  if ((clientId === '') !== (extras.clientSecret === '')) {
+    throw invalid("both 'oidc_client_id' and 'oidc_client_secret' must be set for OIDC", {
+      field: 'oidc_client_id',
+    });
+  }
+  givenKeys(pems);
+  const unknown = config.jwt_supported_algs.find((name) => !ALGORITHMS.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(`invalid jwt_supported_algs: unsupported signing algorithm ${JSON.stringify(unknown)}`, {
+      field: 'jwt_supported_algs',
+      hint: 'use some of RS256, ES256, PS256, their longer ones, and EdDSA',
+    });
+  }
+  if (!['', 'query', 'form_post'].includes(mode)) {
+    throw invalid(`invalid response_mode: ${JSON.stringify(mode)}`, { field: 'oidc_response_mode' });
+  }
+  if (types.some((type) => type !== 'code' && type !== 'id_token')) {
+    throw invalid(`invalid response_types [${types.join(' ')}]. 'code' and 'id_token' are allowed`, {
+      field: 'oidc_response_types',
+    });
+  }
+  return sourceOf(config);
+}
+
+/** What is fetched in clear can be changed by whoever lies in between, and then anybody logs in. */
+function checkUrl(field: 'oidc_discovery_url' | 'jwks_url', url: string): void {
+  if (url === '' || isTrustworthy(url)) return;
+  throw invalid(`'${field}' must be an address of https, or one of http on this machine`, { field });
+}
+
+function checkCertificates(field: string, pem: string): void {
+  if (pem === '') return;
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [''];
+  try {
+    for (const block of blocks) new X509Certificate(block);
+  } catch {
+    throw invalid(`error checking ${field}`, { field, hint: 'give certificates as PEM' });
+  }
+}

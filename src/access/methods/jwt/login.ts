@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from 'node:util';
+import { asCofferError, denied, invalid, unavailable } from '../../../ground/errors.ts';
+import { isObject } from '../../../ground/objects.ts';
+import type { Mount } from '../../../mounts/mounts.ts';
+import type { View } from '../../../store/store.ts';
+import type { Login } from '../../login/login-token.ts';
+import { isWithin } from '../../login/networks.ts';
+import { settingsFrom } from '../../login/token-settings.ts';
+import type { IssuedToken, Tokens } from '../../tokens.ts';
+import { type Claims, checkBoundClaims, mappedClaims, pointedAt, templatedPolicies } from './claims.ts';
+import {
+  configRef,
+  type JwtConfig,
+  type JwtRole,
+  type JwtSettings,
+  type Room,
+  roleRef,
+} from './documents.ts';
+import { sourceOf } from './key-set.ts';
+import { keysOf } from './keys.ts';
+import { KUBERNETES } from './mount-type.ts';
+import { badSignature, checkForm, type SignedToken, verified } from './signed-token.ts';
+import { checkTimes, invalidToken } from './times.ts';
+
+/** What somebody logs in with, and from where. */
+export interface Credentials {
+  /** In lower case; empty for the one that the mount says. */
+  readonly role: string;
+  readonly jwt: string;
+  readonly address: string;
+}
+
+/**
+ * Lets in whoever brings a token that an issuer signed and that says what a role asks for. What is wrong is said in the order and the
+ * words of the family.
+ * @see docs/decisions/0178
+ * @throws `invalid`; `denied` from an address that the role does not allow; `unavailable` when the mount is configured anew meanwhile.
+ */
+export async function login(room: Room, tokens: Tokens, credentials: Credentials): Promise<IssuedToken> {
+  const { store, mount, clock } = room;
+  const { jwt, address } = credentials;
+  const config = await store.read((view) => view.get<JwtConfig>(configRef(mount)));
+  if (config === undefined) throw invalid('could not load configuration');
+  const name = credentials.role === '' ? config.default_role : credentials.role;
+  if (name === '') throw invalid('missing role', { field: 'role' });
+  const first = await store.read((view) => roleFor(view, mount, name));
+  if (jwt === '') throw invalid('missing token', { field: 'jwt' });
+  checkAddress(first, address);
+  checkForm(jwt, sourceOf(config) !== undefined);
+  const token = await verifiedToken(room, config, jwt);
+  return tokens.login(async (view) => {
+    // Somebody may have changed either while the signature was verified, for which an issuer may take its time.
+    if (!isDeepStrictEqual(await view.get<JwtConfig>(configRef(mount)), config)) throw changedMeanwhile();
+    const role = await roleFor(view, mount, name);
+    checkAddress(role, address);
+    const { claims } = token;
+    const caller = callerOf(token, config, role.settings, clock.now());
+    const meta = { ...serviceAccount(mount, claims), ...mappedMetadata(role.settings, claims), role: name };
+    checkBoundClaims(role.settings.bound_claims ?? {}, claims, role.settings.bound_claims_type === 'glob');
+    const settings = settingsFrom(role.token, address);
+    return loginOf({ mount, name, caller, meta, settings: policiesFor(settings, role.settings, claims) });
+  });
+}
+
+const changedMeanwhile = () =>
+  unavailable('how tokens are verified was changed in this moment', { hint: 'try again' });
+
+async function roleFor(view: View, mount: Mount, name: string): Promise<JwtRole> {
+  const role = await view.get<JwtRole>(roleRef(mount, name));
+  if (role === undefined) throw invalid(`role "${name}" could not be found`, { field: 'role' });
+  if (role.settings.role_type === 'oidc')
+    throw invalid('role with oidc role_type is not allowed', { field: 'role' });
+  return role;
+}
+
+function checkAddress({ token }: JwtRole, address: string): void {
+  const { token_bound_cidrs: networks } = token;
+  if (networks.length > 0 && !isWithin(networks, address)) throw denied('permission denied');
+}
+
+async function verifiedToken(room: Room, config: JwtConfig, jwt: string): Promise<SignedToken> {
+  const keys = keysOf(room, config);
+  const current = await keys.current().catch((error: unknown) => {
+    // Why not is nothing for strangers; who reads the configuration is told.
+    throw asCofferError(error)?.kind === 'unavailable'
+      ? badSignature('fetching keys oidc: get keys failed')
+      : error;
+  });
+  const token = await verified(jwt, current);
+  if (token !== undefined) return token;
+  const newer = await keys.newerThan(current);
+  const retried = newer === undefined ? undefined : await verified(jwt, newer);
+  if (retried === undefined) throw badSignature((newer ?? current).refusal);
+  return retried;
+}
+
+/** Who it is, once the token is found to be for this place and time. */
+function callerOf(token: SignedToken, config: JwtConfig, settings: JwtSettings, nowMs: number): string {
+  const { claims, algorithm } = token;
+  const { jwt_supported_algs: algorithms } = config;
+  if (algorithms.length > 0 && !algorithms.includes(algorithm)) {
+    throw invalidToken('invalid algorithm (alg) header parameter: token signed with unexpected algorithm');
+  }
+  checkText(claims, 'iss', config.bound_issuer, 'invalid issuer (iss) claim');
+  checkText(claims, 'sub', settings.bound_subject, 'invalid subject (sub) claim');
+  const audiences = settings.bound_audiences ?? [];
+  checkAudience(claims, audiences);
+  checkTimes(claims, settings, nowMs);
+  if (audiencesOf(claims).length > 0 && audiences.length === 0) {
+    throw invalid('audience claim found in JWT but no audiences bound to the role');
+  }
+  const { user_claim: name, user_claim_json_pointer: isPointer } = settings;
+  const caller = isPointer ? pointedAt(claims, name) : Object.hasOwn(claims, name) ? claims[name] : undefined;
+  if (caller === undefined || caller === null) throw invalid(`claim "${name}" not found in token`);
+  if (typeof caller !== 'string') throw invalid(`claim "${name}" could not be converted to string`);
+  if (caller === '') throw invalid('missing name in alias');
+  return caller;
+}
+
+/** @param wanted empty for any text, or none. */
+function checkText(claims: Claims, name: string, wanted: string, refusal: string): void {
+  const value = pointedAt(claims, `/${name}`) ?? '';
+  if (typeof value !== 'string') {
+    const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+    throw invalidToken(`json: cannot unmarshal ${kind} into Go struct field Claims.${name} of type string`);
+  }
+  if (wanted !== '' && value !== wanted) throw invalidToken(refusal);
+}
+
+function checkAudience(claims: Claims, wanted: readonly string[]): void {
+  const audiences = audiencesOf(claims);
+  if (!audiences.every((one) => typeof one === 'string')) {
+    throw invalidToken('go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience');
+  }
+  if (wanted.length === 0 || audiences.some((one) => wanted.includes(one))) return;
+  throw invalidToken('invalid audience (aud) claim: audience claim does not match any expected audience');
+}
+
+const audiencesOf = (claims: Claims): readonly unknown[] => [pointedAt(claims, '/aud') ?? []].flat();
+
+const mappedMetadata = ({ claim_mappings: mappings }: JwtSettings, claims: Claims) =>
+  mappedClaims(mappings ?? {}, claims);
+
+/** What peers' method for clusters keeps of a service account; nothing elsewhere. */
+function serviceAccount({ type }: Mount, claims: Claims): Readonly<Record<string, string>> {
+  const account = type === KUBERNETES ? pointedAt(claims, '/kubernetes.io/serviceaccount') : undefined;
+  const known = {
+    service_account_name: isObject(account) ? account['name'] : undefined,
+    service_account_uid: isObject(account) ? account['uid'] : undefined,
+    service_account_namespace: isObject(account) ? pointedAt(claims, '/kubernetes.io/namespace') : undefined,
+  };
+  return Object.fromEntries(
+    Object.entries(known).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
+}
+
+const policiesFor = (settings: Login['settings'], role: JwtSettings, claims: Claims): Login['settings'] =>
+  role.token_policies_template_claims
+    ? { ...settings, token_policies: templatedPolicies(settings.token_policies, claims) }
+    : settings;
+
+const loginOf = (found: {
+  readonly mount: Mount;
+  readonly name: string;
+  readonly caller: string;
+  readonly meta: Readonly<Record<string, string>>;
+  readonly settings: Login['settings'];
+}): Login => ({
+  mount: found.mount,
+  path: `${found.mount.path}/login`,
+  displayName: found.caller,
+  meta: found.meta,
+  settings: found.settings,
+  role: roleRef(found.mount, found.name),
+  name: found.name,
+});

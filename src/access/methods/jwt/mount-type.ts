@@ -1,0 +1,21 @@
+import type { MountType } from '../../../mounts/mounts.ts';
+
+export const JWT = 'jwt';
+export const KUBERNETES = 'kubernetes';
+export const ROLES = 'roles';
+export const CONFIG = 'config';
+/** Key sets as they were fetched last. */
+export const FETCHED = 'fetched';
+
+const collections = [ROLES, CONFIG, FETCHED];
+
+/**
+ * Logins with a signed token of somebody else's. Peers have types of their own for `oidc`, of which only browsers need more, and
+ * for `kubernetes`, whose clients log in with the same request.
+ * @see docs/decisions/0179
+ */
+export const jwtMounts: readonly MountType[] = [
+  { name: JWT, isLogin: true, collections },
+  { name: 'oidc', isLogin: true, collections, operationsOf: JWT },
+  { name: KUBERNETES, isLogin: true, collections, operationsOf: JWT },
+];

@@ -1,0 +1,172 @@
+import { invalid, unsupported } from '../../../ground/errors.ts';
+import { isObject } from '../../../ground/objects.ts';
+import { collectionOf } from '../../../mounts/mounts.ts';
+import type { ListOptions } from '../../../store/store.ts';
+import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
+import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
+import { printGo } from './claims.ts';
+import { type JwtRole, type JwtSettings, type Room, roleRef } from './documents.ts';
+import { KUBERNETES, ROLES } from './mount-type.ts';
+
+/** What is to be changed of a role. */
+export interface JwtRoleChange {
+  /** What is absent stays, but for the three below. */
+  readonly settings: Partial<Omit<JwtSettings, 'role_type' | 'bound_claims_type' | 'callback_mode'>>;
+  /** As they were sent: each write says them, or means what is usual. */
+  readonly roleType: string;
+  readonly boundClaimsType: string;
+  readonly callbackMode: string | undefined;
+  readonly token: Partial<TokenSettings>;
+  /** Refused unless it is empty. */
+  readonly groupsClaim: string;
+}
+
+const NEW_ROLE: JwtSettings = {
+  role_type: 'jwt',
+  user_claim: '',
+  user_claim_json_pointer: false,
+  bound_audiences: null,
+  bound_subject: '',
+  bound_claims: null,
+  bound_claims_type: 'string',
+  claim_mappings: null,
+  expiration_leeway: 0,
+  not_before_leeway: 0,
+  clock_skew_leeway: 0,
+  token_policies_template_claims: false,
+  allowed_redirect_uris: null,
+  callback_mode: 'client',
+  max_age: 0,
+  oauth2_metadata: null,
+  oidc_disable_confirmation: false,
+  oidc_scopes: null,
+  verbose_oidc_logging: false,
+};
+
+export const listRoles = ({ store, mount }: Room, options: ListOptions): Promise<readonly string[]> =>
+  store.read((view) => view.list(collectionOf(mount, ROLES), options));
+
+export const readRole = ({ store, mount }: Room, name: string): Promise<JwtRole | undefined> =>
+  store.read((view) => view.get<JwtRole>(roleRef(mount, name)));
+
+/** Tokens of the role live until they end, and are not renewed. */
+export async function removeRole({ store, mount }: Room, name: string): Promise<void> {
+  await store.transact(async (tx) => {
+    if ((await tx.get(roleRef(mount, name))) !== undefined) tx.delete(roleRef(mount, name));
+  });
+}
+
+/**
+ * Makes or changes a role. One for browsers is kept as well, because clients compare; it lets nobody in.
+ * @throws `invalid` in the words of the family; `unsupported` for what would look like rights that never come.
+ */
+export async function writeRole(room: Room, name: string, change: JwtRoleChange): Promise<void> {
+  const { store, mount } = room;
+  const roleType = roleTypeIn(change.roleType === '' && mount.type === KUBERNETES ? 'jwt' : change.roleType);
+  const most = mount.config?.max_lease_ttl ?? MAX_TTL_SECONDS;
+  await store.transact(async (tx) => {
+    const before = await tx.get<JwtRole>(roleRef(mount, name));
+    const token = changedSettings(before?.token ?? NO_SETTINGS, change.token);
+    if (token.token_period > most) {
+      throw invalid(
+        `'period' of '"${printHours(token.token_period)}"' is greater than the backend's maximum lease TTL of '"${printHours(most)}"'`,
+        {
+          field: 'token_period',
+        },
+      );
+    }
+    const settings: JwtSettings = {
+      ...(before?.settings ?? NEW_ROLE),
+      ...change.settings,
+      role_type: roleType,
+      bound_claims_type: claimsTypeIn(change.boundClaimsType),
+      callback_mode: change.callbackMode ?? before?.settings.callback_mode ?? NEW_ROLE.callback_mode,
+    };
+    checkSettings(settings, token, change.groupsClaim);
+    tx.put(roleRef(mount, name), { settings, token } satisfies JwtRole);
+  });
+}
+
+/** Seconds of an hour or more, as Go prints them. */
+const printHours = (seconds: number): string =>
+  `${Math.floor(seconds / 3600)}h${Math.floor((seconds % 3600) / 60)}m${seconds % 60}s`;
+
+function roleTypeIn(given: string): JwtSettings['role_type'] {
+  if (given === 'jwt') return 'jwt';
+  if (given === '' || given === 'oidc') return 'oidc';
+  throw invalid(`invalid 'role_type': ${given}`, { field: 'role_type' });
+}
+
+function claimsTypeIn(given: string): JwtSettings['bound_claims_type'] {
+  if (given === 'glob') return 'glob';
+  if (given === '' || given === 'string') return 'string';
+  throw invalid(`invalid 'bound_claims_type': ${given}`, { field: 'bound_claims_type' });
+}
+
+/** In the order of the family. */
+function checkSettings(settings: JwtSettings, token: TokenSettings, groupsClaim: string): void {
+  if (settings.bound_claims_type === 'glob') checkGlobs(settings.bound_claims ?? {});
+  checkMappings(settings.claim_mappings ?? {});
+  const unknown = settings.oauth2_metadata?.find((name) => !OAUTH2_METADATA.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(`Unrecognized oauth2 metadata name ${unknown}`, { field: 'oauth2_metadata' });
+  }
+  if (settings.user_claim === '') {
+    throw invalid('a user claim must be defined on the role', { field: 'user_claim' });
+  }
+  if (groupsClaim !== '') {
+    throw unsupported('groups_claim is not supported: there are no groups', {
+      field: 'groups_claim',
+      hint: 'bind the claim with "bound_claims", in a role for each set of policies',
+    });
+  }
+  if (!CALLBACK_MODES.includes(settings.callback_mode)) {
+    throw invalid(`invalid 'callback_mode': ${settings.callback_mode}`, { field: 'callback_mode' });
+  }
+  if (settings.role_type === 'oidc') {
+    if ((settings.allowed_redirect_uris ?? []).length > 0) return;
+    throw invalid("'allowed_redirect_uris' must be set if 'role_type' is 'oidc' or unspecified.", {
+      field: 'role_type',
+      hint: 'say role_type=jwt with every write of a role',
+    });
+  }
+  if (!isBound(settings, token)) {
+    throw invalid('must have at least one bound constraint when creating/updating a role');
+  }
+}
+
+const OAUTH2_METADATA = ['access_token', 'id_token', 'refresh_token'];
+const CALLBACK_MODES = ['client', 'direct', 'device'];
+
+const isBound = (settings: JwtSettings, token: TokenSettings): boolean =>
+  (settings.bound_audiences ?? []).length > 0 ||
+  settings.bound_subject !== '' ||
+  Object.keys(settings.bound_claims ?? {}).length > 0 ||
+  token.token_bound_cidrs.length > 0;
+
+function checkGlobs(bound: Readonly<Record<string, unknown>>): void {
+  for (const wanted of Object.values(bound)) {
+    if (isObject(wanted) || wanted === null) {
+      throw invalid(`claim is not a string or list: ${printGo(wanted)}`, { field: 'bound_claims' });
+    }
+    const other = [wanted].flat().find((item) => typeof item !== 'string');
+    if (other !== undefined) {
+      throw invalid(`claim is not a string: ${printGo(other)}`, { field: 'bound_claims' });
+    }
+  }
+}
+
+function checkMappings(mappings: Readonly<Record<string, string>>): void {
+  const targets = new Set<string>();
+  for (const target of Object.values(mappings)) {
+    if (target === 'role') {
+      throw invalid('metadata key "role" is reserved and may not be a mapping destination', {
+        field: 'claim_mappings',
+      });
+    }
+    if (targets.has(target)) {
+      throw invalid(`multiple keys are mapped to metadata key "${target}"`, { field: 'claim_mappings' });
+    }
+    targets.add(target);
+  }
+}

@@ -1,0 +1,124 @@
+/** Limits for the rate of requests, whoever sends them. @see docs/decisions/0187 */
+
+import { invalid } from '../../ground/errors.ts';
+import type { Store, Transaction } from '../../store/store.ts';
+import { LimitTable, NO_QUOTAS, type QuotaConfig, type QuotaDocument, type RateLimit } from './rate-limit.ts';
+import { type Rated, Rates } from './rates.ts';
+
+const DOCUMENT = { collection: 'access/quotas', id: 'rate-limits' } as const;
+/** Every request is compared with them. */
+const MOST_LIMITS = 1000;
+
+/** As much of a request as limits are about. */
+export interface LimitedRequest {
+  /** The store's revision since the request came in. */
+  readonly revision: string;
+  /** Without `/v1/`. */
+  readonly path: string;
+  readonly remoteAddress: string;
+  /** The mount of a login, of which the role is not known yet. */
+  readonly loginMount?: string | undefined;
+}
+
+/** How a request stands with the limits. */
+export interface Admission {
+  readonly config: QuotaConfig;
+  /** Absent where no limit is about it so far. */
+  readonly rated?: Rated;
+  /** Present for a login that there are limits by role for: to be asked once the role is known, undefined for none. */
+  byRole?(role: string | undefined): Rated | undefined;
+}
+
+type NewLimit = Omit<RateLimit, 'name'>;
+const NEW_LIMIT: NewLimit = {
+  rate: 0,
+  interval: 1,
+  block_interval: 0,
+  path: '',
+  role: '',
+  inheritable: true,
+};
+
+export class Quotas {
+  readonly #store: Store;
+  readonly #rates = new Rates();
+  #revision = '';
+  #table: LimitTable | undefined;
+  #document: QuotaDocument = NO_QUOTAS;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Counts a request; undefined as long as there are no limits at all, which costs a comparison. */
+  async admit(request: LimitedRequest): Promise<Admission | undefined> {
+    if (request.revision !== this.#revision) await this.#moveTo(request.revision);
+    const table = this.#table;
+    if (table === undefined) return undefined;
+    const { path, remoteAddress, loginMount } = request;
+    const { config } = table;
+    const take = (limit: RateLimit | undefined): Rated | undefined =>
+      limit && this.#rates.take(limit, remoteAddress);
+    if (loginMount !== undefined && table.hasRolesAt(loginMount)) {
+      const byRole = (role = '') => take(table.ofRole(loginMount, role) ?? table.at(path));
+      return { config, byRole };
+    }
+    const rated = take(table.at(path));
+    return rated === undefined ? { config } : { config, rated };
+  }
+
+  async #moveTo(revision: string): Promise<void> {
+    const document = await this.read();
+    if (document !== this.#document) {
+      this.#document = document;
+      this.#table = document.limits.length === 0 ? undefined : new LimitTable(document);
+    }
+    this.#revision = revision;
+  }
+
+  /** The limits, and what holds for all of them. */
+  async read(): Promise<QuotaDocument> {
+    return this.#store.read(async (view) => (await view.get<QuotaDocument>(DOCUMENT)) ?? NO_QUOTAS);
+  }
+
+  /**
+   * Makes a limit or changes one; what is not mentioned stays.
+   * @throws `invalid` in the words of the family.
+   */
+  async write(name: string, change: Partial<NewLimit>): Promise<void> {
+    await this.#change((before) => {
+      const others = before.limits.filter((limit) => limit.name !== name);
+      const known = before.limits.find((limit) => limit.name === name) ?? NEW_LIMIT;
+      const limit: RateLimit = { ...known, ...change, name };
+      if (!(limit.rate > 0)) throw invalid("'rate' is invalid", { field: 'rate' });
+      const same = others.find(({ path, role }) => path === limit.path && role === limit.role);
+      if (same !== undefined) {
+        throw invalid(`quota rule with similar properties exists under the name "${same.name}"`, {
+          field: 'path',
+        });
+      }
+      if (others.length >= MOST_LIMITS)
+        throw invalid(`there are ${MOST_LIMITS} rate limits, and no more can be`);
+      return { ...before, limits: [...others, { ...limit, interval: limit.interval || NEW_LIMIT.interval }] };
+    });
+  }
+
+  /** One that is not there is no error. */
+  async delete(name: string): Promise<void> {
+    await this.#change((before) => {
+      const limits = before.limits.filter((limit) => limit.name !== name);
+      return limits.length === before.limits.length ? undefined : { ...before, limits };
+    });
+  }
+
+  async configure(change: Partial<QuotaConfig>): Promise<void> {
+    await this.#change((before) => ({ ...before, config: { ...before.config, ...change } }));
+  }
+
+  async #change(change: (before: QuotaDocument) => QuotaDocument | undefined): Promise<void> {
+    await this.#store.transact(async (tx: Transaction) => {
+      const after = change((await tx.get<QuotaDocument>(DOCUMENT)) ?? NO_QUOTAS);
+      if (after !== undefined) tx.put(DOCUMENT, after);
+    });
+  }
+}

@@ -1,0 +1,100 @@
+/** One limit for the rate of requests, in the words of the API. */
+export interface RateLimit {
+  readonly name: string;
+  /** Requests of one address in an interval. */
+  readonly rate: number;
+  /** Seconds. */
+  readonly interval: number;
+  /** Seconds for which an address gets nothing once it asked too often; 0: until the interval has passed. */
+  readonly block_interval: number;
+  /** Without a slash at its end: a mount, a path below one, or the beginning of one with a `*` behind; empty for all requests. */
+  readonly path: string;
+  /** Of logins of that role alone. */
+  readonly role: string;
+  /** Kept for clients that compare. */
+  readonly inheritable: boolean;
+}
+
+export interface QuotaConfig {
+  readonly enable_rate_limit_response_headers: boolean;
+  readonly enable_rate_limit_audit_logging: boolean;
+  readonly rate_limit_exempt_paths: readonly string[];
+}
+
+/** As peers have it, though not all of it is there: clients compare. */
+export const NEW_CONFIG: QuotaConfig = {
+  enable_rate_limit_response_headers: false,
+  enable_rate_limit_audit_logging: false,
+  rate_limit_exempt_paths: [
+    'sys/generate-recovery-token/attempt',
+    'sys/generate-recovery-token/update',
+    'sys/generate-root/attempt',
+    'sys/generate-root/update',
+    'sys/health',
+    'sys/seal-status',
+    'sys/unseal',
+  ],
+};
+
+/** All limits, in one document, because every request asks whether there are any. */
+export interface QuotaDocument {
+  readonly limits: readonly RateLimit[];
+  readonly config: QuotaConfig;
+}
+
+export const NO_QUOTAS: QuotaDocument = { limits: [], config: NEW_CONFIG };
+
+/** Limits by path. Of those that fit a request the one with the longest path holds, and no other. */
+export class LimitTable {
+  readonly config: QuotaConfig;
+  readonly #plain = new Map<string, RateLimit>();
+  readonly #globs: readonly RateLimit[];
+  readonly #byRole = new Map<string, RateLimit>();
+  readonly #longest: number;
+  readonly #exempt: ReadonlySet<string>;
+  readonly #exemptGlobs: readonly string[];
+
+  constructor({ limits, config }: QuotaDocument) {
+    this.config = config;
+    const globs: RateLimit[] = [];
+    for (const limit of limits) {
+      if (limit.role !== '') this.#byRole.set(`${limit.path} ${limit.role}`, limit);
+      else if (limit.path.endsWith('*')) globs.push(limit);
+      else this.#plain.set(limit.path, limit);
+    }
+    this.#globs = globs.sort((a, b) => b.path.length - a.path.length);
+    this.#longest = Math.max(0, ...[...this.#plain.keys()].map((path) => path.length));
+    const paths = config.rate_limit_exempt_paths.map((path) => path.replace(/^\/+|\/+$/g, ''));
+    this.#exempt = new Set(paths);
+    this.#exemptGlobs = paths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1));
+  }
+
+  /** The limit of a path; undefined where there is none. */
+  at(path: string): RateLimit | undefined {
+    if (this.#exempt.has(path) || this.#exemptGlobs.some((head) => path.startsWith(head))) return undefined;
+    const plain = this.#plainAt(path);
+    const glob = this.#globs.find((limit) => path.startsWith(limit.path.slice(0, -1)));
+    return glob !== undefined && glob.path.length > (plain?.path.length ?? 0) ? glob : plain;
+  }
+
+  /** A stranger's path may be long and have many slashes. */
+  #plainAt(path: string): RateLimit | undefined {
+    let end = path.length <= this.#longest ? path.length : path.lastIndexOf('/', this.#longest);
+    while (end > 0) {
+      const limit = this.#plain.get(path.slice(0, end));
+      if (limit !== undefined) return limit;
+      end = path.lastIndexOf('/', end - 1);
+    }
+    return this.#plain.get('');
+  }
+
+  /** That of a role at a login mount. */
+  ofRole(mount: string, role: string): RateLimit | undefined {
+    return this.#byRole.get(`${mount} ${role}`);
+  }
+
+  hasRolesAt(mount: string): boolean {
+    for (const limit of this.#byRole.values()) if (limit.path === mount) return true;
+    return false;
+  }
+}

@@ -1,0 +1,226 @@
+import { invalid } from '../ground/errors.ts';
+import type { DocumentRef, ListOptions, Store, View } from '../store/store.ts';
+import { boundNetworks } from './login/networks.ts';
+import { DEFAULT, policyName } from './policies.ts';
+import { isKindRule, type KindRule } from './token-kind.ts';
+
+/**
+ * A token role, in the words of the API: what tokens are like that are created by its name, and with which policies,
+ * whatever those of the creator are. Times in seconds, 0 for "not set".
+ */
+export interface TokenRole {
+  readonly allowed_policies: readonly string[];
+  readonly allowed_policies_glob: readonly string[];
+  readonly disallowed_policies: readonly string[];
+  readonly disallowed_policies_glob: readonly string[];
+  /** Kept, and of no effect: there are no entities. */
+  readonly allowed_entity_aliases: readonly string[];
+  readonly orphan: boolean;
+  readonly renewable: boolean;
+  /** Behind the path of the tokens, for whoever looks for them. */
+  readonly path_suffix: string;
+  readonly token_period: number;
+  readonly token_explicit_max_ttl: number;
+  readonly token_bound_cidrs: readonly string[];
+  readonly token_no_default_policy: boolean;
+  /** 0: any number. */
+  readonly token_num_uses: number;
+  readonly token_type: KindRule;
+  /** The older names of three, which are shown to who used them. */
+  readonly period: number;
+  readonly explicit_max_ttl: number;
+  readonly bound_cidrs: readonly string[];
+}
+
+const NEW_ROLE: TokenRole = {
+  allowed_policies: [],
+  allowed_policies_glob: [],
+  disallowed_policies: [],
+  disallowed_policies_glob: [],
+  allowed_entity_aliases: [],
+  orphan: false,
+  renewable: true,
+  path_suffix: '',
+  token_period: 0,
+  token_explicit_max_ttl: 0,
+  token_bound_cidrs: [],
+  token_no_default_policy: false,
+  token_num_uses: 0,
+  token_type: 'default-service',
+  period: 0,
+  explicit_max_ttl: 0,
+  bound_cidrs: [],
+};
+
+/** The kind as it was given. */
+export type TokenRoleChange = Omit<Partial<TokenRole>, 'token_type'> & { readonly token_type?: string };
+
+const COLLECTION = 'access/token-roles';
+const refOf = (name: string): DocumentRef => ({ collection: COLLECTION, id: name });
+
+/** The role of a name, or undefined. */
+export const roleIn = (view: View, name: string): Promise<TokenRole | undefined> =>
+  view.get<TokenRole>(refOf(name));
+
+/**
+ * The token roles of a store.
+ * @see docs/decisions/0171
+ */
+export class TokenRoles {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  list(options: ListOptions = {}): Promise<string[]> {
+    return this.#store.read((view) => view.list(COLLECTION, options));
+  }
+
+  read(name: string): Promise<TokenRole | undefined> {
+    return this.#store.read((view) => roleIn(view, name));
+  }
+
+  /** Makes a role or changes one; what is not mentioned stays. @throws `invalid` in the words of the family. */
+  async write(name: string, change: TokenRoleChange): Promise<void> {
+    await this.#store.transact(async (tx) => {
+      tx.put(refOf(name), changedRole((await roleIn(tx, name)) ?? NEW_ROLE, change));
+    });
+  }
+
+  /** Tokens that were created by it live on. One that is not there is no error. */
+  async delete(name: string): Promise<void> {
+    await this.#store.transact(async (tx) => {
+      if ((await roleIn(tx, name)) !== undefined) tx.delete(refOf(name));
+    });
+  }
+}
+
+const PATH_SUFFIX = /^\w[\w.-]+\w$/;
+
+function changedRole(before: TokenRole, { token_type: type, ...change }: TokenRoleChange): TokenRole {
+  const role = { ...before, ...withOlderNames(change), token_type: kindRule(type ?? before.token_type) };
+  const suffix = role.path_suffix;
+  if (suffix !== '' && !PATH_SUFFIX.test(suffix)) {
+    throw invalid('given role path suffix contains invalid characters; must match \\w[\\w-.]+\\w', {
+      field: 'path_suffix',
+    });
+  }
+  if (suffix.includes('..')) {
+    throw invalid('error registering path suffix: ".." is not allowed', { field: 'path_suffix' });
+  }
+  if (role.token_num_uses < 0) {
+    throw invalid("'token_num_uses' cannot be negative", { field: 'token_num_uses' });
+  }
+  if (role.token_type === 'batch') checkBatchRole(role);
+  const lower = (names: readonly string[]) => distinct(names.map(policyName).filter((name) => name !== ''));
+  return {
+    ...role,
+    allowed_policies: lower(role.allowed_policies),
+    allowed_policies_glob: lower(role.allowed_policies_glob),
+    disallowed_policies: lower(role.disallowed_policies),
+    disallowed_policies_glob: lower(role.disallowed_policies_glob),
+    token_bound_cidrs: boundNetworks(role.token_bound_cidrs, 'token_bound_cidrs'),
+  };
+}
+
+/** An older name sets the newer one as well, unless that is given, too. */
+function withOlderNames(change: Partial<TokenRole>): Partial<TokenRole> {
+  const { period, explicit_max_ttl: explicitMaxTtl, bound_cidrs: boundCidrs } = change;
+  return {
+    ...(period === undefined ? {} : { token_period: period }),
+    ...(explicitMaxTtl === undefined ? {} : { token_explicit_max_ttl: explicitMaxTtl }),
+    ...(boundCidrs === undefined ? {} : { token_bound_cidrs: boundCidrs }),
+    ...change,
+    ...(change.token_period === undefined ? {} : { period: 0 }),
+    ...(change.token_explicit_max_ttl === undefined ? {} : { explicit_max_ttl: 0 }),
+    ...(change.token_bound_cidrs === undefined ? {} : { bound_cidrs: [] }),
+  };
+}
+
+function checkBatchRole(role: TokenRole): void {
+  const what = !role.orphan
+    ? 'non-orphan tokens'
+    : role.token_period !== 0
+      ? 'periodic tokens'
+      : role.renewable
+        ? 'renewable tokens'
+        : role.token_explicit_max_ttl !== 0
+          ? 'tokens with an explicit max TTL'
+          : undefined;
+  if (what === undefined) return;
+  throw invalid(`'token_type' cannot be 'batch' when role is set to generate ${what}`, {
+    field: 'token_type',
+  });
+}
+
+function kindRule(type: string): KindRule {
+  if (isKindRule(type)) return type;
+  throw invalid(`invalid 'token_type' value ${JSON.stringify(type)}`, { field: 'token_type' });
+}
+
+/** Whether a role says by itself which policies its tokens may have. */
+export const saysPolicies = (role: TokenRole): boolean =>
+  [
+    role.allowed_policies,
+    role.allowed_policies_glob,
+    role.disallowed_policies,
+    role.disallowed_policies_glob,
+  ].some((names) => names.length > 0);
+
+/**
+ * The policies of a token whose role says which it may have. The rules and texts of Vault and OpenBao.
+ * @param asked normalized; empty for those that the role gives.
+ * @throws `invalid` when the role does not allow them.
+ */
+export function policiesUnder(
+  role: TokenRole,
+  asked: readonly string[],
+  parent: readonly string[],
+  noDefaultPolicy: boolean,
+): readonly string[] {
+  const refuses = (name: string): boolean =>
+    role.disallowed_policies.includes(name) || matchesAny(role.disallowed_policies_glob, name);
+  const usual = noDefaultPolicy || refuses(DEFAULT) ? [] : [DEFAULT];
+  const bounds = role.allowed_policies.length > 0 || role.allowed_policies_glob.length > 0;
+  const allowed = distinct([...role.allowed_policies, ...usual]);
+  const given = asked.length > 0 ? asked : bounds ? allowed : parent;
+  const chosen = distinct([...given, ...usual]);
+  const isAllowed = (name: string): boolean =>
+    allowed.includes(name) || matchesAny(role.allowed_policies_glob, name);
+  if (bounds && !chosen.every(isAllowed)) {
+    throw invalid(
+      `token policies (${printList(chosen)}) must be subset of the role's allowed policies (${printList(allowed)}) or glob policies (${printList(role.allowed_policies_glob)})`,
+      { field: 'policies' },
+    );
+  }
+  const refused = chosen.find(refuses);
+  if (refused !== undefined) {
+    throw invalid(`token policy "${refused}" is disallowed by this role`, { field: 'policies' });
+  }
+  return chosen;
+}
+
+const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
+
+/** As Go prints lists of texts. */
+const printList = (names: readonly string[]): string =>
+  `[${names.map((name) => JSON.stringify(name)).join(' ')}]`;
+
+const matchesAny = (globs: readonly string[], name: string): boolean =>
+  globs.some((glob) => matchesGlob(glob, name));
+
+/** A `*` stands for any text, also in the middle. */
+function matchesGlob(glob: string, name: string): boolean {
+  const [head = '', ...rest] = glob.split('*');
+  const tail = rest.pop();
+  if (tail === undefined) return glob === name;
+  if (name.length < head.length + tail.length || !name.startsWith(head) || !name.endsWith(tail)) return false;
+  let from = head.length;
+  for (const part of rest) {
+    const at = name.indexOf(part, from);
+    if (at === -1) return false;
+    from = at + part.length;
+  }
+  return from <= name.length - tail.length;
+}

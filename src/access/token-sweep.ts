@@ -1,0 +1,84 @@
+/** Clearing away tokens that hold no more. They are dead without it; it keeps the store small. @see docs/decisions/0186 */
+
+import type { Store, Transaction, View } from '../store/store.ts';
+import { isUsedUp, type Token } from './token.ts';
+import { erase, listTokens, liveToken, refOf } from './token-documents.ts';
+import { dueNotes, noteEnd, takeNote } from './token-ends.ts';
+
+/** Notes that are worked off in one change; a note has hardly more than some hundred tokens. */
+const NOTES_AT_ONCE = 32;
+/** Tokens that one change works off, but for those of the note that goes past it. */
+const TOKENS_AT_ONCE = 500;
+
+export class TokenSweep {
+  readonly #store: Store;
+  /** Up to here tokens were looked at whose time has not come. */
+  #cursor = '';
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * Removes tokens whose time has passed, and of some others those that were used up, or lost their parent or their login method.
+   * @param others at how many to look; the next time it goes on behind them.
+   * @returns how many were removed.
+   */
+  async run(nowMs: number, others: number): Promise<number> {
+    return (await this.#due(nowMs)) + (await this.#others(nowMs, others));
+  }
+
+  async #due(nowMs: number): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const notes = await this.#store.read((view) => dueNotes(view, nowMs, NOTES_AT_ONCE));
+      if (notes.length === 0) return removed;
+      removed += await this.#store.transact((tx) => workOff(tx, notes, nowMs));
+    }
+  }
+
+  async #others(nowMs: number, limit: number): Promise<number> {
+    if (limit === 0) return 0;
+    const found = await this.#store.read(async (view) => {
+      const accessors = await listTokens(view, { after: this.#cursor, limit });
+      return { accessors, dead: await deadOf(view, accessors, nowMs) };
+    });
+    const { accessors, dead } = found;
+    this.#cursor = accessors.length < limit ? '' : (accessors.at(-1) ?? '');
+    if (dead.length === 0) return 0;
+    return this.#store.transact(async (tx) => {
+      const stillDead = await deadOf(tx, dead, nowMs);
+      for (const accessor of stillDead) await erase(tx, accessor);
+      return stillDead.length;
+    });
+  }
+}
+
+/** Whoever was renewed is noted for a later time. */
+async function workOff(tx: Transaction, notes: readonly string[], nowMs: number): Promise<number> {
+  let looked = 0;
+  let removed = 0;
+  for (const note of notes) {
+    for (const accessor of await takeNote(tx, note)) {
+      looked += 1;
+      const token = await tx.get<Token>(refOf(accessor));
+      if (token === undefined) continue;
+      const [dead] = await deadOf(tx, [accessor], nowMs);
+      if (dead === undefined) await noteEnd(tx, accessor, token);
+      else if (await erase(tx, accessor)) removed += 1;
+    }
+    if (looked >= TOKENS_AT_ONCE) break;
+  }
+  return removed;
+}
+
+async function deadOf(view: View, accessors: readonly string[], nowMs: number): Promise<string[]> {
+  const dead: string[] = [];
+  for (const accessor of accessors) {
+    const token = await view.get<Token>(refOf(accessor));
+    if (token === undefined) continue;
+    const live = isUsedUp(token) ? undefined : await liveToken(view, accessor, nowMs);
+    if (live === undefined) dead.push(accessor);
+  }
+  return dead;
+}

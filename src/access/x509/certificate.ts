@@ -1,0 +1,148 @@
+import { X509Certificate } from 'node:crypto';
+import {
+  booleanOf,
+  type DerValue,
+  identifierOf,
+  integerOf,
+  membersOf,
+  readDer,
+  TAG,
+} from '../../ground/der.ts';
+import { invalid } from '../../ground/errors.ts';
+import { isSound } from './algorithms.ts';
+import {
+  type AlternativeNames,
+  alternativeNamesOf,
+  attributesOf,
+  canonicalName,
+  commonNameOf,
+  organizationalUnitsOf,
+} from './names.ts';
+
+/**
+ * A certificate (RFC 5280): what OpenSSL knows of it, by which everything is judged that has to do with keys and signatures, and
+ * beside that the extensions and names, of which Node shows only some, and those as one text.
+ * @see docs/decisions/0181
+ */
+export interface Certificate extends AlternativeNames {
+  readonly x509: X509Certificate;
+  /** Decimal. */
+  readonly serial: string;
+  /** As `canonicalName` has them. */
+  readonly issuer: string;
+  readonly subject: string;
+  readonly commonName: string;
+  readonly organizationalUnits: readonly string[];
+  /** Under their object identifiers. */
+  readonly extensions: ReadonlyMap<string, Extension>;
+  /** It may sign others. */
+  readonly isAuthority: boolean;
+  /** How many authorities may stand between it and a leaf; absent for any number. */
+  readonly pathLength?: bigint;
+  /** What it is good for; absent for anything. */
+  readonly purposes?: readonly string[];
+  /** Whether it was signed in a way that still counts for something. */
+  readonly isSoundlySigned: boolean;
+  /** Hexadecimal with colons; empty when there is none. */
+  readonly subjectKeyId: string;
+  readonly authorityKeyId: string;
+}
+
+export interface Extension {
+  readonly isCritical: boolean;
+  readonly value: Buffer;
+}
+
+export const EXTENSION = {
+  subjectKeyId: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  alternativeNames: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  nameConstraints: '2.5.29.30',
+  authorityKeyId: '2.5.29.35',
+  extendedKeyUsage: '2.5.29.37',
+} as const;
+
+/** In the place of the extensions. */
+const EXTENSIONS_TAG = 0xa3;
+const VERSION_TAG = TAG.context0;
+const KEY_ID_TAG = 0x80;
+
+/** @throws `invalid` for bytes that are no certificate, or that OpenSSL and we read differently. */
+export function readCertificate(der: Buffer): Certificate {
+  const x509 = parsedByOpenSsl(der);
+  const [tbs, algorithm] = membersOf(readDer(der), TAG.sequence);
+  const members = membersOf(tbs, TAG.sequence);
+  if (members[0]?.tag === VERSION_TAG) members.shift();
+  const [serial, , issuer, , subject] = members;
+  const extensions = extensionsOf(members.find(({ tag }) => tag === EXTENSIONS_TAG));
+  const names = attributesOf(subject);
+  const constraints = extensionIn(extensions, EXTENSION.basicConstraints);
+  const { isAuthority, pathLength } = readConstraints(constraints);
+  const purposes = extensionIn(extensions, EXTENSION.extendedKeyUsage);
+  return {
+    x509,
+    serial: String(integerOf(serial)),
+    issuer: canonicalName(attributesOf(issuer)),
+    subject: canonicalName(names),
+    commonName: commonNameOf(names),
+    organizationalUnits: organizationalUnitsOf(names),
+    ...alternativeNamesOf(extensionIn(extensions, EXTENSION.alternativeNames)),
+    extensions,
+    isAuthority: isAuthority && x509.ca,
+    ...(pathLength === undefined ? {} : { pathLength }),
+    ...(purposes === undefined ? {} : { purposes: membersOf(purposes, TAG.sequence).map(identifierOf) }),
+    isSoundlySigned: isSound(algorithm),
+    subjectKeyId: hexOf(extensionIn(extensions, EXTENSION.subjectKeyId)?.content),
+    authorityKeyId: hexOf(authorityKeyOf(extensionIn(extensions, EXTENSION.authorityKeyId))),
+  };
+}
+
+function parsedByOpenSsl(der: Buffer): X509Certificate {
+  try {
+    const x509 = new X509Certificate(der);
+    const times = [x509.validFromDate, x509.validToDate].map((date) => date.getTime());
+    if (x509.raw.equals(der) && !times.some(Number.isNaN)) return x509;
+  } catch {
+    // Said below.
+  }
+  throw invalid('it is no certificate');
+}
+
+function extensionsOf(value: DerValue | undefined): ReadonlyMap<string, Extension> {
+  const found = new Map<string, Extension>();
+  if (value === undefined) return found;
+  const [list] = membersOf(value, EXTENSIONS_TAG);
+  for (const extension of membersOf(list, TAG.sequence)) {
+    const [type, second, third] = membersOf(extension, TAG.sequence);
+    const isSaid = second?.tag === TAG.boolean;
+    const octets = isSaid ? third : second;
+    if (octets?.tag !== TAG.octetString) throw invalid('asn1: an extension has no value');
+    const identifier = identifierOf(type);
+    // RFC 5280, 4.2: it would be read one way here and another way there.
+    if (found.has(identifier)) throw invalid('asn1: an extension is there twice');
+    found.set(identifier, { isCritical: isSaid && booleanOf(second), value: octets.content });
+  }
+  return found;
+}
+
+function extensionIn(extensions: ReadonlyMap<string, Extension>, type: string): DerValue | undefined {
+  const found = extensions.get(type);
+  return found === undefined ? undefined : readDer(found.value);
+}
+
+function readConstraints(value: DerValue | undefined): { isAuthority: boolean; pathLength?: bigint } {
+  if (value === undefined) return { isAuthority: false };
+  const members = membersOf(value, TAG.sequence);
+  const isAuthority = members[0]?.tag === TAG.boolean && booleanOf(members[0]);
+  const length = members.find(({ tag }) => tag === TAG.integer);
+  return { isAuthority, ...(length === undefined ? {} : { pathLength: integerOf(length) }) };
+}
+
+const authorityKeyOf = (value: DerValue | undefined): Buffer | undefined =>
+  value === undefined
+    ? undefined
+    : membersOf(value, TAG.sequence).find(({ tag }) => tag === KEY_ID_TAG)?.content;
+
+const hexOf = (bytes: Buffer | undefined): string =>
+  bytes?.toString('hex').replaceAll(/(..)(?=.)/g, '$1:') ?? '';

@@ -1,0 +1,72 @@
+import { type DerValue, identifierOf, membersOf, TAG } from '../../ground/der.ts';
+
+/** One part of a distinguished name (RFC 5280, 4.1.2.4). */
+export interface Attribute {
+  /** The object identifier: `2.5.4.3` for a common name. */
+  readonly type: string;
+  readonly value: string;
+}
+
+const COMMON_NAME = '2.5.4.3';
+const ORGANIZATIONAL_UNIT = '2.5.4.11';
+
+/** @throws `invalid` when it is no name. */
+export const attributesOf = (name: DerValue | undefined): readonly Attribute[] =>
+  membersOf(name, TAG.sequence).flatMap((relative) =>
+    membersOf(relative, TAG.set).map((pair) => {
+      const [type, value] = membersOf(pair, TAG.sequence);
+      return { type: identifierOf(type), value: (value && textOf(value)) ?? '' };
+    }),
+  );
+
+/** The last one counts, as with peers. Empty when there is none. */
+export const commonNameOf = (name: readonly Attribute[]): string =>
+  name.findLast(({ type }) => type === COMMON_NAME)?.value ?? '';
+
+export const organizationalUnitsOf = (name: readonly Attribute[]): readonly string[] =>
+  name.filter(({ type }) => type === ORGANIZATIONAL_UNIT).map(({ value }) => value);
+
+/**
+ * The same text for names that are the same (RFC 5280, 7.1): case, blanks and the kind of string say nothing. Two that are
+ * not may have the same text where that errs on the side of a revocation; who signed whom is not decided by it.
+ */
+export const canonicalName = (name: readonly Attribute[]): string =>
+  JSON.stringify(name.map(({ type, value }) => [type, value.trim().replaceAll(/\s+/g, ' ').toLowerCase()]));
+
+/** Kinds of strings, and how their octets are read. */
+const ENCODINGS: ReadonlyMap<number, BufferEncoding> = new Map([
+  [0x0c, 'utf8'], // UTF8String
+  [0x12, 'latin1'], // NumericString
+  [0x13, 'latin1'], // PrintableString
+  [0x14, 'latin1'], // T61String
+  [0x16, 'latin1'], // IA5String
+  [0x1b, 'latin1'], // GeneralString
+]);
+const BMP_STRING = 0x1e;
+
+/** What a string says; undefined for any other value. */
+export function textOf({ tag, content }: DerValue): string | undefined {
+  if (tag === BMP_STRING && content.length % 2 === 0)
+    return Buffer.from(content).swap16().toString('utf16le');
+  const encoding = ENCODINGS.get(tag);
+  return encoding === undefined ? undefined : content.toString(encoding);
+}
+
+/** Names of the kinds that somebody asks about. */
+export interface AlternativeNames {
+  readonly emails: readonly string[];
+  readonly dns: readonly string[];
+  readonly uris: readonly string[];
+}
+
+const EMAIL = 0x81;
+const DNS = 0x82;
+const URI = 0x86;
+
+/** `SEQUENCE OF GeneralName` (RFC 5280, 4.2.1.6). @throws `invalid`. */
+export function alternativeNamesOf(names: DerValue | undefined): AlternativeNames {
+  const members = names === undefined ? [] : membersOf(names, TAG.sequence);
+  const ofKind = (kind: number) =>
+    members.filter(({ tag }) => tag === kind).map(({ content }) => content.toString('latin1'));
+  return { emails: ofKind(EMAIL), dns: ofKind(DNS), uris: ofKind(URI) };
+}

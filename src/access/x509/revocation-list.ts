@@ -1,0 +1,115 @@
+import { decodeBase64 } from '../../ground/base64.ts';
+import { type DerValue, identifierOf, integerOf, membersOf, readDer, TAG } from '../../ground/der.ts';
+import { invalid } from '../../ground/errors.ts';
+import { pemBlocks } from '../../ground/pem.ts';
+import { hashOf, isSignedBy } from './algorithms.ts';
+import type { Certificate } from './certificate.ts';
+import { attributesOf, canonicalName } from './names.ts';
+
+/** A list of revoked certificates (RFC 5280, 5). */
+export interface RevocationList {
+  /** As `canonicalName` has it. */
+  readonly issuer: string;
+  /** Decimal. */
+  readonly serials: readonly string[];
+  /** It says only what changed since another one. */
+  readonly isDelta: boolean;
+  /** Since when it is so; milliseconds since the epoch. */
+  readonly sinceMs: number;
+  /** When the next one is to be there; milliseconds since the epoch. */
+  readonly nextMs?: number;
+  /** Whether it is that authority's. */
+  isSignedBy(authority: Certificate): boolean;
+}
+
+const UTC_TIME = 0x17;
+const GENERALIZED_TIME = 0x18;
+const BIT_STRING_UNUSED = 1;
+/** In the place of the extensions of the whole list, and the one that says that it is a delta (RFC 5280, 5.2.4). */
+const EXTENSIONS_TAG = TAG.context0;
+const DELTA_INDICATOR = '2.5.29.27';
+/** Extension of an entry: it is about a certificate of somebody else than the issuer of the list. */
+const CERTIFICATE_ISSUER = '2.5.29.29';
+
+/** @param text PEM, or base64 of DER. @throws `invalid` in the words of peers. */
+export function parseRevocationList(text: string): RevocationList {
+  const block = pemBlocks(text).blocks.find(({ label }) => label === 'X509 CRL');
+  return readRevocationList(block?.bytes ?? decodedOr(text));
+}
+
+/** What is no base64 is no list either, and is told so by what follows. */
+function decodedOr(text: string): Buffer {
+  try {
+    return decodeBase64(text.trim());
+  } catch {
+    return Buffer.from(text);
+  }
+}
+
+/** @param bytes DER, or PEM. @throws `invalid`. */
+export function revocationListIn(bytes: Buffer): RevocationList {
+  return bytes[0] === TAG.sequence
+    ? readRevocationList(bytes)
+    : parseRevocationList(bytes.toString('latin1'));
+}
+
+function readRevocationList(bytes: Buffer): RevocationList {
+  const [tbs, algorithm, signature, ...more] = membersOf(readDer(bytes), TAG.sequence);
+  const members = membersOf(tbs, TAG.sequence);
+  if (members[0]?.tag === TAG.integer) members.shift();
+  const [, issuer, since, ...rest] = members;
+  if (tbs === undefined || algorithm === undefined || signature?.tag !== TAG.bitString || more.length > 0) {
+    throw invalid('asn1: it is no list of revoked certificates');
+  }
+  const next = isTime(rest[0]) ? rest.shift() : undefined;
+  const entries = rest[0]?.tag === TAG.sequence ? membersOf(rest[0], TAG.sequence) : [];
+  const signed = {
+    bytes: tbs.bytes,
+    signature: signature.content.subarray(BIT_STRING_UNUSED),
+    hash: hashOf(algorithm),
+  };
+  return {
+    issuer: canonicalName(attributesOf(issuer)),
+    serials: entries.map(serialOf),
+    isDelta: extensionTypes(rest.find(({ tag }) => tag === EXTENSIONS_TAG)).includes(DELTA_INDICATOR),
+    sinceMs: timeOf(since),
+    ...(next === undefined ? {} : { nextMs: timeOf(next) }),
+    isSignedBy: (authority) => isSignedBy(authority, signed),
+  };
+}
+
+/** What extensions a list has. */
+const extensionTypes = (value: DerValue | undefined): readonly string[] =>
+  value === undefined
+    ? []
+    : membersOf(membersOf(value, EXTENSIONS_TAG)[0], TAG.sequence).map((extension) =>
+        identifierOf(membersOf(extension, TAG.sequence)[0]),
+      );
+
+function serialOf(entry: DerValue): string {
+  const [serial, since, extensions] = membersOf(entry, TAG.sequence);
+  timeOf(since);
+  for (const extension of extensions === undefined ? [] : membersOf(extensions, TAG.sequence)) {
+    if (identifierOf(membersOf(extension, TAG.sequence)[0]) === CERTIFICATE_ISSUER) {
+      throw invalid('lists of other issuers’ certificates are not supported');
+    }
+  }
+  return String(integerOf(serial));
+}
+
+const isTime = (value: DerValue | undefined): boolean =>
+  value?.tag === UTC_TIME || value?.tag === GENERALIZED_TIME;
+
+const TIME = /^(\d{2}|\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/;
+
+/** Milliseconds since the epoch (RFC 5280, 4.1.2.5). */
+function timeOf(value: DerValue | undefined): number {
+  const found = isTime(value) ? TIME.exec(value?.content.toString('latin1') ?? '') : null;
+  const [year = Number.NaN, ...rest] = (found ?? []).slice(1).map(Number);
+  if (Number.isNaN(year) || found?.[1]?.length !== (value?.tag === UTC_TIME ? 2 : 4)) {
+    throw invalid('asn1: expected a time');
+  }
+  const [month = 0, day = 0, hours = 0, minutes = 0, seconds = 0] = rest;
+  const fullYear = value?.tag === UTC_TIME ? year + (year < 50 ? 2000 : 1900) : year;
+  return Date.UTC(fullYear, month - 1, day, hours, minutes, seconds);
+}

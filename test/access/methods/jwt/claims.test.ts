@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  checkBoundClaims,
+  matchesGlob,
+  pointedAt,
+  printGo,
+} from '../../../../src/access/methods/jwt/claims.ts';
+import { hasUniqueNames } from '../../../../src/access/methods/jwt/unique-names.ts';
+
+describe('a JSON pointer', () => {
+  // RFC 6901, section 5.
+  const document = {
+    foo: ['bar', 'baz'],
+    '': 0,
+    'a/b': 1,
+    'c%d': 2,
+    'e^f': 3,
+    'g|h': 4,
+    'i\\j': 5,
+    'k"l': 6,
+    ' ': 7,
+    'm~n': 8,
+  };
+  it.each([
+    ['', document],
+    ['/foo', ['bar', 'baz']],
+    ['/foo/0', 'bar'],
+    ['/', 0],
+    ['/a~1b', 1],
+    ['/c%d', 2],
+    ['/e^f', 3],
+    ['/g|h', 4],
+    ['/i\\j', 5],
+    ['/k"l', 6],
+    ['/ ', 7],
+    ['/m~0n', 8],
+    ['/foo/2', undefined],
+    ['/foo/-', undefined],
+    ['/foo/00', undefined],
+    ['/foo/length', undefined],
+    ['/nosuch/x', undefined],
+    ['/constructor', undefined],
+    ['/__proto__/x', undefined],
+  ])('leads where the standard says: %j', (pointer, value) => {
+    expect(pointedAt(document, pointer)).toEqual(value);
+  });
+});
+
+describe('a bound number', () => {
+  it.each([
+    ['7', '7.5', true],
+    ['7', '8', false],
+    ['9007199254740991', '9007199254740991', true],
+    ['9007199254740993', '9007199254740992', false],
+    ['1e300', '1e300', false],
+    ['0', '1e-400', true],
+    ['1e400', '1e500', false],
+  ])('%s, and one of %s: %s', (bound, claim, isMet) => {
+    const check = () => checkBoundClaims(JSON.parse(`{"id":${bound}}`), JSON.parse(`{"id":${claim}}`), false);
+    if (isMet) expect(check).not.toThrow();
+    else expect(check).toThrow('claim "id" does not match any associated bound claim values');
+  });
+});
+
+describe('a glob', () => {
+  const few = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*'), maxLength: 12 });
+
+  it('matches what a regular expression with the same runs matches', () => {
+    fc.assert(
+      fc.property(few, few, (pattern, text) => {
+        const parts = pattern.split('*').map((part) => part.replaceAll('.', '\\.'));
+        expect(matchesGlob(pattern, text)).toBe(new RegExp(`^${parts.join('[^]*')}$`).test(text));
+      }),
+    );
+  });
+
+  it('of many runs costs no more than the text is long', () => {
+    expect(matchesGlob('*a'.repeat(8_000), 'a'.repeat(7_999))).toBe(false);
+    expect(matchesGlob(`${'*a'.repeat(8_000)}*b`, 'a'.repeat(60_000))).toBe(false);
+  });
+});
+
+describe('a name that stands twice', () => {
+  const json = fc.jsonValue({ maxDepth: 4 });
+
+  it('is in nothing that a serializer made', () => {
+    fc.assert(
+      fc.property(json, fc.constantFrom('', ' ', '\t'), (value, indent) => {
+        expect(hasUniqueNames(JSON.stringify(value, undefined, indent))).toBe(true);
+      }),
+    );
+  });
+
+  it('is found wherever it is, and however it is written', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: 'binary' }), json, fc.nat(3), (name, value, depth) => {
+        const escaped = [...name].flatMap((sign) => [
+          ...Buffer.from(sign, 'utf16le')
+            .toString('hex')
+            .matchAll(/(..)(..)/g),
+        ]);
+        const other = `"${escaped.map(([, low, high]) => `\\u${high}${low}`).join('')}"`;
+        const twice = `{${JSON.stringify(name)}:${JSON.stringify(value)},"":{},${other}:0}`;
+        const nested = `${'{"x":['.repeat(depth)}${twice}${']}'.repeat(depth)}`;
+        JSON.parse(nested);
+        expect(hasUniqueNames(nested)).toBe(false);
+      }),
+    );
+  });
+
+  it('is not one in two objects, nor one name within another of that name', () => {
+    expect(hasUniqueNames('[{"a":1},{"a":{"a":["a","a",{"a":2}]},"b":"a"}]')).toBe(true);
+    expect(hasUniqueNames('{"a\\\\":1,"a":"\\",\\"a\\":","b\\"":2}')).toBe(true);
+  });
+});
+
+describe('a value in a message', () => {
+  it('is printed as Go prints it', () => {
+    expect(printGo({ b: [1, 'x', null], a: { c: true } })).toBe('map[a:map[c:true] b:[1 x <nil>]]');
+  });
+
+  it('is cut where it is long or deep', () => {
+    const deep: unknown = JSON.parse(`${'{"a":'.repeat(30_000)}1${'}'.repeat(30_000)}`);
+    expect(printGo(deep)).toBe(`${'map[a:'.repeat(8)}…${']'.repeat(8)}`);
+    expect(printGo({ a: 'x'.repeat(300) })).toHaveLength(201);
+  });
+});

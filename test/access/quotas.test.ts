@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { LimitTable, NEW_CONFIG, type RateLimit } from '../../src/access/quotas/rate-limit.ts';
+import { Rates } from '../../src/access/quotas/rates.ts';
+
+const limit = (wanted: Partial<RateLimit> = {}): RateLimit => ({
+  name: wanted.path ?? 'g',
+  rate: 2,
+  interval: 1,
+  block_interval: 0,
+  path: '',
+  role: '',
+  inheritable: true,
+  ...wanted,
+});
+
+describe('the limit of a path', () => {
+  const table = new LimitTable({
+    limits: [
+      limit({ name: 'all' }),
+      limit({ path: 'auth/approle' }),
+      limit({ path: 'auth/approle/login' }),
+      limit({ path: 'transit/enc*' }),
+      limit({ path: 'transit' }),
+      limit({ name: 'ci', path: 'auth/approle', role: 'ci' }),
+    ],
+    config: { ...NEW_CONFIG, rate_limit_exempt_paths: ['sys/health', '/transit/random', 'sys/int*'] },
+  });
+
+  it.each([
+    ['auth/approle/login', 'auth/approle/login'],
+    ['auth/approle/login/x', 'auth/approle/login'],
+    ['auth/approle/role/ci', 'auth/approle'],
+    ['auth/approles/login', 'all'],
+    ['auth/approle', 'auth/approle'],
+    ['transit/encrypt/k', 'transit/enc*'],
+    ['transit/decrypt/k', 'transit'],
+    ['sys/mounts', 'all'],
+    ['', 'all'],
+    ['sys/health', undefined],
+    ['transit/random', undefined],
+    ['sys/internal/ui/mounts', undefined],
+    [`auth${'/'.repeat(16_000)}`, 'all'],
+  ])('of %s is the most particular one', (path, name) => {
+    expect(table.at(path)?.name).toBe(name);
+  });
+
+  it('is another one for logins of some roles', () => {
+    expect(table.ofRole('auth/approle', 'ci')?.name).toBe('ci');
+    expect(table.ofRole('auth/approle', 'other')).toBeUndefined();
+    expect([table.hasRolesAt('auth/approle'), table.hasRolesAt('transit')]).toEqual([true, false]);
+  });
+});
+
+describe('the rate of an address', () => {
+  it('is so many in an interval, and as many again after it', () => {
+    let now = 0;
+    const rates = new Rates(() => now);
+    const take = (address = '192.0.2.1') => rates.take(limit({ interval: 10 }), address);
+    expect([take(), take(), take()].map(({ isAllowed, left }) => [isAllowed, left])).toEqual([
+      [true, 1],
+      [true, 0],
+      [false, 0],
+    ]);
+    expect(take('192.0.2.2').isAllowed).toBe(true);
+    now = 9000;
+    expect(take()).toEqual({ isAllowed: false, limit: 2, left: 0, resetsIn: 1 });
+    now = 10_000;
+    expect(take()).toEqual({ isAllowed: true, limit: 2, left: 1, resetsIn: 10 });
+  });
+
+  it('may be less than one', () => {
+    let now = 0;
+    const rates = new Rates(() => now);
+    const slow = limit({ rate: 0.1, interval: 1 });
+    expect([rates.take(slow, 'a').isAllowed, rates.take(slow, 'a').isAllowed]).toEqual([true, false]);
+    now = 10_000;
+    expect(rates.take(slow, 'a').isAllowed).toBe(true);
+  });
+
+  it('is none for a while once it was too high, where that is said', () => {
+    let now = 0;
+    const rates = new Rates(() => now);
+    const strict = limit({ rate: 1, block_interval: 60 });
+    rates.take(strict, 'a');
+    expect(rates.take(strict, 'a')).toMatchObject({ isAllowed: false, resetsIn: 60 });
+    now = 30_000;
+    expect(rates.take(strict, 'a')).toMatchObject({ isAllowed: false, resetsIn: 30 });
+    now = 60_000;
+    expect(rates.take(strict, 'a').isAllowed).toBe(true);
+  });
+
+  it('is that of a network of IPv6, and is forgotten for the one that came first past a bound', () => {
+    const rates = new Rates(() => 0);
+    const one = limit({ rate: 1 });
+    expect(rates.take(one, '2001:db8::1').isAllowed).toBe(true);
+    expect(rates.take(one, '2001:db8::2').isAllowed).toBe(false);
+    for (let index = 0; index < 20_000; index++) rates.take(one, `10.0.${index >> 8}.${index & 255}`);
+    expect(rates.take(one, '2001:db8::1').isAllowed).toBe(true);
+  });
+});

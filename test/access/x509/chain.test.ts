@@ -1,0 +1,132 @@
+import { X509Certificate } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Certificate, readCertificate } from '../../../src/access/x509/certificate.ts';
+import { chainsTo } from '../../../src/access/x509/chain.ts';
+import { AUTHORITY, type Certified, ClientCertificates } from '../../reference/client-certificates.ts';
+import { refusal } from '../../refusal.ts';
+
+const made = new ClientCertificates();
+afterAll(() => made.close());
+
+const read = ({ cert }: Certified): Certificate =>
+  readCertificate(Buffer.from(cert.replaceAll(/-----.*-----|\s/g, ''), 'base64'));
+const names = (chain: readonly Certificate[]) => chain.map(({ commonName }) => commonName);
+/** The certificates are made while the tests run, and are good for two days. */
+const now = Date.now() + 24 * 60 * 60 * 1000;
+
+const root = made.authority('root');
+const middle = made.authority('middle', { by: root });
+
+describe('the ways from a certificate to an authority', () => {
+  it('are all that there are, through intermediates in any order', () => {
+    const low = made.authority('low', { by: middle });
+    const leaf = read(made.make('leaf', { by: low }));
+    const intermediates = [read(middle), read(low), read(made.authority('unrelated'))];
+    const chains = chainsTo([read(root), read(low)], { leaf, intermediates }, now);
+    expect(chains.map(names).toSorted()).toEqual([
+      ['leaf', 'low'],
+      ['leaf', 'low', 'middle', 'root'],
+    ]);
+    expect(chainsTo([read(root)], { leaf, intermediates: intermediates.slice(0, 1) }, now)).toEqual([]);
+  });
+
+  it('end where authorities sign each other in a circle', () => {
+    const other = made.authority('circle-b');
+    const one = made.authority('circle-a', { by: other });
+    const back = made.authority('circle-b', { by: one });
+    const leaf = read(made.make('in-circle', { by: one }));
+    const intermediates = [read(one), read(back), read(other)];
+    expect(chainsTo([read(root)], { leaf, intermediates }, now)).toEqual([]);
+  });
+
+  it.each([
+    ['RSA', 'rsa:2048', 'sha256'],
+    ['RSA-PSS', 'rsa:2048 -sigopt rsa_padding_mode:pss', 'sha256'],
+    ['P-384', 'ec -pkeyopt ec_paramgen_curve:P-384', 'sha384'],
+    ['Ed25519', 'ed25519', 'sha512'],
+  ])('are found where keys are of %s', (name, newKey, hash) => {
+    const by = made.authority(`root-${name}`, { newKey, hash });
+    const leaf = read(made.make(`leaf-${name}`, { by, hash, newKey }));
+    expect(chainsTo([read(by)], { leaf, intermediates: [] }, now).map(names)).toEqual([
+      [`leaf-${name}`, `root-${name}`],
+    ]);
+  });
+
+  it.each([
+    ['a client', () => made.make('weak', { by: root, newKey: 'rsa:1024' }), root],
+    [
+      'an authority',
+      (by: Certified) => made.make('strong', { by }),
+      made.authority('weak-root', { newKey: 'rsa:1024' }),
+    ],
+  ])('are none where %s has a short key', (_, makeLeaf, by) => {
+    const leaf = read(makeLeaf(by));
+    expect(refusal(() => chainsTo([read(by)], { leaf, intermediates: [] }, now)).message).toBe(
+      "failed to verify client's certificate: x509: certificate has a key that is too weak",
+    );
+  });
+
+  it('are looked for with an end, however many authorities have one name', () => {
+    const extensions = [...AUTHORITY.slice(0, 2), 'subjectKeyIdentifier=01:02:03'];
+    const anchors = Array.from({ length: 12 }, () => read(made.authority('same', { extensions })));
+    const signer = made.authority('same', { extensions });
+    const leaf = read(made.make('of-same', { by: signer }));
+    const copies = () => anchors.map(({ x509 }) => readCertificate(x509.raw));
+    const many = Array.from({ length: 10 }, copies).flat();
+    expect(chainsTo([...many, read(signer)], { leaf, intermediates: [] }, now)).toEqual([]);
+    expect(chainsTo([...anchors, read(signer)], { leaf, intermediates: [] }, now)).toHaveLength(1);
+  });
+});
+
+describe('a stranger', () => {
+  const stranger = made.authority('stranger');
+  const signs = vi.spyOn(X509Certificate.prototype, 'verify');
+  beforeEach(() => void signs.mockClear());
+
+  it('has nothing verified by keys of their own, which may take as long as they like', () => {
+    const same = { subject: '/CN=stranger', extensions: ['basicConstraints=CA:TRUE'], by: stranger };
+    const each = Array.from({ length: 4 }, (_, index) => made.make(`stranger-${index}`, same));
+    const leaf = read(made.make('of-stranger', { by: stranger }));
+    const intermediates = [stranger, ...each].map(read);
+    expect(chainsTo([read(root)], { leaf, intermediates }, now)).toEqual([]);
+    expect(signs).not.toHaveBeenCalled();
+  });
+
+  it('who is nobody’s authority has what they signed verified once, and nothing behind it', () => {
+    const client = made.make('no-authority', { by: root, extensions: ['basicConstraints=CA:FALSE'] });
+    const below = made.make('below', { by: client, extensions: ['basicConstraints=CA:TRUE'] });
+    const leaf = read(made.make('of-below', { by: below }));
+    const intermediates = [client, below].map(read);
+    expect(chainsTo([read(root)], { leaf, intermediates }, now)).toEqual([]);
+    expect(signs).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('a certificate', () => {
+  it('with an extension twice, a negative number or bytes behind it is not read', () => {
+    const der = read(root).x509.raw;
+    expect(refusal(() => readCertificate(Buffer.concat([der, Buffer.from([0])]))).kind).toBe('invalid');
+    expect(refusal(() => readCertificate(der.subarray(0, 100))).kind).toBe('invalid');
+    const negative = made.make('negative', { by: root, serial: '-5' });
+    expect(refusal(() => read(negative)).message).toBe('asn1: a number is negative');
+    const similar = read(made.make('similar', { extensions: ['1.2.3.4=ASN1:NULL', '1.2.3.5=ASN1:NULL'] }));
+    const twice = Buffer.from(similar.x509.raw.toString('hex').replace('06032a0305', '06032a0304'), 'hex');
+    expect(refusal(() => readCertificate(twice)).message).toBe('asn1: an extension is there twice');
+  });
+
+  it('has its names from its bytes, not from how they are printed', () => {
+    const { commonName, dns } = read(
+      made.make('printed', {
+        subject: '/CN=first/CN=a\\/b, DNS:evil.example.com',
+        extensions: [
+          'subjectAltName=@alt',
+          '[alt]',
+          'DNS.1=good.example.com',
+          'URI.1=http://x/,DNS:evil.example.com',
+        ],
+      }),
+    );
+    expect(commonName).toBe('a/b, DNS:evil.example.com');
+    expect(dns).toEqual(['good.example.com']);
+  });
+});
