@@ -16,6 +16,7 @@ export interface CoreOptions {
   /** Spoken to all callers, on mounts of which nobody said otherwise, for as long as this core lives (`serve --dialect`). */
   readonly dialect?: Dialect;
   readonly messages?: MessageCounts;
+  readonly auditFile?: string;
 }
 
 /** Wires the rooms over one opened store. Each room's module is loaded when it is first asked for. */
@@ -51,6 +52,7 @@ export function openCore(store: Store, options: CoreOptions = {}): Core {
       access: () =>
         (access ??= import('../access/access.ts').then(({ Access }) => new Access({ store, clock, random }))),
       ...(options.server === undefined ? {} : { server: options.server }),
+      ...(options.auditFile === undefined ? {} : { auditFile: options.auditFile }),
     };
     cores.set(caller, core);
     return core;

@@ -1,9 +1,24 @@
+import { approleMounts } from '../access/methods/approle/mount-type.ts';
+import { certMounts } from '../access/methods/cert/mount-type.ts';
+import { jwtMounts } from '../access/methods/jwt/mount-type.ts';
+import { userpassMounts } from '../access/methods/userpass/mount-type.ts';
 import type { MountType } from '../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../mounts/paths.ts';
 import { transitMounts } from '../transit/engine.ts';
 
 /** Every kind of engine and login method that can be mounted. */
-export const MOUNT_TYPES: readonly MountType[] = [transitMounts];
+export const MOUNT_TYPES: readonly MountType[] = [
+  transitMounts,
+  approleMounts,
+  certMounts,
+  ...jwtMounts,
+  userpassMounts,
+];
+
+/** The names of those that people log in with. */
+export const LOGIN_METHODS: readonly string[] = MOUNT_TYPES.flatMap(({ name, isLogin }) =>
+  isLogin ? [name] : [],
+);
 
 /** Where one of a type is mounted as a rule. */
 export const usualPath = (type: string): string =>

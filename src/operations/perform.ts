@@ -1,24 +1,28 @@
-import type { Access, TokenIdentity } from '../access/access.ts';
-import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
+import { isGoodFrom, type TokenIdentity } from '../access/access.ts';
+import type { AuditedRequest } from '../access/audit-record.ts';
 import type { Capability } from '../access/capability.ts';
 import type { RequestParameters } from '../access/parameter-rule.ts';
-import { asCofferError, failedAfter } from '../ground/errors.ts';
+import type { WrapInfo } from '../access/wrapping.ts';
+import { asCofferError, type CofferError, denied, failedAfter, invalid } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
-import type { Mount } from '../mounts/mounts.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
-import type { Dialect } from '../transit/engine.ts';
+import type { AskedRequest, Door, GuardedCore, Performed, PolicyPaths, Result } from './asked-request.ts';
 import {
   type Call,
   type Caller,
-  type Core,
   changesSomething,
   NOBODY,
   type Operation,
   type Outcome,
+  owner,
+  STORE_SECRET,
 } from './declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from './declaration/params.ts';
-import { type Method, printPath } from './declaration/route.ts';
-import type { Match } from './routes.ts';
+import { CAPABILITY_OF, type Method } from './declaration/route.ts';
+import { countFailure, isBarred } from './login-limits.ts';
+import { printWrapped } from './wrap-info.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
 
 /**
  * The way of every request of a caller who brings a token, whatever door it came through: authenticate, authorize the
@@ -27,114 +31,36 @@ import type { Match } from './routes.ts';
  * @see docs/decisions/0068
  */
 
-/** The core of an unsealed store, with what stands between it and callers who bring a token. */
-export interface GuardedCore {
-  readonly core: Core;
-  readonly access: Access;
-  /** Written before an operation runs that changes something. @throws `unavailable`: then it must not run. */
-  recordRequest(request: AuditedRequest): Promise<void>;
-  /** Written before the answer is sent. @throws `unavailable`: then it must not be sent. */
-  recordResponse(request: AuditedRequest, response: AuditedResponse): Promise<void>;
-}
-
-type Raw = Readonly<Record<string, unknown>>;
-
-/** A request as every door understands it, before anybody looks who asks. */
-export interface AskedRequest {
-  /** The `request_id` of answer and audit records. */
-  readonly id: string;
-  readonly method: Method;
-  /** As the audit trail calls it. */
-  readonly path: string;
-  /** The operation, or why there is none. */
-  readonly match: Match;
-  /** The mount that the path lies under. */
-  readonly mount?: Mount;
-  readonly token: string | undefined;
-  /** What the caller speaks; absent where a door has but one way to speak. */
-  readonly dialect?: Dialect;
-  /** Empty on a Unix socket. */
-  readonly remoteAddress: string;
-  /** Scheme, host and port for links. */
-  readonly baseUrl?: string;
-  /** The store's revision, asked for since the request came in: what it was then is what it is answered from. */
-  readonly revision: string;
-  /** What policies write before the paths of the door's API. */
-  readonly policyPrefix: string;
-  policyPaths(core: Core): Promise<PolicyPaths> | PolicyPaths;
-  /**
-   * Reads and parses what was sent beside the path. Asked for once, after the path was allowed.
-   * @throws what `Door.failed` understands.
-   */
-  parameters(operation: Operation): Promise<SentParameters>;
-}
-
-export interface PolicyPaths {
-  /** Policies must allow all of them. */
-  readonly paths: readonly string[];
-  /** What the path names is in no place that policies know: denied, after they were asked all the same. */
-  readonly leadNowhere?: boolean;
-}
-
-export interface SentParameters {
-  /** Body or query, by wire name: what policies judge. */
-  readonly sent: Raw;
-  /** What of it goes, hashed, into the audit trail. */
-  readonly recorded: Raw;
-}
-
-/** An answer, with what the audit trail is to know of it. */
-export interface Result<A> {
-  readonly answer: A;
-  readonly status: number;
-  readonly data?: unknown;
-  readonly error?: string;
-}
-
-/** How a door answers in the words of its protocol. */
-export interface Door<A> {
-  /** There is no good token. */
-  unauthenticated(): Result<A>;
-  /** What the path alone is refused for whoever asks with a good token; undefined when there is nothing. */
-  refused?(): Result<A> | undefined;
-  denied(): Result<A>;
-  /** There is no such path or method, and the caller may know it. */
-  missing(match: Extract<Match, string>): Result<A>;
-  printed(performed: Performed): Result<A>;
-  failed(error: unknown, operation: Operation | undefined): Result<A>;
-  /** In place of an answer that the audit trail could not take. */
-  unrecorded(error: unknown): A;
-}
-
-/** An operation that was run. */
-export interface Performed {
-  readonly operation: Operation;
-  readonly outcome: Outcome<unknown>;
-  readonly captures: Readonly<Record<string, string>>;
-  readonly sent: Raw;
-  /** Names that no parameter has. */
-  readonly unrecognized: readonly string[];
-}
+/** Whether logins of a role come too often: then how that is answered. */
+export type RoleLimit<A> = (role: string | undefined) => Result<A> | undefined;
 
 /** Answers a request, whatever becomes of it; what can't be recorded is not given. */
-export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door: Door<A>): Promise<A> {
+export async function performAdmitted<A>(
+  guarded: GuardedCore,
+  asked: AskedRequest,
+  door: Door<A>,
+  roleLimit?: RoleLimit<A>,
+): Promise<A> {
   const { token, match } = asked;
   const operation = typeof match === 'string' ? undefined : match.served.operation;
   const identity =
-    token === undefined || operation?.unauthenticated
-      ? undefined
-      : await guarded.access.authenticate(token, asked.revision);
+    token === undefined || asked.byOwner || operation?.unauthenticated
+      ? asked.identity
+      : await guarded.access.authenticate(token, asked.revision, asked.remoteAddress);
   const trail = new Trail(guarded, asked, identity);
   let result: Result<A>;
   let failure: unknown;
   try {
-    const judge = operation?.unauthenticated ? ANYBODY : identity && new PolicyJudge(asked, identity);
+    const judge = judgeOf(asked, identity);
     result =
       judge === undefined
         ? door.unauthenticated()
-        : (door.refused?.() ?? (await carryOut(guarded, asked, door, judge, trail)));
+        : isBarred(guarded.access, asked)
+          ? (door.tooOften?.(1) ?? door.unauthenticated())
+          : (door.refused?.() ?? (await carryOut(guarded, asked, door, judge, trail, roleLimit)));
   } catch (error) {
     failure = error;
+    countFailure(guarded.access, asked, error);
     result = door.failed(error, operation);
   }
   try {
@@ -145,21 +71,48 @@ export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door
   return result.answer;
 }
 
+/** Records what was refused before anybody looked who asks. @returns what is answered when that fails. */
+export async function recordRefusal<A>(
+  guarded: GuardedCore,
+  asked: AskedRequest,
+  door: Door<A>,
+  result: Result<A>,
+): Promise<A | undefined> {
+  try {
+    await new Trail(guarded, asked, undefined).respond(result);
+    return undefined;
+  } catch (error) {
+    return door.unrecorded(error);
+  }
+}
+
+/** Undefined for who may not ask without a good token. */
+function judgeOf(asked: AskedRequest, identity: TokenIdentity | undefined): Judge | undefined {
+  const { match, isOpenPath, byOwner } = asked;
+  const operation = typeof match === 'string' ? undefined : match.served.operation;
+  if (byOwner && !operation?.unauthenticated) return OWNER;
+  if (identity !== undefined) return new PolicyJudge(asked, identity);
+  const isOpen = operation === undefined ? isOpenPath : operation.unauthenticated || operation.strangers;
+  return isOpen ? anybody(asked) : undefined;
+}
+
 /** What was made, or may have been, stays so whatever becomes of its record: nobody may be invited to make it again. */
 function whyUnrecorded(error: unknown, failure: unknown, isChange: boolean): unknown {
-  if (failure === undefined)
-    return isChange ? failedAfter('the change is made', error, 'look at it before you make it again') : error;
+  if (failure === undefined) return isChange ? afterChange(error) : error;
   return asCofferError(failure)?.kind === 'unconfirmed' ? failure : error;
 }
 
-/** Whether a token's policies may allow a request, as far as its path tells; the token is not used up by this. */
+const afterChange = (error: unknown): unknown =>
+  failedAfter('the change is made', error, 'look at it before you make it again');
+
+/** Whether a token is good there and its policies may allow a request, as far as its path tells; it is not used up by this. */
 export async function isWelcome(
   guarded: GuardedCore,
   asked: AskedRequest,
 ): Promise<TokenIdentity | undefined> {
-  if (asked.token === undefined) return undefined;
+  if (asked.token === undefined || asked.byOwner) return undefined;
   const identity = await guarded.access.identify({ token: asked.token });
-  if (identity === undefined) return undefined;
+  if (identity === undefined || !isGoodFrom(identity, asked.remoteAddress)) return undefined;
   const { paths, leadNowhere } = await asked.policyPaths(guarded.core);
   const isAllowedThere = new PolicyJudge(asked, identity).allowsPaths(paths);
   return isAllowedThere && !leadNowhere ? identity : undefined;
@@ -171,9 +124,13 @@ async function carryOut<A>(
   door: Door<A>,
   judge: Judge,
   trail: Trail,
+  roleLimit?: RoleLimit<A>,
 ): Promise<Result<A>> {
   const { match } = asked;
-  const { paths, leadNowhere } = await asked.policyPaths(guarded.core);
+  // What policies know of paths is nothing to the owner, who is told by the operation what there is not.
+  const { paths, leadNowhere }: PolicyPaths = asked.byOwner
+    ? { paths: [] }
+    : await asked.policyPaths(guarded.core);
   if (!judge.allowsPaths(paths) || leadNowhere) return door.denied();
   if (typeof match === 'string') return door.missing(match);
   const { captures } = match;
@@ -184,11 +141,21 @@ async function carryOut<A>(
   const call: Call = {
     core: asked.dialect === undefined ? guarded.core : guarded.core.speaking(asked.dialect),
     caller: judge.caller,
+    remoteAddress: asked.remoteAddress,
     ...(operation.mount === undefined ? {} : { mount: asked.mount?.path ?? DEFAULT_MOUNT }),
+    ...(asked.clientCertificates === undefined ? {} : { clientCertificates: asked.clientCertificates }),
     ...(asked.baseUrl === undefined ? {} : { baseUrl: asked.baseUrl }),
+    ...(asked.wrapTtl === undefined ? {} : { wrapTtl: asked.wrapTtl }),
+    sent,
   };
+  if (asked.wrapTtl !== undefined && operation.answersText) {
+    throw invalid('this answer can not be wrapped', { hint: 'ask for it without a time for wrapping' });
+  }
   // Whether the target is there may need the values, and decides about the capability.
-  const early = operation.exists === undefined ? undefined : parseValues(operation.params, raw);
+  const isEarly = operation.exists !== undefined || roleLimit !== undefined;
+  const early = isEarly ? parseValues(operation.params, raw) : undefined;
+  const tooOften = early && roleLimit?.(await operation.roleOf?.(call, early.values));
+  if (tooOften !== undefined) return tooOften;
   const capability =
     early === undefined || operation.exists === undefined
       ? capabilityOf(operation, asked.method)
@@ -196,10 +163,60 @@ async function carryOut<A>(
         ? 'update'
         : 'create';
   if (!judge.allows(paths, operation, capability, sent)) return door.denied();
+  if (asked.byOwner && operation.asksAgain?.(raw)) throw secretNeeded();
   await trail.request(operation, capability);
   const { values, unrecognized }: Parsed<Params> = early ?? parseValues(operation.params, raw);
   const outcome = await operation.run(call, values);
-  return door.printed({ operation, outcome, captures, sent, unrecognized });
+  const performed = {
+    operation,
+    outcome,
+    captures,
+    sent,
+    unrecognized: operation.freeForm ? [] : unrecognized,
+  };
+  const result = door.printed(performed);
+  if (asked.wrapTtl === undefined) return result;
+  const wrapInfo = await trail.sparing(() =>
+    wrap(guarded, asked, door, judge.caller, performed, result.answer),
+  );
+  return wrapInfo === undefined ? result : door.printed({ ...performed, outcome: { wrapInfo } });
+}
+
+/**
+ * Keeps an answer for the one who unwraps it, whatever operation gave it. What strangers can ask for stays open but for a login,
+ * so that nobody without a token can have the store filled.
+ * @throws when it can't be kept: it must not be given openly in that case.
+ * @see docs/decisions/0170
+ */
+async function wrap<A>(
+  { access }: GuardedCore,
+  { wrapTtl, path, method }: AskedRequest,
+  door: Door<A>,
+  caller: Caller,
+  { operation, outcome }: Performed,
+  answer: A,
+): Promise<WrapInfo | undefined> {
+  if (wrapTtl === undefined || outcome.wrapInfo !== undefined || outcome.nothingListed) return undefined;
+  if (caller.isStranger && outcome.auth === undefined) return undefined;
+  const kept = door.kept?.(answer);
+  if (kept === undefined) return undefined;
+  const held = heldAccessor(operation, outcome);
+  return printWrapped(
+    await access.wrapping.wrap({
+      answer: kept,
+      ttl: wrapTtl,
+      path: method === 'LIST' ? `${path}/` : path,
+      ...(held === '' ? {} : { heldAccessor: held }),
+    }),
+  );
+}
+
+/** The accessor of the token or secret ID in an answer; empty where there is none. Data of the caller's own tell of none. */
+function heldAccessor({ freeForm }: Operation, { auth, data }: Outcome<unknown>): string {
+  const secretId =
+    !freeForm && isObject(data) && 'secret_id' in data ? data['secret_id_accessor'] : undefined;
+  const accessor = isObject(auth) ? auth['accessor'] : secretId;
+  return typeof accessor === 'string' ? accessor : '';
 }
 
 /** Who says what may be done with one request. */
@@ -211,7 +228,20 @@ interface Judge {
 }
 
 /** For operations that need no token: a login is open to everybody, and recorded all the same. */
-const ANYBODY: Judge = { caller: NOBODY, allowsPaths: () => true, allows: () => true };
+const anybody = ({ token }: AskedRequest): Judge => ({
+  caller: token === undefined ? NOBODY : { ...NOBODY, token },
+  allowsPaths: () => true,
+  allows: () => true,
+});
+
+/** Whoever can open the store. */
+const OWNER: Judge = { caller: owner, allowsPaths: () => true, allows: () => true };
+
+const secretNeeded = (): CofferError =>
+  denied('this hands out what outlives the agent, so the secret of the store is asked for again', {
+    field: STORE_SECRET,
+    hint: 'run it where it can be asked for, or see "coffer help environment"',
+  });
 
 /** The policies of a token. */
 class PolicyJudge implements Judge {
@@ -222,12 +252,14 @@ class PolicyJudge implements Judge {
   constructor(asked: AskedRequest, identity: TokenIdentity) {
     this.#asked = asked;
     this.#identity = identity;
-    const { token = '', policyPrefix } = asked;
+    const { token = '', policyPrefix, wrapTtl } = asked;
     this.caller = {
       accessor: identity.accessor,
       token,
-      may: (path, capability) => identity.acl.allows(policyPrefix + path, capability),
+      may: (path, capability) =>
+        identity.acl.allows(policyPrefix + path, capability, undefined, undefined, wrapTtl),
       reaches: (path) => identity.acl.reaches(`${policyPrefix}${path}/`),
+      ...(identity.wrapped === undefined ? {} : { wrapped: identity.wrapped }),
     };
   }
 
@@ -246,28 +278,33 @@ class PolicyJudge implements Judge {
   }
 
   #may(paths: readonly string[], capability: Capability, sent?: Raw, meant?: () => Raw): boolean {
-    const { policyPrefix } = this.#asked;
-    return paths.every((path) => this.#identity.acl.allows(policyPrefix + path, capability, sent, meant));
+    const { policyPrefix, wrapTtl } = this.#asked;
+    const { acl } = this.#identity;
+    return paths.every((path) => acl.allows(policyPrefix + path, capability, sent, meant, wrapTtl));
   }
 }
 
 /** The audit records of one request. */
 class Trail {
   readonly #guarded: GuardedCore;
+  readonly #shownOfAnswers: readonly string[] | undefined;
   #request: AuditedRequest;
   /** Whether an operation was allowed to run that changes something. */
   isChange = false;
 
   constructor(guarded: GuardedCore, asked: AskedRequest, identity: TokenIdentity | undefined) {
-    const { id, method, path, mount, token, remoteAddress } = asked;
+    const { id, method, path, mount, token, remoteAddress, wrapTtl } = asked;
     this.#guarded = guarded;
+    this.#shownOfAnswers = mount?.config?.audit_non_hmac_response_keys;
     this.#request = {
       id,
       operation: CAPABILITY_OF[method],
       path,
       remoteAddress,
       ...(mount === undefined ? {} : { mountPoint: `${mount.path}/` }),
+      shown: mount?.config?.audit_non_hmac_request_keys,
       ...(token === undefined ? {} : { token }),
+      ...(wrapTtl === undefined ? {} : { wrapTtl }),
       ...(identity === undefined ? {} : { identity }),
     };
   }
@@ -284,12 +321,23 @@ class Trail {
     this.isChange = true;
   }
 
+  /** Runs what comes after the operation; when it fails, it says so of an operation that made a change. */
+  async sparing<T>(after: () => Promise<T>): Promise<T> {
+    try {
+      return await after();
+    } catch (error) {
+      throw this.isChange ? afterChange(error) : error;
+    }
+  }
+
   /** The record goes first: an answer that can't be recorded is not given. */
-  respond({ status, data, error }: Result<unknown>): Promise<void> {
+  respond({ status, data, error, wrapInfo }: Result<unknown>): Promise<void> {
     return this.#guarded.recordResponse(this.#request, {
       status,
       ...(isObject(data) ? { data } : {}),
+      shown: this.#shownOfAnswers,
       ...(error === undefined ? {} : { error }),
+      ...(wrapInfo === undefined ? {} : { wrapInfo }),
     });
   }
 }
@@ -302,15 +350,6 @@ function isPlain(params: Params, name: string, value: unknown): boolean {
     return false;
   }
 }
-
-/** What policies are asked for where no operation says otherwise. */
-const CAPABILITY_OF: Readonly<Record<Method, Capability>> = {
-  GET: 'read',
-  LIST: 'list',
-  POST: 'update',
-  PATCH: 'update',
-  DELETE: 'delete',
-};
 
 /** `sudo` is asked for beside the capability that the method has anyway. */
 const capabilityOf = (operation: Operation, method: Method): Capability =>
@@ -342,21 +381,4 @@ function meaningOf({ params }: Operation, parameters: RequestParameters): Reques
     }
   }
   return meant;
-}
-
-/**
- * The path that was sent, and where a name in it has another spelling (policies are called by lower-case names) the one
- * that it means. Else a refusal of one spelling could be walked around with another.
- * @see docs/decisions/0096
- */
-export function spellingsOf(path: string, match: Match): readonly string[] {
-  if (typeof match === 'string') return [path];
-  const { served, captures } = match;
-  const { params } = served.operation;
-  if (!Object.keys(captures).some((name) => params[name]?.understoodAs !== undefined)) return [path];
-  const understood = (name: string): string | undefined => {
-    const given = captures[name];
-    return given === undefined ? undefined : (params[name]?.understoodAs?.(given) ?? given);
-  };
-  return [path, printPath(served.route, understood, (segment) => segment)];
 }

@@ -52,8 +52,34 @@ export const RESOURCE_KINDS = {
       metavar: 'TAG',
     },
   },
+  project: {
+    list: 'projects list',
+    search: 'q',
+    example: 'platform',
+    identifier: {
+      prefix: 'prj',
+      type: 'projects',
+      show: 'projects show',
+      param: 'project_id',
+      nameParam: 'project_name',
+      metavar: 'PROJECT',
+    },
+  },
+  'reserved-key': {
+    list: 'tags reserved list',
+    example: 'env',
+    identifier: {
+      prefix: 'rtk',
+      type: 'reserved-tag-keys',
+      show: 'tags reserved show',
+      param: 'reserved_tag_key_id',
+      nameParam: 'reserved_tag_key',
+      metavar: 'KEY',
+    },
+  },
   policy: { list: 'policy list', example: 'clerk' },
   mount: { list: 'mounts list', example: 'teams/payments' },
+  login: { list: 'auth list', example: 'userpass' },
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
 export type ResourceKind = keyof typeof RESOURCE_KINDS;

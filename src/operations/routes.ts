@@ -2,6 +2,7 @@ import { type Branch, isEntry } from './catalogue.ts';
 import type { Api, Operation } from './declaration/operation.ts';
 import type { Params } from './declaration/params.ts';
 import { type Method, type Route, routesOf } from './declaration/route.ts';
+import { MOUNT_TYPES } from './mount-types.ts';
 
 /** One way to reach an operation. */
 export interface ServedRoute {
@@ -43,11 +44,13 @@ interface Compiled {
  * are looked up by first segment, so that the cost of a request does not grow with the number of operations.
  */
 export class RouteTable {
+  readonly routes: readonly ServedRoute[];
   readonly #byFirstSegment = new Map<string, Compiled[]>();
   readonly #decode: (capture: string) => string;
 
   /** @param decode applied to what the path captures, for paths that were not decoded as a whole before. */
   constructor(routes: readonly ServedRoute[], decode: (capture: string) => string = (capture) => capture) {
+    this.routes = routes;
     this.#decode = decode;
     for (const served of routes) {
       const first = firstSegment(served.route);
@@ -110,7 +113,12 @@ export const routesUnder = (routes: readonly ServedRoute[], api: Api, mount?: st
 /** The routes below mounts, by the type of the mounts. */
 export function mountedRoutes(routes: readonly ServedRoute[], api: Api): ReadonlyMap<string, RouteTable> {
   const types = new Set(routes.flatMap(({ route }) => route.mount ?? []));
-  return new Map([...types].map((type) => [type, new RouteTable(routesUnder(routes, api, type))]));
+  const tables = new Map([...types].map((type) => [type, new RouteTable(routesUnder(routes, api, type))]));
+  for (const { name, operationsOf } of MOUNT_TYPES) {
+    const table = operationsOf === undefined ? undefined : tables.get(operationsOf);
+    if (table !== undefined) tables.set(name, table);
+  }
+  return tables;
 }
 
 function firstSegment(route: Route): string {

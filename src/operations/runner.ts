@@ -1,4 +1,5 @@
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
+import type { Store, View } from '../store/store.ts';
 import { type Branch, catalogue, isEntry } from './catalogue.ts';
 import {
   type Call,
@@ -19,7 +20,7 @@ export const run = async <P extends Params, D>(
   call: Call,
   operation: Operation<P, D>,
   raw: Readonly<Record<string, unknown>>,
-): Promise<Outcome<D>> => operation.run(call, parseValues(operation.params, raw).values);
+): Promise<Outcome<D>> => operation.run({ ...call, sent: raw }, parseValues(operation.params, raw).values);
 
 export interface RunnerOptions {
   /** The transit mount of operations for which none is named, without slashes at the ends; default `transit`. */
@@ -28,22 +29,43 @@ export interface RunnerOptions {
   readonly organization?: string | undefined;
 }
 
+/** A store as it was at one moment. */
+const stillAt = (view: View, store: Store): Store => ({
+  id: store.id,
+  read: async (read) => read(view),
+  transact: () => Promise.reject(new TypeError('what is past can not be changed')),
+  revision: () => store.revision(),
+  limitCache: () => undefined,
+  close: () => undefined,
+});
+
 /** Runs operations on an opened store, for whoever can open it: its owner, who needs no token. Closing it closes the store. */
-export function ownerRunner(
-  core: Core,
-  { mount: ownMount = DEFAULT_MOUNT, organization }: RunnerOptions = {},
-): Runner {
+export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
+  const { mount: ownMount = DEFAULT_MOUNT, organization } = options;
+  const callOf = (operation: Operation, mount: string): Call => ({
+    core,
+    caller: owner,
+    ...(operation.mount === undefined ? {} : { mount }),
+  });
   return {
     async run(operation, raw, mount = ownMount) {
       const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
-      const place = declaration.mount === undefined ? {} : { mount };
-      return run({ core, caller: owner, ...place }, declaration, raw);
+      return run(callOf(declaration, mount), declaration, raw);
     },
     async at(asked) {
       const { findByPath } = await import('./by-path.ts');
       const { match, mount } = await findByPath(core, asked);
-      const call = { core, caller: owner, ...(mount === undefined ? {} : { mount: mount.path }) };
-      return run(call, match.served.operation, { ...asked.parameters, ...match.captures });
+      const { operation } = match.served;
+      // Some of transit lie below sys/ as well, and need some mount.
+      const call = callOf(operation, mount?.path ?? ownMount);
+      return run(call, operation, { ...asked.parameters, ...match.captures });
+    },
+    async snapshot(work) {
+      const { openCore } = await import('./core.ts');
+      const { clock, random, store } = core;
+      return store.read((view) => {
+        return work(ownerRunner(openCore(stillAt(view, store), { clock, random }), options));
+      });
     },
     organization,
     close: () => core.store.close(),

@@ -46,16 +46,25 @@ describe('pagination', () => {
     expect(page(5, 1, 20).links).toMatchObject({ prev: null, next: null });
   });
 
-  it('is gathered page by page into one document', async () => {
-    const all = Array.from({ length: 7 }, (_, i) => i);
+  /** A list that changes after so many pages were read of it, each time one item less. */
+  function changing(lists: readonly (readonly number[])[], after: number) {
     const asked: number[] = [];
     const fetch = async (number: number, size: number): Promise<ListDocument<number>> => {
+      const all = lists[Math.min(lists.length - 1, Math.floor(asked.length / after))] ?? [];
       asked.push(number);
       const items = all.slice((number - 1) * size, number * size);
       return listDocument({ items, total: all.length, number, size }, '/x');
     };
-    const document = await allPages(fetch, 3);
+    return { asked, fetch };
+  }
+
+  it('is gathered page by page into one document', async () => {
+    const all = Array.from({ length: 7 }, (_, i) => i);
+    const { asked, fetch } = changing([all], 1);
+    const progress: number[][] = [];
+    const { document, isWhole } = await allPages(fetch, 3, (...at) => progress.push(at));
     expect(asked).toEqual([1, 2, 3]);
+    expect(isWhole).toBe(true);
     expect(document.data).toEqual(all);
     expect(document.meta.pagination).toEqual({
       'current-page': 1,
@@ -65,6 +74,27 @@ describe('pagination', () => {
       'total-pages': 1,
       'total-count': 7,
     });
+    expect(progress).toEqual([
+      [3, 7],
+      [6, 7],
+    ]);
+  });
+
+  it('is gathered anew when its total changes, since an item may have moved to a page that was read', async () => {
+    const before = [0, 1, 2, 3, 4, 5, 6];
+    const afterwards = [1, 2, 3, 4, 5, 6];
+    const { asked, fetch } = changing([before, afterwards], 1);
+    const { document, isWhole } = await allPages(fetch, 3);
+    expect(asked).toEqual([1, 2, 1, 2]);
+    expect(document.data).toEqual(afterwards);
+    expect(isWhole).toBe(true);
+  });
+
+  it('is said not to be whole when it changes each time that it is read', async () => {
+    const lists = Array.from({ length: 50 }, (_, count) => Array.from({ length: 100 - count }, (_, i) => i));
+    const { document, isWhole } = await allPages(changing(lists, 1).fetch, 50);
+    expect(isWhole).toBe(false);
+    expect(document.data.length).toBeGreaterThan(50);
   });
 });
 

@@ -79,8 +79,8 @@ describe('a parameter', () => {
     expect(parse(params.flag({ help: '' }), given)).toBe(parsed);
   });
 
-  it('of yes or no refuses other words', () => {
-    expect(() => parse(params.flag({ help: '' }), 'yes')).toThrowError(/expected true or false/);
+  it.each([['yes'], [-1], [2], [1.5], ['-1'], [[]], [{}]])('of yes or no refuses %j', (given) => {
+    expect(() => parse(params.flag({ help: '' }), given)).toThrowError(/expected true or false/);
   });
 
   it.each([
@@ -91,13 +91,18 @@ describe('a parameter', () => {
     ['7d', 604_800],
     ['1.5h', 5400],
     ['', 0],
-    [null, 0],
   ])('of durations takes %j as %j seconds', (given, parsed) => {
     expect(parse(params.duration({ help: '' }), given)).toBe(parsed);
   });
 
   it.each([['1 h'], ['h'], ['1h30'], ['soon'], [{}]])('of durations refuses %j', (given) => {
     expect(() => parse(params.duration({ help: '' }), given)).toThrowError(/expected a duration/);
+  });
+
+  it('of durations takes null for none, as peers do for these alone', () => {
+    expect(params.parseValues({ ttl: params.duration({ help: '' }) }, { ttl: null }).values).toEqual({});
+    const usual = { ttl: params.duration({ help: '', default: 60 }) };
+    expect(params.parseValues(usual, { ttl: null }).values).toEqual({ ttl: 60 });
   });
 
   it('of durations refuses a negative one', () => {

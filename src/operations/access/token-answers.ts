@@ -1,7 +1,6 @@
 import type { TokenRecord } from '../../access/token.ts';
-import { printGoTime } from '../../ground/clock.ts';
+import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { when } from '../../ground/objects.ts';
-import { MOST_SECONDS } from '../declaration/weak-values.ts';
 
 export type TokenDetails = ReturnType<typeof tokenDetails>;
 
@@ -10,14 +9,15 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
   const { expiresMs: expires, renewedMs: renewed } = token;
   return {
     accessor,
+    ...when(token.boundCidrs !== undefined, { bound_cidrs: token.boundCidrs }),
     /** Unix seconds. */
     creation_time: token.createdMs / 1000,
     /** Seconds; 0 when it never expires. */
-    creation_ttl: shown(token.creationTtl),
+    creation_ttl: boundedSeconds(token.creationTtl),
     display_name: token.displayName,
     entity_id: '',
     expire_time: expires === undefined ? null : printGoTime(expires),
-    explicit_max_ttl: shown(token.explicitMaxTtl),
+    explicit_max_ttl: boundedSeconds(token.explicitMaxTtl),
     /** The token itself; empty when it was looked up by its accessor. */
     id,
     ...when(expires !== undefined, { issue_time: printGoTime(token.createdMs) }),
@@ -30,12 +30,13 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     num_uses: token.usesLeft === 0 ? -1 : (token.usesLeft ?? 0),
     orphan: token.parent === undefined,
     path: token.path,
-    ...when(token.period !== 0, { period: shown(token.period) }),
+    ...when(token.period !== 0, { period: boundedSeconds(token.period) }),
     policies: token.policies,
     ...when(expires !== undefined, { renewable: token.renewable }),
+    ...when(token.role !== undefined, { role: token.role }),
     /** Seconds left; 0 when it never expires. */
     ttl: secondsLeft(expires, nowMs),
-    type: 'service',
+    type: token.kind ?? 'service',
   } as const;
 }
 
@@ -43,9 +44,6 @@ const secondsLeft = (expiresMs: number | undefined, nowMs: number): number =>
   expiresMs === undefined
     ? 0
     : Math.min(Math.max(0, Math.ceil((expiresMs - nowMs) / 1000)), Number.MAX_SAFE_INTEGER);
-
-/** Tokens of earlier releases may have any number of seconds, and one of them must not break the list of all. */
-const shown = (seconds: number): number => Math.min(seconds, MOST_SECONDS);
 
 export type TokenAuth = ReturnType<typeof tokenAuth>;
 
@@ -56,13 +54,13 @@ export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs: n
     client_token: id,
     accessor,
     policies: token.policies,
-    token_policies: token.policies,
+    ...when(token.policies.length > 0, { token_policies: token.policies }),
     metadata: token.meta,
     /** Seconds from now; 0 when it never expires. */
     lease_duration: secondsLeft(token.expiresMs, nowMs),
     renewable: token.renewable,
     entity_id: '',
-    token_type: 'service',
+    token_type: token.kind ?? 'service',
     orphan: token.parent === undefined,
     mfa_requirement: null,
     num_uses: token.usesLeft ?? 0,

@@ -2,9 +2,19 @@
 
 import { revoking } from '../../access/tokens.ts';
 import { invalid } from '../../ground/errors.ts';
-import { type Call, type Outcome, operation } from '../declaration/operation.ts';
-import { duration, flag, integer, text, textMap, texts, type ValuesOf } from '../declaration/params.ts';
+import { type Call, type Outcome, operation, type Undoing } from '../declaration/operation.ts';
+import {
+  choice,
+  duration,
+  flag,
+  integer,
+  text,
+  textMap,
+  texts,
+  type ValuesOf,
+} from '../declaration/params.ts';
 import { type TokenAuth, tokenAuth } from './token-answers.ts';
+import { roleName } from './token-role-name.ts';
 
 /** What a new token may be asked to be, shared by the paths that issue tokens. */
 const tokenParams = {
@@ -34,7 +44,12 @@ const tokenParams = {
   }),
   meta: textMap({ help: 'Names and values to keep with it.' }),
   id: text({ help: 'The token itself, instead of a random one.', default: '', cli: { hidden: true } }),
-  type: text({ help: 'The kind of token: `service`.', default: '', cli: { hidden: true } }),
+  type: choice(['', 'service', 'batch'], {
+    help: 'The kind of token: `service`, or `batch`, which is stored nowhere and can be neither renewed nor revoked.',
+    default: '',
+    cli: { metavar: 'KIND', suggest: () => ['service', 'batch'] },
+    unknown: () => "invalid 'token_type' value",
+  }),
   entity_alias: text({ help: 'Refused: there are no entities.', default: '', cli: { hidden: true } }),
 };
 
@@ -42,9 +57,10 @@ const tokenParams = {
 async function issueToken(
   call: Call,
   values: ValuesOf<typeof tokenParams>,
-  path: 'auth/token/create' | 'auth/token/create-orphan',
+  path: string,
+  role?: string,
 ): Promise<Outcome<TokenAuth>> {
-  refuseForeignKinds(values);
+  refuseAlias(values, role);
   const { core, caller } = call;
   const { tokens } = await core.access();
   const orphanByPath = path === 'auth/token/create-orphan';
@@ -62,6 +78,8 @@ async function issueToken(
       meta: values.meta ?? null,
       id: values.id,
       path,
+      ...(values.type === '' ? {} : { kind: values.type }),
+      ...(role === undefined ? {} : { role }),
     },
     {
       sudo: caller.may(path, 'sudo'),
@@ -69,37 +87,47 @@ async function issueToken(
     },
   );
   return {
-    auth: tokenAuth(issued, issued.text, core.clock.now()),
+    // As of its making: clients compare the time with what they asked for.
+    auth: tokenAuth(issued, issued.text, issued.token.createdMs),
     ...(issued.warnings.length === 0 ? {} : { warnings: issued.warnings }),
   };
 }
 
-function refuseForeignKinds(values: ValuesOf<typeof tokenParams>): void {
-  if (values.type === 'batch') {
-    throw invalid('batch tokens are not supported', { field: 'type', hint: 'leave type out' });
-  }
-  if (values.type !== '' && values.type !== 'service')
-    throw invalid("invalid 'token_type' value", { field: 'type' });
+function refuseAlias(values: ValuesOf<typeof tokenParams>, role: string | undefined): void {
   if (values.entity_alias !== '') {
-    throw invalid("'entity_alias' is only allowed in combination with token role", { field: 'entity_alias' });
+    const text =
+      role === undefined
+        ? "'entity_alias' is only allowed in combination with token role"
+        : "invalid 'entity_alias' value";
+    throw invalid(text, { field: 'entity_alias' });
   }
 }
+
+const undoOf = ({ accessor }: TokenAuth): Undoing | undefined =>
+  accessor === ''
+    ? undefined
+    : {
+        operation: 'token revoke',
+        raw: { token: accessor },
+        what: 'the token',
+        hint: revoking(accessor),
+      };
 
 export const create = operation({
   route: 'POST /auth/token/create',
   capability: 'update',
+  asksAgain: () => true,
   params: tokenParams,
   cli: {
     result: { member: 'client_token', as: 'text' },
-    undo: ({ accessor }: TokenAuth) => ({
-      operation: 'token revoke',
-      raw: { token: accessor },
-      what: 'the token',
-      hint: revoking(accessor),
-    }),
+    undo: undoOf,
     examples: [
       ['coffer token create', 'a token of the owner, which may do everything and never expires'],
       ['coffer token create --policy orders --ttl 24h --display-name billing', 'a token for one program'],
+      [
+        'coffer token create --policy orders --ttl 10m --type batch',
+        'for one job: writes nothing to the store',
+      ],
       ['coffer token create --policy orders --period 24h', 'lives as long as it is renewed once a day'],
     ],
   },
@@ -110,6 +138,21 @@ export const create = operation({
 export const createOrphan = operation({
   route: 'POST /auth/token/create-orphan',
   capability: 'update',
+  asksAgain: () => true,
   params: tokenParams,
   run: (call, values) => issueToken(call, values, 'auth/token/create-orphan'),
+});
+
+/** As a token role has it: its policies need not be those of the caller. */
+export const createByRole = operation({
+  route: 'POST /auth/token/create/:role',
+  capability: 'update',
+  asksAgain: () => true,
+  params: { ...tokenParams, role: roleName },
+  cli: {
+    result: { member: 'client_token', as: 'text' },
+    undo: undoOf,
+    examples: [['coffer token create-by-role release --ttl 5m', 'a token as the role "release" has it']],
+  },
+  run: (call, values) => issueToken(call, values, `auth/token/create/${values.role}`, values.role),
 });

@@ -25,6 +25,7 @@ export const list = operation({
   params: {},
   cli: {
     table: ({ keys, key_info }: TokenList) => ({
+      whole: 0,
       head: ['Accessor', 'Name', 'Policies', 'Expires', 'Uses left'],
       rows: keys.map((accessor) => {
         const info = key_info[accessor];

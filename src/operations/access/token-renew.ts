@@ -1,8 +1,17 @@
+import type { KeyCheck } from '../../access/login/login-token.ts';
 import { invalid } from '../../ground/errors.ts';
 import { type Call, type Outcome, operation } from '../declaration/operation.ts';
 import { duration } from '../declaration/params.ts';
 import { type TokenAuth, tokenAuth } from './token-answers.ts';
-import { accessorParam, findByAccessor, findOwn, findToken, type Target, tokenId } from './token-target.ts';
+import {
+  accessorParam,
+  findByAccessor,
+  findOwn,
+  findToken,
+  refuseBatch,
+  type Target,
+  tokenId,
+} from './token-target.ts';
 
 const incrementParam = duration({
   help: 'How long it is to live from now on; by default as long as when it was created.',
@@ -11,13 +20,22 @@ const incrementParam = duration({
 
 /** Renews a token and answers as peers do: the `auth` object, with the token itself only for who gave it. */
 async function renewToken(call: Call, target: Target, increment = 0): Promise<Outcome<TokenAuth>> {
+  refuseBatch(target.record.token, 'renewed');
   const { tokens } = await call.core.access();
-  const renewed = await tokens.renew(target.record.accessor, increment);
+  const renewed = await tokens.renew(target.record.accessor, increment, checkOf(call));
   return {
     auth: tokenAuth(renewed, target.id, call.core.clock.now()),
     ...(renewed.warnings.length === 0 ? {} : { warnings: renewed.warnings }),
   };
 }
+
+/** What reads certificates is loaded only for a token that is bound to one. */
+const checkOf =
+  ({ clientCertificates }: Call): KeyCheck =>
+  async (...asked) => {
+    const { certificateCheck } = await import('../../access/methods/cert/renewal.ts');
+    await certificateCheck(clientCertificates)(...asked);
+  };
 
 export const renew = operation({
   route: 'POST /auth/token/renew',

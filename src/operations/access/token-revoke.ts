@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { operation } from '../declaration/operation.ts';
-import { accessorParam, callingToken, findToken, tokenId } from './token-target.ts';
+import { accessorParam, callingToken, findOwn, findToken, refuseBatch, tokenId } from './token-target.ts';
 
 export const revoke = operation({
   route: 'POST /auth/token/revoke',
@@ -21,6 +21,7 @@ export const revoke = operation({
   async run(call, values) {
     const target = await findToken(call, values.token, 'auth/token/revoke-accessor');
     if (target === undefined) return { warnings: ['No token found with this ID'] };
+    refuseBatch(target.record.token, 'revoked');
     await (await call.core.access()).tokens.revoke(target.record.accessor);
     return {};
   },
@@ -30,8 +31,10 @@ export const revokeSelf = operation({
   route: 'POST /auth/token/revoke-self',
   capability: 'update',
   params: {},
-  async run({ core, caller }) {
-    await (await core.access()).tokens.revoke(callingToken(caller).accessor);
+  async run(call) {
+    const { accessor } = callingToken(call.caller);
+    if (accessor === '') refuseBatch((await findOwn(call)).record.token, 'revoked');
+    await (await call.core.access()).tokens.revoke(accessor);
     return {};
   },
 });
@@ -59,6 +62,7 @@ export const revokeOrphan = operation({
       throw invalid('root or sudo privileges required to revoke and orphan');
     const target = await findToken(call, values.token, 'auth/token/revoke-accessor');
     if (target === undefined) throw invalid('token to revoke not found', { field: 'token' });
+    refuseBatch(target.record.token, 'revoked');
     await (await call.core.access()).tokens.revokeAlone(target.record.accessor);
     return {};
   },

@@ -1,4 +1,4 @@
-import type { TokenRecord } from '../../access/token.ts';
+import type { Token, TokenRecord } from '../../access/token.ts';
 import { invalid } from '../../ground/errors.ts';
 import type { Call, Caller } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
@@ -43,14 +43,20 @@ export async function findByAccessor(call: Call, accessor: string | undefined): 
 }
 
 /**
- * The caller's own token.
+ * The caller's own token, one whose last use is the present request included.
  * @throws `invalid` for the owner of the store, who has none.
  */
 export async function findOwn(call: Call): Promise<Target> {
   const { accessor, token } = callingToken(call.caller);
-  const record = await (await call.core.access()).tokens.get(accessor);
+  const { tokens } = await call.core.access();
+  const record = accessor === '' ? await tokens.find(token) : await tokens.get(accessor);
   if (record === undefined) throw invalid('token not found');
   return { record, id: token };
+}
+
+/** @throws `invalid` for a batch token, which lies nowhere. */
+export function refuseBatch({ kind }: Token, what: 'renewed' | 'revoked'): void {
+  if (kind === 'batch') throw invalid(`batch tokens cannot be ${what}`, { field: 'token' });
 }
 
 export function callingToken(caller: Caller): { accessor: string; token: string } {

@@ -2,7 +2,9 @@
 
 import type { Access } from '../../access/access.ts';
 import type { Capability } from '../../access/capability.ts';
+import type { WrapInfo } from '../../access/wrapping.ts';
 import type { Clock } from '../../ground/clock.ts';
+import { asCofferError } from '../../ground/errors.ts';
 import type { Random } from '../../ground/random.ts';
 import type { Mounts } from '../../mounts/mounts.ts';
 import type { Store } from '../../store/store.ts';
@@ -29,6 +31,8 @@ export interface Core {
   speaking(caller: Dialect): Core;
   tags(): Promise<Tags>;
   access(): Promise<Access>;
+  /** Where a server writes its audit trail; undefined where there is none. */
+  readonly auditFile?: string;
   /** What a served process knows and a command does not; undefined outside `serve`. */
   readonly server?: ServerState;
 }
@@ -65,7 +69,7 @@ export interface ServerState {
 
 /** On whose behalf an operation runs. The command line with the master key in hand is the owner. */
 export interface Caller {
-  /** The token's accessor; undefined for the owner. */
+  /** The token's accessor; undefined for the owner, empty for a batch token, which has none. */
   readonly accessor?: string;
   /** The token itself, for operations on oneself; undefined for the owner. */
   readonly token?: string;
@@ -73,12 +77,19 @@ export interface Caller {
   may(path: string, capability: Capability): boolean;
   /** Whether the caller may do anything at all on `path` or below it. */
   reaches(path: string): boolean;
+  /** The answer that the token stood for, if it was a wrapping token. */
+  readonly wrapped?: string;
+  /** There is no good token. */
+  readonly isStranger?: true;
 }
 
 export const owner: Caller = { may: () => true, reaches: () => true };
 
 /** Who calls where no token is asked for. */
-export const NOBODY: Caller = { may: () => false, reaches: () => false };
+export const NOBODY: Caller = { isStranger: true, may: () => false, reaches: () => false };
+
+/** The field that an error names when the secret of the store is asked for again: no request has it. */
+export const STORE_SECRET = 'secret of the store';
 
 /** What an operation answers. */
 export interface Outcome<D> {
@@ -87,6 +98,8 @@ export interface Outcome<D> {
   readonly warnings?: readonly string[];
   /** A new resource was made (201 in the JSON:API). */
   readonly created?: true;
+  /** What was to be made was there already, and was left as it is; only our own client is told. */
+  readonly existing?: true;
   /** A list of nothing. Peers answer it as a thing that is not there; commands and programs get the empty list. */
   readonly nothingListed?: true;
   /** Items of a batch failed: answer with this status, and with the whole result in the body. */
@@ -95,7 +108,11 @@ export interface Outcome<D> {
   readonly auth?: D;
   /** Members repeated at the top level of the envelope, as some calls of the family do. */
   readonly topLevel?: object;
-  /** A status other than the usual one, for probes that answer by it. */
+  /** How the answer can be had, in place of the answer itself. */
+  readonly wrapInfo?: WrapInfo;
+  /** The whole answer as it was written before, byte for byte, for those who speak the protocol that it was written in. */
+  readonly verbatim?: string;
+  /** A status other than the usual one, for probes and others that answer by it, and for work that is not said to be done. */
   readonly statusCode?: number;
   /** Sent in place of JSON. */
   readonly text?: { readonly contentType: string; readonly body: string };
@@ -113,6 +130,14 @@ export interface Call {
    * Where the path names none, the default one is meant.
    */
   readonly mount?: string;
+  /** From where the request came: an address, empty on a Unix socket; absent for the owner. */
+  readonly remoteAddress?: string;
+  /** Of the caller's connection, its own first; that the caller has the key of that one is known, and nothing else. Base64 of DER. */
+  readonly clientCertificates?: readonly string[];
+  /** What was sent, whatever its names. */
+  readonly sent?: Readonly<Record<string, unknown>>;
+  /** Seconds for which the answer is to be wrapped; absent for an open one. */
+  readonly wrapTtl?: number;
   /** Scheme and host as the request named them, for links (`https://host:port`); without it links are relative. */
   readonly baseUrl?: string;
 }
@@ -137,7 +162,15 @@ export interface CliShape<D> {
     readonly fromFile?: true;
     /** Nothing is read when none of argument, flag or redirected input is there. */
     readonly optional?: true;
+    /** The same, and redirected input is read only where `-` asks for it: a loop's own input is not the value. */
+    readonly onRequest?: true;
+    /** It is a secret, called so in questions: asked for on a terminal, and never an argument. */
+    readonly secret?: string;
   };
+  /** Present: the command hashes the main input where it is, whatever its size, and needs neither store nor server. */
+  hashesInput?(values: Readonly<Record<string, unknown>>): InputHash<D>;
+  /** Present: what to do with an input that may be too large for one request. */
+  readonly largeInput?: LargeInput;
   /** The member of `data` that is printed alone when the output is `raw`: text with a newline, or bytes without. */
   readonly result?: { readonly member: string; readonly as: 'text' | 'base64' | 'lines' };
   /** What is printed when the output is `raw`, one text a line, where that is not one member of `data`. */
@@ -156,18 +189,50 @@ export interface CliShape<D> {
   table?(data: D): Table;
   /** What is asked before it is done; off a terminal `--yes` is demanded. It knows all values but the main input, as `done`. */
   confirm?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<string>;
+  /** Whether these values need to be confirmed; default: all do. */
+  asksFor?(values: Readonly<Record<string, unknown>>): boolean;
   /** False makes the exit code 5 (the signature is not valid); it is an answer, not an error. */
   holds?(data: D): boolean;
-  /** What is said on a terminal beside the result or in place of one, e.g. `Deleted key orders.` */
-  done?(values: Readonly<Record<string, unknown>>, data?: D): string;
+  /** What is said on a terminal beside the result or in place of one, e.g. `Deleted key orders.`; of what is `existing`, everywhere. */
+  done?(values: Readonly<Record<string, unknown>>, data?: D, existing?: true): string;
+  /** It makes something with a name: with `--if-missing` nothing is amiss when that is there already. @see docs/decisions/0154 */
+  readonly makes?: true;
+  /** In what the thing that is there is not as it was asked for; undefined when it is. */
+  misfit?(values: Readonly<Record<string, unknown>>, data: D): string | undefined;
   /** It is run for what it does: its answer is printed only for `-o` or `--out`, as scripts expect of such a command. */
   readonly acts?: true;
-  /** What undoes it when nobody has read its answer, in which a secret stands that can't be asked for again. */
-  undo?(data: D): Undoing;
+  /** What it will make by the way because nothing of the name is there, e.g. `key ordres`; asked only where a person is watching. */
+  byTheWay?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<readonly string[]>;
+  /**
+   * What undoes it when nobody has read its answer, in which a secret stands that can't be asked for again; undefined when it
+   * left nothing behind.
+   */
+  undo?(data: D): Undoing | undefined;
   /** Another operation of the same branch to run when this parameter is absent. */
   readonly withoutParam?: { readonly param: string; readonly run: string };
   /** Example command lines with a comment each, for `--help`. */
   readonly examples?: readonly (readonly [command: string, comment: string])[];
+}
+
+/** How an input of any size is hashed, piece by piece. */
+export interface InputHash<T> {
+  /** As `node:crypto` knows it. */
+  readonly algorithm: string;
+  /** What the hash stands for: an answer, or the parameters to run with. */
+  of(digest: Buffer): T;
+}
+
+export interface LargeInput {
+  /** What to do in place of this when the input is too large. */
+  readonly hint: string;
+  /**
+   * Present: a hash may travel in place of the input.
+   * @returns undefined when it may not: the input is sent as it is then.
+   */
+  hash?(
+    values: Readonly<Record<string, unknown>>,
+    runner: Runner,
+  ): Promise<InputHash<Readonly<Record<string, unknown>>> | undefined>;
 }
 
 /** A request in the words of the family's API. */
@@ -204,6 +269,11 @@ export interface Runner {
   ): Promise<Outcome<unknown>>;
   /** Runs whatever a path of the family's API names, without `/v1/`; on a server also what only the server knows. */
   at(asked: PathRequest): Promise<Outcome<unknown>>;
+  /**
+   * Runs operations that only read over one state of the store, whatever others write meanwhile. `work` may run again from the
+   * start, so it must have no effects. Absent where operations run elsewhere, one by one.
+   */
+  snapshot?<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
   /** What `--org` or its environment variable says, for operations whose path has no organization. */
   readonly organization?: string | undefined;
   /** Forgets keys, closes connections. */
@@ -213,6 +283,8 @@ export interface Runner {
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** The column that is copied into other commands, counted from 0: it is never cut to fit a terminal. */
+  readonly whole?: number;
   /** A line below the table, e.g. page and total. */
   readonly summary?: string;
 }
@@ -243,14 +315,29 @@ export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
    * For operations that may create: whether the target is there. When it is not, the capability demanded is `create`.
    */
   exists?(call: C, values: ValuesOf<P>): Promise<boolean>;
-  /** Answered without a token (health, seal status, ping). */
+  /** Of a login: the name of the role that is asked for, as limits for its rate know it. */
+  roleOf?(call: C, values: ValuesOf<P>): Promise<string | undefined> | string | undefined;
+  /** Answered without a token (health, seal status, ping, logins). */
   readonly unauthenticated?: true;
+  /**
+   * It tells by itself who may ask and how much they are told: it is run without a good token, too, for a stranger, with
+   * the token that was sent.
+   */
+  readonly strangers?: true;
+  /** Parameters of any name, which it finds in `Call.sent`. */
+  readonly freeForm?: true;
   /** Changes nothing (a key made by the way aside), though its method is POST: it computes or looks up. */
   readonly computes?: true;
   /** A short request may ask for much work (its content is compressed), so a server never does it beside others. */
   readonly unfolds?: true;
   /** Any valid token will do (operations on oneself). */
   readonly anyToken?: true;
+  /**
+   * Whether it hands out what outlives the time for which an agent holds the store open: then the secret of the store is asked for
+   * again. @param raw as it was sent.
+   * @see docs/decisions/0143
+   */
+  asksAgain?(raw: Readonly<Record<string, unknown>>): boolean;
   /** Answered while the store is sealed. */
   readonly whileSealed?: true;
   /** Answered in plain text in place of JSON (metrics). */
@@ -263,6 +350,13 @@ export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
   readonly cli?: CliShape<D>;
   run(call: C, values: ValuesOf<P>): Promise<Outcome<D>>;
 }
+
+/** Whether an operation finds nothing; false when that can't be told. */
+export const isMissing = (runner: Runner, operation: string, raw: Readonly<Record<string, unknown>>) =>
+  runner.run(operation, raw).then(
+    () => false,
+    (error: unknown) => asCofferError(error)?.kind === 'not-found',
+  );
 
 /** Whether it is there to change something, so that doing it twice is not the same as doing it once. */
 export const changesSomething = ({ computes }: Operation, capability: Capability): boolean =>

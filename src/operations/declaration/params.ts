@@ -46,6 +46,8 @@ export interface CliParam {
   readonly metavar?: string;
   /** Base64 on the wire: a second flag `--<flag>-text` takes plain text in its place. */
   readonly textTwin?: boolean;
+  /** `@FILE` in place of the value names a file that holds it. */
+  readonly orFile?: boolean;
   /** A boolean also gets `--no-<flag>`. */
   readonly negatable?: boolean;
   /** Flags that can't be meant beside this one; the API may have a rule of its own for who is heard then. */
@@ -56,6 +58,8 @@ export interface CliParam {
   readonly environment?: string;
   /** Words worth offering in help and completions; other words are not refused by the parser. */
   readonly suggest?: () => readonly string[];
+  /** Other words than those are refused on the command line: the API takes them for something that nobody means who types them. */
+  readonly onlySuggested?: true;
   /** What `complete` offers for it, and what a name given in place of an id is looked up in. */
   readonly refersTo?: ResourceKind;
 }
@@ -75,12 +79,25 @@ export interface Param<T> {
   readonly document?: 'data' | 'attributes' | 'relationships';
   /** True when the command line repeats the flag, or lists values, to give several. */
   readonly repeated: boolean;
+  /** `null` is as good as no value, where it else is the zero value: what is there stays. */
+  readonly nullIsAbsent?: true;
   /** @throws `invalid` naming the field. */
   parse(value: unknown, field: string): T;
   /** A name in a path as it is understood, where several spellings are one name: policies must allow that path, too. */
   readonly understoodAs?: (name: string) => string;
   /** The JSON value that a request carries for a parsed value, where that is not the value itself. */
   print?(value: T): unknown;
+  /** The name that a request to a server says it by, where not all of the family look at its own. */
+  readonly sentAs?: string;
+  /** A parameter that a query writes as several, whose names begin with its own: `filter[tagged][0][key]`. */
+  readonly query?: {
+    /** Some of the names, for descriptions. */
+    readonly names: readonly string[];
+    /** A raw value for `parse`. @throws `invalid` for a name that is none of them. */
+    read(members: readonly (readonly [string, unknown])[]): unknown;
+    /** @param value raw. */
+    print(value: unknown): readonly (readonly [string, string])[];
+  };
 }
 
 export type Params = Readonly<Record<string, Param<unknown>>>;
@@ -207,9 +224,13 @@ export function flag<const S extends Spec<boolean>>(spec: S): Declared<boolean, 
   return declare<boolean, S>(spec, { type: 'boolean' }, parseBoolean);
 }
 
-/** A duration in seconds: a number, digits, `24h`, `1h30m`, `7d`. Never negative, and never longer than Go's own. */
+/**
+ * A duration in seconds: a number, digits, `24h`, `1h30m`, `7d`. Never negative, and never longer than Go's own. For peers
+ * `null` is none.
+ */
 export function duration<const S extends Spec<number>>(spec: S): Declared<number, S> {
-  return declare<number, S>(spec, { type: 'string', format: 'duration' }, parseDurationSeconds);
+  const schema: Schema = { type: 'string', format: 'duration' };
+  return { ...declare<number, S>(spec, schema, parseDurationSeconds), nullIsAbsent: true };
 }
 
 /** Several texts: an array, or a comma-separated text. */
@@ -334,13 +355,18 @@ export function parseValues<P extends Params>(params: P, raw: Readonly<Record<st
   for (const name in params) {
     const param = params[name];
     if (param === undefined) continue;
-    if (Object.hasOwn(raw, name) && raw[name] !== undefined) values[name] = param.parse(raw[name], name);
+    if (isGiven(param, raw, name)) values[name] = param.parse(raw[name], name);
     else if (param.presence === 'default') values[name] = param.defaultValue;
     else if (param.presence === 'required') {
       throw invalid(`missing ${name}`, { field: name, hint: param.help });
     }
   }
   return { values: values as ValuesOf<P>, unrecognized: unrecognizedIn(params, raw) };
+}
+
+function isGiven(param: Param<unknown>, raw: Readonly<Record<string, unknown>>, name: string): boolean {
+  if (!Object.hasOwn(raw, name) || raw[name] === undefined) return false;
+  return raw[name] !== null || param.nullIsAbsent !== true;
 }
 
 const NONE: readonly string[] = [];

@@ -1,3 +1,5 @@
+import type { Capability } from '../../access/capability.ts';
+
 /**
  * The route notation of declarations: `POST keys/:name/trim`, `POST random(/:bytes)`, `GET /sys/mounts/:path+/tune`.
  *
@@ -8,6 +10,15 @@
  */
 
 export type Method = 'GET' | 'LIST' | 'POST' | 'PATCH' | 'DELETE';
+
+/** What policies are asked for where no operation says otherwise. */
+export const CAPABILITY_OF: Readonly<Record<Method, Capability>> = {
+  GET: 'read',
+  LIST: 'list',
+  POST: 'update',
+  PATCH: 'update',
+  DELETE: 'delete',
+};
 
 /** A part of a path: text as it stands, or a parameter's value. */
 export type PathPart =
@@ -29,7 +40,7 @@ export interface Route {
 }
 
 const METHODS: readonly Method[] = ['GET', 'LIST', 'POST', 'PATCH', 'DELETE'];
-const PART = /\(\/:(?<optional>\w+)\)|:(?<param>\w+)(?:<(?<words>[\w|]+)>)?(?<many>\+)?|(?<text>[^:(]+)/gy;
+const PART = /\(\/:(?<optional>\w+)\)|:(?<param>\w+)(?:<(?<words>[\w|-]+)>)?(?<many>\+)?|(?<text>[^:(]+)/gy;
 
 /**
  * @param mount the type of mounts that relative paths lie below.

@@ -1,3 +1,5 @@
+import { MOST_SECONDS } from '../../ground/clock.ts';
+import { parseGoDuration } from '../../ground/durations.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 
 /*
@@ -43,30 +45,17 @@ const FALSE_WORDS = new Set(['', '0', 'f', 'F', 'false', 'FALSE', 'False']);
 export function parseBoolean(value: unknown, field: string): boolean {
   if (typeof value === 'boolean') return value;
   if (value === null) return false;
-  if (typeof value === 'number') return value !== 0;
-  if (typeof value === 'string' && TRUE_WORDS.has(value)) return true;
-  if (typeof value === 'string' && FALSE_WORDS.has(value)) return false;
+  // Peers read a number by its text, so that 1 is true, 0 is false, and any other one is a mistake.
+  const word = typeof value === 'number' ? String(value) : value;
+  if (typeof word === 'string' && TRUE_WORDS.has(word)) return true;
+  if (typeof word === 'string' && FALSE_WORDS.has(word)) return false;
   throw wrongType(field, 'true or false');
 }
-
-const SECONDS_PER: Readonly<Record<string, number>> = {
-  ns: 1e-9,
-  us: 1e-6,
-  µs: 1e-6,
-  ms: 1e-3,
-  s: 1,
-  m: 60,
-  h: 3600,
-  d: 86_400,
-};
-
-/** The longest duration that Go, and with it the peers' clients, can write: some 292 years. */
-export const MOST_SECONDS = 9_223_372_036;
 
 /** Seconds, as a number or in Go's notation, with days besides. */
 export function parseDurationSeconds(value: unknown, field: string): number {
   if (value === null || value === '') return 0;
-  const seconds = typeof value === 'string' ? parseDurationText(value) : value;
+  const seconds = typeof value === 'string' ? parseGoDuration(value) : value;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds)) {
     throw wrongType(field, 'a duration such as 3600, 24h, 1h30m or 7d');
   }
@@ -75,18 +64,4 @@ export function parseDurationSeconds(value: unknown, field: string): number {
     throw invalid(`${field} must be at most ${MOST_SECONDS} seconds`, { field, hint: 'give a shorter time' });
   }
   return Math.trunc(seconds);
-}
-
-function parseDurationText(textValue: string): number {
-  if (/^[+-]?\d+$/.test(textValue)) return Number(textValue);
-  const sign = textValue.startsWith('-') ? -1 : 1;
-  const body = textValue.replace(/^[+-]/, '');
-  const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/gy;
-  let seconds = 0;
-  let end = 0;
-  for (let match = part.exec(body); match !== null; match = part.exec(body)) {
-    seconds += Number(match[1]) * (SECONDS_PER[match[2] ?? ''] ?? Number.NaN);
-    end = part.lastIndex;
-  }
-  return end > 0 && end === body.length ? sign * seconds : Number.NaN;
 }

@@ -66,6 +66,22 @@ export const tagReferences = (spec: DocumentSpec) =>
 export const tagsRelationship = (spec: DocumentSpec) =>
   ({ ...references(spec, '/data/relationships/tags/data'), document: 'relationships' }) as const;
 
+/** The one project in the relationships of a workspace's document: its identifier; null where none is meant. */
+export function projectRelationship(spec: DocumentSpec) {
+  const at = '/data/relationships/project/data';
+  const { type } = RESOURCE_KINDS.project.identifier;
+  const declared = declare<string | null, DocumentSpec>(
+    spec,
+    identifierSchema(type, ['type', 'id'], {}),
+    (value) => {
+      if (value === null || typeof value === 'string') return value;
+      return idOf(resourceOf(value, type, at), at);
+    },
+  );
+  const print = (id: string | null) => (id === null ? null : { type, id });
+  return { ...declared, document: 'relationships', print } as const;
+}
+
 /** `data` of a document that makes tags: names alone, of one resource or several. */
 export function tagNames(spec: DocumentSpec) {
   const items = identifierSchema('tags', ['type', 'attributes'], nameSchema);
@@ -122,7 +138,7 @@ function referenceOf(item: unknown, at: string): TagReference {
   return { name, field };
 }
 
-function itemsOf(value: unknown, pointer: string): readonly unknown[] {
+export function itemsOf(value: unknown, pointer: string): readonly unknown[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return withinBound(value, pointer);
   throw malformed('must be an array of resource identifiers', pointer);
@@ -136,7 +152,7 @@ function withinBound(items: readonly unknown[], pointer: string): readonly unkno
   });
 }
 
-function resourceOf(item: unknown, type: string, at: string): Readonly<Record<string, unknown>> {
+export function resourceOf(item: unknown, type: string, at: string): Readonly<Record<string, unknown>> {
   if (!isObject(item)) throw malformed('must be a resource identifier', at);
   if (item['type'] !== type) throw malformed(`type must be "${type}"`, `${at}/type`);
   return item;

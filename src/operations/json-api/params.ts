@@ -1,6 +1,8 @@
 import { invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import {
   type CliParam,
+  checkCount,
   declare,
   MOST_CHARACTERS,
   MOST_NUMBER,
@@ -50,6 +52,7 @@ export const nameInsteadOf = (kind: IdentifiedKind) =>
 
 export const workspaceId = text({ ...identifierOf('workspace'), required: true });
 export const tagId = text({ ...identifierOf('tag'), required: true });
+export const projectId = text({ ...identifierOf('project'), required: true });
 
 /**
  * `page[number]` and `page[size]`. Numbers that make no sense count as not given, as real clients expect.
@@ -100,4 +103,132 @@ export function attribute<const S extends Spec<string | null>>(name: string, spe
     },
   );
   return { ...declared, document: 'attributes' } as const;
+}
+
+/** The place of an attribute in a request. */
+export const attributePointer = (name: string): string => `/data/attributes/${name}`;
+
+/** Yes or no; null is as good as absent. */
+export function booleanAttribute<const S extends Spec<boolean>>(name: string, spec: S) {
+  const declared = declare<boolean, S>(spec, { type: 'boolean' }, (value) => {
+    if (typeof value === 'boolean') return value;
+    if (value === 'true' || value === 'false') return value === 'true';
+    throw invalid(`${name} must be true or false`, { field: attributePointer(name) });
+  });
+  return { ...declared, document: 'attributes', nullIsAbsent: true } as const;
+}
+
+/** A whole number from 0; null is none. */
+export function countAttribute<const S extends Spec<number | null>>(name: string, spec: S) {
+  const schema = { type: 'integer', minimum: 0, maximum: MOST_NUMBER } as const;
+  const declared = declare<number | null, S>(spec, schema, (value) => {
+    if (value === null) return null;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_NUMBER)
+      return value;
+    throw invalid(`${name} must be a whole number from 0 to ${MOST_NUMBER}`, {
+      field: attributePointer(name),
+    });
+  });
+  return { ...declared, document: 'attributes' } as const;
+}
+
+/** A list of texts; null is an empty one. */
+export function textsAttribute<const S extends Spec<readonly string[]>>(name: string, spec: S) {
+  const schema = { type: 'array', items: { type: 'string' }, maxItems: MOST_LISTED } as const;
+  const declared = declare<readonly string[], S>(
+    spec,
+    schema,
+    (value) => {
+      const field = attributePointer(name);
+      if (value === null) return [];
+      const items = typeof value === 'string' ? [value] : value;
+      if (!Array.isArray(items) || items.some((item) => typeof item !== 'string')) {
+        throw invalid(`${name} must be an array of strings`, { field });
+      }
+      checkCount(items, MOST_LISTED, field);
+      return items.map((item) => parseShortText(item, name));
+    },
+    true,
+  );
+  return { ...declared, document: 'attributes' } as const;
+}
+
+/** One of a few words; null is no word. */
+export function choiceAttribute<const W extends string>(
+  name: string,
+  words: readonly W[],
+  spec: Spec<W | null> & { readonly refusal?: (word: string) => string | undefined },
+) {
+  const declared = declare<W | null, Spec<W | null>>(spec, { type: 'string', enum: words }, (value) => {
+    if (value === null) return null;
+    const word = words.find((candidate) => candidate === value);
+    if (word !== undefined) return word;
+    const why = typeof value === 'string' ? spec.refusal?.(value) : undefined;
+    throw invalid(why ?? `${name} must be one of ${words.join(', ')}`, { field: attributePointer(name) });
+  });
+  return { ...declared, document: 'attributes' } as const;
+}
+
+/**
+ * `setting-overwrites`: whether it has its own value of `setting`, or that of what it belongs to. Undefined when nothing is said
+ * of it.
+ */
+export function settingOverwrites(setting: string) {
+  const name = 'setting-overwrites';
+  const help = `Whether ${setting} is its own (true), or that of what it belongs to (false).`;
+  const schema = { type: 'object', properties: { [setting]: { type: 'boolean' } } } as const;
+  const declared = declare<boolean | undefined, Spec<never>>(
+    { help, cli: { hidden: true } },
+    schema,
+    (value) => {
+      if (value === null) return undefined;
+      if (!isObject(value)) throw invalid(`${name} must be an object`, { field: attributePointer(name) });
+      const own = value[setting];
+      if (own === undefined || own === null || typeof own === 'boolean') return own ?? undefined;
+      throw invalid(`${setting} must be true or false`, { field: `${attributePointer(name)}/${setting}` });
+    },
+  );
+  return { ...declared, document: 'attributes' } as const;
+}
+
+/** What nothing here can be done with: taken only where it says that nothing is wanted. */
+export function unkeptAttribute(name: string, why: string) {
+  const declared = declare<null, Spec<null>>(
+    { help: `Can't be set: ${why}.`, cli: { hidden: true } },
+    {},
+    (value) => {
+      const isNothing =
+        value === null || value === false || value === '' || (typeof value === 'object' && isEmpty(value));
+      if (isNothing) return null;
+      throw invalid(`${name} can not be set: ${why}`, { field: attributePointer(name) });
+    },
+  );
+  return { ...declared, document: 'attributes' } as const;
+}
+
+/** A list or object with nothing in it: one client sends an empty repository with every workspace. */
+const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
+
+/** Entries of a list among the attributes. */
+const MOST_LISTED = 1000;
+
+/** `include`: relations whose resources are wanted beside the answer. @param words those that are known. */
+export function includeParam(words: readonly string[]) {
+  const schema = { type: 'array', items: { type: 'string', enum: words } } as const;
+  return declare<readonly string[], Spec<never>>(
+    { help: 'Relations whose resources are sent along, separated by commas.', cli: { hidden: true } },
+    schema,
+    (value, field) => {
+      const given = parseShortText(value, field)
+        .split(',')
+        .map((word) => word.trim().replaceAll('-', '_'))
+        .filter((word) => word !== '');
+      const unknown = given.find((word) => !words.includes(word));
+      if (unknown === undefined) return given;
+      throw invalid(`"${unknown}" can't be included here`, {
+        field,
+        hint: `what can be is ${words.join(', ')}`,
+      });
+    },
+  );
 }

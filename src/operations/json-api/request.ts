@@ -5,6 +5,7 @@ import { isObject } from '../../ground/objects.ts';
 import type { Operation } from '../declaration/operation.ts';
 import { type Param, type Params, parseValues } from '../declaration/params.ts';
 import { pathParams, routesOf } from '../declaration/route.ts';
+import { queryFamily } from './query.ts';
 
 type Declared = Pick<Operation, 'params' | 'resource'>;
 type Raw = Readonly<Record<string, unknown>>;
@@ -40,17 +41,39 @@ function attributesOf(params: Params, data: Raw): Raw {
   );
 }
 
+/** Said by clients that send back what they read: it follows from the path. */
+const FROM_PATH: ReadonlySet<string> = new Set(['organization']);
+
 function relationshipsOf(params: Params, data: Raw): Raw {
   const relationships = objectIn(data, 'relationships', '/data/relationships');
+  refuseUnkept(params, relationships);
   return Object.fromEntries(
     withDocument(params, 'relationships').flatMap(([name, param]) => {
       if (!Object.hasOwn(relationships, name)) return [];
       const pointer = `/data/relationships/${name}`;
-      const linkage = objectIn(relationships, name, pointer)['data'];
+      const relationship = objectIn(relationships, name, pointer);
+      const linkage = relationship['data'];
+      // What was read has only a link there.
+      if (linkage === undefined && isObject(relationship['links'])) return [];
       if (linkage === undefined) throw invalid('data is missing', { field: `${pointer}/data` });
       return [[name, linkageOf(param, linkage, `${pointer}/data`)]];
     }),
   );
+}
+
+/**
+ * What is to be related and is not would be lost without a word. @see docs/decisions/0194
+ * @throws `invalid` for a relationship that nobody keeps.
+ */
+function refuseUnkept(params: Params, relationships: Raw): void {
+  const known = new Set(withDocument(params, 'relationships').map(([name]) => name));
+  for (const [name, relationship] of Object.entries(relationships)) {
+    if (known.has(name) || FROM_PATH.has(name) || !isObject(relationship)) continue;
+    const linkage = relationship['data'];
+    if (linkage === undefined || linkage === null) continue;
+    if (Array.isArray(linkage) && linkage.length === 0) continue;
+    throw invalid(`${name} can not be set here`, { field: `/data/relationships/${name}` });
+  }
 }
 
 /** Bare texts and objects without a type are what command lines and programs give; in a document they are mistakes. */
@@ -58,7 +81,7 @@ function linkageOf({ schema }: Param<unknown>, linkage: unknown, pointer: string
   if (typeof linkage === 'string') {
     throw invalid('must be an array of resource identifiers', { field: pointer });
   }
-  const type = schema.items?.properties?.['type']?.enum?.[0];
+  const type = (schema.items ?? schema).properties?.['type']?.enum?.[0];
   const check = (item: unknown, field: string): void => {
     if (!isObject(item)) throw invalid('must be a resource identifier', { field });
     if (item['type'] !== type) throw invalid(`type must be "${type}"`, { field: `${field}/type` });
@@ -110,6 +133,7 @@ export function errorSource(
 ): { readonly pointer: string } | { readonly parameter: string } | undefined {
   if (field.startsWith('/')) return { pointer: field };
   const param = operation.params[field];
+  if (param === undefined && queryFamily(field) !== undefined) return { parameter: field };
   if (param?.document === 'data') return { pointer: '/data' };
   if (param?.document !== undefined) return { pointer: `/data/${param.document}/${field}` };
   const inPath = routesOf(operation).some((route) => pathParams(route).includes(field));

@@ -67,9 +67,10 @@ export const ofSelf = operation({
   capability: 'update',
   computes: true,
   params: capabilityParams,
-  async run({ core, caller: { accessor } }, values) {
+  async run({ core, caller: { accessor, token = '' } }, values) {
     if (accessor === undefined) return printCapabilities(values, () => ['root']);
-    const identity = await (await core.access()).identify({ accessor });
+    const access = await core.access();
+    const identity = await access.identify(accessor === '' ? { token } : { accessor });
     if (identity === undefined) throw invalid('invalid token');
     return printCapabilities(values, (path) => identity.acl.capabilities(path));
   },

@@ -3,6 +3,7 @@ import { invalid } from '../../ground/errors.ts';
 import type { MountConfig } from '../../mounts/mounts.ts';
 import { choice, declare, flag, type Params, texts, type ValuesOf } from '../declaration/params.ts';
 import { parseDurationSeconds } from '../declaration/weak-values.ts';
+import { changedLockout, lockoutParam } from './lockout-config.ts';
 
 /** Seconds; `system` and 0 are the server's own, an empty text leaves it as it is. */
 const ttl = (help: string) =>
@@ -32,21 +33,53 @@ export const configParams = {
   allowed_response_headers: names('Kept for clients that compare.'),
 } as const satisfies Params;
 
-type ConfigValues = Partial<ValuesOf<typeof configParams>>;
+/** Those of login methods. */
+export const loginConfigParams = {
+  ...configParams,
+  token_type: declare<
+    NonNullable<MountConfig['token_type']> | '' | undefined,
+    { readonly help: string; readonly cli: { readonly hidden: true } }
+  >(
+    {
+      help: 'What kind of tokens it issues: `service`, `batch`, or `default-service` or `default-batch`, as roles say.',
+      cli: { hidden: true },
+    },
+    { type: 'string' },
+    parseTokenType,
+  ),
+  user_lockout_config: lockoutParam,
+} as const satisfies Params;
+
+/** What roles choose is what the mount does when it says nothing. */
+function parseTokenType(value: unknown, field: string): MountConfig['token_type'] | '' {
+  if (value === 'service' || value === 'batch' || value === 'default-batch') return value;
+  if (value === 'default-service') return '';
+  if (value === '' || value === null) return undefined;
+  throw invalid(`invalid value for 'token_type'`, { field });
+}
+
+type ConfigValues = Partial<ValuesOf<typeof loginConfigParams>>;
 
 /**
  * The settings after a change; what is the server's own again is not kept.
- * @throws `invalid` when a usual time would be longer than the longest.
+ * @param type of the mount.
+ * @throws `invalid` when a usual time would be longer than the longest, and for what mounts of the type don't have.
  */
-export function changedConfig(before: MountConfig | undefined, change: ConfigValues): MountConfig {
+export function changedConfig(
+  type: string,
+  before: MountConfig | undefined,
+  { user_lockout_config: lockout, ...change }: ConfigValues,
+): MountConfig {
   const mentioned = Object.entries(change).filter(([, value]) => value !== undefined);
+  const changed = { ...before, ...Object.fromEntries(mentioned), ...changedLockout(type, before, lockout) };
   const kept: MountConfig = Object.fromEntries(
-    Object.entries({ ...before, ...Object.fromEntries(mentioned) }).filter(([, value]) =>
-      Array.isArray(value) ? value.length > 0 : Boolean(value),
-    ),
+    Object.entries(changed).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : Boolean(value))),
   );
   const { usual, longest } = effectiveTtls(kept);
   if (usual <= longest) return kept;
+  if (before === undefined && kept.max_lease_ttl !== undefined) {
+    throw invalid('given default lease TTL greater than given max lease TTL', { field: 'default_lease_ttl' });
+  }
   throw invalid(
     kept.max_lease_ttl === undefined
       ? `given default lease TTL greater than system max lease TTL of ${longest}`
@@ -72,5 +105,6 @@ export const printConfig = (config: MountConfig = {}) => ({
 /** As the settings of one mount are shown: the times that hold. */
 export function printTuning(config: MountConfig = {}) {
   const { usual, longest } = effectiveTtls(config);
-  return { ...printConfig(config), default_lease_ttl: usual, max_lease_ttl: longest };
+  const { user_lockout_config: lockout, ...rest } = config;
+  return { ...printConfig(rest), ...lockout, default_lease_ttl: usual, max_lease_ttl: longest };
 }

@@ -1,34 +1,17 @@
 import { denied, invalid } from '../../ground/errors.ts';
-import { familyVersion } from '../../ground/version.ts';
 import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
-import { trimSlashes } from '../../mounts/paths.ts';
+import { LOGIN_PREFIX, trimSlashes } from '../../mounts/paths.ts';
 import { DIALECTS, isDialect } from '../../transit/engine.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { choice, members, text, textMap } from '../declaration/params.ts';
-import { changedConfig, configParams, printConfig, printTuning } from './mount-config.ts';
-
-/** A mount in the words of the API. Seal wrapping and plugins do not exist here, so their values never change. */
-const printMount = (mount: Mount) => ({
-  type: mount.type,
-  description: mount.description,
-  accessor: mount.accessor,
-  local: false,
-  seal_wrap: false,
-  external_entropy_access: false,
-  options: Object.keys(mount.options).length === 0 ? null : mount.options,
-  uuid: mount.uuid,
-  plugin_version: '',
-  running_plugin_version: `v${familyVersion}`,
-  running_sha256: '',
-  deprecation_status: 'supported',
-  config: printConfig(mount.config),
-});
-
-type MountsByPath = Readonly<Record<string, ReturnType<typeof printMount>>>;
-
-/** Each path with its final slash. */
-const printMounts = (mounts: readonly Mount[]): MountsByPath =>
-  Object.fromEntries(mounts.map((mount) => [`${mount.path}/`, printMount(mount)]));
+import {
+  type MountsByPath,
+  printForStrangers,
+  printMount,
+  printMounts,
+  printMountTuning,
+} from './mount-answers.ts';
+import { changedConfig, configParams, loginConfigParams } from './mount-config.ts';
 
 /** Without slashes at the ends. */
 const mountPath = text({
@@ -41,10 +24,13 @@ const mountPath = text({
 const enginesOf = async ({ mounts }: Core): Promise<readonly Mount[]> =>
   (await mounts.list()).filter((mount) => !isLoginMount(mount));
 
-/** @throws `invalid`, since peers call a missing mount the caller's mistake also where one only reads it. */
-async function engineAt(core: Core, path: string): Promise<Mount> {
+/**
+ * An engine; or a login method, whose settings `sys/mounts/auth/PATH` has as well.
+ * @throws `invalid`, since peers call a missing mount the caller's mistake also where one only reads it.
+ */
+async function mountAt(core: Core, path: string): Promise<Mount> {
   const wanted = trimSlashes(path);
-  const mount = (await enginesOf(core)).find((candidate) => candidate.path === wanted);
+  const mount = (await core.mounts.list()).find((candidate) => candidate.path === wanted);
   if (mount !== undefined) return mount;
   throw invalid(`No secret engine mount at ${path.replace(/\/*$/, '')}/`, {
     field: 'path',
@@ -79,7 +65,7 @@ export const read = operation({
   capability: 'read',
   params: { path: mountPath },
   async run({ core }, values) {
-    return { data: printMount(await engineAt(core, values.path)) };
+    return { data: printMount(await mountAt(core, values.path)) };
   },
 });
 
@@ -98,13 +84,20 @@ export const add = operation({
     config: members(configParams, { help: 'Times and the like, as "tune" has them.', cli: { hidden: true } }),
   },
   cli: {
+    makes: true,
+    // Servers of the family mount nothing of which they aren't told the type.
+    resolve: async (raw) => ({ type: 'transit', ...raw }),
     done: (values) => `Mounted transit at ${String(values['path'])}/.`,
     examples: [['coffer mounts add teams/payments --dialect vault', 'keys of their own, prefix "vault:"']],
   },
   async run({ core }, { type, path, description, dialect, options, config }) {
+    // Who may add engines may not add ways to log in: `sys/auth` asks for more.
+    if (`${trimSlashes(path)}/`.startsWith(LOGIN_PREFIX)) {
+      throw invalid(`cannot mount under the reserved path "${LOGIN_PREFIX}"`, { field: 'path' });
+    }
     await core.mounts.add(type, path, {
       description,
-      ...(config === undefined ? {} : { config: changedConfig(undefined, config) }),
+      ...(config === undefined ? {} : { config: changedConfig(type, undefined, config) }),
       options: { ...(dialect === undefined ? {} : { dialect }), ...checkedOptions(options) },
     });
     return {};
@@ -133,14 +126,17 @@ export const tune = operation({
     path: mountPath,
     description: text({ help: 'A note for people.' }),
     options: textMap({ help: 'May hold "dialect".' }),
-    ...configParams,
+    ...loginConfigParams,
   },
   async run({ core }, { path, description, options, ...config }) {
-    const { config: before } = await engineAt(core, path);
+    const mount = await mountAt(core, path);
+    if (config.token_type !== undefined && !isLoginMount(mount)) {
+      throw invalid("'token_type' can only be modified on auth mounts", { field: 'token_type' });
+    }
     await core.mounts.tune(path, {
       ...(description === undefined ? {} : { description }),
       ...(options === undefined ? {} : { options: checkedOptions(options) }),
-      config: changedConfig(before, config),
+      config: changedConfig(mount.type, mount.config, config),
     });
     return {};
   },
@@ -202,21 +198,28 @@ export const tuning = operation({
   capability: 'read',
   params: { path: mountPath },
   async run({ core }, values) {
-    const { config, description, options } = await engineAt(core, values.path);
-    const set = Object.keys(options).length === 0 ? {} : { options };
-    return { data: { ...printTuning(config), description, ...set } };
+    const tuned = printMountTuning(await mountAt(core, values.path));
+    return { data: tuned, topLevel: tuned };
   },
 });
 
-/** What a user interface shows: the mounts that the caller has something to do with. */
+/**
+ * What a user interface shows: the mounts that the caller has something to do with, and those that are shown to everybody.
+ * Of these, who brings no good token sees but what a login page needs.
+ */
 export const visible = operation({
   route: 'GET /sys/internal/ui/mounts',
   capability: 'read',
   anyToken: true,
+  strangers: true,
   params: {},
   async run({ core, caller }) {
-    const mounts = (await enginesOf(core)).filter(({ path }) => caller.reaches(path));
-    return { data: { auth: {}, secret: printMounts(mounts) } };
+    const all = await core.mounts.list();
+    const isShown = ({ config }: Mount) => config?.listing_visibility === 'unauth';
+    const mounts = all.filter((mount) => caller.reaches(mount.path) || isShown(mount));
+    const print = caller.isStranger ? printForStrangers : printMounts;
+    const isEngine = (mount: Mount) => !isLoginMount(mount);
+    return { data: { auth: print(mounts.filter(isLoginMount)), secret: print(mounts.filter(isEngine)) } };
   },
 });
 
@@ -228,7 +231,7 @@ export const find = operation({
   params: { path: mountPath },
   async run({ core, caller }, values) {
     const path = values.path.replace(/\/+$/, '');
-    const mounts = await enginesOf(core);
+    const mounts = await core.mounts.list();
     const mount = mounts.find((candidate) => `${path}/`.startsWith(`${candidate.path}/`));
     if (mount === undefined || !caller.reaches(mount.path)) {
       throw denied(

@@ -47,9 +47,10 @@ export const auditHash = operation({
   computes: true,
   params: {
     path: text({ help: 'The name of an audit log; all are written with one key.', required: true }),
-    input: text({ long: true, help: 'The value.', required: true }),
+    input: text({ long: true, help: 'The value.', default: '' }),
   },
   async run({ core }, values) {
+    if (values.input === '') throw invalid('the "input" parameter is empty', { field: 'input' });
     const recorder = await (await core.access()).auditRecorder();
     return { data: { hash: recorder.hash(values.input) } };
   },

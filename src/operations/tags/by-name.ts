@@ -1,15 +1,28 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
-import type { Runner } from '../declaration/operation.ts';
+import { isMissing, type Runner } from '../declaration/operation.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 type Resolve = (raw: Raw, runner: Runner) => Promise<Raw>;
 
 /** An identifier of the other kind is one too: as such it is not found, or leaves out nothing, as over HTTP. */
-const isIdentifier = (text: unknown): boolean =>
+const looksLikeIdentifier = (text: unknown): boolean =>
   typeof text === 'string' && parseAnyIdentifier(text) !== undefined;
+
+/**
+ * Whether a text is meant as an identifier. A name may have the form of one: where nothing has that identifier, and something has
+ * that name, the name is meant.
+ */
+async function isIdentifier(kind: IdentifiedKind, given: unknown, runner: Runner): Promise<boolean> {
+  if (!looksLikeIdentifier(given)) return false;
+  const { organization: organization_name } = runner;
+  if (organization_name === undefined) return true;
+  const { show, param, nameParam } = RESOURCE_KINDS[kind].identifier;
+  const isNobodys = await isMissing(runner, show, { [param]: given });
+  return !isNobodys || (await isMissing(runner, show, { organization_name, [nameParam]: given }));
+}
 
 function organizationOf(runner: Runner, name: unknown): string {
   if (runner.organization !== undefined) return runner.organization;
@@ -25,7 +38,7 @@ export const nameBesideId =
   async (raw, runner) => {
     const { param, nameParam } = RESOURCE_KINDS[kind].identifier;
     const { [param]: given, ...others } = raw;
-    if (given === undefined || isIdentifier(given)) return raw;
+    if (given === undefined || (await isIdentifier(kind, given, runner))) return raw;
     return { ...others, [nameParam]: given, organization_name: organizationOf(runner, given) };
   };
 
@@ -43,8 +56,45 @@ export const idsFor =
     return resolved;
   };
 
+/** Tags that are given by identifier or name, where the name of one has the form of an identifier. */
+export const namesAmong =
+  (param: string): Resolve =>
+  async (raw, runner) => {
+    const given = raw[param];
+    if (!Array.isArray(given)) return raw;
+    const meant = given.map(async (item: unknown) =>
+      looksLikeIdentifier(item) && !(await isIdentifier('tag', item, runner)) ? { name: item } : item,
+    );
+    return { ...raw, [param]: await Promise.all(meant) };
+  };
+
+/** One after the other. */
+export const inTurn =
+  (...all: readonly Resolve[]): Resolve =>
+  async (raw, runner) => {
+    let resolved = raw;
+    for (const resolve of all) resolved = await resolve(resolved, runner);
+    return resolved;
+  };
+
+/** The tags among those in a parameter that the pool does not have, so that they will be made. */
+export const newTagsIn =
+  (param: string) =>
+  async (values: Raw, runner: Runner): Promise<readonly string[]> => {
+    const given = values[param];
+    const names = (Array.isArray(given) ? given : []).flatMap((item: unknown) =>
+      isObject(item) && typeof item['name'] === 'string' ? [item['name']] : [],
+    );
+    const { organization: organization_name } = runner;
+    if (organization_name === undefined) return [];
+    const missing = await Promise.all(
+      names.map((tag_name) => isMissing(runner, 'tags show', { organization_name, tag_name })),
+    );
+    return names.filter((_, index) => missing[index]).map((name) => `tag ${name}`);
+  };
+
 async function idFor(kind: IdentifiedKind, given: unknown, runner: Runner): Promise<unknown> {
-  if (typeof given !== 'string' || isIdentifier(given)) return given;
+  if (typeof given !== 'string' || (await isIdentifier(kind, given, runner))) return given;
   const { show, nameParam } = RESOURCE_KINDS[kind].identifier;
   const { data: document } = await runner.run(show, {
     organization_name: organizationOf(runner, given),

@@ -1,17 +1,27 @@
 /** The operations on organizations, workspaces and tags; here the documents that they answer. */
 
-import type { Organization } from '../../tags/organization.ts';
+import { type Binding, bindingIdentifier, type EffectiveBinding } from '../../tags/bindings.ts';
+import { printIdentifier } from '../../tags/identifiers.ts';
+import { defaultProjectKey, type Organization } from '../../tags/organization.ts';
+import { DEFAULT_ORGANIZATION_SETTINGS } from '../../tags/organization-settings.ts';
 import type { Page } from '../../tags/page.ts';
+import type { Project } from '../../tags/projects.ts';
+import type { ReservedKey } from '../../tags/reserved-keys.ts';
 import type { Tag } from '../../tags/tag-pool.ts';
+import { DEFAULT_EXECUTION_MODE } from '../../tags/workspace-settings.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
 import type { Call, Table } from '../declaration/operation.ts';
 import { type ListDocument, listDocument } from '../json-api/pages.ts';
+import { printOrganizationSettings } from './organization-attributes.ts';
+import { printSettings } from './workspace-attributes.ts';
 
 /** The resources of the tags API as clients of Terraform Enterprise read them; one form for create, show and list. */
 
 /** A document with a single resource. */
 export interface ResourceDocument<R> {
   readonly data: R;
+  /** Resources that were asked for beside it. */
+  readonly included?: readonly object[];
 }
 
 /** One with several, which may be a page of them. */
@@ -41,10 +51,58 @@ export const tagResource = (tag: Tag) => ({
   relationships: { organization: linkageTo(tag.organization) },
 });
 
+const projectLinkage = (id: string) => ({ data: { id, type: 'projects' as const } });
+
+export type BindingResource = ReturnType<typeof bindingResource>;
+
+/** @param owner the identifier of what the tag is bound to. */
+export const bindingResource = (owner: string, { key, value, createdAt }: Binding) => ({
+  id: `tb-${bindingIdentifier(owner, key)}`,
+  type: 'tag-bindings' as const,
+  attributes: { key, value, 'created-at': timestamp(createdAt) },
+});
+
+export type EffectiveBindingResource = ReturnType<typeof effectiveBindingResource>;
+
+/** @param project the identifier of the project that an inherited tag comes from. */
+export const effectiveBindingResource = (
+  owner: string,
+  project: string,
+  { key, value, createdAt, inherited }: EffectiveBinding,
+) => ({
+  id: `tb-${bindingIdentifier(inherited ? project : owner, key)}`,
+  type: 'effective-tag-bindings' as const,
+  attributes: { key, value, 'created-at': timestamp(createdAt) },
+  ...(inherited ? { links: { 'inherited-from': `${PREFIX}/projects/${project}` } } : {}),
+});
+
+export const effectiveBindingsOf = ({ id, project, effectiveBindings }: Workspace) =>
+  effectiveBindings.map((binding) => effectiveBindingResource(id, project, binding));
+
+const identify = ({ id, type }: { readonly id: string; readonly type: string }) => ({ id, type });
+
+/** A relationship that always says where it is found, and what it holds where that was asked for. */
+const bindingRelations = <B extends { readonly id: string; readonly type: string }>(
+  related: string,
+  bindings: readonly B[] | undefined,
+) => ({
+  ...(bindings === undefined ? {} : { data: bindings.map(identify) }),
+  links: { related: `${PREFIX}/${related}` },
+});
+
 export type WorkspaceResource = ReturnType<typeof workspaceResource>;
 
-export function workspaceResource({ caller }: Call, workspace: Workspace) {
+/** What of a workspace was asked for beside itself, as far as the caller may see it. */
+export interface ShownBindings {
+  readonly own?: readonly BindingResource[] | undefined;
+  readonly effective?: readonly EffectiveBindingResource[] | undefined;
+}
+
+export function workspaceResource({ caller }: Call, workspace: Workspace, shown: ShownBindings = {}) {
   const path = `organizations/${workspace.organization}/workspaces/${workspace.name}`;
+  const byId = `workspaces/${workspace.id}`;
+  const canDestroy = caller.may(path, 'delete');
+  const canUpdate = caller.may(path, 'update');
   return {
     id: workspace.id,
     type: 'workspaces' as const,
@@ -53,28 +111,119 @@ export function workspaceResource({ caller }: Call, workspace: Workspace) {
       'created-at': timestamp(workspace.createdAt),
       'updated-at': timestamp(workspace.updatedAt),
       description: workspace.description,
+      ...printSettings(workspace.settings),
+      actions: { 'is-destroyable': canDestroy },
+      'execution-mode': workspace.executionMode,
+      operations: workspace.executionMode !== 'local',
+      'setting-overwrites': {
+        'execution-mode': workspace.hasExecutionMode,
+        'agent-pool': workspace.hasExecutionMode,
+      },
+      environment: 'default',
+      'hyok-enabled': false,
       locked: false,
       'resource-count': 0,
+      source: 'tfe-api',
       'tag-names': workspace.tagNames,
+      'vcs-repo': null,
       permissions: {
-        'can-update': caller.may(path, 'update'),
-        'can-destroy': caller.may(path, 'delete'),
+        'can-update': canUpdate,
+        'can-destroy': canDestroy,
+        'can-force-delete': canDestroy,
         'can-read-settings': caller.may(path, 'read'),
         'can-manage-tags': caller.may(
           `organizations/${workspace.organization}/workspaces/${workspace.id}/relationships/tags`,
           'update',
         ),
+        // What needs runs, state or variables is not there for anybody.
+        'can-force-unlock': false,
+        'can-lock': false,
+        'can-unlock': false,
+        'can-manage-run-tasks': false,
+        'can-queue-apply': false,
+        'can-queue-destroy': false,
+        'can-queue-run': false,
+        'can-read-state-versions': false,
+        'can-read-variable': false,
+        'can-update-variable': false,
       },
     },
-    relationships: { organization: linkageTo(workspace.organization) },
-    links: { self: `${PREFIX}/${path}` },
+    relationships: {
+      organization: linkageTo(workspace.organization),
+      project: projectLinkage(workspace.project),
+      'tag-bindings': bindingRelations(`${byId}/tag-bindings`, shown.own),
+      'effective-tag-bindings': bindingRelations(`${byId}/effective-tag-bindings`, shown.effective),
+    },
+    links: {
+      self: `${PREFIX}/${path}`,
+      // The page that clients offer to open; nothing is served there.
+      'self-html': `/app/${workspace.organization}/workspaces/${workspace.name}`,
+    },
   };
 }
+
+export type ProjectResource = ReturnType<typeof projectResource>;
+
+export function projectResource({ caller }: Call, project: Project, shown: ShownBindings = {}) {
+  const path = `organizations/${project.organization}/projects/${project.id}`;
+  const byId = `projects/${project.id}`;
+  return {
+    id: project.id,
+    type: 'projects' as const,
+    attributes: {
+      name: project.name,
+      description: project.description,
+      'created-at': timestamp(project.createdAt),
+      'auto-destroy-activity-duration': project.autoDestroyActivityDuration,
+      'default-execution-mode': project.executionMode,
+      'is-unified': false,
+      'setting-overwrites': {
+        'default-execution-mode': project.hasExecutionMode,
+        'default-agent-pool': project.hasExecutionMode,
+      },
+      'team-count': 0,
+      'workspace-count': project.workspaces,
+      permissions: {
+        'can-read': caller.may(path, 'read'),
+        'can-update': caller.may(path, 'update'),
+        'can-destroy': caller.may(path, 'delete'),
+        'can-create-workspace': caller.may(`${path}/relationships/workspaces`, 'update'),
+        'can-move-workspace': caller.may(`${path}/relationships/workspaces`, 'update'),
+      },
+    },
+    relationships: {
+      organization: linkageTo(project.organization),
+      'default-agent-pool': { data: null },
+      'tag-bindings': bindingRelations(`${byId}/tag-bindings`, shown.own),
+      'effective-tag-bindings': bindingRelations(`${byId}/effective-tag-bindings`, shown.effective),
+    },
+    links: { self: `${PREFIX}/${byId}` },
+  };
+}
+
+export type ReservedKeyResource = ReturnType<typeof reservedKeyResource>;
+
+export const reservedKeyResource = (key: ReservedKey) => ({
+  id: key.id,
+  type: 'reserved-tag-keys' as const,
+  attributes: {
+    key: key.key,
+    'disable-overrides': key.disableOverrides,
+    'is-registry-tag': false,
+    'created-at': timestamp(key.createdAt),
+    'updated-at': timestamp(key.updatedAt),
+    // The name that one client reads.
+    created_at: timestamp(key.createdAt),
+    updated_at: timestamp(key.updatedAt),
+  },
+  relationships: { organization: linkageTo(key.organization) },
+});
 
 export type OrganizationResource = ReturnType<typeof organizationResource>;
 
 export function organizationResource({ caller }: Call, organization: Organization) {
   const path = `organizations/${organization.name}`;
+  const project = printIdentifier('prj', { home: organization.home, key: defaultProjectKey(organization) });
   return {
     // Programs build paths from it.
     id: organization.name,
@@ -84,14 +233,19 @@ export function organizationResource({ caller }: Call, organization: Organizatio
       email: organization.email,
       'external-id': organization.externalId,
       'created-at': timestamp(organization.createdAt),
-      'default-execution-mode': 'remote' as const,
+      ...printOrganizationSettings({ ...DEFAULT_ORGANIZATION_SETTINGS, ...organization.settings }),
+      'default-execution-mode': organization.executionMode ?? DEFAULT_EXECUTION_MODE,
+      'enforce-hyok': false,
+      'is-unified': false,
       permissions: {
         'can-update': caller.may(path, 'update'),
         'can-destroy': caller.may(path, 'delete'),
         'can-create-workspace': caller.may(`${path}/workspaces`, 'create'),
         'can-manage-tags': caller.may(`${path}/tags`, 'delete'),
+        'can-create-project': caller.may(`${path}/projects`, 'create'),
       },
     },
+    relationships: { 'default-project': projectLinkage(project) },
     links: { self: `${PREFIX}/${path}` },
   };
 }
@@ -100,6 +254,7 @@ export function organizationResource({ caller }: Call, organization: Organizatio
  * A page of resources with its links.
  * @param path Of the list, below the API's prefix, its segments encoded.
  * @param query What the links repeat beside the page.
+ * @param included Resources that were asked for beside the list.
  */
 export function pageDocument<T, R>(
   call: Call,
@@ -107,9 +262,11 @@ export function pageDocument<T, R>(
   print: (item: T) => R,
   path: string,
   query: Readonly<Record<string, string | undefined>> = {},
+  included?: readonly object[],
 ): ListDocument<R> {
   const resources = { ...page, items: page.items.map(print) };
-  return listDocument(resources, `${call.baseUrl ?? ''}${PREFIX}/${path}`, query);
+  const document = listDocument(resources, `${call.baseUrl ?? ''}${PREFIX}/${path}`, query);
+  return included === undefined ? document : { ...document, included };
 }
 
 /** A time as a table shows it: UTC, to the second. */

@@ -4,15 +4,24 @@ import { pageFrom } from '../../tags/page.ts';
 import { documentOperation, type Runner, type Table } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import type { ListDocument } from '../json-api/pages.ts';
-import { attribute, DEFAULT_PAGE_SIZE, namedOrganization, optionalPageParams } from '../json-api/params.ts';
+import {
+  attribute,
+  attributePointer,
+  DEFAULT_PAGE_SIZE,
+  namedOrganization,
+  optionalPageParams,
+} from '../json-api/params.ts';
 import {
   counted,
   type OrganizationResource,
   organizationResource,
   pageDocument,
+  projectResource,
   type Resources,
   shortTime,
 } from './documents.ts';
+import { organizationIncludes } from './includes.ts';
+import { organizationParams, organizationSettingsIn } from './organization-attributes.ts';
 
 /** Organizations as people read them. */
 const organizationTable = ({ data }: Resources<OrganizationResource>): Table => ({
@@ -28,6 +37,8 @@ const organizationTable = ({ data }: Resources<OrganizationResource>): Table => 
 const organizationLines = ({ data }: Resources<OrganizationResource>): readonly string[] =>
   data.map(({ id }) => id);
 
+const emailOf = attribute('email', { help: 'Whom to write to about it.', cli: { metavar: 'ADDRESS' } });
+
 export const create = documentOperation({
   route: 'POST /organizations',
   capability: 'create',
@@ -38,9 +49,11 @@ export const create = documentOperation({
       required: true,
       cli: { positional: true, metavar: 'NAME' },
     }),
-    email: attribute('email', { help: 'Whom to write to about it.', cli: { metavar: 'ADDRESS' } }),
+    email: emailOf,
+    ...organizationParams,
   },
   cli: {
+    makes: true,
     examples: [
       [
         'coffer orgs create acme --email ops@example.com',
@@ -50,12 +63,15 @@ export const create = documentOperation({
     table: ({ data }) => organizationTable({ data: [data] }),
     lines: ({ data }) => organizationLines({ data: [data] }),
   },
-  async run(call, { name, email }) {
+  async run(call, { name, email, ...values }) {
     const { organizations } = await call.core.tags();
+    const executionMode = values['default-execution-mode'];
     const organization = await organizations.create({
       name: name ?? '',
       email: email || null,
-      field: '/data/attributes/name',
+      settings: organizationSettingsIn(values),
+      ...(executionMode === undefined || executionMode === null ? {} : { executionMode }),
+      field: attributePointer('name'),
     });
     return { created: true, data: { data: organizationResource(call, organization) } };
   },
@@ -64,6 +80,8 @@ export const create = documentOperation({
 export const list = documentOperation({
   route: 'GET /organizations',
   capability: 'list',
+  // Whoever may do something in an organization may know that it is there.
+  anyToken: true,
   params: {
     q: text({
       help: 'Only organizations whose name or e-mail address contains this text, whatever its case.',
@@ -80,8 +98,14 @@ export const list = documentOperation({
   async run(call, values) {
     const { organizations } = await call.core.tags();
     const { q, 'q[name]': inName, 'q[email]': inEmail } = values;
+    const isListed = call.caller.may('organizations', 'list');
     const found = (await organizations.list())
       .filter(({ name }) => call.caller.reaches(`organizations/${name}`))
+      .map((organization) =>
+        isListed || call.caller.may(`organizations/${organization.name}`, 'read')
+          ? organization
+          : { ...organization, email: null },
+      )
       .filter(({ name, email }) => contains(name, q) || contains(email, q))
       .filter(({ name }) => contains(name, inName))
       .filter(({ email }) => contains(email, inEmail));
@@ -103,14 +127,50 @@ export const show = documentOperation({
   capability: 'read',
   params: {
     organization_name: namedOrganization,
+    include: organizationIncludes,
   },
   cli: {
     table: ({ data }) => organizationTable({ data: [data] }),
     lines: ({ data }) => organizationLines({ data: [data] }),
   },
-  async run(call, { organization_name }) {
+  async run(call, { organization_name, include }) {
+    const { organizations, projects } = await call.core.tags();
+    const data = organizationResource(call, await organizations.get(organization_name));
+    if (include === undefined) return { data: { data } };
+    const { id } = data.relationships['default-project'].data;
+    const mayRead = call.caller.may(`organizations/${organization_name}/projects/${id}`, 'read');
+    const isWanted = include.length > 0 && mayRead;
+    const included = isWanted ? [projectResource(call, await projects.get({ id }))] : [];
+    return { data: { data, included } };
+  },
+});
+
+export const update = documentOperation({
+  route: 'PATCH /organizations/:organization_name',
+  capability: 'update',
+  resource: 'organizations',
+  params: {
+    organization_name: namedOrganization,
+    name: attribute('name', { help: 'A new name.', cli: { metavar: 'NAME' } }),
+    email: emailOf,
+    ...organizationParams,
+  },
+  cli: {
+    table: ({ data }) => organizationTable({ data: [data] }),
+    lines: ({ data }) => organizationLines({ data: [data] }),
+    examples: [['coffer orgs update acme --email ops@example.com', 'its workspaces and tags stay']],
+  },
+  async run(call, { organization_name, name, email, ...values }) {
     const { organizations } = await call.core.tags();
-    return { data: { data: organizationResource(call, await organizations.get(organization_name)) } };
+    const executionMode = values['default-execution-mode'];
+    const change = {
+      ...(name === undefined ? {} : { name: name ?? '' }),
+      ...(email === undefined ? {} : { email: email || null }),
+      ...(executionMode === undefined ? {} : { executionMode }),
+      settings: organizationSettingsIn(values),
+    };
+    const organization = await organizations.update(organization_name, change, attributePointer('name'));
+    return { data: { data: organizationResource(call, organization) } };
   },
 });
 

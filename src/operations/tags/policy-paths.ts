@@ -1,5 +1,5 @@
+import type { PolicyPaths } from '../asked-request.ts';
 import type { Core } from '../declaration/operation.ts';
-import type { PolicyPaths } from '../perform.ts';
 import { IDENTIFIER_PARAMS } from '../resource-kinds.ts';
 
 /**
@@ -18,5 +18,7 @@ export async function policyPathsOf(
   if (identifier === undefined) return { paths: [path] };
   const tags = await core.tags();
   const organization = await tags.organizationOf(identifier);
-  return { paths: [`organizations/${organization ?? ''}/${path}`], leadNowhere: organization === undefined };
+  // Both spellings of that path are one path to policies.
+  const asked = path.replace(/^reserved-tags\//, 'reserved-tag-keys/');
+  return { paths: [`organizations/${organization ?? ''}/${asked}`], leadNowhere: organization === undefined };
 }

@@ -1,9 +1,11 @@
-import { documentOperation } from '../declaration/operation.ts';
+import { tagNotFound, workspaceNotFound } from '../../tags/organization.ts';
+import { type Call, documentOperation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
-import { idsFor } from './by-name.ts';
+import { idsFor, inTurn, namesAmong, newTagsIn } from './by-name.ts';
 import { countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './documents.ts';
+import { mayTag } from './sights.ts';
 
 /** Changes of the workspaces that a tag is on. */
 const workspacesOfTag = {
@@ -12,6 +14,18 @@ const workspacesOfTag = {
 } as const;
 
 const tagAndWorkspacesByName = idsFor({ tag_id: 'tag', data: 'workspace' });
+
+/**
+ * Who may change what a tag is on must also be allowed to change the tags of each workspace: others are not there for them.
+ * @throws `not-found`
+ */
+async function checkMayTag(call: Call, tagId: string, workspaceIds: readonly string[]): Promise<void> {
+  const tags = await call.core.tags();
+  const organization = await tags.organizationOf(tagId);
+  if (organization === undefined) throw tagNotFound(tagId);
+  const hidden = workspaceIds.find((id) => !mayTag(call, organization, id));
+  if (hidden !== undefined) throw workspaceNotFound(hidden);
+}
 
 /** Changes of the tags that a workspace has. @param help for the list of tags. */
 const tagsOfWorkspace = (help: string) =>
@@ -23,7 +37,7 @@ const tagsOfWorkspace = (help: string) =>
     },
   }) as const;
 
-const workspaceByName = idsFor({ workspace_id: 'workspace' });
+const workspaceAndTagsByName = inTurn(idsFor({ workspace_id: 'workspace' }), namesAmong('data'));
 
 export const attach = documentOperation({
   ...workspacesOfTag,
@@ -38,8 +52,9 @@ export const attach = documentOperation({
       ],
     ],
   },
-  async run({ core }, { tag_id, data }) {
-    const { pool } = await core.tags();
+  async run(call, { tag_id, data }) {
+    await checkMayTag(call, tag_id, data);
+    const { pool } = await call.core.tags();
     await pool.attach(tag_id, data);
     return {};
   },
@@ -53,8 +68,9 @@ export const detach = documentOperation({
     done: ({ data }) => `Took the tag off ${countedIn(data, 'workspace')}.`,
     examples: [['coffer tags detach env:prod --workspace web --org acme', 'the tag stays in the pool']],
   },
-  async run({ core }, { tag_id, data }) {
-    const { pool } = await core.tags();
+  async run(call, { tag_id, data }) {
+    await checkMayTag(call, tag_id, data);
+    const { pool } = await call.core.tags();
     await pool.detach(tag_id, data);
     return {};
   },
@@ -64,7 +80,8 @@ export const tag = documentOperation({
   ...tagsOfWorkspace('The tags, by identifier or name; a name that the pool does not have is added to it.'),
   route: 'POST /workspaces/:workspace_id/relationships/tags',
   cli: {
-    resolve: workspaceByName,
+    resolve: workspaceAndTagsByName,
+    byTheWay: newTagsIn('data'),
     done: ({ data }) => `Put ${countedIn(data, 'tag')} on the workspace.`,
     examples: [
       ['coffer workspaces tag billing env:prod team:core --org acme', 'makes the tags that are missing'],
@@ -77,11 +94,27 @@ export const tag = documentOperation({
   },
 });
 
+export const retag = documentOperation({
+  ...tagsOfWorkspace('The tags, by identifier or name; all that it is to carry.'),
+  route: 'PATCH /workspaces/:workspace_id/relationships/tags',
+  cli: {
+    resolve: workspaceAndTagsByName,
+    byTheWay: newTagsIn('data'),
+    done: ({ data }) => `The workspace carries ${countedIn(data, 'tag')}.`,
+    examples: [['coffer workspaces retag billing env:prod --org acme', 'takes off every other tag']],
+  },
+  async run({ core }, { workspace_id, data }) {
+    const { workspaces } = await core.tags();
+    await workspaces.retag({ id: workspace_id }, data);
+    return {};
+  },
+});
+
 export const untag = documentOperation({
   ...tagsOfWorkspace('The tags, by identifier or name; a name that nobody has is passed over.'),
   route: 'DELETE /workspaces/:workspace_id/relationships/tags',
   cli: {
-    resolve: workspaceByName,
+    resolve: workspaceAndTagsByName,
     done: ({ data }) => `Took ${countedIn(data, 'tag')} off the workspace.`,
     examples: [['coffer workspaces untag billing env:test --org acme', 'the tag stays in the pool']],
   },

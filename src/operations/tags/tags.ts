@@ -1,7 +1,11 @@
-import { documentOperation, type Runner } from '../declaration/operation.ts';
-import { text } from '../declaration/params.ts';
+import { tagNotFound } from '../../tags/organization.ts';
+import { documentOperation, type Outcome, type Runner } from '../declaration/operation.ts';
+import { flag, text } from '../declaration/params.ts';
 import { identifiers, tagNames } from '../json-api/linkage.ts';
 import {
+  attribute,
+  attributePointer,
+  booleanAttribute,
   identifierOf,
   nameInsteadOf,
   optionalOrganizationName,
@@ -14,12 +18,14 @@ import {
   countedIn,
   pageDocument,
   type ResourceDocument,
+  type Resources,
   type TagResource,
   tagLines,
   tagPageTable,
   tagResource,
   tagTable,
 } from './documents.ts';
+import { seesTags } from './sights.ts';
 
 export const create = documentOperation({
   route: 'POST /organizations/:organization_name/tags',
@@ -32,6 +38,7 @@ export const create = documentOperation({
     }),
   },
   cli: {
+    makes: true,
     table: tagTable,
     lines: tagLines,
     examples: [['coffer tags create env:prod env:test --org acme', 'two tags that no workspace carries yet']],
@@ -78,6 +85,7 @@ export const list = documentOperation({
     const { pool } = await call.core.tags();
     const { organization_name, q, [EXCLUDE]: excluded } = values;
     const page = await pool.list(organization_name, {
+      sees: (workspace) => seesTags(call, { organization: organization_name, ...workspace }),
       ...(q === undefined ? {} : { search: q }),
       ...(excluded === undefined ? {} : { notOnWorkspace: excluded }),
       page: { number: values['page[number]'], size: values['page[size]'] },
@@ -109,6 +117,52 @@ export const show = documentOperation({
   },
 });
 
+/**
+ * An operation of our own: clients of this API know no other way than to make a tag anew.
+ * @see docs/decisions/0196
+ */
+export const rename = documentOperation({
+  route: ['PATCH /tags/:tag_id', 'PATCH /organizations/:organization_name/tags/:tag_name'],
+  capability: 'update',
+  resource: 'tags',
+  params: {
+    tag_id: text(identifierOf('tag')),
+    organization_name: optionalOrganizationName,
+    tag_name: nameInsteadOf('tag'),
+    name: attribute('name', {
+      help: 'The new name; capitals are lowered.',
+      required: true,
+      cli: { positional: true, metavar: 'NAME' },
+    }),
+    merge: booleanAttribute('merge', {
+      help: 'Where a tag has the new name already, put that one in the place of this one everywhere.',
+    }),
+  },
+  cli: {
+    resolve: nameBesideId('tag'),
+    table: ({ data }) => tagTable({ data: [data] }),
+    lines: ({ data }) => tagLines({ data: [data] }),
+    examples: [
+      ['coffer tags rename env:prd env:prod --org acme', 'on every workspace at once'],
+      ['coffer tags rename env:prd env:prod --merge --org acme', 'where env:prod is there already'],
+    ],
+  },
+  async run({ core, caller }, { tag_id, organization_name = '', tag_name = '', name, merge = false }) {
+    const tags = await core.tags();
+    const which = tag_id === undefined ? { organization: organization_name, name: tag_name } : { id: tag_id };
+    const organization = tag_id === undefined ? organization_name : await tags.organizationOf(tag_id);
+    // To merge a tag into another one is to delete it.
+    if (merge && !caller.may(`organizations/${organization ?? ''}/tags`, 'delete')) {
+      throw tagNotFound(tag_id ?? tag_name);
+    }
+    const tag = await tags.pool.rename(which, name ?? '', merge, attributePointer('name'));
+    return { data: { data: tagResource(tag) } };
+  },
+});
+
+/** On a deletion an addition of our own. @see docs/decisions/0219 */
+export const UNUSED_ONLY = 'filter[unused]';
+
 export const remove = documentOperation({
   route: 'DELETE /organizations/:organization_name/tags',
   capability: 'delete',
@@ -118,6 +172,10 @@ export const remove = documentOperation({
       help: 'The tags: their identifiers, on the command line also their names.',
       cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' },
     }),
+    [UNUSED_ONLY]: flag({
+      help: 'Delete only those that no workspace carries, and answer which they were.',
+      cli: { hidden: true },
+    }),
   },
   cli: {
     resolve: idsFor({ data: 'tag' }),
@@ -125,8 +183,15 @@ export const remove = documentOperation({
     done: ({ data }) => `Deleted ${countedIn(data, 'tag')}.`,
     examples: [['coffer tags delete env:old --org acme', 'also takes it off every workspace']],
   },
-  async run({ core }, { organization_name, data }) {
+  async run(
+    { core },
+    { organization_name, data, [UNUSED_ONLY]: isUnusedOnly },
+  ): Promise<Outcome<Resources<TagResource>>> {
     const { pool } = await core.tags();
+    if (isUnusedOnly) {
+      const deleted = await pool.deleteUnused(organization_name, data);
+      return { data: { data: deleted.map(tagResource) } };
+    }
     await pool.delete(organization_name, data);
     return {};
   },
@@ -137,13 +202,18 @@ const idsIn = (data: unknown): readonly string[] => (Array.isArray(data) ? data.
 /** More than these are not told one by one. */
 const MAX_NAMED = 5;
 
-/** Says which tags go, and how many workspaces lose each of them; of many only how often they are carried in all. */
 async function question(ids: readonly string[], runner: Runner): Promise<string> {
-  const tags: TagResource['attributes'][] = [];
+  const tags: TagResource[] = [];
   for (const id of ids) {
     const { data: document } = await runner.run('tags show', { tag_id: id });
-    tags.push((document as ResourceDocument<TagResource>).data.attributes);
+    tags.push((document as ResourceDocument<TagResource>).data);
   }
+  return deletionQuestion(tags);
+}
+
+/** Says which tags go, and how many workspaces lose each of them; of many only how often they are carried in all. */
+export function deletionQuestion(resources: readonly TagResource[]): string {
+  const tags = resources.map(({ attributes }) => attributes);
   if (tags.length > MAX_NAMED) {
     const instances = tags.reduce((sum, tag) => sum + tag['instance-count'], 0);
     return `Delete ${tags.length} tags, which workspaces carry ${counted(instances, 'time')} in all?`;

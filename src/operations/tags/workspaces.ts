@@ -1,18 +1,24 @@
 import { invalid } from '../../ground/errors.ts';
-import type { Reference } from '../../tags/organization.ts';
-import { documentOperation, type Table } from '../declaration/operation.ts';
+import { projectNotFound, type Reference } from '../../tags/organization.ts';
+import type { Page } from '../../tags/page.ts';
+import { isPattern } from '../../tags/wildcard.ts';
+import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
+import { type Call, documentOperation, type Table } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
-import { tagsRelationship } from '../json-api/linkage.ts';
+import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
+import { projectRelationship, tagsRelationship } from '../json-api/linkage.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
+  attributePointer,
   identifierOf,
   nameInsteadOf,
   optionalOrganizationName,
   organizationName,
   pageParams,
+  workspaceId,
 } from '../json-api/params.ts';
-import { nameBesideId } from './by-name.ts';
+import { idsFor, inTurn, nameBesideId, namesAmong, newTagsIn } from './by-name.ts';
 import {
   counted,
   pageDocument,
@@ -23,6 +29,10 @@ import {
   type WorkspaceResource,
   workspaceResource,
 } from './documents.ts';
+import { besideWorkspaces, shownOf, workspaceIncludes } from './includes.ts';
+import { mayMoveInto, seesBindings } from './sights.ts';
+import { orderOf, sortParam } from './sorting.ts';
+import { attributeParams, executionModeIn, fieldOfSetting, settingsIn } from './workspace-attributes.ts';
 
 /** Workspaces as people read them. */
 const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
@@ -33,6 +43,22 @@ const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
     shortTime(attributes['created-at']),
     id,
   ]),
+});
+
+/** All that there is to say of one. */
+const workspaceDetails = ({
+  data: { id, attributes, relationships },
+}: ResourceDocument<WorkspaceResource>): Table => ({
+  head: ['', ''],
+  rows: [
+    ['Name', attributes.name],
+    ['Description', attributes.description ?? ''],
+    ['Tags', attributes['tag-names'].join(' ')],
+    ['Project', relationships.project.data.id],
+    ['Created', shortTime(attributes['created-at'])],
+    ['Updated', shortTime(attributes['updated-at'])],
+    ['Id', id],
+  ],
 });
 
 /** One page of them, and which page it is. */
@@ -71,6 +97,32 @@ function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): Reference {
   });
 }
 
+const projectOf = projectRelationship({
+  help: 'Its project, by identifier; without one, the default project.',
+  cli: { flag: 'project', metavar: 'PROJECT', refersTo: 'project' },
+});
+
+const bindingsOf = (help: string) =>
+  bindingsRelationship({ help, cli: { flag: 'bind', metavar: 'KEY=VALUE' } });
+
+const FIELDS: WorkspaceFields = { name: attributePointer('name'), setting: fieldOfSetting };
+
+/** The project of a request, which is not there for who may not put workspaces into it. @throws `not-found` */
+async function placeIn(
+  call: Call,
+  organization: string,
+  project: string | null | undefined,
+): Promise<string | null | undefined> {
+  if (project === undefined || project === null) return project;
+  const { projects } = await call.core.tags();
+  if (mayMoveInto(call, organization, project) || (await projects.isDefault(organization, project))) {
+    return project;
+  }
+  throw projectNotFound(project);
+}
+
+const projectByName = idsFor({ project: 'project' });
+
 export const create = documentOperation({
   route: 'POST /organizations/:organization_name/workspaces',
   capability: 'create',
@@ -87,25 +139,42 @@ export const create = documentOperation({
       help: 'Tags to put on it, by identifier or name; a name that the pool does not have is added to it.',
       cli: { flag: 'tag', metavar: 'TAG', refersTo: 'tag' },
     }),
+    'tag-bindings': bindingsOf('Tags of the form KEY=VALUE that it is to have.'),
+    project: projectOf,
+    ...attributeParams,
   },
   cli: {
+    makes: true,
+    resolve: inTurn(projectByName, namesAmong('tags')),
+    byTheWay: newTagsIn('tags'),
     table: ({ data }) => workspaceTable({ data: [data] }),
     lines: ({ data }) => workspaceLines({ data: [data] }),
     examples: [
       ['coffer workspaces create billing --tag env:prod --org acme', 'a workspace with one tag on it'],
+      ['coffer workspaces create web --bind env=prod --project platform --org acme', 'in a project'],
     ],
   },
-  async run(call, { organization_name, name, description, tags }) {
+  async run(call, { organization_name, name, description, tags, ...values }) {
     const { workspaces } = await call.core.tags();
+    const project = await placeIn(call, organization_name, values.project);
+    const executionMode = executionModeIn(values);
     const workspace = await workspaces.create(organization_name, {
       name: name ?? '',
       description: description || null,
       tags: tags ?? [],
-      field: '/data/attributes/name',
+      bindings: values['tag-bindings'] ?? [],
+      settings: settingsIn(values),
+      ...(project === undefined || project === null ? {} : { project }),
+      ...(executionMode === undefined || executionMode === null ? {} : { executionMode }),
+      fields: FIELDS,
     });
     return { created: true, data: { data: workspaceResource(call, workspace) } };
   },
 });
+
+const PROJECT = 'filter[project][id]';
+/** An addition of our own, as patterns are. @see docs/decisions/0220 */
+const ANY_TAGS = 'search[any-tags]';
 
 export const list = documentOperation({
   route: 'GET /organizations/:organization_name/workspaces',
@@ -117,73 +186,113 @@ export const list = documentOperation({
       cli: { positional: true, metavar: 'QUERY' },
     }),
     'search[tags]': texts({
-      help: 'Only workspaces that carry all of these tags.',
+      help: 'Only workspaces that carry all of these tags; * in a name stands for anything.',
       cli: { flag: 'tag', metavar: 'NAME', refersTo: 'tag' },
     }),
+    [ANY_TAGS]: texts({
+      help: 'Only workspaces that carry at least one of these tags; * in a name stands for anything.',
+      cli: { flag: 'any-tag', metavar: 'NAME', refersTo: 'tag' },
+    }),
     'search[exclude-tags]': texts({
-      help: 'Only workspaces that carry none of these tags.',
+      help: 'Only workspaces that carry none of these tags; * in a name stands for anything.',
       cli: { flag: 'exclude-tag', metavar: 'NAME', refersTo: 'tag' },
     }),
     'search[wildcard-name]': text({
       help: 'Only names that match as a whole, with * at either end for anything.',
       cli: { flag: 'wildcard', metavar: 'PATTERN' },
     }),
-    sort: text({
-      help: 'The order: name, or -name for the reverse; any other word counts as name.',
-      cli: { metavar: 'ORDER', suggest: () => ['name', '-name'] },
+    [TAGGED]: taggedFilter({ flag: 'bound', metavar: 'KEY=VALUE' }),
+    [PROJECT]: text({
+      help: 'Only workspaces of this project.',
+      cli: { flag: 'project', metavar: 'PROJECT', refersTo: 'project' },
     }),
+    sort: sortParam,
+    include: workspaceIncludes,
     ...pageParams,
   },
   cli: {
     paged: true,
     table: workspacePageTable,
     lines: workspaceLines,
+    resolve: idsFor({ [PROJECT]: 'project' }),
     examples: [
       ['coffer workspaces list --org acme', 'the first 20'],
       ['coffer workspaces list --tag env:prod --exclude-tag team:core --all --org acme', 'by their tags'],
+      ["coffer workspaces list --any-tag 'env:*' team:core --org acme", 'what carries one of them'],
+      ['coffer workspaces list --bound env=prod --project platform --org acme', 'by KEY=VALUE, and project'],
     ],
   },
   async run(call, values) {
     const { workspaces } = await call.core.tags();
-    const { organization_name, 'page[number]': number, 'page[size]': size } = values;
-    const tags = named(values['search[tags]']);
-    const excludeTags = named(values['search[exclude-tags]']);
+    const { organization_name, [TAGGED]: bindings, [PROJECT]: project, sort, include } = values;
+    const tags = named(values['search[tags]'], 'search[tags]');
+    const anyTags = named(values[ANY_TAGS], ANY_TAGS);
+    const excludeTags = named(values['search[exclude-tags]'], 'search[exclude-tags]');
     const page = await workspaces.list(organization_name, {
       search: values['search[name]'] ?? '',
       wildcard: values['search[wildcard-name]'] ?? '',
       tags,
+      anyTags,
       excludeTags,
-      descending: values.sort === '-name',
-      page: { number, size },
+      ...(bindings === undefined ? {} : { bindings }),
+      ...(project ? { project } : {}),
+      viewer: {
+        id: call.caller.accessor ?? '',
+        sees: (workspace) =>
+          seesBindings(call, 'workspaces', { organization: organization_name, ...workspace }),
+      },
+      descending: orderOf(sort) === 'descending',
+      page: { number: values['page[number]'], size: values['page[size]'] },
     });
     const path = `organizations/${encodeURIComponent(organization_name)}/workspaces`;
     const query = {
       'search[name]': values['search[name]'],
       'search[tags]': tags.join(',') || undefined,
+      [ANY_TAGS]: anyTags.join(',') || undefined,
       'search[exclude-tags]': excludeTags.join(',') || undefined,
       'search[wildcard-name]': values['search[wildcard-name]'],
-      sort: values.sort,
+      ...taggedQuery(bindings),
+      [PROJECT]: project,
+      sort,
+      include: include?.join(','),
     };
-    return { data: pageDocument(call, page, (item) => workspaceResource(call, item), path, query) };
+    const print = (item: Workspace) => workspaceResource(call, item, shownOf(call, item, include));
+    const included = await besideWorkspaces(call, page.items, include);
+    return { data: pageDocument(call, page, print, path, query, included) };
   },
 });
 
-/** A list such as `a,,b` or `,` names no tag in its empty places. */
-const named = (names: readonly string[] | undefined): readonly string[] =>
-  (names ?? []).filter((name) => name !== '');
+/** A pattern is held against every tag of the pool. */
+const MOST_PATTERNS = 20;
+
+/** Several texts may have several names each; a list such as `a,,b` or `,` names no tag in its empty places. */
+function named(given: readonly string[] | undefined, field: string): readonly string[] {
+  const names = (given ?? [])
+    .flatMap((text) => text.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const patterns = names.filter(isPattern);
+  if (patterns.length <= MOST_PATTERNS) return names;
+  throw invalid(`${field} must have at most ${MOST_PATTERNS} names with *, not ${patterns.length}`, {
+    field,
+  });
+}
 
 export const show = documentOperation({
   route: workspaceRoutes('GET'),
   capability: 'read',
-  params: whichWorkspace,
+  params: { ...whichWorkspace, include: workspaceIncludes },
   cli: {
     resolve: workspaceByName,
-    table: ({ data }) => workspaceTable({ data: [data] }),
+    table: workspaceDetails,
     lines: ({ data }) => workspaceLines({ data: [data] }),
   },
-  async run(call, values) {
+  async run(call, { include, ...which }) {
     const { workspaces } = await call.core.tags();
-    return { data: { data: workspaceResource(call, await workspaces.get(workspaceMeant(values))) } };
+    const workspace = await workspaces.get(workspaceMeant(which));
+    const data = workspaceResource(call, workspace, shownOf(call, workspace, include));
+    const included = await besideWorkspaces(call, [workspace], include);
+    return { data: { data, ...(included === undefined ? {} : { included }) } };
   },
 });
 
@@ -195,23 +304,49 @@ export const update = documentOperation({
     ...whichWorkspace,
     name: attribute('name', { help: 'A new name.', cli: { metavar: 'NAME' } }),
     description: attribute('description', { help: 'What it is for.', cli: { metavar: 'TEXT' } }),
+    'tag-bindings': bindingsOf('Tags of the form KEY=VALUE, in the place of all that it has of its own.'),
+    project: projectOf,
+    ...attributeParams,
   },
   cli: {
-    resolve: workspaceByName,
+    resolve: inTurn(workspaceByName, projectByName),
     table: ({ data }) => workspaceTable({ data: [data] }),
     lines: ({ data }) => workspaceLines({ data: [data] }),
     examples: [
       ['coffer workspaces update billing --name invoicing --org acme', 'its tags and identifier stay'],
     ],
   },
-  async run(call, { name, description, ...which }) {
-    const { workspaces } = await call.core.tags();
+  async run(call, { name, description, ...values }) {
+    const tags = await call.core.tags();
+    const { 'tag-bindings': bindings } = values;
+    const which = workspaceMeant(values);
+    const organization = 'id' in which ? await tags.organizationOf(which.id) : which.organization;
+    const project = await placeIn(call, organization ?? '', values.project);
+    const executionMode = executionModeIn(values);
     const change = {
       ...(name === undefined ? {} : { name: name ?? '' }),
       ...(description === undefined ? {} : { description: description || null }),
+      ...(bindings === undefined ? {} : { bindings }),
+      ...(project === undefined ? {} : { project }),
+      ...(executionMode === undefined ? {} : { executionMode }),
+      settings: settingsIn(values),
     };
-    const workspace = await workspaces.update(workspaceMeant(which), change, '/data/attributes/name');
+    const workspace = await tags.workspaces.update(which, change, FIELDS);
     return { data: { data: workspaceResource(call, workspace) } };
+  },
+});
+
+/** There are no states that anybody could read; a client that asks takes a missing list for the opposite. */
+export const stateReaders = documentOperation({
+  route: 'GET /workspaces/:workspace_id/relationships/remote-state-consumers',
+  capability: 'list',
+  params: { workspace_id: workspaceId, ...pageParams },
+  async run(call, { workspace_id, 'page[number]': number, 'page[size]': size }) {
+    const { workspaces } = await call.core.tags();
+    await workspaces.get({ id: workspace_id });
+    const path = `workspaces/${encodeURIComponent(workspace_id)}/relationships/remote-state-consumers`;
+    const none: Page<Workspace> = { number, size, items: [], total: 0 };
+    return { data: pageDocument(call, none, (item) => workspaceResource(call, item), path) };
   },
 });
 

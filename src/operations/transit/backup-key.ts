@@ -1,9 +1,11 @@
+import { lostVersionsWarning } from '../../transit/lost-versions.ts';
 import { flag, text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
 export const backup = transitOperation({
   route: 'GET backup/:name',
   capability: 'read',
+  asksAgain: () => true,
   params: { name: existingKey },
   cli: {
     result: { member: 'backup', as: 'text' },
@@ -39,6 +41,7 @@ export const restore = transitOperation({
     force: flag({ help: 'Replace a key of the same name, with all its versions.', default: false }),
   },
   cli: {
+    makes: true,
     input: { param: 'backup', as: 'text' },
     done: () => 'Restored the key.',
     examples: [
@@ -52,11 +55,11 @@ export const restore = transitOperation({
   async run({ engine }, values) {
     // A codec of a thousand lines, which nothing else needs.
     const { restoreKey } = await import('../../transit/backup/restore-key.ts');
-    await restoreKey(engine, {
+    const { document } = await restoreKey(engine, {
       backup: values.backup,
       force: values.force,
       ...(values.name ? { name: values.name } : {}),
     });
-    return {};
+    return { warnings: lostVersionsWarning(document) };
   },
 });

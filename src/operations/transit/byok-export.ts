@@ -7,6 +7,7 @@ import { keyName, transitOperation } from './parameters.ts';
 export const byokExport = transitOperation({
   route: 'GET byok-export/:destination/:source(/:version)',
   capability: 'read',
+  asksAgain: () => true,
   params: {
     destination: keyName({
       help: "The key to wrap under: the other server's wrapping key, imported as an RSA public key.",

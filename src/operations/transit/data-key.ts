@@ -1,7 +1,15 @@
 import { dataKey } from '../../transit/data-key.ts';
 import { choice, integer } from '../declaration/params.ts';
 import { type EncryptedData, encrypted } from './batch-results.ts';
-import { associatedData, context, existingKey, keyVersion, nonce, transitOperation } from './parameters.ts';
+import {
+  associatedData,
+  context,
+  existingKey,
+  keyVersion,
+  nonce,
+  paddingScheme,
+  transitOperation,
+} from './parameters.ts';
 
 export interface DataKeyData extends EncryptedData {
   readonly plaintext?: string;
@@ -28,6 +36,7 @@ export const declaration = transitOperation({
     key_version: keyVersion,
     nonce,
     associated_data: associatedData,
+    padding_scheme: paddingScheme(),
   },
   cli: {
     lines: (data: DataKeyData) =>
@@ -48,6 +57,7 @@ export const declaration = transitOperation({
       context: values.context,
       nonce: values.nonce,
       associatedData: values.associated_data,
+      paddingScheme: values.padding_scheme,
     });
     const { plaintext } = made;
     const data: DataKeyData = { ...encrypted(made), ...(plaintext === undefined ? {} : { plaintext }) };

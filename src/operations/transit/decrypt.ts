@@ -8,12 +8,14 @@ import { engineItems, failedItems, resultLines, type SingleOrBatch } from './bat
 import {
   ciphertextParameters,
   existingKey,
+  paddingScheme,
   partialFailureCode,
   reference,
   transitOperation,
 } from './parameters.ts';
 
-const itemFields = { ...ciphertextParameters, reference };
+const parameters = { ...ciphertextParameters, padding_scheme: paddingScheme() };
+const itemFields = { ...parameters, reference };
 
 export const declaration = transitOperation({
   route: 'POST decrypt/:name',
@@ -21,7 +23,7 @@ export const declaration = transitOperation({
   computes: true,
   params: {
     name: existingKey,
-    ...ciphertextParameters,
+    ...parameters,
     batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
     partial_failure_response_code: partialFailureCode,
   },
@@ -35,9 +37,9 @@ export const declaration = transitOperation({
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<PlaintextData, PlaintextData>>> {
     if (values.batch_input === undefined) {
-      return { data: plaintext(onlyValue(await decrypt(engine, values.name, [decryptItem(values)]))) };
+      return { data: plaintext(onlyValue(await decrypt(engine, values.name, [paddedItem(values)]))) };
     }
-    const results = await decrypt(engine, values.name, engineItems(values.batch_input, decryptItem));
+    const results = await decrypt(engine, values.name, engineItems(values.batch_input, paddedItem));
     return {
       data: { batch_results: resultLines(values.batch_input, results, plaintext, { plaintext: '' }) },
       ...failedItems(results, values.partial_failure_response_code),
@@ -53,6 +55,11 @@ export const decryptItem = (values: Partial<ValuesOf<typeof ciphertextParameters
   context: values.context,
   nonce: values.nonce,
   associatedData: values.associated_data,
+});
+
+const paddedItem = (values: Partial<ValuesOf<typeof parameters>>) => ({
+  ...decryptItem(values),
+  paddingScheme: values.padding_scheme,
 });
 
 function plaintext(bytes: Buffer) {

@@ -3,7 +3,7 @@ import { encrypt } from '../../transit/encrypt.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { findKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { isMissing, type Outcome } from '../declaration/operation.ts';
 import { base64, batch, flag, text, type ValuesOf } from '../declaration/params.ts';
 import {
   type EncryptedData,
@@ -20,6 +20,7 @@ import {
   keyName,
   keyVersion,
   nonce,
+  paddingScheme,
   partialFailureCode,
   reference,
   transitOperation,
@@ -31,6 +32,7 @@ const itemFields = {
   key_version: itemKeyVersion,
   nonce,
   associated_data: associatedData,
+  padding_scheme: paddingScheme(),
   reference,
 };
 
@@ -49,6 +51,7 @@ export const declaration = transitOperation({
     key_version: keyVersion,
     nonce,
     associated_data: associatedData,
+    padding_scheme: itemFields.padding_scheme,
     type: text({
       help: 'Type of a key that is created by this call.',
       default: DEFAULT_KEY_TYPE,
@@ -70,6 +73,8 @@ export const declaration = transitOperation({
   cli: {
     input: { param: 'plaintext', as: 'bytes', help: 'Plaintext; may be empty.' },
     result: { member: 'ciphertext', as: 'text' },
+    byTheWay: async ({ name }, runner) =>
+      (await isMissing(runner, 'transit keys read', { name })) ? [`key ${name}`] : [],
     examples: [
       ["printf '4242' | coffer transit encrypt orders", 'from standard input'],
       ['coffer transit encrypt orders --in card.txt --out card.enc', 'from a file to a file'],
@@ -117,4 +122,5 @@ const encryptItem = (values: Partial<ValuesOf<typeof itemFields>>, keyVersion: n
   keyVersion: values.key_version ?? keyVersion,
   nonce: values.nonce,
   associatedData: values.associated_data,
+  paddingScheme: values.padding_scheme,
 });

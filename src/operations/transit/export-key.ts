@@ -1,4 +1,4 @@
-import { exportKey, exportKinds } from '../../transit/export.ts';
+import { exportKey, exportKinds, isPublicKind } from '../../transit/export.ts';
 import { text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
@@ -25,6 +25,7 @@ export const exportedVersion = text({
 export const declaration = transitOperation({
   route: 'GET export/:key_type/:name(/:version)',
   capability: 'read',
+  asksAgain: ({ key_type: kind }) => !isPublicKind(kind),
   params: {
     key_type: text({
       help: 'What to take out: encryption-key, signing-key, hmac-key, public-key or certificate-chain.',

@@ -1,4 +1,4 @@
-import { DEFAULT_HASH, hash, plainHashNames } from '../../transit/hashing.ts';
+import { DEFAULT_HASH, hash, hashing, plainHashNames } from '../../transit/hashing.ts';
 import { base64, text } from '../declaration/params.ts';
 import { transitOperation } from './parameters.ts';
 
@@ -21,6 +21,10 @@ export const declaration = transitOperation({
   },
   cli: {
     input: { param: 'input', as: 'bytes', help: 'What to hash.' },
+    hashesInput(values) {
+      const { algorithm, of } = hashing(String(values['algorithm']), String(values['format']));
+      return { algorithm, of: (digest) => ({ sum: of(digest) }) };
+    },
     result: { member: 'sum', as: 'text' },
     examples: [['coffer transit hash --in backup.tar --algorithm sha3-256', 'the hash of a file']],
   },

@@ -25,6 +25,9 @@ export const declaration = transitOperation({
   },
   cli: {
     input: { param: 'input', as: 'bytes', help: 'What to authenticate; may be empty.' },
+    largeInput: {
+      hint: 'make an HMAC of its hash: "coffer transit hash --in FILE | coffer transit hmac NAME"',
+    },
     result: { member: 'hmac', as: 'text' },
     examples: [["printf 'order 17' | coffer transit hmac orders", 'any key type makes HMACs']],
   },

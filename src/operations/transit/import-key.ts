@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
@@ -7,7 +7,8 @@ import { systemRandom } from '../../ground/random.ts';
 import { importKey } from '../../transit/key-exchange/import-key.ts';
 import { importVersion } from '../../transit/key-exchange/import-version.ts';
 import { wrapForTransport } from '../../transit/key-exchange/wrapping.ts';
-import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
+import { DEFAULT_KEY_TYPE, keyTypeNames, keyTypes } from '../../transit/key-types/index.ts';
+import { privateKeyFromPkcs8 } from '../../transit/key-types/pkcs8.ts';
 import type { Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
 import { existingKey, keyName, transitOperation } from './parameters.ts';
@@ -15,11 +16,11 @@ import { existingKey, keyName, transitOperation } from './parameters.ts';
 /** Parameters of both calls that bring keys in. */
 const incomingKey = {
   ciphertext: base64({
-    help: 'The key, wrapped under the wrapping key: an AES key under RSA-OAEP, then the key under AES-KWP. A command line also takes the key itself (PEM, or base64 of a symmetric key) and wraps it.',
+    help: 'The key, wrapped under the wrapping key: an AES key under RSA-OAEP, then the key under AES-KWP. A command line also takes the key itself (PEM, base64 of a symmetric key, or an identity of age) and wraps it.',
     default: '',
   }),
   public_key: text({
-    help: 'A public key alone, in PEM; for types that sign.',
+    help: 'A public key alone, in PEM, or a recipient of age; for types that sign, or that others encrypt to.',
     default: '',
     cli: { metavar: 'PEM' },
   }),
@@ -55,6 +56,7 @@ export const create = transitOperation({
     }),
   },
   cli: {
+    makes: true,
     input: { param: 'ciphertext', as: 'text', optional: true },
     resolve: wrapLocally,
     done: (values) => `Imported key ${values['name']}.`,
@@ -62,6 +64,7 @@ export const create = transitOperation({
       ['coffer transit import releases --type ed25519 --in private.pem', 'a private key; wrapped on the way'],
       ['coffer transit import upstream --type rsa-4096 --in public.pem', 'a public key, to verify with'],
       ['openssl rand -base64 32 | coffer transit import orders', 'a symmetric key'],
+      ['coffer transit import inbox --type x25519 --in key.txt', 'what age-keygen wrote'],
     ],
   },
   async run({ engine }, values) {
@@ -129,7 +132,9 @@ const WRAPPED_AES_KEY_BYTES = 512;
 async function wrapLocally(raw: Raw, runner: Runner): Promise<Raw> {
   const { ciphertext: given, ...others } = raw;
   if (typeof given !== 'string' || given === '') return raw;
-  if (/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(given)) return { ...others, public_key: given };
+  if (/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(given) || /^\s*age1/i.test(given)) {
+    return { ...others, public_key: given };
+  }
   const key = keyBytes(given);
   if (key === undefined) return raw;
   try {
@@ -144,19 +149,41 @@ async function wrapLocally(raw: Raw, runner: Runner): Promise<Raw> {
 /** The bytes to wrap, or undefined when they seem to be wrapped already. */
 function keyBytes(given: string): Buffer | undefined {
   if (given.includes('-----BEGIN ')) return pkcs8Of(given);
+  if (/^\s*AGE-SECRET-KEY-/im.test(given)) return identityBytes(given);
   const bytes = decodeBase64(given.trim(), 'ciphertext');
   return bytes.length > 0 && bytes.length <= WRAPPED_AES_KEY_BYTES ? bytes : undefined;
 }
 
+/** Of a file that age-keygen wrote: comments, and one line with the identity. */
+function identityBytes(given: string): Buffer {
+  const lines = given.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
+  const [identity = ''] = lines;
+  const types = lines.length === 1 ? keyTypes() : [];
+  for (const { importing } of types) {
+    const bytes = importing?.identityBytes?.(identity.trim());
+    if (bytes !== undefined) return bytes;
+  }
+  throw invalid('this is no identity of age that could be imported', {
+    field: 'ciphertext',
+    hint: 'give one AGE-SECRET-KEY-…, and the type that is meant',
+  });
+}
+
 function pkcs8Of(pem: string): Buffer {
   try {
-    return createPrivateKey(pem).export({ format: 'der', type: 'pkcs8' });
+    return readPem(pem).export({ format: 'der', type: 'pkcs8' });
   } catch {
     throw invalid('the private key cannot be read', {
       field: 'ciphertext',
       hint: 'give it in PEM and not encrypted ("openssl pkey -in FILE" takes the passphrase off)',
     });
   }
+}
+
+/** @throws whatever is wrong with it. */
+function readPem(pem: string): KeyObject {
+  const plain = /-----BEGIN PRIVATE KEY-----([^-]*)-----END PRIVATE KEY-----/.exec(pem)?.[1];
+  return plain === undefined ? createPrivateKey(pem) : privateKeyFromPkcs8(Buffer.from(plain, 'base64'));
 }
 
 async function wrappingKeyOf(runner: Runner): Promise<string> {

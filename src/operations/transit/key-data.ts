@@ -1,7 +1,9 @@
-import { printTime } from '../../ground/clock.ts';
+import { boundedSeconds, printGoTime, printTime } from '../../ground/clock.ts';
 import { when } from '../../ground/objects.ts';
+import { GO_ZERO_TIME } from '../../transit/backup/go-fields.ts';
 import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';
+import type { VersionDocument } from '../../transit/key-document.ts';
 import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from '../../transit/named-key.ts';
 import type { Table } from '../declaration/operation.ts';
@@ -50,7 +52,7 @@ export function keyData(key: NamedKey, contextText?: string) {
     supports_signing: type.signing !== undefined,
     supports_derivation: type.derivation !== undefined,
     /** Seconds. */
-    auto_rotate_period: document.autoRotatePeriodSeconds,
+    auto_rotate_period: boundedSeconds(document.autoRotatePeriodSeconds),
     imported_key: document.imported,
     ...when(document.imported, { imported_key_allow_rotation: document.allowImportedKeyRotation }),
     soft_deleted: document.softDeleted,
@@ -88,11 +90,15 @@ function versionsData(
           name: label,
           public_key: publicKeyText(key, version, context),
           certificate_chain: certificatesPem(version.document.certificateChain ?? []),
-          creation_time: version.document.createdAt,
+          creation_time: creationTime(version.document),
         },
   ]);
   return { keys: Object.fromEntries(versions) };
 }
+
+/** Very old versions have whole seconds alone. */
+const creationTime = ({ createdAt, createdAtSeconds }: VersionDocument): string =>
+  createdAt === GO_ZERO_TIME ? printGoTime(1000 * createdAtSeconds) : createdAt;
 
 function publicKeyText(
   { document, type }: NamedKey,
@@ -122,6 +128,9 @@ export function keyTable(data: KeyData): Table {
 
 function versionRows(label: string, made: VersionData): string[][] {
   if (typeof made === 'number') return [[label, printTime(made * 1000)]];
-  const publicKey = made.public_key.trimEnd();
-  return [[label, made.creation_time], ...(publicKey === '' ? [] : [[`${label} public key`, publicKey]])];
+  const shown = [
+    ['public key', made.public_key.trimEnd()],
+    ['certificates', made.certificate_chain],
+  ].filter(([, text]) => text !== '');
+  return [[label, made.creation_time], ...shown.map(([name, text = '']) => [`${label} ${name}`, text])];
 }

@@ -3,7 +3,7 @@
 import { when } from '../../ground/objects.ts';
 import { configureKey } from '../../transit/configuration.ts';
 import type { Engine } from '../../transit/engine.ts';
-import { requireKey } from '../../transit/key-collection.ts';
+import { findKey, requireKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
 import { createKey, deleteKey, listKeys, setSoftDeleted } from '../../transit/lifecycle.ts';
 import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
@@ -47,9 +47,12 @@ export const create = transitOperation({
   },
   cli: {
     acts: true,
+    makes: true,
+    misfit: (values, data) => misfitOf(values, data),
     table: keyTable,
-    done: (values, data) =>
-      `Key ${values['name']} is there (${data?.type}, version ${data?.latest_version}).`,
+    done: (values, data, existing) =>
+      `Key ${values['name']} is there${existing ? ' already' : ''} (${data?.type}, version ${data?.latest_version}).` +
+      (existing ? '' : forGood(values)),
     examples: [
       ['coffer transit keys create orders', 'a key that encrypts and decrypts (AES-256-GCM)'],
       ['coffer transit keys create releases --type ed25519', 'a key that signs and verifies'],
@@ -57,6 +60,7 @@ export const create = transitOperation({
     ],
   },
   async run({ engine }, values) {
+    const existing = (await findKey(engine, values.name)) !== undefined;
     const key = await createKey(engine, values.name, {
       type: values.type,
       derived: values.derived,
@@ -66,9 +70,37 @@ export const create = transitOperation({
       autoRotatePeriodSeconds: values.auto_rotate_period,
       keyBytes: values.key_size,
     });
-    return { data: keyData(key) };
+    return { data: keyData(key), ...when(existing, { existing: true }) };
   },
 });
+
+const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
+
+/** What a key may do from now on that nothing takes back. */
+const leavings = (values: Readonly<Record<string, unknown>>): string =>
+  Object.entries(LEAVES)
+    .filter(([name]) => values[name] === true)
+    .map(([, what]) => what)
+    .join(' and ');
+
+function forGood(values: Readonly<Record<string, unknown>>): string {
+  const what = leavings(values);
+  return what === '' ? '' : ` It may ${what}; that can't be undone.`;
+}
+
+/** What is decided for good when a key is made; of an older server not all of it is told. */
+const FIXED = ['type', 'derived', 'convergent_encryption', 'key_size'] as const;
+/** What can be changed later counts only where it was asked for. */
+const CHANGEABLE = ['exportable', 'allow_plaintext_backup', 'auto_rotate_period'] as const;
+
+/** @see docs/decisions/0154 */
+function misfitOf(asked: Readonly<Record<string, unknown>>, data: KeyData): string | undefined {
+  const there: Readonly<Record<string, unknown>> = { convergent_encryption: false, ...data };
+  const differs = (name: string): boolean => there[name] !== undefined && there[name] !== asked[name];
+  const name = FIXED.find(differs) ?? CHANGEABLE.find((member) => asked[member] && differs(member));
+  if (name === undefined) return undefined;
+  return `key "${data.name}" exists already, and its ${name.replaceAll('_', '-')} is ${there[name]}, not ${asked[name]}`;
+}
 
 export const read = transitOperation({
   route: 'GET keys/:name',
@@ -135,6 +167,9 @@ export const configure = transitOperation({
   cli: {
     acts: true,
     table: keyTable,
+    asksFor: (values) => leavings(values) !== '',
+    confirm: async (values) =>
+      `Let key ${values['name']} ${leavings(values)} from now on? That can't be undone.`,
     done: (values) => `Configured key ${values['name']}.`,
     examples: [
       ['coffer transit keys config orders --min-decryption-version 2', 'old ciphertext no longer decrypts'],
@@ -235,7 +270,7 @@ export const restore = transitOperation({
 });
 
 /**
- * Marks a key as soft-deleted, or takes the mark away.
+ * Marks a key as soft-deleted, or takes the mark away. Of a key that is not there it answers nothing.
  * @param unchanged the warning when it was so already.
  */
 async function markSoftDeleted(
@@ -244,6 +279,7 @@ async function markSoftDeleted(
   softDeleted: boolean,
   unchanged: string,
 ): Promise<Outcome<KeyData>> {
-  const { key, changed } = await setSoftDeleted(engine, name, softDeleted);
-  return { data: keyData(key), warnings: changed ? [] : [unchanged] };
+  const marked = await setSoftDeleted(engine, name, softDeleted);
+  if (marked === undefined) return {};
+  return { data: keyData(marked.key), warnings: marked.changed ? [] : [unchanged] };
 }

@@ -78,6 +78,10 @@ export const associatedData = base64({
   cli: { textTwin: true, metavar: 'B64' },
 });
 
+/** @param what goes on from "Padding", for operations that pad twice. */
+export const paddingScheme = (what = '') =>
+  text({ help: `Padding${what}, for an RSA key: oaep.`, cli: { suggest: () => ['oaep'] } });
+
 export const keyVersion = integer({
   help: 'Key version to use; 0 for the latest.',
   default: 0,
@@ -102,11 +106,17 @@ export const hashAlgorithm = text({
   cli: { suggest: hashNames },
 });
 
-/** The name that old clients use for `hash_algorithm`. */
-export const oldHashAlgorithm = text({
-  help: 'Another name for hash_algorithm, which wins over it.',
-  cli: { suggest: hashNames },
-});
+/**
+ * The name that old clients use for `hash_algorithm`. In a body OpenBao looks at the newer name alone; in the path, where that one goes, a
+ * policy for `sign/NAME` would not do.
+ */
+export const oldHashAlgorithm = {
+  ...text({
+    help: 'Another name for hash_algorithm, which wins over it.',
+    cli: { suggest: hashNames },
+  }),
+  sentAs: 'hash_algorithm',
+};
 
 /** How a signature is made: the same for sign and verify. */
 export const signatureParameters = {
@@ -130,9 +140,9 @@ export const signatureParameters = {
   }),
 };
 
-/** What the engine is told about the signature. An empty hash name counts as none given. */
+/** What the engine is told about the signature. Empty hash names count as none given. */
 export const signatureRequest = (values: ValuesOf<typeof signatureParameters>): SignatureRequest => ({
-  hashAlgorithm: values.hash_algorithm || (values.algorithm ?? DEFAULT_HASH),
+  hashAlgorithm: values.hash_algorithm || values.algorithm || DEFAULT_HASH,
   prehashed: values.prehashed,
   signatureAlgorithm: values.signature_algorithm,
   marshalingAlgorithm: values.marshaling_algorithm,

@@ -35,7 +35,10 @@ export const declaration = transitOperation({
     examples: [['coffer transit random 16 --format hex', '128 random bits']],
   },
   async run({ engine }, values) {
-    const { text: printed, warnings } = randomBytes(engine, values);
+    const { text: printed, warnings } = randomBytes(engine, {
+      ...values,
+      source: values.source || 'platform',
+    });
     return { data: { random_bytes: printed }, warnings };
   },
 });

@@ -1,7 +1,7 @@
 import { onlyValue } from '../../transit/batch.ts';
 import { rewrap } from '../../transit/rewrap.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import { batch } from '../declaration/params.ts';
+import { batch, type ValuesOf } from '../declaration/params.ts';
 import {
   type EncryptedData,
   encrypted,
@@ -15,11 +15,17 @@ import {
   existingKey,
   itemKeyVersion,
   keyVersion,
+  paddingScheme,
   reference,
   transitOperation,
 } from './parameters.ts';
 
-const itemFields = { ...ciphertextParameters, key_version: itemKeyVersion, reference };
+const parameters = {
+  ...ciphertextParameters,
+  decrypt_padding_scheme: paddingScheme(' of the old ciphertext'),
+  encrypt_padding_scheme: paddingScheme(' of the new ciphertext'),
+};
+const itemFields = { ...parameters, key_version: itemKeyVersion, reference };
 
 export const declaration = transitOperation({
   route: 'POST rewrap/:name',
@@ -27,7 +33,7 @@ export const declaration = transitOperation({
   computes: true,
   params: {
     name: existingKey,
-    ...ciphertextParameters,
+    ...parameters,
     key_version: keyVersion,
     batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
   },
@@ -50,10 +56,12 @@ export const declaration = transitOperation({
   },
 });
 
-type ItemValues = Parameters<typeof decryptItem>[0] & { readonly key_version?: number };
+type ItemValues = Partial<ValuesOf<typeof itemFields>>;
 
 /** @param keyVersion for an item that does not say. */
 const rewrapItem = (values: ItemValues, keyVersion: number) => ({
   ...decryptItem(values),
   keyVersion: values.key_version ?? keyVersion,
+  decryptPaddingScheme: values.decrypt_padding_scheme,
+  encryptPaddingScheme: values.encrypt_padding_scheme,
 });

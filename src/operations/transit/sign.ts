@@ -3,6 +3,7 @@ import { type Signed, sign } from '../../transit/signing.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
+import { largeSignedInput } from './large-inputs.ts';
 import {
   context,
   existingKey,
@@ -32,6 +33,7 @@ export const declaration = transitOperation({
   },
   cli: {
     input: { param: 'input', as: 'bytes', help: 'What to sign; may be empty.' },
+    largeInput: largeSignedInput,
     result: { member: 'signature', as: 'text' },
     examples: [
       ['coffer transit sign releases --in coffer-1.0.tar.gz', 'a file'],
@@ -44,7 +46,9 @@ export const declaration = transitOperation({
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<SignedData, SignedLine>>> {
     const request = { ...signatureRequest(values), keyVersion: values.key_version };
     if (values.batch_input === undefined) {
-      const signed = onlyValue(await sign(engine, values.name, [signItem(values)], request));
+      // Without an input the empty one is meant, as with peers; an item of a batch has to say so.
+      const item = { ...signItem(values), input: values.input ?? '' };
+      const signed = onlyValue(await sign(engine, values.name, [item], request));
       const { publicKey } = signed;
       return { data: { ...answer(signed), ...(publicKey && { public_key: publicKey }) } };
     }

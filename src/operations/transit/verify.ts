@@ -3,6 +3,7 @@ import { verify } from '../../transit/verification.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch, text, type ValuesOf } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
+import { largeSignedInput } from './large-inputs.ts';
 import {
   context,
   existingKey,
@@ -13,8 +14,12 @@ import {
 } from './parameters.ts';
 
 const input = base64({ help: 'What was signed or authenticated, base64; may be empty.' });
-const signature = text({ long: true, help: 'What sign answered.', cli: { excludes: ['hmac'] } });
-const hmac = text({ long: true, help: 'What hmac answered.' });
+const signature = text({
+  long: true,
+  help: 'What sign answered.',
+  cli: { excludes: ['hmac'], orFile: true, metavar: 'TEXT|@FILE' },
+});
+const hmac = text({ long: true, help: 'What hmac answered.', cli: { orFile: true, metavar: 'TEXT|@FILE' } });
 const itemFields = { input, context, signature, hmac, reference };
 
 export interface Verdict {
@@ -38,6 +43,7 @@ export const declaration = transitOperation({
   },
   cli: {
     input: { param: 'input', as: 'bytes', help: 'What was signed or authenticated; may be empty.' },
+    largeInput: largeSignedInput,
     result: { member: 'valid', as: 'text' },
     // The answer may come from a server, and may be anything then.
     holds: (data: Verdict) => data.valid === true,
@@ -52,7 +58,8 @@ export const declaration = transitOperation({
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<Verdict, Verdict>>> {
     const request = signatureRequest(values);
     if (values.batch_input === undefined) {
-      const item = verifyItem(values);
+      // Without an input the empty one is meant, as with peers; an item of a batch has to say so.
+      const item = { ...verifyItem(values), input: values.input ?? '' };
       const valid = onlyValue(await verify(engine, values.name, [item], request, true));
       return { data: verdict(valid) };
     }

@@ -66,7 +66,7 @@ describe('auth/token/create', () => {
   });
 
   it.each([
-    [{ type: 'batch' }, 'batch tokens are not supported'],
+    [{ type: 'batch', num_uses: 1 }, 'batch tokens cannot have "num_uses" set'],
     [{ type: 'recovery' }, "invalid 'token_type' value"],
     [{ entity_alias: 'me' }, "'entity_alias' is only allowed in combination with token role"],
     [{ ttl: '-5s' }, "cannot provide negative value '-5s'"],

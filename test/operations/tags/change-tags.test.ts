@@ -42,7 +42,7 @@ describe('creating tags', () => {
   it('refuses a name that the pool has, in whatever case, and adds none of the others', async () => {
     await api.tags('acme', 'prod');
     expect(await refused(api.send('tags create', acme, { data: [named('new'), named('PROD')] }))).toEqual({
-      kind: 'invalid',
+      kind: 'exists',
       message: 'Name has already been taken',
       field: '/data/1/attributes/name',
     });
@@ -128,6 +128,27 @@ describe('deleting tags', () => {
       expect(await api.counts('acme')).toEqual({ a: 0 });
     },
   );
+
+  it('deletes and answers with filter[unused] those alone that no workspace carries at that moment', async () => {
+    const [a = '', b = '', c = ''] = await api.tags('acme', 'a', 'b', 'c');
+    await api.organization('other');
+    const [theirs = ''] = await api.tags('other', 'a');
+    await api.send('tags attach', { tag_id: b }, { data: [workspace(web)] });
+    await api.send('tags delete', acme, { data: [tag(c)] });
+    const body = { data: [a, b, c, theirs, a, 'nonsense'].map(tag) };
+    const { data } = await api.ask<{ data: TagData[] }>(
+      'tags delete',
+      { ...acme, 'filter[unused]': 'true' },
+      body,
+    );
+    expect(data.map(({ id }) => id)).toEqual([a]);
+    expect(await api.counts('acme')).toEqual({ b: 1 });
+    expect(await api.counts('other')).toEqual({ a: 0 });
+    expect(await api.send('tags delete', { ...acme, 'filter[unused]': 'false' }, { data: [tag(b)] })).toEqual(
+      {},
+    );
+    expect(await api.counts('acme')).toEqual({});
+  });
 
   it('does not find a tag of another organization', async () => {
     await api.organization('other');

@@ -57,6 +57,34 @@ describe('names on the command line', () => {
     });
   });
 
+  it('are found though they have the form of an identifier, unless something has that identifier', async () => {
+    const workspace = await api.workspace('acme', 'ws-productioneuwest');
+    const [tag = ''] = await api.tags('acme', 'tag-productioneuwest');
+    expect(await resolve('tags of', { workspace_id: 'ws-productioneuwest' })).toEqual({
+      workspace_id: workspace,
+    });
+    expect(await resolve('workspaces show', { workspace_id: 'ws-productioneuwest' })).toEqual({
+      workspace_name: 'ws-productioneuwest',
+      organization_name: 'acme',
+    });
+    expect(
+      await resolve('tags attach', { tag_id: 'tag-productioneuwest', data: ['ws-productioneuwest'] }),
+    ).toEqual({ tag_id: tag, data: [workspace] });
+    expect(
+      await resolve('workspaces tag', { workspace_id: 'web', data: ['tag-productioneuwest', ids['a'], 'b'] }),
+    ).toEqual({ workspace_id: ids['web'], data: [{ name: 'tag-productioneuwest' }, ids['a'], 'b'] });
+    await api.workspace('acme', ids['web'] ?? '');
+    expect(await resolve('tags of', { workspace_id: ids['web'] })).toEqual({ workspace_id: ids['web'] });
+  });
+
+  it('may stand together in one text, for every flag that takes several', async () => {
+    const { data } = await api.ask<{ data: { attributes: { name: string } }[] }>('workspaces list', {
+      organization_name: 'acme',
+      'search[tags]': ['a,b'],
+    });
+    expect(data.map(({ attributes }) => attributes.name)).toEqual(['web']);
+  });
+
   it('need an organization, which identifiers do not', async () => {
     expect(await refused(resolve('tags attach', { tag_id: 'a', data: ['web'] }, api.runner))).toMatchObject({
       kind: 'invalid',
@@ -150,4 +178,16 @@ describe('what is shown', () => {
   ])('for %s is a remark', async (path, values, remark) => {
     expect((await shape(path)).done?.(values)).toBe(remark);
   });
+});
+
+it('what is shown of one workspace has its description', async () => {
+  const made = await api.ask(
+    'workspaces create',
+    { organization_name: 'acme' },
+    {
+      data: { type: 'workspaces', attributes: { name: 'told', description: 'what it is for' } },
+    },
+  );
+  const { table } = await shape('workspaces show');
+  expect(table?.(made).rows).toContainEqual(['Description', 'what it is for']);
 });

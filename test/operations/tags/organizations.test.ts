@@ -22,7 +22,7 @@ describe('organizations', () => {
   it('are identified by their names, and have their identifier among the attributes', async () => {
     const outcome = await create({ name: 'acme', email: 'ops@acme.example', 'stacks-enabled': true });
     expect(outcome.created).toBe(true);
-    expect(outcome.data).toEqual({
+    expect(outcome.data).toMatchObject({
       data: {
         id: 'acme',
         type: 'organizations',
@@ -37,12 +37,50 @@ describe('organizations', () => {
             'can-destroy': true,
             'can-create-workspace': true,
             'can-manage-tags': true,
+            'can-create-project': true,
           },
+        },
+        relationships: {
+          'default-project': { data: { id: expect.stringMatching(/^prj-/), type: 'projects' } },
         },
         links: { self: '/api/v2/organizations/acme' },
       },
     });
     expect(await api.ask('orgs show', { organization_name: 'acme' })).toEqual(outcome.data);
+  });
+
+  it('are changed, renamed without losing what they have, and keep the settings that clients compare', async () => {
+    await create({ name: 'acme', email: 'ops@acme.example' });
+    const id = await api.workspace('acme', 'billing', ['a']);
+    const attributes = {
+      email: 'new@acme.example',
+      'session-timeout': 30,
+      'collaborator-auth-policy': 'two_factor_mandatory',
+      'cost-estimation-enabled': true,
+      'default-execution-mode': 'local',
+    };
+    const update = (organization_name: string, changed: object) =>
+      api.ask<{ data: { id: string; attributes: object } }>(
+        'orgs update',
+        { organization_name },
+        {
+          data: { type: 'organizations', attributes: changed },
+        },
+      );
+    expect((await update('acme', attributes)).data.attributes).toMatchObject(attributes);
+    const { data } = await update('acme', { name: 'umbrella' });
+    expect([data.id, data.attributes]).toEqual(['umbrella', expect.objectContaining(attributes)]);
+    expect(await api.ask('workspaces show', { workspace_id: id })).toMatchObject({
+      data: {
+        attributes: { 'tag-names': ['a'], 'execution-mode': 'local' },
+        relationships: { organization: { data: { id: 'umbrella' } } },
+      },
+    });
+    expect(await refused(api.send('orgs show', { organization_name: 'acme' }))).toMatchObject({
+      kind: 'not-found',
+    });
+    await create({ name: 'acme' });
+    expect(await refused(update('acme', { name: 'umbrella' }))).toMatchObject({ kind: 'exists' });
   });
 
   it('need no e-mail address', async () => {
@@ -57,7 +95,7 @@ describe('organizations', () => {
   ])('may not be called %j', async (name, message) => {
     await create({ name: 'acme' });
     expect(await refused(create({ name }))).toEqual({
-      kind: 'invalid',
+      kind: message === 'Name has already been taken' ? 'exists' : 'invalid',
       message,
       field: '/data/attributes/name',
     });

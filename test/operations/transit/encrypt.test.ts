@@ -124,7 +124,7 @@ describe('encrypt', () => {
     const ciphertext = await operations.text('encrypt', sealed, 'ciphertext');
     expect(await decrypt({ ciphertext, associated_data: 'YWFk' })).toEqual({ plaintext: FOX });
     expect(await rejectionOf(decrypt({ ciphertext }))).toMatchObject({
-      kind: 'invalid',
+      kind: 'inauthentic',
       message: 'cipher: message authentication failed',
     });
   });

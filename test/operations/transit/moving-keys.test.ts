@@ -11,8 +11,9 @@ import { declarationOf, freshOperations, type Operations, type Raw } from './ope
 
 let engine: Engine;
 let ask: Operations['ask'];
+let outcome: Operations['outcome'];
 beforeAll(async () => {
-  ({ engine, ask } = await freshOperations());
+  ({ engine, ask, outcome } = await freshOperations());
 });
 
 const key = Buffer.alloc(32, 1).toString('base64');
@@ -26,13 +27,23 @@ describe('backup and restore', () => {
     });
   });
 
+  it('warn of a version that the backup had lost', async () => {
+    const entry = goEntry({ key });
+    const { policy } = goDocument([entry, entry], { min_decryption_version: 2 });
+    const lossy = goBackup({ policy, archived_keys: null });
+    expect(await outcome('restore', { backup: lossy, name: 'lossy' })).toEqual({
+      warnings: ['key "lossy" lacks version 1, which was not in its backup'],
+    });
+    expect(await outcome('restore', { backup, name: 'whole' })).toEqual({ warnings: [] });
+  });
+
   it('take an empty name for none, as a path without its last part gives it', async () => {
     await ask('restore', { backup, name: '' });
     expect((await requireKey(engine, 'orders', 'key not found')).document.latestVersion).toBe(1);
   });
 
   it('replace a key only when force says so, in any spelling of true', async () => {
-    expect(await rejectionOf(ask('restore', { backup, force: false }))).toMatchObject({ kind: 'conflict' });
+    expect(await rejectionOf(ask('restore', { backup, force: false }))).toMatchObject({ kind: 'exists' });
     await ask('restore', { backup, force: 'true' });
   });
 

@@ -1,0 +1,141 @@
+/** Token roles, below `auth/token/roles`, and what they leave behind. */
+
+import type { TokenRole } from '../../access/token-roles.ts';
+import { notFound } from '../../ground/errors.ts';
+import { when } from '../../ground/objects.ts';
+import { operation } from '../declaration/operation.ts';
+import { duration, flag, integer, type Params, text, texts } from '../declaration/params.ts';
+import { roleName } from './token-role-name.ts';
+
+const settings = {
+  allowed_policies: texts({
+    help: 'Policies that its tokens may have.',
+    cli: { metavar: 'P', refersTo: 'policy' },
+  }),
+  allowed_policies_glob: texts({ help: 'The same, with `*` for any text.' }),
+  disallowed_policies: texts({
+    help: 'Policies that none of its tokens has.',
+    cli: { metavar: 'P', refersTo: 'policy' },
+  }),
+  disallowed_policies_glob: texts({ help: 'The same, with `*` for any text.' }),
+  allowed_entity_aliases: texts({
+    help: 'Kept for the sake of clients: there are no entities.',
+    cli: { hidden: true },
+  }),
+  orphan: flag({
+    help: 'Its tokens live on when the token that created them ends.',
+    cli: { negatable: true },
+  }),
+  renewable: flag({ help: 'Whether its tokens can be renewed.', cli: { negatable: true } }),
+  path_suffix: text({ help: 'Put behind the path of its tokens.' }),
+  token_period: duration({
+    help: 'Each renewal lets its tokens live so long again, without end.',
+    cli: { metavar: 'D' },
+  }),
+  token_explicit_max_ttl: duration({
+    help: 'The age that no renewal takes its tokens past.',
+    cli: { metavar: 'D' },
+  }),
+  token_bound_cidrs: texts({
+    help: 'Addresses and networks that its tokens are good for.',
+    cli: { metavar: 'CIDR' },
+  }),
+  token_no_default_policy: flag({ help: 'Do not add the policy `default`.', cli: { negatable: true } }),
+  token_num_uses: integer({ help: 'How many requests its tokens are good for; 0 for any number.' }),
+  token_type: text({
+    help: 'The kind of its tokens: `service`, `batch`, `default-service` or `default-batch`.',
+  }),
+  period: duration({ help: 'Older name of `token_period`.', cli: { hidden: true } }),
+  explicit_max_ttl: duration({ help: 'Older name of `token_explicit_max_ttl`.', cli: { hidden: true } }),
+  bound_cidrs: texts({ help: 'Older name of `token_bound_cidrs`.', cli: { hidden: true } }),
+} satisfies Params & { readonly [K in keyof TokenRole]: unknown };
+
+export const list = operation({
+  route: 'LIST /auth/token/roles',
+  capability: 'list',
+  params: {},
+  cli: { result: { member: 'keys', as: 'lines' } },
+  async run({ core }) {
+    const keys = await (await core.access()).roles.list();
+    return { data: { keys }, ...(keys.length === 0 ? { nothingListed: true } : {}) };
+  },
+});
+
+export const read = operation({
+  route: 'GET /auth/token/roles/:name',
+  capability: 'read',
+  params: { name: roleName },
+  async run({ core }, { name }) {
+    const role = await (await core.access()).roles.read(name);
+    if (role === undefined) throw notFound(`there is no token role "${name}"`, { field: 'name' });
+    const {
+      allowed_entity_aliases: aliases,
+      token_bound_cidrs: networks,
+      bound_cidrs: older,
+      token_num_uses: uses,
+      ...rest
+    } = role;
+    return {
+      data: {
+        ...rest,
+        name,
+        allowed_entity_aliases: aliases.length === 0 ? null : aliases,
+        ...when(networks.length > 0, { token_bound_cidrs: networks }),
+        ...when(older.length > 0, { bound_cidrs: older }),
+        ...when(uses !== 0, { token_num_uses: uses }),
+      },
+    };
+  },
+});
+
+export const write = operation({
+  route: 'POST /auth/token/roles/:name',
+  capability: 'update',
+  params: { name: roleName, ...settings },
+  cli: {
+    done: (values) => `Wrote the token role ${String(values['name'])}.`,
+    examples: [
+      [
+        'coffer token roles write release --allowed-policies sign-releases --token-explicit-max-ttl 15m',
+        'what a pipeline may make for its jobs',
+      ],
+    ],
+  },
+  exists: async ({ core }, { name }) => (await (await core.access()).roles.read(name)) !== undefined,
+  async run({ core }, { name, ...change }) {
+    await (await core.access()).roles.write(name, change);
+    return {};
+  },
+});
+
+export const remove = operation({
+  route: 'DELETE /auth/token/roles/:name',
+  capability: 'delete',
+  params: { name: roleName },
+  cli: {
+    confirm: async (values) => `Delete the token role ${String(values['name'])}?`,
+    done: (values) => `Deleted the token role ${String(values['name'])}.`,
+  },
+  async run({ core }, { name }) {
+    await (await core.access()).roles.delete(name);
+    return {};
+  },
+});
+
+/** It is done when it is answered; the words are those of peers, which answer before. */
+export const TIDY_STARTED =
+  "Tidy operation successfully started. Any information from the operation will be printed to OpenBao's server logs.";
+
+/** What a server does now and then by itself. */
+export const tidy = operation({
+  route: 'POST /auth/token/tidy',
+  capability: 'update',
+  params: {},
+  async run({ core }) {
+    await (await core.access()).tokens.tidy();
+    return {
+      statusCode: 202,
+      warnings: [TIDY_STARTED],
+    };
+  },
+});

@@ -1,0 +1,75 @@
+import { isObject } from '../ground/objects.ts';
+import type { Stanza } from '../transit/envelope/age/header.ts';
+import { parseRecipient, sealedFor } from '../transit/envelope/age/recipients.ts';
+import { type Runner, resultOf } from './declaration/operation.ts';
+
+/** Named keys as recipients and identities of age, wherever operations run. @see docs/decisions/0162 */
+
+/** What runs the operations. */
+type Place = {
+  run(operation: string, raw: Readonly<Record<string, unknown>>, mount: string): ReturnType<Runner['run']>;
+};
+
+export interface RecipientVersion {
+  readonly version: number;
+  /** `age1…` */
+  readonly recipient: string;
+}
+
+/** Whom the usable versions of a named key are for, oldest first. Empty for a key that is no recipient. @throws as `transit keys read` */
+export async function recipientVersions(
+  place: Place,
+  name: string,
+  mount: string,
+): Promise<readonly RecipientVersion[]> {
+  const data = resultOf(await place.run('transit keys read', { name }, mount));
+  const keys = isObject(data) && isObject(data['keys']) ? data['keys'] : {};
+  return Object.entries(keys).flatMap(([version, shown]) => {
+    const recipient = isObject(shown) ? shown['public_key'] : undefined;
+    const isRecipient = typeof recipient === 'string' && recipient.startsWith('age1');
+    return isRecipient ? [{ version: Number(version), recipient }] : [];
+  });
+}
+
+export interface RecipientKey {
+  readonly name: string;
+  readonly mount: string;
+  readonly versions: readonly RecipientVersion[];
+}
+
+/** So many wrapped file keys are tried in one request. */
+const BATCH = 200;
+
+/**
+ * The file key of one of the stanzas, unwrapped where the key is; undefined when none of them is for the key.
+ * @throws as `transit decrypt`; `inauthentic` for a stanza that is not as it should be.
+ */
+export async function unwrapStanzas(
+  place: Place,
+  { name, mount, versions }: RecipientKey,
+  stanzas: readonly Stanza[],
+): Promise<Buffer | undefined> {
+  // The latest first: most files are young.
+  const ciphertexts = [...versions].reverse().flatMap(({ version, recipient }) =>
+    sealedFor(parseRecipient(recipient).kem, stanzas).map(({ encapsulated, body }) => {
+      const bytes = Buffer.concat([encapsulated, body]);
+      return { ciphertext: `service:v${version}:${bytes.toString('base64')}` };
+    }),
+  );
+  for (let from = 0; from < ciphertexts.length; from += BATCH) {
+    const raw = { name, batch_input: ciphertexts.slice(from, from + BATCH) };
+    const fileKey = opened(resultOf(await place.run('transit decrypt', raw, mount)));
+    if (fileKey !== undefined) return fileKey;
+  }
+  return undefined;
+}
+
+/** The first item of a batch that opened. */
+function opened(data: unknown): Buffer | undefined {
+  const results = isObject(data) && Array.isArray(data['batch_results']) ? data['batch_results'] : [];
+  for (const result of results) {
+    const plaintext = isObject(result) && !('error' in result) ? result['plaintext'] : undefined;
+    if (typeof plaintext === 'string' && plaintext !== '') return Buffer.from(plaintext, 'base64');
+  }
+  return undefined;
+}

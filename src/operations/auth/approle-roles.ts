@@ -1,0 +1,247 @@
+/** The roles of a mount of `approle`. */
+
+import type { TokenSettings } from '../../access/login/token-settings.ts';
+import { NO_SETTINGS } from '../../access/login/token-settings.ts';
+import type { Role, RoleSettings, Room } from '../../access/methods/approle/documents.ts';
+import { listRoles, NEW_ROLE, readRole, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
+import { invalid, notFound } from '../../ground/errors.ts';
+import { when } from '../../ground/objects.ts';
+import { type MountCall, operation } from '../declaration/operation.ts';
+import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
+import { roleName } from './names.ts';
+import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
+
+export const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
+  store: core.store,
+  clock: core.clock,
+  random: core.random,
+  mount: await core.mounts.get(mount, 'approle'),
+});
+
+export const role_name = roleName('The role; names are in lower case.');
+
+const roleParams = {
+  role_id: text({ help: 'What programs name the role by; random by default.' }),
+  bind_secret_id: flag({
+    help: 'Whether a secret ID is needed beside the role ID.',
+    cli: { negatable: true },
+  }),
+  secret_id_bound_cidrs: texts({ help: 'Networks that logins may come from.', cli: { metavar: 'CIDR' } }),
+  bound_cidr_list: texts({ help: 'Older name of `secret_id_bound_cidrs`.', cli: { hidden: true } }),
+  secret_id_num_uses: integer({ help: 'How many logins a secret ID is good for; 0 for any number.' }),
+  secret_id_ttl: duration({ help: 'How long a secret ID is good; 0 for ever.', cli: { metavar: 'D' } }),
+  local_secret_ids: flag({
+    help: 'Kept for clients that compare; chosen when the role is made.',
+    cli: { hidden: true },
+  }),
+  ...tokenSettingsParams,
+  ...olderTokenParams('policies', 'period'),
+} as const;
+
+type RoleValues = Partial<ValuesOf<typeof roleParams>>;
+
+/** The newer name wins where both are given. */
+function settingsIn(values: RoleValues): Partial<RoleSettings> {
+  const { bind_secret_id, secret_id_num_uses, secret_id_ttl, local_secret_ids } = values;
+  const secret_id_bound_cidrs = values.secret_id_bound_cidrs ?? values.bound_cidr_list;
+  const named = {
+    bind_secret_id,
+    secret_id_bound_cidrs,
+    secret_id_num_uses,
+    secret_id_ttl,
+    local_secret_ids,
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+}
+
+const printRole = ({ settings, token }: Role) => ({
+  ...settings,
+  secret_id_bound_cidrs: settings.secret_id_bound_cidrs.length === 0 ? null : settings.secret_id_bound_cidrs,
+  ...token,
+});
+
+async function existing(call: MountCall, name: string): Promise<Role> {
+  const role = await readRole(await roomOf(call), name);
+  if (role === undefined) throw notFound(`no role ${name}`, { field: 'role_name' });
+  return role;
+}
+
+const isThere = async (call: MountCall, name: string): Promise<boolean> =>
+  (await readRole(await roomOf(call), name)) !== undefined;
+
+export const list = operation({
+  mount: 'approle',
+  route: 'LIST role',
+  capability: 'list',
+  params: listParams,
+  cli: listCli,
+  run: async (call: MountCall, values) => listAnswer(await listRoles(await roomOf(call), pageOf(values))),
+});
+
+export const read = operation({
+  mount: 'approle',
+  route: 'GET role/:role_name',
+  capability: 'read',
+  params: { role_name },
+  run: async (call: MountCall, values) => ({ data: printRole(await existing(call, values.role_name)) }),
+});
+
+export const write = operation({
+  mount: 'approle',
+  route: 'POST role/:role_name',
+  capability: 'update',
+  params: { role_name, ...roleParams },
+  cli: {
+    done: (values) => `Wrote the role ${String(values['role_name'])}.`,
+    examples: [
+      [
+        'coffer auth approle write deploy --token-policies deploy --token-ttl 15m --secret-id-num-uses 1',
+        'each secret ID is good for one login',
+      ],
+      [
+        'coffer auth approle write deploy --token-bound-cidrs 10.0.0.0/8 --path ci',
+        'of the method at auth/ci',
+      ],
+    ],
+  },
+  exists: (call: MountCall, values) => isThere(call, values.role_name),
+  async run(call: MountCall, { role_name: name, ...values }) {
+    if (values.role_id === '') {
+      throw invalid('invalid role_id supplied, or failed to generate a role_id', { field: 'role_id' });
+    }
+    await writeRole(await roomOf(call), name, {
+      settings: settingsIn(values),
+      token: givenSettings(values),
+      ...when(values.role_id !== undefined, { roleId: values.role_id ?? '' }),
+    });
+    return {};
+  },
+});
+
+export const remove = operation({
+  mount: 'approle',
+  route: 'DELETE role/:role_name',
+  capability: 'delete',
+  params: { role_name },
+  cli: {
+    confirm: async (values) => `Delete the role ${String(values['role_name'])} and its secret IDs?`,
+    done: (values) => `Deleted the role ${String(values['role_name'])}.`,
+  },
+  async run(call: MountCall, values) {
+    await removeRole(await roomOf(call), values.role_name);
+    return {};
+  },
+});
+
+export const readRoleId = operation({
+  mount: 'approle',
+  route: 'GET role/:role_name/role-id',
+  capability: 'read',
+  params: { role_name },
+  cli: { result: { member: 'role_id', as: 'text' } },
+  run: async (call: MountCall, values) => ({
+    data: { role_id: (await existing(call, values.role_name)).roleId },
+  }),
+});
+
+export const writeRoleId = operation({
+  mount: 'approle',
+  route: 'POST role/:role_name/role-id',
+  capability: 'update',
+  params: { role_name, role_id: text({ help: 'What programs name the role by.', default: '' }) },
+  async run(call: MountCall, { role_name: name, role_id: roleId }) {
+    if (roleId === '') throw invalid('missing role_id', { field: 'role_id' });
+    await existing(call, name);
+    await writeRole(await roomOf(call), name, { settings: {}, token: {}, roleId });
+    return {};
+  },
+});
+
+/** Which member a path of its own is about. */
+const FIELDS = {
+  policies: 'token_policies',
+  period: 'token_period',
+  'token-ttl': 'token_ttl',
+  'token-max-ttl': 'token_max_ttl',
+  'token-num-uses': 'token_num_uses',
+  'token-bound-cidrs': 'token_bound_cidrs',
+  'bind-secret-id': 'bind_secret_id',
+  'secret-id-num-uses': 'secret_id_num_uses',
+  'secret-id-ttl': 'secret_id_ttl',
+  'secret-id-bound-cidrs': 'secret_id_bound_cidrs',
+  'bound-cidr-list': 'secret_id_bound_cidrs',
+} as const satisfies Readonly<Record<string, keyof (RoleSettings & TokenSettings)>>;
+
+const WORDS = Object.keys(FIELDS).join('|');
+const DEFAULTS = { ...NEW_ROLE, ...NO_SETTINGS };
+
+const field = text({ help: 'The member of the role, with dashes.', required: true });
+
+/** The member that a path names. */
+function memberOf(word: string): keyof typeof DEFAULTS {
+  if (Object.hasOwn(FIELDS, word)) return FIELDS[word as keyof typeof FIELDS];
+  throw invalid(`a role has no ${word}`, { field: 'field' });
+}
+
+export const readField = operation({
+  mount: 'approle',
+  route: `GET role/:role_name/:field<${WORDS}>`,
+  capability: 'read',
+  params: { role_name, field },
+  async run(call: MountCall, values) {
+    const member = memberOf(values.field);
+    const role = printRole(await existing(call, values.role_name));
+    // What was set by an older name is shown by both.
+    const older = values.field === 'policies' || values.field === 'period' ? values.field : undefined;
+    return {
+      data: {
+        ...when(older !== undefined && role[older ?? 'period'] !== undefined, {
+          [older ?? '']: role[older ?? 'period'],
+        }),
+        [member]: role[member],
+      },
+    };
+  },
+});
+
+export const writeField = operation({
+  mount: 'approle',
+  route: `POST role/:role_name/:field<${WORDS}>`,
+  capability: 'update',
+  params: { role_name, field, ...roleParams },
+  async run(call: MountCall, { role_name: name, field: word, ...values }) {
+    const member = memberOf(word);
+    const given: Readonly<Record<string, unknown>> = { ...settingsIn(values), ...givenSettings(values) };
+    if (given[member] === undefined) throw invalid(`missing ${member}`, { field: member });
+    await changeMember(call, name, member, given[member]);
+    return {};
+  },
+});
+
+export const resetField = operation({
+  mount: 'approle',
+  route: `DELETE role/:role_name/:field<${WORDS}>`,
+  capability: 'delete',
+  params: { role_name, field },
+  async run(call: MountCall, values) {
+    const member = memberOf(values.field);
+    await changeMember(call, values.role_name, member, DEFAULTS[member]);
+    return {};
+  },
+});
+
+async function changeMember(
+  call: MountCall,
+  name: string,
+  member: keyof typeof DEFAULTS,
+  value: unknown,
+): Promise<void> {
+  await existing(call, name);
+  const change = { [member]: value };
+  const isOfToken = Object.hasOwn(NO_SETTINGS, member);
+  await writeRole(await roomOf(call), name, {
+    settings: isOfToken ? {} : change,
+    token: isOfToken ? change : {},
+  });
+}

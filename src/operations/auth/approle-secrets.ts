@@ -1,0 +1,252 @@
+/** Secret IDs of roles, and logins with them. */
+
+import type { SecretId } from '../../access/methods/approle/documents.ts';
+import { login as logIn, roleWithId } from '../../access/methods/approle/login.ts';
+import {
+  destroySecret,
+  listSecrets,
+  lookUpSecret,
+  makeSecret,
+  type SecretName,
+} from '../../access/methods/approle/secret-ids.ts';
+import { tidySecrets } from '../../access/methods/approle/tidy.ts';
+import { printGoTime } from '../../ground/clock.ts';
+import { asCofferError, invalid } from '../../ground/errors.ts';
+import { isObject, when } from '../../ground/objects.ts';
+import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
+import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import { role_name, roomOf } from './approle-roles.ts';
+import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
+import { loginAnswer } from './login-answer.ts';
+
+const secretParams = {
+  role_name,
+  metadata: text({
+    help: 'Names and values to keep with its tokens: a JSON object as text, or a=b,c=d.',
+    cli: { metavar: 'A=B' },
+  }),
+  cidr_list: texts({ help: 'Networks that logins with it may come from, within those of the role.' }),
+  token_bound_cidrs: texts({
+    help: 'Addresses that its tokens are good for, within those of the role.',
+    cli: { metavar: 'CIDR' },
+  }),
+  num_uses: integer({ help: 'How many logins it is good for; default: as the role says.' }),
+  ttl: duration({ help: 'How long it is good; default: as the role says.', cli: { metavar: 'D' } }),
+} as const;
+
+const secret_id = text({ help: 'The secret ID.', default: '' });
+const secret_id_accessor = text({
+  help: 'The accessor of the secret ID.',
+  default: '',
+  cli: { positional: true, metavar: 'ACCESSOR' },
+});
+
+async function make(call: MountCall, values: ValuesOf<typeof secretParams>, own?: string) {
+  const { secretId, secret } = await makeSecret(await roomOf(call), values.role_name, {
+    ...when(own !== undefined, { secretId: own ?? '' }),
+    meta: metadataIn(values.metadata ?? ''),
+    cidrs: values.cidr_list ?? [],
+    tokenCidrs: values.token_bound_cidrs ?? [],
+    uses: values.num_uses,
+    ttl: values.ttl,
+  });
+  return {
+    data: {
+      secret_id: secretId,
+      secret_id_accessor: secret.accessor,
+      secret_id_num_uses: secret.uses,
+      secret_id_ttl: secret.ttl,
+    },
+  };
+}
+
+/** @throws `invalid` for a text that is neither an object of texts nor pairs. */
+function metadataIn(given: string): Readonly<Record<string, string>> {
+  const plain = given.trim();
+  if (plain === '') return {};
+  const object = plain.startsWith('{') ? parsed(plain) : pairs(plain);
+  if (object !== undefined) return object;
+  throw invalid('failed to parse metadata: failed to parse the input: invalid <key,value> format', {
+    field: 'metadata',
+  });
+}
+
+function parsed(json: string): Readonly<Record<string, string>> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (!isObject(value) || Object.values(value).some((member) => typeof member === 'object'))
+      return undefined;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, String(member)]));
+  } catch {
+    return undefined;
+  }
+}
+
+function pairs(given: string): Readonly<Record<string, string>> | undefined {
+  const found = given.split(',').map((pair) => /^\s*([^=]+?)\s*=(.*)$/s.exec(pair));
+  if (found.includes(null)) return undefined;
+  return Object.fromEntries(found.map((pair) => [pair?.[1] ?? '', (pair?.[2] ?? '').trim()]));
+}
+
+export const create = operation({
+  mount: 'approle',
+  route: 'POST role/:role_name/secret-id',
+  capability: 'update',
+  asksAgain: () => true,
+  params: secretParams,
+  cli: {
+    result: { member: 'secret_id', as: 'text' },
+    examples: [
+      ['coffer auth approle secret-id deploy --out secret-id', 'in a file that only you can read'],
+      ['coffer auth approle secret-id deploy --num-uses 1 --ttl 10m', 'for one login, soon'],
+    ],
+  },
+  run: (call: MountCall, values) => make(call, values),
+});
+
+export const createCustom = operation({
+  mount: 'approle',
+  route: 'POST role/:role_name/custom-secret-id',
+  capability: 'update',
+  asksAgain: () => true,
+  params: { ...secretParams, secret_id },
+  cli: {
+    input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
+    result: { member: 'secret_id_accessor', as: 'text' },
+  },
+  async run(call: MountCall, { secret_id: own, ...values }) {
+    if (own === '') throw invalid('missing secret_id', { field: 'secret_id' });
+    return make(call, values, own);
+  },
+});
+
+export const list = operation({
+  mount: 'approle',
+  route: 'LIST role/:role_name/secret-id',
+  capability: 'list',
+  params: { role_name, ...listParams },
+  cli: listCli,
+  run: async (call: MountCall, { role_name: name, ...values }) =>
+    listAnswer(await listSecrets(await roomOf(call), name, pageOf(values))),
+});
+
+const printSecret = (secret: SecretId) => ({
+  cidr_list: secret.cidrs,
+  creation_time: printGoTime(secret.createdMs),
+  expiration_time: secret.expiresMs === undefined ? '0001-01-01T00:00:00Z' : printGoTime(secret.expiresMs),
+  last_updated_time: printGoTime(secret.updatedMs),
+  metadata: secret.meta,
+  secret_id_accessor: secret.accessor,
+  secret_id_num_uses: secret.uses,
+  secret_id_ttl: secret.ttl,
+  token_bound_cidrs: secret.tokenCidrs,
+});
+
+async function lookUp(call: MountCall, name: string, named: SecretName): Promise<Outcome<object>> {
+  const secret = await lookUpSecret(await roomOf(call), name, named);
+  return secret === undefined ? {} : { data: printSecret(secret) };
+}
+
+/** @throws `invalid` for an empty one. */
+function given(value: string, name: string): string {
+  if (value === '') throw invalid(`missing ${name}`, { field: name });
+  return value;
+}
+
+export const lookup = operation({
+  mount: 'approle',
+  route: 'POST role/:role_name/secret-id/lookup',
+  capability: 'update',
+  computes: true,
+  params: { role_name, secret_id },
+  cli: { input: { param: 'secret_id', as: 'text', secret: 'Secret ID' } },
+  run: (call: MountCall, values) =>
+    lookUp(call, values.role_name, { secretId: given(values.secret_id, 'secret_id') }),
+});
+
+export const lookupAccessor = operation({
+  mount: 'approle',
+  route: 'POST role/:role_name/secret-id-accessor/lookup',
+  capability: 'update',
+  computes: true,
+  params: { role_name, secret_id_accessor },
+  async run(call: MountCall, values) {
+    const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
+    try {
+      return await lookUp(call, values.role_name, { accessor });
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known?.kind !== 'not-found') throw error;
+      // An ordinary answer with the status of a thing that is not there: so clients tell that it is gone.
+      return { data: { error: known.message }, statusCode: 404 };
+    }
+  },
+});
+
+export const destroy = operation({
+  mount: 'approle',
+  route: ['POST role/:role_name/secret-id/destroy', 'DELETE role/:role_name/secret-id/destroy'],
+  capability: 'update',
+  params: { role_name, secret_id },
+  cli: {
+    input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
+    confirm: async () => 'End the secret ID?',
+    done: () => 'Ended.',
+  },
+  async run(call: MountCall, values) {
+    const secretId = given(values.secret_id, 'secret_id');
+    await destroySecret(await roomOf(call), values.role_name, { secretId });
+    return {};
+  },
+});
+
+export const destroyAccessor = operation({
+  mount: 'approle',
+  route: [
+    'POST role/:role_name/secret-id-accessor/destroy',
+    'DELETE role/:role_name/secret-id-accessor/destroy',
+  ],
+  capability: 'update',
+  params: { role_name, secret_id_accessor },
+  cli: { confirm: async () => 'End the secret ID?', done: () => 'Ended.' },
+  async run(call: MountCall, values) {
+    const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
+    await destroySecret(await roomOf(call), values.role_name, { accessor });
+    return {};
+  },
+});
+
+/** Answers when it is done; the words are those of peers, which answer before. */
+export const tidy = operation({
+  mount: 'approle',
+  route: 'POST tidy/secret-id',
+  capability: 'update',
+  params: {},
+  async run(call: MountCall) {
+    await tidySecrets(await roomOf(call));
+    return {
+      statusCode: 202,
+      warnings: [
+        "Tidy operation successfully started. Any information from the operation will be printed to OpenBao's server logs.",
+      ],
+    };
+  },
+});
+
+export const login = operation({
+  mount: 'approle',
+  route: 'POST login',
+  capability: 'update',
+  unauthenticated: true,
+  roleOf: async (call: MountCall, values) => roleWithId(await roomOf(call), values.role_id.trim()),
+  params: { role_id: text({ help: 'The role ID.', default: '' }), secret_id },
+  async run(call: MountCall, values) {
+    const { tokens } = await call.core.access();
+    const issued = await logIn(await roomOf(call), tokens, {
+      roleId: values.role_id.trim(),
+      secretId: values.secret_id.trim(),
+      address: call.remoteAddress ?? '',
+    });
+    return loginAnswer(issued);
+  },
+});

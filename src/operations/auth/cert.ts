@@ -1,0 +1,294 @@
+/** The operations below a mount of `cert`. */
+
+import {
+  type KeptList,
+  type MountSettings,
+  NO_MOUNT_SETTINGS,
+  type Role,
+  type RoleSettings,
+  type Room,
+  settingsRef,
+} from '../../access/methods/cert/documents.ts';
+import {
+  followList,
+  keepList,
+  listLists,
+  readList as readKeptList,
+  removeList as removeKeptList,
+} from '../../access/methods/cert/lists.ts';
+import { login as logIn, roleThatFits } from '../../access/methods/cert/login.ts';
+import {
+  listRoles,
+  readRole,
+  refuseOnlineChecks,
+  removeRole,
+  writeRole,
+} from '../../access/methods/cert/roles.ts';
+import { printGoTime } from '../../ground/clock.ts';
+import { invalid, notFound } from '../../ground/errors.ts';
+import { when } from '../../ground/objects.ts';
+import { type MountCall, operation } from '../declaration/operation.ts';
+import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
+import { loginAnswer } from './login-answer.ts';
+import { roleName } from './names.ts';
+import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
+
+const name = roleName('The role; names are in lower case.');
+const listName = roleName('The list; names are in lower case.');
+
+const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
+  store: core.store,
+  clock: core.clock,
+  mount: await core.mounts.get(mount, 'cert'),
+});
+
+const patterns = (of: string) =>
+  texts({ help: `Patterns of ${of}, of which one must match.`, cli: { metavar: 'PATTERN' } });
+
+const PEM = { orFile: true, metavar: 'PEM' } as const;
+const HIDDEN = { hidden: true } as const;
+
+const ownParams = {
+  certificate: text({
+    help: 'Authorities whose clients are let in, or one client, in PEM.',
+    long: true,
+    cli: PEM,
+  }),
+  display_name: text({ help: 'The name of its tokens for people; default: the name of the role.' }),
+  allowed_names: patterns('names of any kind'),
+  allowed_common_names: patterns('common names'),
+  allowed_dns_sans: patterns('alternative names of hosts'),
+  allowed_email_sans: patterns('alternative names of mailboxes'),
+  allowed_uri_sans: patterns('alternative names that are URIs'),
+  allowed_organizational_units: patterns('organizational units'),
+  required_extensions: texts({ help: 'Extensions as OID:PATTERN, which all must match.' }),
+  allowed_metadata_extensions: texts({ help: 'Extensions (OIDs) that the metadata of tokens tells.' }),
+} as const;
+
+const unusedParams = {
+  ocsp_enabled: flag({ help: 'Refused: there are lists of revoked certificates.', cli: HIDDEN }),
+  ocsp_ca_certificates: text({ help: 'Kept for clients that send it.', long: true, cli: HIDDEN }),
+  ocsp_servers_override: texts({ help: 'Kept for clients that send it.', cli: HIDDEN }),
+  ocsp_fail_open: flag({ help: 'Kept for clients that send it.', cli: HIDDEN }),
+  ocsp_query_all_servers: flag({ help: 'Kept for clients that send it.', cli: HIDDEN }),
+} as const;
+
+function settingsIn(values: Partial<ValuesOf<typeof ownParams>>): Partial<RoleSettings> {
+  const names = Object.keys(ownParams) as (keyof typeof ownParams)[];
+  return Object.fromEntries(
+    names.filter((member) => values[member] !== undefined).map((member) => [member, values[member]]),
+  );
+}
+
+/** Lists that were not set are `null`, as with peers. */
+function printRole({ settings, token }: Role) {
+  const own = Object.fromEntries(
+    Object.entries(settings).map(([member, value]) => [
+      member,
+      Array.isArray(value) && value.length === 0 ? null : value,
+    ]),
+  );
+  return {
+    ...own,
+    ocsp_ca_certificates: '',
+    ocsp_enabled: false,
+    ocsp_fail_open: false,
+    ocsp_query_all_servers: false,
+    ocsp_servers_override: null,
+    ...token,
+  };
+}
+
+export const list = operation({
+  mount: 'cert',
+  route: 'LIST certs',
+  capability: 'list',
+  params: listParams,
+  cli: listCli,
+  run: async (call: MountCall, values) => listAnswer(await listRoles(await roomOf(call), pageOf(values))),
+});
+
+export const read = operation({
+  mount: 'cert',
+  route: 'GET certs/:name',
+  capability: 'read',
+  params: { name },
+  async run(call: MountCall, values) {
+    const role = await readRole(await roomOf(call), values.name);
+    if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });
+    return { data: printRole(role) };
+  },
+});
+
+export const write = operation({
+  mount: 'cert',
+  route: 'POST certs/:name',
+  capability: 'update',
+  params: {
+    name,
+    ...ownParams,
+    ...unusedParams,
+    ...tokenSettingsParams,
+    ...olderTokenParams('policies', 'ttl', 'max_ttl', 'period', 'bound_cidrs'),
+    lease: duration({ help: 'The oldest name of `token_ttl`.', cli: HIDDEN }),
+  },
+  asksAgain: () => true,
+  cli: {
+    done: (values) => `Wrote the role ${String(values['name'])}.`,
+    examples: [
+      [
+        "coffer auth cert write web --certificate @ca.pem --allowed-dns-sans '*.example.com' --token-policies web",
+        'machines with certificates of one authority',
+      ],
+    ],
+  },
+  async run(call: MountCall, { name: role, lease, ...values }) {
+    refuseOnlineChecks(values.ocsp_enabled === true);
+    const ttl = values.ttl ?? lease;
+    const warnings = await writeRole(await roomOf(call), role, {
+      settings: settingsIn(values),
+      token: givenSettings({ ...values, ...when(ttl !== undefined, { ttl }) }),
+    });
+    return warnings.length === 0 ? {} : { warnings };
+  },
+});
+
+export const remove = operation({
+  mount: 'cert',
+  route: 'DELETE certs/:name',
+  capability: 'delete',
+  params: { name },
+  cli: {
+    confirm: async (values) => `Delete the role ${String(values['name'])}?`,
+    done: (values) => `Deleted the role ${String(values['name'])}.`,
+  },
+  async run(call: MountCall, values) {
+    await removeRole(await roomOf(call), values.name);
+    return {};
+  },
+});
+
+const printList = ({ serials, source }: KeptList) => ({
+  cdp: source === undefined ? null : { url: source.url, valid_until: printGoTime(source.nextMs ?? NEVER_MS) },
+  serials: Object.fromEntries(serials.map((serial) => [serial, {}])),
+});
+
+/** Printed as the zero time of Go. */
+const NEVER_MS = Number.NEGATIVE_INFINITY;
+
+export const listRevocations = operation({
+  mount: 'cert',
+  route: 'LIST crls',
+  capability: 'list',
+  params: listParams,
+  cli: listCli,
+  run: async (call: MountCall, values) => listAnswer(await listLists(await roomOf(call), pageOf(values))),
+});
+
+export const readRevocations = operation({
+  mount: 'cert',
+  route: 'GET crls/:name',
+  capability: 'read',
+  params: { name: listName },
+  run: async (call: MountCall, values) => ({
+    data: printList(await readKeptList(await roomOf(call), values.name)),
+  }),
+});
+
+export const writeRevocations = operation({
+  mount: 'cert',
+  route: 'POST crls/:name',
+  capability: 'update',
+  params: {
+    name: listName,
+    crl: text({ help: 'A list of revoked certificates, in PEM or in base64.', long: true, cli: PEM }),
+    url: text({ help: 'Where to fetch it, now and whenever it is out of date.', cli: { metavar: 'URL' } }),
+  },
+  cli: {
+    done: (values) => `Keeps the list ${String(values['name'])}.`,
+    examples: [['coffer auth cert set-revocations ca --crl @ca.crl', 'as the authority has published it']],
+  },
+  async run(call: MountCall, values) {
+    const room = await roomOf(call);
+    if (values.crl !== undefined) await keepList(room, values.name, values.crl);
+    else if (values.url !== undefined) await followList(room, values.name, values.url);
+    else throw invalid("one of 'crl' or 'url' must be provided", { field: 'crl' });
+    return {};
+  },
+});
+
+export const removeRevocations = operation({
+  mount: 'cert',
+  route: 'DELETE crls/:name',
+  capability: 'delete',
+  params: { name: listName },
+  cli: {
+    confirm: async (values) => `Forget the list ${String(values['name'])}, and let in whom it names?`,
+    done: (values) => `Forgot the list ${String(values['name'])}.`,
+  },
+  async run(call: MountCall, values) {
+    await removeKeptList(await roomOf(call), values.name);
+    return {};
+  },
+});
+
+export const readConfig = operation({
+  mount: 'cert',
+  route: 'GET config',
+  capability: 'read',
+  params: {},
+  async run(call: MountCall) {
+    const { store, mount } = await roomOf(call);
+    const settings = await store.read((view) => view.get<MountSettings>(settingsRef(mount)));
+    return { data: settings ?? NO_MOUNT_SETTINGS };
+  },
+});
+
+const LEAST_CACHED = 2;
+const MOST_CACHED = 100_000;
+
+export const writeConfig = operation({
+  mount: 'cert',
+  route: 'POST config',
+  capability: 'update',
+  params: {
+    disable_binding: flag({ help: 'Renew tokens without the certificate that logged in.' }),
+    enable_identity_alias_metadata: flag({ help: 'Kept for clients that compare; there are no identities.' }),
+    ocsp_cache_size: integer({ help: 'Kept for clients that compare.' }),
+  },
+  async run(call: MountCall, values) {
+    const { ocsp_cache_size: size } = values;
+    if (size !== undefined && (size < LEAST_CACHED || size > MOST_CACHED)) {
+      throw invalid(`invalid cache size, must be >= ${LEAST_CACHED} and <= ${MOST_CACHED}`, {
+        field: 'ocsp_cache_size',
+      });
+    }
+    const { store, mount } = await roomOf(call);
+    const given = Object.entries(values).filter(([, value]) => value !== undefined);
+    await store.transact(async (tx) => {
+      const before = (await tx.get<MountSettings>(settingsRef(mount))) ?? NO_MOUNT_SETTINGS;
+      tx.put(settingsRef(mount), { ...before, ...Object.fromEntries(given) });
+    });
+    return {};
+  },
+});
+
+export const login = operation({
+  mount: 'cert',
+  route: 'POST login',
+  capability: 'update',
+  unauthenticated: true,
+  roleOf: async (call: MountCall, values) =>
+    values.name.toLowerCase() || (await roleThatFits(await roomOf(call), call.clientCertificates)),
+  params: { name: text({ help: 'The role; by default the strictest that fits.', default: '' }) },
+  async run(call: MountCall, values) {
+    const { tokens } = await call.core.access();
+    const issued = await logIn(await roomOf(call), tokens, {
+      certificates: call.clientCertificates,
+      name: values.name.toLowerCase(),
+      address: call.remoteAddress ?? '',
+    });
+    return loginAnswer(issued);
+  },
+});

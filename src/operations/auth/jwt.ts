@@ -1,0 +1,178 @@
+/** The operations below a mount of `jwt`. */
+
+import { configProblem, readConfig, writeConfig } from '../../access/methods/jwt/config.ts';
+import type { JwtRole, Room } from '../../access/methods/jwt/documents.ts';
+import { login as logIn } from '../../access/methods/jwt/login.ts';
+import {
+  type JwtRoleChange,
+  listRoles,
+  readRole,
+  removeRole,
+  writeRole,
+} from '../../access/methods/jwt/roles.ts';
+import { notFound } from '../../ground/errors.ts';
+import { when } from '../../ground/objects.ts';
+import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
+import { text, type ValuesOf } from '../declaration/params.ts';
+import { configParams, roleParams, settingsParams } from './jwt-params.ts';
+import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
+import { loginAnswer } from './login-answer.ts';
+import { roleName } from './names.ts';
+import { givenSettings } from './token-settings.ts';
+
+const name = roleName('The role; names are in lower case.');
+
+const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
+  store: core.store,
+  clock: core.clock,
+  mount: await core.mounts.get(mount, 'jwt'),
+});
+
+const warned = (warnings: readonly string[]): Outcome<never> => when(warnings.length > 0, { warnings });
+
+export const config = operation({
+  mount: 'jwt',
+  route: 'GET config',
+  capability: 'read',
+  params: {},
+  async run(call: MountCall) {
+    const room = await roomOf(call);
+    const found = await readConfig(room);
+    if (found === undefined) throw notFound('nothing was configured yet');
+    const problem = await configProblem(room, found);
+    return {
+      data: { ...found, provider_config: {}, status: problem === undefined ? 'valid' : 'invalid' },
+      ...warned(problem === undefined ? [] : [`failed to construct JWK validator: ${problem}`]),
+    };
+  },
+});
+
+export const configure = operation({
+  mount: 'jwt',
+  route: 'POST config',
+  capability: 'update',
+  params: configParams,
+  asksAgain: () => true,
+  cli: {
+    done: () => 'Changed how tokens are verified.',
+    examples: [
+      [
+        'coffer auth jwt configure --oidc-discovery-url https://token.actions.githubusercontent.com --bound-issuer https://token.actions.githubusercontent.com',
+        'tokens of GitHub Actions',
+      ],
+      [
+        'coffer auth jwt configure --jwt-validation-pubkeys @cluster.pem --path kubernetes',
+        'of a cluster, at auth/kubernetes',
+      ],
+    ],
+  },
+  async run(call: MountCall, values) {
+    const { skip_jwks_validation, oidc_client_secret, provider_config, ...kept } = values;
+    const changed = { ...kept, default_role: kept.default_role.toLowerCase() };
+    const extras = {
+      skipsValidation: skip_jwks_validation,
+      clientSecret: oidc_client_secret,
+      provider: provider_config,
+    };
+    return warned(await writeConfig(await roomOf(call), changed, extras));
+  },
+});
+
+export const list = operation({
+  mount: 'jwt',
+  route: 'LIST role',
+  capability: 'list',
+  params: listParams,
+  cli: listCli,
+  run: async (call: MountCall, values) => listAnswer(await listRoles(await roomOf(call), pageOf(values))),
+});
+
+const printRole = ({ settings, token }: JwtRole) => ({ ...settings, groups_claim: '', ...token });
+
+export const read = operation({
+  mount: 'jwt',
+  route: 'GET role/:name',
+  capability: 'read',
+  params: { name },
+  async run(call: MountCall, values) {
+    const role = await readRole(await roomOf(call), values.name);
+    if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });
+    return { data: printRole(role) };
+  },
+});
+
+type RoleValues = ValuesOf<typeof roleParams>;
+
+function changeIn(values: RoleValues): JwtRoleChange {
+  const { role_type, bound_claims_type, callback_mode, groups_claim, ...rest } = values;
+  const names = Object.keys(settingsParams) as (keyof typeof settingsParams)[];
+  const given = names.filter((member) => member in rest && values[member] !== undefined);
+  return {
+    settings: Object.fromEntries(given.map((member) => [member, values[member]])),
+    roleType: role_type,
+    boundClaimsType: bound_claims_type,
+    callbackMode: callback_mode,
+    token: givenSettings(values),
+    groupsClaim: groups_claim,
+  };
+}
+
+export const write = operation({
+  mount: 'jwt',
+  route: 'POST role/:name',
+  capability: 'update',
+  params: { name, ...roleParams },
+  asksAgain: () => true,
+  cli: {
+    resolve: async (raw) => ({ role_type: 'jwt', ...raw }),
+    done: (values) => `Wrote the role ${String(values['name'])}.`,
+    examples: [
+      [
+        'coffer auth jwt write release --user-claim sub --bound-audiences https://coffer.example --bound-claims repository_id=74 ref=refs/heads/main --token-policies release',
+        'jobs on the main branch of one repository',
+      ],
+    ],
+  },
+  exists: async (call: MountCall, values) => (await readRole(await roomOf(call), values.name)) !== undefined,
+  async run(call: MountCall, { name: role, ...values }) {
+    await writeRole(await roomOf(call), role, changeIn(values));
+    return {};
+  },
+});
+
+export const remove = operation({
+  mount: 'jwt',
+  route: 'DELETE role/:name',
+  capability: 'delete',
+  params: { name },
+  cli: {
+    confirm: async (values) => `Delete the role ${String(values['name'])}?`,
+    done: (values) => `Deleted the role ${String(values['name'])}.`,
+  },
+  async run(call: MountCall, values) {
+    await removeRole(await roomOf(call), values.name);
+    return {};
+  },
+});
+
+export const login = operation({
+  mount: 'jwt',
+  route: 'POST login',
+  capability: 'update',
+  unauthenticated: true,
+  roleOf: async (call: MountCall, { role }) =>
+    role.trim().toLowerCase() || (await readConfig(await roomOf(call)))?.default_role,
+  params: {
+    role: text({ help: 'The role; default: the one that the mount says.', default: '' }),
+    jwt: text({ help: 'The signed token.', long: true, default: '' }),
+  },
+  async run(call: MountCall, { role, jwt }) {
+    const { tokens } = await call.core.access();
+    const issued = await logIn(await roomOf(call), tokens, {
+      role: role.trim().toLowerCase(),
+      jwt: jwt.trim(),
+      address: call.remoteAddress ?? '',
+    });
+    return loginAnswer(issued);
+  },
+});

@@ -1,0 +1,26 @@
+import type { ListOptions } from '../../store/store.ts';
+import type { Outcome } from '../declaration/operation.ts';
+import { integer, text, type ValuesOf } from '../declaration/params.ts';
+
+/** Every list of roles and users can be had page by page. */
+export const listParams = {
+  after: text({
+    help: 'Start after this name, which need not exist.',
+    default: '',
+    cli: { metavar: 'NAME' },
+  }),
+  limit: integer({ help: 'At most so many names; 0 for all.', default: 0, cli: { metavar: 'N' } }),
+} as const;
+
+export const pageOf = ({ after, limit }: ValuesOf<typeof listParams>): ListOptions => ({
+  ...(after === '' ? {} : { after }),
+  ...(limit > 0 ? { limit } : {}),
+});
+
+/** Names, one a line. */
+export const listCli = { result: { member: 'keys', as: 'lines' } } as const;
+
+export const listAnswer = (keys: readonly string[]): Outcome<{ readonly keys: readonly string[] }> => ({
+  data: { keys },
+  ...(keys.length === 0 ? { nothingListed: true } : {}),
+});

@@ -1,0 +1,10 @@
+import type { IssuedToken } from '../../access/tokens.ts';
+import { type TokenAuth, tokenAuth } from '../access/token-answers.ts';
+import type { Outcome } from '../declaration/operation.ts';
+
+/** What every login answers. */
+export const loginAnswer = (issued: IssuedToken): Outcome<TokenAuth> => ({
+  // As of its making: clients compare the time with that of the role.
+  auth: tokenAuth(issued, issued.text, issued.token.createdMs),
+  ...(issued.warnings.length === 0 ? {} : { warnings: issued.warnings }),
+});

@@ -1,0 +1,96 @@
+import {
+  NO_SETTINGS,
+  OLDER_NAMES,
+  type OlderName,
+  type TokenSettings,
+} from '../../access/login/token-settings.ts';
+import { invalid } from '../../ground/errors.ts';
+import {
+  declare,
+  duration,
+  flag,
+  integer,
+  type Params,
+  texts,
+  type ValuesOf,
+} from '../declaration/params.ts';
+
+/** What every login method lets a role say of its tokens. */
+export const tokenSettingsParams = {
+  token_policies: texts({
+    help: 'Policies of the tokens.',
+    cli: { metavar: 'P', refersTo: 'policy' },
+  }),
+  token_no_default_policy: flag({
+    help: 'Do not add the policy `default`.',
+    cli: { negatable: true },
+  }),
+  token_ttl: duration({
+    help: 'How long a token lives; 0 for the default of the mount.',
+    cli: { metavar: 'D' },
+  }),
+  token_max_ttl: duration({
+    help: 'How long it lives at most, renewed; 0 for the maximum of the mount.',
+    cli: { metavar: 'D' },
+  }),
+  token_explicit_max_ttl: duration({
+    help: 'The age that no renewal takes it past, whatever is changed later.',
+    cli: { metavar: 'D' },
+  }),
+  token_period: duration({
+    help: 'Each renewal lets it live so long again, without end.',
+    cli: { metavar: 'D' },
+  }),
+  token_num_uses: integer({ help: 'How many requests it is good for; 0 for any number.' }),
+  token_bound_cidrs: texts({
+    help: 'Addresses and networks that it is good for.',
+    cli: { metavar: 'CIDR' },
+  }),
+  token_type: declare(
+    { help: 'The kind of token: `default`, `service` or `batch`.', cli: { metavar: 'TYPE' } },
+    { type: 'string' },
+    parseTokenType,
+  ),
+  token_strictly_bind_ip: flag({
+    help: 'Each token is good for the address of its login alone.',
+    cli: { negatable: true },
+  }),
+} as const satisfies Params;
+
+const older = <N extends OlderName>(name: N) => ({
+  help: `Older name of \`${OLDER_NAMES[name]}\`.`,
+  cli: { hidden: true },
+});
+
+const olderParams = {
+  policies: texts(older('policies')),
+  ttl: duration(older('ttl')),
+  max_ttl: duration(older('max_ttl')),
+  period: duration(older('period')),
+  num_uses: integer(older('num_uses')),
+  bound_cidrs: texts(older('bound_cidrs')),
+} as const satisfies Readonly<Record<OlderName, unknown>> & Params;
+
+/** The older names that the clients of one method send; the newer one is heard where both are there. */
+export const olderTokenParams = <const N extends OlderName>(...names: readonly N[]) =>
+  Object.fromEntries(names.map((name) => [name, olderParams[name]])) as Pick<typeof olderParams, N>;
+
+type Given = Partial<ValuesOf<typeof tokenSettingsParams> & ValuesOf<typeof olderParams>>;
+
+function parseTokenType(value: unknown, field: string): TokenSettings['token_type'] {
+  if (value === 'service' || value === 'default-service') return 'service';
+  if (value === 'default' || value === '' || value === null) return 'default';
+  if (value === 'batch' || value === 'default-batch') return 'batch';
+  throw invalid(`invalid 'token_type' value ${JSON.stringify(value)}`, { field });
+}
+
+/** Those of a role's values that were given; what was given by an older name, by both. */
+export function givenSettings(values: Given): Partial<TokenSettings> {
+  const names = Object.keys(NO_SETTINGS) as (keyof TokenSettings)[];
+  const olderNames = (Object.keys(OLDER_NAMES) as OlderName[]).filter((name) => values[name] !== undefined);
+  return Object.fromEntries([
+    ...olderNames.map((name) => [OLDER_NAMES[name], values[name]]),
+    ...olderNames.map((name) => [name, values[name]]),
+    ...names.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
+  ]);
+}

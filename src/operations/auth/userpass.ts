@@ -1,0 +1,159 @@
+/** The operations below a mount of `userpass`. */
+
+import { type NewPassword, Userpass } from '../../access/methods/userpass/userpass.ts';
+import { invalid, notFound } from '../../ground/errors.ts';
+import { type MountCall, operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
+import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
+import { loginAnswer } from './login-answer.ts';
+import { roleName } from './names.ts';
+import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
+
+const name = roleName('The user; names are in lower case.');
+
+const passwordParams = {
+  password: text({ help: 'The password.' }),
+  password_hash: text({
+    help: 'What bcrypt made of the password, in its place.',
+    cli: { hidden: true },
+  }),
+} as const;
+
+const usersOf = async ({ core, mount }: MountCall): Promise<Userpass> =>
+  new Userpass(core, await core.mounts.get(mount, 'userpass'));
+
+/** @throws `invalid` when both are there. */
+function passwordIn(values: {
+  readonly password?: string;
+  readonly password_hash?: string;
+}): NewPassword | undefined {
+  const { password: plain = '', password_hash: hash = '' } = values;
+  if (plain !== '' && hash !== '') {
+    throw invalid('only one of password or password_hash may be provided', { field: 'password_hash' });
+  }
+  if (hash !== '') return { hash };
+  return plain === '' ? undefined : { plain };
+}
+
+export const list = operation({
+  mount: 'userpass',
+  route: 'LIST users',
+  capability: 'list',
+  params: listParams,
+  cli: listCli,
+  run: async (call: MountCall, values) => listAnswer(await (await usersOf(call)).list(pageOf(values))),
+});
+
+export const read = operation({
+  mount: 'userpass',
+  route: 'GET users/:name',
+  capability: 'read',
+  params: { name },
+  async run(call: MountCall, values) {
+    const settings = await (await usersOf(call)).read(values.name);
+    if (settings === undefined) throw notFound(`no user ${values.name}`, { field: 'name' });
+    return { data: settings };
+  },
+});
+
+export const write = operation({
+  mount: 'userpass',
+  route: 'POST users/:name',
+  capability: 'update',
+  params: {
+    name,
+    ...passwordParams,
+    ...tokenSettingsParams,
+    ...olderTokenParams('policies', 'ttl', 'max_ttl', 'bound_cidrs'),
+  },
+  asksAgain: () => true,
+  cli: {
+    input: {
+      param: 'password',
+      as: 'text',
+      help: 'The password, which a new user must have.',
+      secret: 'Password',
+      onRequest: true,
+    },
+    done: (values) => `Wrote the user ${String(values['name'])}.`,
+    examples: [
+      ['coffer auth userpass write ada --token-policies clerk --token-ttl 8h', 'asks for the password'],
+      ['coffer auth userpass write ada --token-policies clerk --in password.txt', 'with that of a file'],
+    ],
+  },
+  exists: async (call: MountCall, values) => (await (await usersOf(call)).read(values.name)) !== undefined,
+  async run(call: MountCall, values) {
+    await (await usersOf(call)).write(values.name, givenSettings(values), passwordIn(values));
+    return {};
+  },
+});
+
+export const remove = operation({
+  mount: 'userpass',
+  route: 'DELETE users/:name',
+  capability: 'delete',
+  params: { name },
+  cli: {
+    confirm: async (values) => `Delete the user ${String(values['name'])}?`,
+    done: (values) => `Deleted the user ${String(values['name'])}.`,
+  },
+  async run(call: MountCall, values) {
+    await (await usersOf(call)).remove(values.name);
+    return {};
+  },
+});
+
+/** A path of its own, so that policies can give users their own password and nothing else. */
+export const changePassword = operation({
+  mount: 'userpass',
+  route: 'POST users/:name/password',
+  capability: 'update',
+  asksAgain: () => true,
+  params: { name, ...passwordParams },
+  cli: {
+    input: { param: 'password', as: 'text', help: 'The new password.', secret: 'New password' },
+    done: (values) => `Changed the password of ${String(values['name'])}.`,
+    examples: [
+      ['coffer auth userpass password ada', 'asks for the new one'],
+      ['coffer auth userpass password ada --in password.txt', 'from a file'],
+    ],
+  },
+  async run(call: MountCall, values) {
+    const password = passwordIn(values);
+    if (password === undefined) {
+      throw invalid('must provide either password or password_hash', { field: 'password' });
+    }
+    await (await usersOf(call)).change(values.name, {}, password);
+    return {};
+  },
+});
+
+export const changePolicies = operation({
+  mount: 'userpass',
+  route: 'POST users/:name/policies',
+  capability: 'update',
+  params: {
+    name,
+    token_policies: tokenSettingsParams.token_policies,
+    ...olderTokenParams('policies'),
+  },
+  async run(call: MountCall, { name: user, ...values }) {
+    await (await usersOf(call)).change(user, { token_policies: [], ...givenSettings(values) });
+    return {};
+  },
+});
+
+export const login = operation({
+  mount: 'userpass',
+  route: 'POST login/:name',
+  capability: 'update',
+  unauthenticated: true,
+  roleOf: (_call: MountCall, { name }) => name,
+  params: { name, password: text({ help: 'The password.' }) },
+  async run(call: MountCall, { name: user, password = '' }) {
+    if (password === '') throw invalid('missing password', { field: 'password' });
+    const { core, remoteAddress = '' } = call;
+    const issued = await (await usersOf(call)).login(await core.access(), user, password, remoteAddress);
+    return loginAnswer(issued);
+  },
+});

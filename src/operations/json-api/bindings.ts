@@ -1,0 +1,173 @@
+import { invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { MOST_BINDINGS, type NewBinding } from '../../tags/bindings.ts';
+import type { BindingFilter } from '../../tags/workspace-query.ts';
+import { type CliParam, declare, parseShortText, type Schema, type Spec } from '../declaration/params.ts';
+import { itemsOf, resourceOf } from './linkage.ts';
+
+/** Parameters that are tags of the form key=value: in documents resources with a type, on a command line `KEY=VALUE` or `KEY`. */
+
+const TYPE = 'tag-bindings';
+
+const ITEM: Schema = {
+  type: 'object',
+  properties: {
+    type: { type: 'string', enum: [TYPE] },
+    attributes: {
+      type: 'object',
+      properties: { key: { type: 'string' }, value: { type: 'string' } },
+      required: ['key'],
+    },
+  },
+  required: ['type', 'attributes'],
+};
+
+type BindingSpec = Pick<Spec<never>, 'help' | 'cli'>;
+
+const printBinding = ({ key, value }: NewBinding) => ({ type: TYPE, attributes: { key, value } });
+
+function bindingOf(item: unknown, at: string): NewBinding {
+  if (typeof item === 'string') return { ...typedBinding(item), field: at };
+  // What programs give, where a document has a resource with its type.
+  if (isObject(item) && typeof item['key'] === 'string' && !Object.hasOwn(item, 'type')) {
+    return { key: item['key'], value: textIn(item, 'value', at) ?? '', field: at };
+  }
+  const { attributes } = resourceOf(item, TYPE, at);
+  const key = isObject(attributes) ? textIn(attributes, 'key', at) : undefined;
+  if (key === undefined) throw invalid('a key is needed', { field: `${at}/attributes/key` });
+  return {
+    key,
+    value: (isObject(attributes) ? textIn(attributes, 'value', at) : undefined) ?? '',
+    field: at,
+  };
+}
+
+function textIn(holder: Readonly<Record<string, unknown>>, name: string, at: string): string | undefined {
+  const value = holder[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return value;
+  throw invalid(`${name} must be a string`, { field: `${at}/attributes/${name}` });
+}
+
+/** `KEY=VALUE`, or `KEY` alone. */
+function typedBinding(text: string): { readonly key: string; readonly value: string } {
+  const at = text.indexOf('=');
+  return at === -1 ? { key: text, value: '' } : { key: text.slice(0, at), value: text.slice(at + 1) };
+}
+
+function bindingList<S extends Spec<readonly NewBinding[]>>(spec: S, pointer: string) {
+  const declared = declare<readonly NewBinding[], S>(
+    spec,
+    { type: 'array', items: ITEM },
+    (value) => itemsOf(value, pointer).map((item, index) => bindingOf(item, `${pointer}/${index}`)),
+    true,
+  );
+  return { ...declared, print: (bindings: readonly NewBinding[]) => bindings.map(printBinding) };
+}
+
+/** `data` of a document that binds tags. */
+export const boundTags = (spec: BindingSpec) =>
+  ({ ...bindingList({ ...spec, required: true }, '/data'), document: 'data' }) as const;
+
+/** The tags bound to a workspace or project, among the relationships of its document. */
+export const bindingsRelationship = (spec: BindingSpec) =>
+  ({ ...bindingList(spec, '/data/relationships/tag-bindings/data'), document: 'relationships' }) as const;
+
+/** `data` of a document that takes tags off: only their keys count. */
+export const boundKeys = (spec: BindingSpec) => {
+  const declared = declare<readonly string[], { readonly help: string; readonly required: true }>(
+    { ...spec, required: true },
+    { type: 'array', items: ITEM },
+    (value) => itemsOf(value, '/data').map((item, index) => bindingOf(item, `/data/${index}`).key),
+    true,
+  );
+  const print = (keys: readonly string[]) => keys.map((key) => printBinding({ key, value: '' }));
+  return { ...declared, document: 'data', print } as const;
+};
+
+/** `filter[tagged][i][key]` and `filter[tagged][i][value]`. */
+export const TAGGED = 'filter[tagged]';
+
+/** As many as a workspace may have tags, its own and inherited ones. */
+const MOST_CONDITIONS = 2 * MOST_BINDINGS;
+
+/**
+ * What tags of the form key=value must hold. A value that is absent or empty is any, or none; a value alone is that
+ * of any key.
+ * @see docs/decisions/0194
+ */
+export function taggedFilter(cli: CliParam) {
+  const schema: Schema = {
+    type: 'array',
+    items: { type: 'object', properties: { key: { type: 'string' }, value: { type: 'string' } } },
+  };
+  const help =
+    'Only those for which all of these tags hold, own or inherited: KEY=VALUE, or KEY for any value.';
+  const parse = (value: unknown, field: string): readonly BindingFilter[] => {
+    const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (given.length > MOST_CONDITIONS) {
+      throw invalid(`${field} must have at most ${MOST_CONDITIONS} conditions, not ${given.length}`, {
+        field,
+      });
+    }
+    return given.flatMap((item) => conditionOf(item, field));
+  };
+  const declared = declare<readonly BindingFilter[], Spec<never>>({ help, cli }, schema, parse, true);
+  return {
+    ...declared,
+    query: {
+      names: FIRST_CONDITION,
+      read: readConditions,
+      print: (value: unknown) => printConditions(parse(value, TAGGED)),
+    },
+  };
+}
+
+function conditionOf(item: unknown, field: string): BindingFilter[] {
+  const { key, value } = typeof item === 'string' ? typedBinding(item) : partsOf(item, field);
+  if (key === '' && value === '') return [];
+  if (key === '') return [{ value }];
+  return [value === '' ? { key } : { key, value }];
+}
+
+function partsOf(item: unknown, field: string): { readonly key: string; readonly value: string } {
+  if (!isObject(item)) throw invalid('must be keys and values', { field });
+  const part = (name: string): string => parseShortText(item[name] ?? '', `${field}[][${name}]`);
+  return { key: part('key'), value: part('value') };
+}
+
+const conditionName = (index: number, part: 'key' | 'value'): string => `${TAGGED}[${index}][${part}]`;
+
+/** How they are described, where names can't be counted up. */
+const FIRST_CONDITION = [conditionName(0, 'key'), conditionName(0, 'value')] as const;
+
+const CONDITION = /^filter\[tagged\]\[([^\][]*)\]\[(key|value)\]$/;
+
+/** The conditions in a query, those of one index together, in the order of their first mention. */
+function readConditions(query: readonly (readonly [string, unknown])[]): unknown {
+  const conditions = new Map<string, Record<string, unknown>>();
+  for (const [name, value] of query) {
+    const [, index, part] = CONDITION.exec(name) ?? [];
+    if (index === undefined || part === undefined) {
+      throw invalid(`${name} is not known`, {
+        field: name,
+        hint: 'write filter[tagged][0][key] and filter[tagged][0][value]',
+      });
+    }
+    const condition = conditions.get(index) ?? {};
+    condition[part] = value;
+    conditions.set(index, condition);
+  }
+  return [...conditions.values()];
+}
+
+const printConditions = (filters: readonly BindingFilter[]): readonly (readonly [string, string])[] =>
+  filters.flatMap((filter, index) => [
+    [conditionName(index, 'key'), 'key' in filter ? filter.key : ''] as const,
+    [conditionName(index, 'value'), filter.value ?? ''] as const,
+  ]);
+
+/** The same for the links of a page. */
+export const taggedQuery = (
+  filters: readonly BindingFilter[] | undefined,
+): Readonly<Record<string, string>> => Object.fromEntries(printConditions(filters ?? []));

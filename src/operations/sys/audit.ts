@@ -1,0 +1,59 @@
+/** Audit devices over HTTP: they are listed, and made by whoever starts the server. */
+
+import { type CofferError, invalid } from '../../ground/errors.ts';
+import { trimSlashes } from '../../mounts/paths.ts';
+import { operation } from '../declaration/operation.ts';
+import { text, textMap } from '../declaration/params.ts';
+
+/** Where the one log is, of a server that writes one. */
+const FILE = 'file';
+
+const devicePath = text({ help: 'The name of the audit log.', required: true });
+
+export const list = operation({
+  route: 'GET /sys/audit',
+  capability: 'sudo',
+  params: {},
+  async run({ core: { auditFile } }) {
+    const device = {
+      description: '',
+      local: false,
+      options: { file_path: auditFile ?? '' },
+      path: `${FILE}/`,
+      type: 'file',
+    };
+    const devices = auditFile === undefined ? {} : { [device.path]: device };
+    return { data: devices, topLevel: devices };
+  },
+});
+
+/** Whoever could have chosen text written to a chosen file would own the machine (CVE-2025-6000). */
+export const enable = operation({
+  route: 'POST /sys/audit/:path+',
+  capability: 'sudo',
+  params: {
+    path: devicePath,
+    type: text({ help: 'The kind of log.', default: '' }),
+    description: text({ help: 'A note for people.', default: '' }),
+    options: textMap({ help: 'Where it is written.' }),
+  },
+  async run(): Promise<never> {
+    throw refused('enable');
+  },
+});
+
+export const disable = operation({
+  route: 'DELETE /sys/audit/:path+',
+  capability: 'sudo',
+  params: { path: devicePath },
+  async run({ core }, { path }) {
+    if (core.auditFile !== undefined && trimSlashes(path) === FILE) throw refused('disable');
+    return {};
+  },
+});
+
+const refused = (what: 'enable' | 'disable'): CofferError =>
+  invalid(
+    `cannot ${what} audit device via API; use declarative, config-based audit device management instead`,
+    { field: 'path', hint: 'start the server with or without --audit-log' },
+  );

@@ -1,0 +1,170 @@
+/** The login methods of a store: `sys/auth`. */
+
+import { invalid } from '../../ground/errors.ts';
+import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
+import { LOGIN_PREFIX, trimSlashes } from '../../mounts/paths.ts';
+import { type Core, operation } from '../declaration/operation.ts';
+import { members, text, textMap } from '../declaration/params.ts';
+import { LOGIN_METHODS } from '../mount-types.ts';
+import { type MountsByPath, printMount, printMounts, printMountTuning } from './mount-answers.ts';
+import { changedConfig, loginConfigParams } from './mount-config.ts';
+
+/** Without `auth/`, and without slashes at the ends. */
+const methodPath = text({
+  help: 'Where it is mounted below auth/, e.g. "approle".',
+  required: true,
+  cli: { positional: true, metavar: 'PATH', refersTo: 'login' },
+});
+
+const fullPath = (path: string): string => LOGIN_PREFIX + trimSlashes(path);
+
+async function find(core: Core, path: string): Promise<Mount | undefined> {
+  const wanted = fullPath(path);
+  return (await core.mounts.list()).find((mount) => mount.path === wanted);
+}
+
+/** @throws `invalid` with the text that peers have for it. */
+async function methodAt(core: Core, path: string, missing: (path: string) => string): Promise<Mount> {
+  const mount = await find(core, path);
+  if (mount !== undefined) return mount;
+  throw invalid(missing(trimSlashes(path)), {
+    field: 'path',
+    hint: 'list the login methods with "coffer auth list"',
+  });
+}
+
+export const list = operation({
+  route: 'GET /sys/auth',
+  capability: 'read',
+  params: {},
+  cli: {
+    table: (methods: MountsByPath) => ({
+      head: ['Path', 'Type', 'Accessor', 'Description'],
+      rows: Object.entries(methods).map(([path, method]) => [
+        path,
+        method.type,
+        method.accessor,
+        method.description,
+      ]),
+    }),
+    lines: (methods: MountsByPath) => Object.keys(methods),
+  },
+  async run({ core }) {
+    const methods = printMounts((await core.mounts.list()).filter(isLoginMount));
+    return { data: methods, topLevel: methods };
+  },
+});
+
+export const read = operation({
+  route: 'GET /sys/auth/:path+',
+  capability: 'sudo',
+  params: { path: methodPath },
+  async run({ core }, { path }) {
+    const mount = printMount(await methodAt(core, path, (missing) => `No auth engine at ${missing}/`));
+    return { data: mount, topLevel: mount };
+  },
+});
+
+export const enable = operation({
+  route: 'POST /sys/auth/:path+',
+  capability: 'sudo',
+  params: {
+    type: text({
+      help: 'The login method.',
+      default: '',
+      cli: { positional: true, metavar: 'METHOD', suggest: () => LOGIN_METHODS },
+    }),
+    path: text({
+      help: 'Where to mount it below auth/; default: the name of the method.',
+      default: '',
+      cli: { metavar: 'P' },
+    }),
+    description: text({ help: 'A note for people.', default: '' }),
+    options: textMap({ help: 'Kept for clients that compare.', cli: { hidden: true } }),
+    config: members(loginConfigParams, {
+      help: 'Times and the like, as "tune" has them.',
+      cli: { hidden: true },
+    }),
+  },
+  cli: {
+    makes: true,
+    resolve: async (raw) => ({ path: raw['type'], ...raw }),
+    done: (values) => `Enabled ${String(values['type'])} at ${String(values['path'])}/.`,
+    examples: [['coffer auth enable userpass --path people', 'logins with a name and a password']],
+  },
+  async run({ core }, { type, path, description, options = {}, config }) {
+    if (type === '') throw invalid('backend type must be specified as a string', { field: 'type' });
+    if (type === 'token') throw invalid('token credential backend cannot be instantiated', { field: 'type' });
+    if (!LOGIN_METHODS.includes(type)) {
+      throw invalid(`plugin not found in the catalog: ${type}`, {
+        field: 'type',
+        hint: `use one of ${LOGIN_METHODS.join(', ')}`,
+      });
+    }
+    if (options['version'] !== undefined) {
+      throw invalid(`auth method "${type}" does not allow setting a version`, { field: 'options' });
+    }
+    await core.mounts.add(type, fullPath(path), {
+      description,
+      options,
+      ...(config === undefined ? {} : { config: changedConfig(type, undefined, config) }),
+    });
+    return {};
+  },
+});
+
+/** Every token that it issued ends with it. @see docs/decisions/0173 */
+export const disable = operation({
+  route: 'DELETE /sys/auth/:path+',
+  capability: 'sudo',
+  params: { path: methodPath },
+  cli: {
+    confirm: async (values) =>
+      `Disable ${String(values['path'])}/, delete what it keeps, and end every token that it issued?`,
+    done: (values) => `Disabled ${String(values['path'])}/.`,
+  },
+  async run({ core }, { path }) {
+    const mount = await find(core, path);
+    if (mount?.type === 'token')
+      throw invalid('token credential backend cannot be disabled', { field: 'path' });
+    if (mount !== undefined) await core.mounts.remove(mount.path);
+    return {};
+  },
+});
+
+export const tuning = operation({
+  route: 'GET /sys/auth/:path+/tune',
+  capability: 'sudo',
+  params: { path: methodPath },
+  async run({ core }, { path }) {
+    const missing = (wanted: string) => `cannot fetch sysview for path "auth/${wanted}/"`;
+    const tuned = printMountTuning(await methodAt(core, path, missing));
+    return { data: tuned, topLevel: tuned };
+  },
+});
+
+export const tune = operation({
+  route: 'POST /sys/auth/:path+/tune',
+  capability: 'sudo',
+  params: {
+    path: methodPath,
+    description: text({ help: 'A note for people.' }),
+    options: textMap({ help: 'Kept for clients that compare.', cli: { hidden: true } }),
+    ...loginConfigParams,
+  },
+  cli: {
+    acts: true,
+    done: (values) => `Changed the settings of ${String(values['path'])}/.`,
+    examples: [['coffer auth tune userpass --max-lease-ttl 8h', 'no login lasts longer than a day of work']],
+  },
+  async run({ core }, { path, description, options, ...config }) {
+    const missing = (wanted: string) => `tune of path "auth/${wanted}/" failed: no mount entry found`;
+    const { config: before, path: mounted, type } = await methodAt(core, path, missing);
+    await core.mounts.tune(mounted, {
+      ...(description === undefined ? {} : { description }),
+      ...(options === undefined ? {} : { options }),
+      config: changedConfig(type, before, config),
+    });
+    return {};
+  },
+});

@@ -1,0 +1,55 @@
+import { allowedHeaders, type CorsSettings, readCors, removeCors, writeCors } from '../../access/cors.ts';
+import { operation } from '../declaration/operation.ts';
+import { flag, texts } from '../declaration/params.ts';
+
+/** Members are there only where it is enabled, as with peers. */
+function printCors(settings: CorsSettings | undefined): Readonly<Record<string, unknown>> {
+  if (settings === undefined) return { enabled: false };
+  return {
+    allow_credentials: settings.allowsCredentials,
+    allowed_headers: allowedHeaders(settings),
+    allowed_origins: settings.origins,
+    enabled: true,
+  };
+}
+
+export const read = operation({
+  route: 'GET /sys/config/cors',
+  capability: 'sudo',
+  params: {},
+  run: async ({ core }) => ({ data: printCors(await readCors(core.store)) }),
+});
+
+export const write = operation({
+  route: 'POST /sys/config/cors',
+  capability: 'sudo',
+  params: {
+    allowed_origins: texts({
+      help: 'Origins of web pages that may use the API, as browsers send them, or * for any.',
+      default: [],
+    }),
+    allowed_headers: texts({ help: 'Headers that they may send beside the usual ones.', default: [] }),
+    allow_credentials: flag({
+      help: 'Tell browsers that they may send credentials of their own.',
+      default: false,
+    }),
+  },
+  async run({ core }, values) {
+    await writeCors(core.store, {
+      origins: values.allowed_origins,
+      headers: values.allowed_headers,
+      allowsCredentials: values.allow_credentials,
+    });
+    return {};
+  },
+});
+
+export const remove = operation({
+  route: 'DELETE /sys/config/cors',
+  capability: 'sudo',
+  params: {},
+  async run({ core }) {
+    await removeCors(core.store);
+    return {};
+  },
+});

@@ -1,0 +1,79 @@
+import type { Offer } from '../../access/doors.ts';
+import { invalid } from '../../ground/errors.ts';
+import { DEFAULT_MOUNT, isMountPath, trimSlashes } from '../../mounts/paths.ts';
+import { operation } from '../declaration/operation.ts';
+import { declare, flag, type Spec, texts } from '../declaration/params.ts';
+import { parseText } from '../declaration/weak-values.ts';
+import { keyName } from '../transit/parameters.ts';
+
+/** Which doors there are is known to whoever opens them: the name of one that is not opened anywhere does nothing. */
+const WORD = /^[a-z][a-z0-9-]{0,31}$/;
+
+/** The name of a door, or of a use of its keys. */
+const word = <const S extends Spec<string>>(spec: S) =>
+  declare<string, S>(spec, { type: 'string', pattern: WORD.source }, (value, field) =>
+    checkedWord(parseText(value, field), field),
+  );
+
+function checkedWord(given: string, field: string): string {
+  if (WORD.test(given)) return given;
+  throw invalid(`${field} ${JSON.stringify(given.slice(0, 64))} can't be right`, { field });
+}
+
+const door = word({ help: 'The door, e.g. ssh.', required: true });
+const key = keyName({ help: 'The named key.', required: true });
+
+/** Nothing with a wildcard of policies in it. */
+const mount = declare<string, { readonly help: string; readonly default: string }>(
+  { help: 'The transit mount of the key.', default: DEFAULT_MOUNT },
+  { type: 'string' },
+  (value, field) => {
+    const path = trimSlashes(parseText(value, field));
+    if (isMountPath(path)) return path;
+    throw invalid(`nothing can be mounted at ${JSON.stringify(path.slice(0, 64))}`, { field });
+  },
+);
+
+/** An offer in the words of the API. */
+const offerData = ({ mount, key, uses, confirm }: Offer) => ({ mount, key, uses, confirm });
+
+export const list = operation({
+  route: 'GET /sys/doors',
+  capability: 'read',
+  params: {},
+  async run({ core }) {
+    const doors = await (await core.access()).doors.list();
+    return {
+      data: { doors: Object.fromEntries([...doors].map(([name, offers]) => [name, offers.map(offerData)])) },
+    };
+  },
+});
+
+export const offer = operation({
+  route: 'POST /sys/doors/:door/:key',
+  capability: 'update',
+  params: {
+    door,
+    key,
+    mount,
+    uses: texts({ help: 'What the key may be used for, in the words of the door.', default: [] }),
+    confirm: flag({ help: 'Somebody is asked before each use.', default: false }),
+  },
+  async run({ core }, values) {
+    const uses = [...new Set(values.uses.map((use) => checkedWord(use, 'uses')))];
+    const { confirm } = values;
+    const { doors } = await core.access();
+    await doors.offer(values.door, { mount: values.mount, key: values.key, uses, confirm });
+    return {};
+  },
+});
+
+export const withdraw = operation({
+  route: 'DELETE /sys/doors/:door/:key',
+  capability: 'delete',
+  params: { door, key, mount },
+  async run({ core }, values) {
+    await (await core.access()).doors.withdraw(values.door, values.mount, values.key);
+    return {};
+  },
+});

@@ -1,0 +1,149 @@
+/** Leases, as far as tokens have some: `sys/leases`. Nothing else is leased here. */
+
+import { printGoTime } from '../../ground/clock.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
+import { trimSlashes } from '../../mounts/paths.ts';
+import { tokenDetails } from '../access/token-answers.ts';
+import { TIDY_STARTED } from '../access/token-roles.ts';
+import { type Call, operation } from '../declaration/operation.ts';
+import { duration, flag, text } from '../declaration/params.ts';
+
+const leaseId = text({ help: 'The name of the lease.', default: '' });
+
+const prefixParam = text({
+  help: 'The path that issued the tokens, e.g. auth/approle.',
+  required: true,
+  cli: { positional: true, metavar: 'PATH' },
+});
+
+const sync = flag({ help: 'Accepted for the sake of clients: it is done when it is answered.' });
+
+const nameless = (): CofferError => invalid('lease_id must be specified', { field: 'lease_id' });
+
+const leasesOf = async ({ core }: Call) => (await core.access()).leases;
+
+export const lookup = operation({
+  route: 'POST /sys/leases/lookup',
+  capability: 'update',
+  computes: true,
+  params: { lease_id: leaseId },
+  async run(call, { lease_id: id }) {
+    if (id === '') throw nameless();
+    const found = await (await leasesOf(call)).find(id);
+    if (found === undefined) throw invalid('invalid lease', { field: 'lease_id' });
+    const {
+      expire_time,
+      last_renewal = null,
+      renewable,
+      ttl,
+    } = tokenDetails(found, '', call.core.clock.now());
+    return {
+      data: {
+        expire_time,
+        id,
+        issue_time: printGoTime(found.token.createdMs),
+        last_renewal,
+        path: found.token.path,
+        renewable: renewable ?? false,
+        ttl,
+      },
+    };
+  },
+});
+
+export const list = operation({
+  route: ['LIST /sys/leases/lookup/:prefix+', 'LIST /sys/leases/lookup'],
+  capability: 'sudo',
+  params: { prefix: text({ help: 'The path that issued the tokens, or one above.', default: '' }) },
+  async run(call, { prefix }) {
+    const keys = await (await leasesOf(call)).list(prefix);
+    return { data: { keys }, ...(keys.length === 0 ? { nothingListed: true } : {}) };
+  },
+});
+
+/** Nothing is leased but tokens, which are renewed as such. */
+export const renew = operation({
+  route: [
+    'POST /sys/leases/renew',
+    'POST /sys/leases/renew/:url_lease_id+',
+    'POST /sys/renew/:url_lease_id+',
+  ],
+  capability: 'update',
+  params: {
+    lease_id: leaseId,
+    url_lease_id: leaseId,
+    increment: duration({ help: 'How long it is to last.' }),
+  },
+  async run(call, { lease_id: id, url_lease_id: ofPath }): Promise<never> {
+    const wanted = id || ofPath;
+    if (wanted === '') throw nameless();
+    const isThere = (await (await leasesOf(call)).find(wanted)) !== undefined;
+    throw invalid(isThere ? 'tokens cannot be renewed through this endpoint' : 'lease not found', {
+      field: 'lease_id',
+      hint: 'renew a token with "coffer token renew"',
+    });
+  },
+});
+
+export const revoke = operation({
+  route: [
+    'POST /sys/leases/revoke',
+    'POST /sys/leases/revoke/:url_lease_id+',
+    'POST /sys/revoke/:url_lease_id+',
+  ],
+  capability: 'update',
+  params: { lease_id: leaseId, url_lease_id: leaseId, sync },
+  async run(call, { lease_id: id, url_lease_id: ofPath }) {
+    const wanted = id || ofPath;
+    if (wanted === '') throw nameless();
+    const leases = await leasesOf(call);
+    if ((await leases.find(wanted)) !== undefined) await leases.revoke(wanted);
+    return {};
+  },
+});
+
+/** @see docs/decisions/0185 */
+export const revokePrefix = operation({
+  route: [
+    'POST /sys/leases/revoke-prefix/:prefix+',
+    'POST /sys/leases/revoke-force/:prefix+',
+    'POST /sys/revoke-prefix/:prefix+',
+    'POST /sys/revoke-force/:prefix+',
+  ],
+  capability: 'sudo',
+  params: { prefix: prefixParam, sync },
+  cli: {
+    acts: true,
+    confirm: async ({ prefix }) =>
+      `End every token that was issued at ${trimSlashes(String(prefix))}/ or below it, and what those issued?`,
+    done: ({ prefix }) => `Ended the tokens of ${trimSlashes(String(prefix))}/.`,
+    examples: [
+      ['coffer token revoke-prefix auth/approle', 'whoever has logged in there, with batch tokens as well'],
+    ],
+  },
+  async run(call, { prefix }) {
+    await (await leasesOf(call)).revoke(prefix);
+    return {};
+  },
+});
+
+export const tidy = operation({
+  route: 'POST /sys/leases/tidy',
+  capability: 'update',
+  params: {},
+  async run({ core }) {
+    await (await core.access()).tokens.tidy();
+    return { statusCode: 202, warnings: [TIDY_STARTED] };
+  },
+});
+
+/** How many service tokens are kept. */
+export const countTokens = operation({
+  route: 'GET /sys/internal/counters/tokens',
+  capability: 'read',
+  params: {},
+  async run({ core }) {
+    const total = await (await core.access()).tokens.count();
+    return { data: { counters: { service_tokens: { total } } } };
+  },
+});

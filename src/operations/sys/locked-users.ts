@@ -1,0 +1,40 @@
+import { lockedNames, unlock as unlockName } from '../../access/login/lockout.ts';
+import { isLoginMount } from '../../mounts/mounts.ts';
+import { operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
+
+/** In the layout of the family, which has namespaces. */
+export const list = operation({
+  route: 'GET /sys/locked-users',
+  capability: 'read',
+  params: {},
+  async run({ core }) {
+    const methods = (await core.mounts.list()).filter(isLoginMount);
+    const locked = await core.store.read((view) =>
+      Promise.all(methods.map((mount) => lockedNames(view, mount, core.clock))),
+    );
+    const accessors = methods.flatMap(({ accessor }, index) => {
+      const names = locked[index] ?? [];
+      return names.length === 0
+        ? []
+        : [{ mount_accessor: accessor, counts: names.length, alias_identifiers: names }];
+    });
+    const total = accessors.reduce((sum, { counts }) => sum + counts, 0);
+    const namespace = { namespace_id: 'root', namespace_path: '', counts: total, mount_accessors: accessors };
+    return { data: { by_namespace: total === 0 ? [] : [namespace], total } };
+  },
+});
+
+export const unlock = operation({
+  route: 'POST /sys/locked-users/:accessor/unlock/:alias',
+  capability: 'update',
+  params: {
+    accessor: text({ help: 'The accessor of the login method.', required: true }),
+    alias: text({ help: 'The name that is locked out.', required: true }),
+  },
+  async run({ core }, { accessor, alias }) {
+    const mount = (await core.mounts.list()).find((candidate) => candidate.accessor === accessor);
+    if (mount !== undefined) await core.store.transact((tx) => unlockName(tx, mount, alias.toLowerCase()));
+    return {};
+  },
+});

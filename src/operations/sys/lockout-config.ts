@@ -1,0 +1,41 @@
+import { invalid } from '../../ground/errors.ts';
+import type { LockoutConfig, MountConfig } from '../../mounts/mounts.ts';
+import { duration, flag, integer, members, type ValuesOf } from '../declaration/params.ts';
+
+/** When a method locks names out. `approle` keeps it for clients that compare: it locks nobody out. */
+export const lockoutParam = members(
+  {
+    lockout_threshold: integer({ help: 'Failures that lock a name out; 0 for the default.', minimum: 0 }),
+    lockout_duration: duration({ help: 'For how long; 0 for the default.' }),
+    lockout_counter_reset_duration: duration({
+      help: 'After how long a failure is forgotten; 0 for the default.',
+    }),
+    lockout_disable: flag({ help: 'Lock nobody out.' }),
+  },
+  { help: 'When names are locked out after failed logins.', cli: { hidden: true } },
+);
+
+type Given = ValuesOf<{ readonly given: typeof lockoutParam }>['given'];
+
+/** Methods with names that can be guessed. */
+const LOCKING: ReadonlySet<string> = new Set(['approle', 'ldap', 'userpass']);
+
+/**
+ * The settings of a mount after a change of those for lockouts; what is not mentioned stays.
+ * @throws `invalid` for a method that has no such settings.
+ */
+export function changedLockout(
+  type: string,
+  before: MountConfig | undefined,
+  given: Given | undefined,
+): Pick<MountConfig, 'user_lockout_config'> {
+  const mentioned = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
+  if (mentioned.length === 0) return {};
+  if (!LOCKING.has(type)) {
+    throw invalid(`tuning of user lockout configuration for auth type "${type}" not allowed`, {
+      field: 'user_lockout_config',
+    });
+  }
+  const change: LockoutConfig = Object.fromEntries(mentioned.map(([name, value]) => [`user_${name}`, value]));
+  return { user_lockout_config: { ...before?.user_lockout_config, ...change } };
+}

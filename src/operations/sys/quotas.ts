@@ -1,0 +1,124 @@
+/** Limits for the rate of requests: `sys/quotas`. */
+
+import { invalid, notFound } from '../../ground/errors.ts';
+import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
+import { trimSlashes } from '../../mounts/paths.ts';
+import { type Core, operation } from '../declaration/operation.ts';
+import { declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';
+import { wrongType } from '../declaration/weak-values.ts';
+
+const MOST_REQUESTS = 1e9;
+
+/** A number, also as text, of which a part may be a fraction. */
+const requests = declare<number, { readonly help: string }>(
+  { help: 'Requests that one address may send in an interval.' },
+  { type: 'string' },
+  (value, field) => {
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    if (typeof number !== 'number') throw wrongType(field, 'a number');
+    if (number > 0 && number <= MOST_REQUESTS) return number;
+    throw invalid("'rate' is invalid", { field });
+  },
+);
+
+const settings = {
+  rate: requests,
+  interval: duration({ help: 'The time that `rate` is for; a second by default.' }),
+  block_interval: duration({ help: 'How long an address gets nothing once it asked too often.' }),
+  path: text({
+    help: 'A mount, a path below one, or the beginning of one with `*`; without it, everything.',
+  }),
+  role: text({ help: 'Of logins by this role alone.' }),
+  inheritable: flag({ help: 'Kept for clients that compare.' }),
+} as const satisfies Params;
+
+const limitName = text({ help: 'The name of the limit.', required: true });
+
+const quotasOf = async (core: Core) => (await core.access()).quotas;
+
+export const list = operation({
+  route: 'LIST /sys/quotas/rate-limit',
+  capability: 'list',
+  params: {},
+  async run({ core }) {
+    const { limits } = await (await quotasOf(core)).read();
+    const keys = limits.map(({ name }) => name).sort();
+    return { data: { keys }, ...(keys.length === 0 ? { nothingListed: true } : {}) };
+  },
+});
+
+export const read = operation({
+  route: 'GET /sys/quotas/rate-limit/:name',
+  capability: 'read',
+  params: { name: limitName },
+  async run({ core }, { name }) {
+    const { limits } = await (await quotasOf(core)).read();
+    const limit = limits.find((candidate) => candidate.name === name);
+    if (limit === undefined) throw notFound(`there is no rate limit "${name}"`, { field: 'name' });
+    return { data: { ...limit, type: 'rate-limit' } };
+  },
+});
+
+export const write = operation({
+  route: 'POST /sys/quotas/rate-limit/:name',
+  capability: 'update',
+  params: { name: limitName, ...settings },
+  async run({ core }, { name, path, ...change }) {
+    const quotas = await quotasOf(core);
+    const before = (await quotas.read()).limits.find((limit) => limit.name === name);
+    const wanted = trimSlashes(path ?? before?.path ?? '');
+    checkPath(wanted, change.role ?? before?.role ?? '', await core.mounts.list());
+    await quotas.write(name, { ...change, path: wanted });
+    return {};
+  },
+});
+
+/** What has no mount, and can be limited by its path all the same. */
+const OWN = ['sys', 'auth/token', 'api/v2'];
+
+/** @throws `invalid` for a path that leads nowhere, which would limit nothing. */
+function checkPath(path: string, role: string, mounts: readonly Mount[]): void {
+  if (path === '' && role === '') return;
+  const isWithin = (base: string): boolean =>
+    path === base || path.startsWith(`${base}/`) || path === `${base}*`;
+  const mount = mounts.find((candidate) => isWithin(candidate.path));
+  if (mount === undefined && !OWN.some(isWithin)) {
+    throw invalid(`invalid mount path "${path}/"`, { field: 'path', hint: 'give the path of a mount' });
+  }
+  if (role !== '' && (mount === undefined || mount.path !== path || !isLoginMount(mount))) {
+    throw invalid('a role needs the path of a login method', { field: 'role' });
+  }
+}
+
+export const remove = operation({
+  route: 'DELETE /sys/quotas/rate-limit/:name',
+  capability: 'delete',
+  params: { name: limitName },
+  async run({ core }, { name }) {
+    await (await quotasOf(core)).delete(name);
+    return {};
+  },
+});
+
+export const readConfig = operation({
+  route: 'GET /sys/quotas/config',
+  capability: 'read',
+  params: {},
+  run: async ({ core }) => ({ data: (await (await quotasOf(core)).read()).config }),
+});
+
+export const configure = operation({
+  route: 'POST /sys/quotas/config',
+  capability: 'update',
+  params: {
+    enable_rate_limit_response_headers: flag({ help: 'Tell in each answer how much of the limit is left.' }),
+    enable_rate_limit_audit_logging: flag({ help: 'Record what is refused for its rate.' }),
+    rate_limit_exempt_paths: texts({
+      help: 'Paths that no limit is about; `*` at the end for all that begin so.',
+    }),
+  },
+  async run({ core }, change) {
+    await (await quotasOf(core)).configure(change);
+    return {};
+  },
+});

@@ -1,0 +1,105 @@
+/** Answers that somebody else is to fetch: the operations below `sys/wrapping`. */
+
+import { printGoTime } from '../../ground/clock.ts';
+import { type CofferError, denied, invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { type Outcome, operation } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
+import { printWrapped } from '../wrap-info.ts';
+
+const params = {
+  token: text({ help: 'The wrapping token; without one, the token that the request is sent with.' }),
+};
+
+const notThere = (): CofferError =>
+  invalid('wrapping token is not valid or does not exist', {
+    field: 'token',
+    hint: 'it was used, has expired, or never was one; if nobody you know used it, take the secret back',
+  });
+
+const missing = (why: string): CofferError =>
+  denied(`error validating wrapping token: ${why}`, { field: 'token' });
+
+/** @throws `denied` for an empty one. */
+function givenIn(token: string | undefined): string | undefined {
+  if (token === '') throw missing('empty token in request body');
+  return token;
+}
+
+/** What was wrapped, as the answer that it is; the door that wrote it gives it out as it is. */
+function opened(verbatim: string): Outcome<unknown> {
+  const { data, auth, warnings }: Readonly<Record<string, unknown>> = JSON.parse(verbatim);
+  return {
+    verbatim,
+    ...(data === null || data === undefined ? {} : { data }),
+    ...(isObject(auth) ? { auth } : {}),
+    ...(Array.isArray(warnings) ? { warnings: warnings.map(String) } : {}),
+  };
+}
+
+export const wrap = operation({
+  route: 'POST /sys/wrapping/wrap',
+  capability: 'update',
+  computes: true,
+  freeForm: true,
+  params: {},
+  async run({ wrapTtl, sent = {} }) {
+    if (wrapTtl === undefined) {
+      throw invalid('endpoint requires response wrapping to be used', {
+        hint: 'send a time in the header X-Vault-Wrap-TTL',
+      });
+    }
+    return { data: sent };
+  },
+});
+
+export const unwrap = operation({
+  route: 'POST /sys/wrapping/unwrap',
+  capability: 'update',
+  strangers: true,
+  params,
+  cli: {
+    input: { param: 'token', as: 'text' },
+    examples: [['coffer unwrap --in wrapping-token.txt', 'only the first who does it gets the answer']],
+  },
+  async run({ core, caller }, values) {
+    const token = givenIn(values.token);
+    if (token === undefined && caller.wrapped !== undefined) return opened(caller.wrapped);
+    if (token === undefined) throw caller.token === undefined ? missing('token is empty') : notThere();
+    if (!caller.may('sys/wrapping/unwrap', 'update')) throw denied('permission denied');
+    const answer = await (await core.access()).wrapping.take({ text: token });
+    if (answer === undefined) throw notThere();
+    return opened(answer);
+  },
+});
+
+/** Whoever has a wrapping token may know where it comes from: if it is not from where it should be, somebody is between. */
+export const lookup = operation({
+  route: ['POST /sys/wrapping/lookup', 'GET /sys/wrapping/lookup'],
+  capability: 'read',
+  unauthenticated: true,
+  computes: true,
+  params,
+  async run({ core, caller }, values) {
+    const token = givenIn(values.token) ?? caller.token;
+    if (token === undefined) throw missing('token is empty');
+    const found = await (await core.access()).wrapping.find(token);
+    if (found === undefined) throw notThere();
+    const { path, createdMs, creationTtl } = found.token;
+    return {
+      data: { creation_path: path, creation_time: printGoTime(createdMs), creation_ttl: creationTtl },
+    };
+  },
+});
+
+export const rewrap = operation({
+  route: 'POST /sys/wrapping/rewrap',
+  capability: 'update',
+  params,
+  async run({ core }, values) {
+    const token = givenIn(values.token);
+    const wrapped = token === undefined ? undefined : await (await core.access()).wrapping.rewrap(token);
+    if (wrapped === undefined) throw notThere();
+    return { wrapInfo: printWrapped(wrapped) };
+  },
+});

@@ -1,0 +1,219 @@
+import type { Binding } from '../../tags/bindings.ts';
+import { documentOperation, type Table } from '../declaration/operation.ts';
+import { boundKeys, boundTags } from '../json-api/bindings.ts';
+import { projectId, workspaceId } from '../json-api/params.ts';
+import { idsFor } from './by-name.ts';
+import {
+  type BindingResource,
+  bindingResource,
+  counted,
+  countedIn,
+  type EffectiveBindingResource,
+  effectiveBindingResource,
+  effectiveBindingsOf,
+  type Resources,
+} from './documents.ts';
+
+/** Tags of the form key=value of workspaces and projects. All of them are in one answer: there are few. */
+
+type AnyBinding = BindingResource | EffectiveBindingResource;
+
+const inheritedFrom = (binding: AnyBinding): string =>
+  'links' in binding ? (binding.links?.['inherited-from'].split('/').at(-1) ?? '') : '';
+
+const bindingTable = ({ data }: Resources<AnyBinding>): Table => ({
+  head: ['Key', 'Value', 'Inherited from'],
+  rows: data.map((binding) => [binding.attributes.key, binding.attributes.value, inheritedFrom(binding)]),
+  summary: counted(data.length, 'tag'),
+});
+
+const bindingLines = ({ data }: Resources<AnyBinding>): readonly string[] =>
+  data.map(({ attributes: { key, value } }) => (value === '' ? key : `${key}=${value}`));
+
+const listed = { table: bindingTable, lines: bindingLines };
+
+const documentOf = (owner: string, bindings: readonly Binding[]) => ({
+  data: bindings.map((binding) => bindingResource(owner, binding)),
+});
+
+const workspaceByName = idsFor({ workspace_id: 'workspace' });
+const projectByName = idsFor({ project_id: 'project' });
+
+const given = boundTags({
+  help: 'The tags: KEY=VALUE, or KEY without a value.',
+  cli: { positional: 'variadic', metavar: 'KEY=VALUE' },
+});
+const takenOff = boundKeys({
+  help: 'The keys; one that is not there is passed over.',
+  cli: { positional: 'variadic', metavar: 'KEY' },
+});
+
+export const ofWorkspace = documentOperation({
+  route: [
+    'GET /workspaces/:workspace_id/tag-bindings',
+    'GET /workspaces/:workspace_id/relationships/tag-bindings',
+  ],
+  capability: 'list',
+  params: { workspace_id: workspaceId },
+  cli: { resolve: workspaceByName, ...listed },
+  async run({ core }, { workspace_id }) {
+    const { workspaces } = await core.tags();
+    const { bindings } = await workspaces.get({ id: workspace_id });
+    return { data: documentOf(workspace_id, bindings) };
+  },
+});
+
+export const effectiveOfWorkspace = documentOperation({
+  route: 'GET /workspaces/:workspace_id/effective-tag-bindings',
+  capability: 'list',
+  params: { workspace_id: workspaceId },
+  cli: { resolve: workspaceByName, ...listed },
+  async run({ core }, { workspace_id }) {
+    const { workspaces } = await core.tags();
+    return { data: { data: effectiveBindingsOf(await workspaces.get({ id: workspace_id })) } };
+  },
+});
+
+export const bindWorkspace = documentOperation({
+  route: [
+    'PATCH /workspaces/:workspace_id/tag-bindings',
+    'POST /workspaces/:workspace_id/relationships/tag-bindings',
+  ],
+  capability: 'update',
+  params: { workspace_id: workspaceId, data: given },
+  cli: {
+    resolve: workspaceByName,
+    ...listed,
+    acts: true,
+    done: ({ data }) => `Bound ${countedIn(data, 'tag')} to the workspace.`,
+    examples: [
+      ['coffer workspaces bind billing env=prod team=core --org acme', 'a key has one value at a time'],
+    ],
+  },
+  async run({ core }, { workspace_id, data }) {
+    const { workspaces } = await core.tags();
+    const { bindings } = await workspaces.bind({ id: workspace_id }, data);
+    return { data: documentOf(workspace_id, bindings) };
+  },
+});
+
+export const rebindWorkspace = documentOperation({
+  route: 'PATCH /workspaces/:workspace_id/relationships/tag-bindings',
+  capability: 'update',
+  params: { workspace_id: workspaceId, data: given },
+  cli: {
+    resolve: workspaceByName,
+    ...listed,
+    acts: true,
+    done: ({ data }) => `The workspace has ${countedIn(data, 'tag')} of its own.`,
+    examples: [['coffer workspaces rebind billing env=prod --org acme', 'takes off every other key']],
+  },
+  async run({ core }, { workspace_id, data }) {
+    const { workspaces } = await core.tags();
+    const { bindings } = await workspaces.rebind({ id: workspace_id }, data);
+    return { data: documentOf(workspace_id, bindings) };
+  },
+});
+
+export const unbindWorkspace = documentOperation({
+  route: [
+    'DELETE /workspaces/:workspace_id/tag-bindings',
+    'DELETE /workspaces/:workspace_id/relationships/tag-bindings',
+  ],
+  capability: 'update',
+  params: { workspace_id: workspaceId, data: takenOff },
+  cli: {
+    resolve: workspaceByName,
+    done: ({ data }) => `Took ${countedIn(data, 'key')} off the workspace.`,
+    examples: [['coffer workspaces unbind billing env --org acme', 'what it inherits stays']],
+  },
+  async run({ core }, { workspace_id, data }) {
+    const { workspaces } = await core.tags();
+    await workspaces.unbind({ id: workspace_id }, data);
+    return {};
+  },
+});
+
+export const ofProject = documentOperation({
+  route: ['GET /projects/:project_id/tag-bindings', 'GET /projects/:project_id/relationships/tag-bindings'],
+  capability: 'list',
+  params: { project_id: projectId },
+  cli: { resolve: projectByName, ...listed },
+  async run({ core }, { project_id }) {
+    const { projects } = await core.tags();
+    const { bindings } = await projects.get({ id: project_id });
+    return { data: documentOf(project_id, bindings) };
+  },
+});
+
+/** A project inherits from nobody. */
+export const effectiveOfProject = documentOperation({
+  route: 'GET /projects/:project_id/effective-tag-bindings',
+  capability: 'list',
+  params: { project_id: projectId },
+  async run({ core }, { project_id }) {
+    const { projects } = await core.tags();
+    const { bindings } = await projects.get({ id: project_id });
+    const print = (binding: Binding) =>
+      effectiveBindingResource(project_id, project_id, { ...binding, inherited: false });
+    return { data: { data: bindings.map(print) } };
+  },
+});
+
+export const bindProject = documentOperation({
+  route: [
+    'PATCH /projects/:project_id/tag-bindings',
+    'POST /projects/:project_id/relationships/tag-bindings',
+  ],
+  capability: 'update',
+  params: { project_id: projectId, data: given },
+  cli: {
+    resolve: projectByName,
+    ...listed,
+    acts: true,
+    done: ({ data }) => `Bound ${countedIn(data, 'tag')} to the project.`,
+    examples: [['coffer projects bind platform env=prod --org acme', 'its workspaces have it as well']],
+  },
+  async run({ core }, { project_id, data }) {
+    const { projects } = await core.tags();
+    const { bindings } = await projects.bind({ id: project_id }, data);
+    return { data: documentOf(project_id, bindings) };
+  },
+});
+
+export const rebindProject = documentOperation({
+  route: 'PATCH /projects/:project_id/relationships/tag-bindings',
+  capability: 'update',
+  params: { project_id: projectId, data: given },
+  cli: {
+    resolve: projectByName,
+    ...listed,
+    acts: true,
+    done: ({ data }) => `The project has ${countedIn(data, 'tag')}.`,
+    examples: [['coffer projects rebind platform env=prod --org acme', 'takes off every other key']],
+  },
+  async run({ core }, { project_id, data }) {
+    const { projects } = await core.tags();
+    const { bindings } = await projects.rebind({ id: project_id }, data);
+    return { data: documentOf(project_id, bindings) };
+  },
+});
+
+export const unbindProject = documentOperation({
+  route: [
+    'DELETE /projects/:project_id/tag-bindings',
+    'DELETE /projects/:project_id/relationships/tag-bindings',
+  ],
+  capability: 'update',
+  params: { project_id: projectId, data: takenOff },
+  cli: {
+    resolve: projectByName,
+    done: ({ data }) => `Took ${countedIn(data, 'key')} off the project.`,
+    examples: [['coffer projects unbind platform env --org acme', 'and off what its workspaces inherit']],
+  },
+  async run({ core }, { project_id, data }) {
+    const { projects } = await core.tags();
+    await projects.unbind({ id: project_id }, data);
+    return {};
+  },
+});

@@ -1,0 +1,119 @@
+import type { Project } from '../../tags/projects.ts';
+import type { Workspace } from '../../tags/workspaces.ts';
+import type { Call } from '../declaration/operation.ts';
+import { includeParam } from '../json-api/params.ts';
+import {
+  bindingResource,
+  effectiveBindingResource,
+  effectiveBindingsOf,
+  organizationResource,
+  projectResource,
+  type ShownBindings,
+} from './documents.ts';
+import { seesBindings } from './sights.ts';
+
+/** `include`: what is sent along beside workspaces and projects, as far as the caller may see it. */
+
+/** Relations of a workspace to runs, states and the like, of which there are none: nothing is sent along for them. */
+const EMPTY = [
+  'current_configuration_version',
+  'current_configuration_version.ingress_attributes',
+  'current_run',
+  'current_run.configuration_version',
+  'current_run.configuration_version.ingress_attributes',
+  'current_run.plan',
+  'current_state_version',
+  'current_state_version.outputs',
+  'locked_by',
+  'outputs',
+  'readme',
+];
+
+const OWN = 'tag_bindings';
+const EFFECTIVE = 'effective_tag_bindings';
+
+export const workspaceIncludes = includeParam(['organization', 'project', OWN, EFFECTIVE, ...EMPTY]);
+export const projectIncludes = includeParam(['organization', OWN, EFFECTIVE]);
+export const organizationIncludes = includeParam(['default_project']);
+
+type Words = readonly string[] | undefined;
+
+const has = (include: Words, word: string): boolean => include?.includes(word) ?? false;
+
+/** The tags of a workspace that were asked for. */
+export function shownOf(call: Call, workspace: Workspace, include: Words): ShownBindings {
+  if (!has(include, OWN) && !has(include, EFFECTIVE)) return {};
+  if (!seesBindings(call, 'workspaces', workspace)) return {};
+  return {
+    ...(has(include, OWN)
+      ? { own: workspace.bindings.map((binding) => bindingResource(workspace.id, binding)) }
+      : {}),
+    ...(has(include, EFFECTIVE) ? { effective: effectiveBindingsOf(workspace) } : {}),
+  };
+}
+
+/** A project has no tags but its own. */
+export function shownOfProject(call: Call, project: Project, include: Words): ShownBindings {
+  if (!has(include, OWN) && !has(include, EFFECTIVE)) return {};
+  if (!seesBindings(call, 'projects', project)) return {};
+  const { id, bindings } = project;
+  return {
+    ...(has(include, OWN) ? { own: bindings.map((binding) => bindingResource(id, binding)) } : {}),
+    ...(has(include, EFFECTIVE)
+      ? {
+          effective: bindings.map((binding) =>
+            effectiveBindingResource(id, id, { ...binding, inherited: false }),
+          ),
+        }
+      : {}),
+  };
+}
+
+/** The resources to send along with workspaces, each once; undefined when nothing was asked for. */
+export async function besideWorkspaces(
+  call: Call,
+  workspaces: readonly Workspace[],
+  include: Words,
+): Promise<readonly object[] | undefined> {
+  if (include === undefined) return undefined;
+  const found = new Map<string, object>();
+  const add = (resource: { readonly id: string; readonly type: string }): void => {
+    found.set(`${resource.type} ${resource.id}`, resource);
+  };
+  const { organizations, projects } = await call.core.tags();
+  for (const workspace of workspaces) {
+    const { organization, project } = workspace;
+    const path = `organizations/${organization}`;
+    if (has(include, 'organization') && !found.has(`organizations ${organization}`)) {
+      if (call.caller.may(path, 'read')) {
+        add(organizationResource(call, await organizations.get(organization)));
+      }
+    }
+    if (has(include, 'project') && !found.has(`projects ${project}`)) {
+      if (call.caller.may(`${path}/projects/${project}`, 'read')) {
+        add(projectResource(call, await projects.get({ id: project })));
+      }
+    }
+    const { own = [], effective = [] } = shownOf(call, workspace, include);
+    for (const binding of [...own, ...effective]) add(binding);
+  }
+  return [...found.values()];
+}
+
+/** The same for projects. */
+export async function besideProjects(
+  call: Call,
+  projects: readonly Project[],
+  include: Words,
+): Promise<readonly object[] | undefined> {
+  if (include === undefined) return undefined;
+  const bindings = projects.flatMap((project) => {
+    const { own = [], effective = [] } = shownOfProject(call, project, include);
+    return [...own, ...effective];
+  });
+  const [organization] = projects.map((project) => project.organization);
+  if (organization === undefined || !has(include, 'organization')) return bindings;
+  if (!call.caller.may(`organizations/${organization}`, 'read')) return bindings;
+  const { organizations } = await call.core.tags();
+  return [organizationResource(call, await organizations.get(organization)), ...bindings];
+}

@@ -1,0 +1,52 @@
+import { unsupported } from '../../ground/errors.ts';
+import { type Call, documentOperation, type Outcome } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
+
+/*
+ * What the family's programs do with a workspace and nothing here can: run, and keep states. Said in a sentence, because what they print of a path
+ * that is not there is no more than "resource not found". That a workspace has no state yet is no refusal: reading it stays 404.
+ * @see docs/decisions/0199
+ */
+
+const refusing =
+  (what: string) =>
+  async (_call: Call): Promise<Outcome<never>> => {
+    throw unsupported(`Coffer keeps workspaces and their tags, but ${what}`);
+  };
+
+const noStates = refusing(
+  'neither states nor locks: keep the state of this configuration in another backend',
+);
+const noRuns = refusing('runs nothing: run Terraform where the configuration is');
+
+const ofWorkspace = {
+  capability: 'update',
+  params: { workspace_id: text({ help: 'The workspace: its identifier.', required: true }) },
+} as const;
+
+/** Locks are for states: nobody may believe that he holds one. */
+export const state = documentOperation({
+  ...ofWorkspace,
+  route: [
+    'POST /workspaces/:workspace_id/actions/lock',
+    'POST /workspaces/:workspace_id/actions/unlock',
+    'POST /workspaces/:workspace_id/actions/force-unlock',
+    'POST /workspaces/:workspace_id/state-versions',
+  ],
+  run: noStates,
+});
+
+export const configuration = documentOperation({
+  ...ofWorkspace,
+  route: 'POST /workspaces/:workspace_id/configuration-versions',
+  run: noRuns,
+});
+
+/** Its path says nothing of an organization, and its answer is the same for everybody. */
+export const run = documentOperation({
+  route: 'POST /runs',
+  capability: 'update',
+  anyToken: true,
+  params: {},
+  run: noRuns,
+});

@@ -1,0 +1,287 @@
+import { invalid } from '../../ground/errors.ts';
+import { projectNotFound, type Reference, workspaceNotFound } from '../../tags/organization.ts';
+import type { ProjectContent, ProjectFields } from '../../tags/projects.ts';
+import { documentOperation, type Table } from '../declaration/operation.ts';
+import { text, texts, type ValuesOf } from '../declaration/params.ts';
+import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
+import { workspaceIdentifiers } from '../json-api/linkage.ts';
+import type { ListDocument } from '../json-api/pages.ts';
+import {
+  attribute,
+  attributePointer,
+  identifierOf,
+  nameInsteadOf,
+  optionalOrganizationName,
+  organizationName,
+  pageParams,
+  projectId,
+  settingOverwrites,
+  unkeptAttribute,
+} from '../json-api/params.ts';
+import { idsFor, nameBesideId } from './by-name.ts';
+import {
+  countedIn,
+  type ProjectResource,
+  pageDocument,
+  pageSummary,
+  projectResource,
+  type ResourceDocument,
+  type Resources,
+  shortTime,
+} from './documents.ts';
+import { besideProjects, projectIncludes, shownOfProject } from './includes.ts';
+import { mayUpdateWorkspace, seesBindings } from './sights.ts';
+import { orderOf, sortParam } from './sorting.ts';
+import { executionModes, NO_AGENTS } from './workspace-attributes.ts';
+
+/** Projects as people read them. */
+const projectTable = ({ data }: Resources<ProjectResource>): Table => ({
+  head: ['Name', 'Workspaces', 'Created', 'Id'],
+  rows: data.map(({ id, attributes }) => [
+    attributes.name,
+    String(attributes['workspace-count']),
+    shortTime(attributes['created-at']),
+    id,
+  ]),
+});
+
+/** One page of them, and which page it is. */
+const projectPageTable = (document: ListDocument<ProjectResource>): Table => ({
+  ...projectTable(document),
+  summary: pageSummary(document, 'project'),
+});
+
+const projectLines = ({ data }: Resources<ProjectResource>): readonly string[] =>
+  data.map(({ attributes }) => attributes.name);
+
+const oneTable = ({ data }: ResourceDocument<ProjectResource>): Table => projectTable({ data: [data] });
+const oneLine = ({ data }: ResourceDocument<ProjectResource>): readonly string[] =>
+  projectLines({ data: [data] });
+
+const whichProject = {
+  project_id: text(identifierOf('project')),
+  organization_name: optionalOrganizationName,
+  project_name: nameInsteadOf('project'),
+};
+
+const projectRoutes = (method: string): readonly string[] => [
+  `${method} /projects/:project_id`,
+  `${method} /organizations/:organization_name/projects/:project_name`,
+];
+
+const projectByName = nameBesideId('project');
+
+function projectMeant(values: ValuesOf<typeof whichProject>): Reference {
+  const { project_id, organization_name, project_name } = values;
+  if (project_id !== undefined) return { id: project_id };
+  if (organization_name !== undefined && project_name !== undefined) {
+    return { organization: organization_name, name: project_name };
+  }
+  throw invalid('missing project_id', {
+    field: 'project_id',
+    hint: 'give the identifier of a project, or its name and organization',
+  });
+}
+
+const contentParams = {
+  description: attribute('description', { help: 'What it is for.', cli: { metavar: 'TEXT' } }),
+  'auto-destroy-activity-duration': attribute('auto-destroy-activity-duration', {
+    help: 'After how long without activity its workspaces are to be destroyed, such as 14d.',
+    cli: { hidden: true },
+  }),
+  'default-execution-mode': executionModes('default-execution-mode'),
+  'setting-overwrites': settingOverwrites('default-execution-mode'),
+  'default-agent-pool-id': unkeptAttribute('default-agent-pool-id', NO_AGENTS),
+  'tag-bindings': bindingsRelationship({
+    help: 'Tags of the form KEY=VALUE that its workspaces have as well; all that it is to have.',
+    cli: { flag: 'bind', metavar: 'KEY=VALUE' },
+  }),
+};
+
+const FIELDS: ProjectFields = {
+  name: attributePointer('name'),
+  description: attributePointer('description'),
+  autoDestroyActivityDuration: attributePointer('auto-destroy-activity-duration'),
+};
+
+function contentIn(values: Partial<ValuesOf<typeof contentParams>>): ProjectContent {
+  const { description, 'tag-bindings': bindings, 'default-execution-mode': mode } = values;
+  const duration = values['auto-destroy-activity-duration'];
+  const executionMode = mode ?? (values['setting-overwrites'] === false ? null : undefined);
+  return {
+    ...(description === undefined ? {} : { description: description || null }),
+    ...(bindings === undefined ? {} : { bindings }),
+    ...(duration === undefined ? {} : { autoDestroyActivityDuration: duration || null }),
+    ...(executionMode === undefined ? {} : { executionMode }),
+  };
+}
+
+export const create = documentOperation({
+  route: 'POST /organizations/:organization_name/projects',
+  capability: 'create',
+  resource: 'projects',
+  params: {
+    organization_name: organizationName,
+    name: attribute('name', {
+      help: 'The name: 3 to 40 letters, digits, spaces, - and _.',
+      required: true,
+      cli: { positional: true, metavar: 'NAME' },
+    }),
+    ...contentParams,
+  },
+  cli: {
+    makes: true,
+    table: oneTable,
+    lines: oneLine,
+    examples: [
+      [
+        'coffer projects create platform --bind env=prod --org acme',
+        'a project whose workspaces have env=prod',
+      ],
+    ],
+  },
+  async run(call, { organization_name, name, ...content }) {
+    const { projects } = await call.core.tags();
+    const project = await projects.create(organization_name, name ?? '', contentIn(content), FIELDS);
+    return { created: true, data: { data: projectResource(call, project) } };
+  },
+});
+
+export const list = documentOperation({
+  route: 'GET /organizations/:organization_name/projects',
+  capability: 'list',
+  params: {
+    organization_name: organizationName,
+    q: text({
+      help: 'Only projects whose name contains this text, whatever its case.',
+      cli: { positional: true, metavar: 'QUERY' },
+    }),
+    'filter[names]': texts({
+      help: 'Only projects of these names, whatever their case.',
+      cli: { flag: 'name', metavar: 'NAME', refersTo: 'project' },
+    }),
+    [TAGGED]: taggedFilter({ flag: 'bound', metavar: 'KEY=VALUE' }),
+    sort: sortParam,
+    include: projectIncludes,
+    ...pageParams,
+  },
+  cli: {
+    paged: true,
+    table: projectPageTable,
+    lines: projectLines,
+    examples: [['coffer projects list --org acme', 'the first 20']],
+  },
+  async run(call, values) {
+    const { projects } = await call.core.tags();
+    const { organization_name, q, 'filter[names]': names, [TAGGED]: bindings, sort, include } = values;
+    const order = orderOf(sort);
+    const page = await projects.list(organization_name, {
+      ...(q === undefined ? {} : { search: q }),
+      ...(names === undefined ? {} : { names: names.filter((name) => name !== '') }),
+      ...(bindings === undefined ? {} : { bindings }),
+      ...(order === undefined ? {} : { order }),
+      sees: (project) => seesBindings(call, 'projects', { organization: organization_name, ...project }),
+      page: { number: values['page[number]'], size: values['page[size]'] },
+    });
+    const path = `organizations/${encodeURIComponent(organization_name)}/projects`;
+    const query = {
+      q,
+      'filter[names]': names?.join(','),
+      ...taggedQuery(bindings),
+      sort,
+      include: include?.join(','),
+    };
+    const included = await besideProjects(call, page.items, include);
+    const document = pageDocument(
+      call,
+      page,
+      (project) => projectResource(call, project, shownOfProject(call, project, include)),
+      path,
+      query,
+      included,
+    );
+    return { data: document };
+  },
+});
+
+export const show = documentOperation({
+  route: projectRoutes('GET'),
+  capability: 'read',
+  params: { ...whichProject, include: projectIncludes },
+  cli: { resolve: projectByName, table: oneTable, lines: oneLine },
+  async run(call, { include, ...which }) {
+    const { projects } = await call.core.tags();
+    const project = await projects.get(projectMeant(which));
+    const included = await besideProjects(call, [project], include);
+    const data = projectResource(call, project, shownOfProject(call, project, include));
+    return { data: { data, ...(included === undefined ? {} : { included }) } };
+  },
+});
+
+export const update = documentOperation({
+  route: projectRoutes('PATCH'),
+  capability: 'update',
+  resource: 'projects',
+  params: {
+    ...whichProject,
+    name: attribute('name', { help: 'A new name.', cli: { metavar: 'NAME' } }),
+    ...contentParams,
+  },
+  cli: {
+    resolve: projectByName,
+    table: oneTable,
+    lines: oneLine,
+    examples: [
+      ['coffer projects update platform --name infrastructure --org acme', 'its workspaces stay in it'],
+    ],
+  },
+  async run(call, { project_id, organization_name, project_name, name, ...content }) {
+    const { projects } = await call.core.tags();
+    const which = {
+      ...(project_id === undefined ? {} : { project_id }),
+      ...(organization_name === undefined ? {} : { organization_name }),
+      ...(project_name === undefined ? {} : { project_name }),
+    };
+    const change = { ...contentIn(content), ...(name === undefined ? {} : { name: name ?? '' }) };
+    const project = await projects.update(projectMeant(which), change, FIELDS);
+    return { data: { data: projectResource(call, project) } };
+  },
+});
+
+export const remove = documentOperation({
+  route: projectRoutes('DELETE'),
+  capability: 'delete',
+  params: whichProject,
+  cli: {
+    resolve: projectByName,
+    confirm: async ({ project_id, project_name }) =>
+      `Delete project ${String(project_name ?? project_id)}? Only an empty one can be deleted.`,
+    done: ({ project_id, project_name }) => `Deleted project ${String(project_name ?? project_id)}.`,
+  },
+  async run({ core }, values) {
+    const { projects } = await core.tags();
+    await projects.delete(projectMeant(values));
+    return {};
+  },
+});
+
+export const move = documentOperation({
+  route: 'POST /projects/:project_id/relationships/workspaces',
+  capability: 'update',
+  params: { project_id: projectId, data: workspaceIdentifiers },
+  cli: {
+    resolve: idsFor({ project_id: 'project', data: 'workspace' }),
+    done: ({ data }) => `Moved ${countedIn(data, 'workspace')}.`,
+    examples: [
+      ['coffer projects move platform --workspace billing --org acme', 'a workspace is in one project only'],
+    ],
+  },
+  async run(call, { project_id, data }) {
+    const tags = await call.core.tags();
+    const organization = await tags.organizationOf(project_id);
+    if (organization === undefined) throw projectNotFound(project_id);
+    for (const id of data) if (!mayUpdateWorkspace(call, organization, id)) throw workspaceNotFound(id);
+    await tags.projects.move(project_id, data);
+    return {};
+  },
+});

@@ -1,0 +1,23 @@
+import { invalid } from '../../ground/errors.ts';
+import { declare, parseShortText, type Spec } from '../declaration/params.ts';
+
+const ORDERS = ['name', '-name'] as const;
+type Order = (typeof ORDERS)[number];
+
+/** `sort`: an order that is not known is refused, since a list in another one is another answer. */
+export const sortParam = declare<Order | undefined, Spec<never>>(
+  {
+    help: 'The order: name, or -name for the reverse.',
+    cli: { metavar: 'ORDER', suggest: () => ORDERS, onlySuggested: true },
+  },
+  { type: 'string', enum: ORDERS },
+  (value, field) => {
+    const given = parseShortText(value, field);
+    const order = ORDERS.find((word) => word === given);
+    if (order !== undefined || given === '') return order;
+    throw invalid(`"${given}" is no order here`, { field, hint: `use one of ${ORDERS.join(', ')}` });
+  },
+);
+
+export const orderOf = (sort: Order | undefined): 'ascending' | 'descending' | undefined =>
+  sort === undefined ? undefined : sort === 'name' ? 'ascending' : 'descending';

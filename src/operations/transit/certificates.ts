@@ -1,0 +1,70 @@
+/** Certificates of keys that sign: asking for one, and keeping it. */
+
+import { integer, text } from '../declaration/params.ts';
+import { existingKey, transitOperation } from './parameters.ts';
+
+const version = integer({ help: 'Key version; without it the latest.', cli: { metavar: 'N' } });
+
+export const csr = transitOperation({
+  route: 'POST keys/:name/csr',
+  capability: 'update',
+  computes: true,
+  params: {
+    name: existingKey,
+    version,
+    csr: text({
+      long: true,
+      help: 'A certificate request in PEM, whose subject and attributes are taken over.',
+      default: '',
+      cli: { metavar: 'TEMPLATE' },
+    }),
+  },
+  cli: {
+    input: { param: 'csr', as: 'text', onRequest: true },
+    result: { member: 'csr', as: 'text' },
+    examples: [
+      [
+        'coffer transit keys csr releases --in template.csr',
+        'with the subject and the extensions of another request',
+      ],
+      [
+        'coffer transit keys csr releases | openssl req -noout -text',
+        'a request that names nobody, to look at',
+      ],
+    ],
+  },
+  async run({ engine }, values) {
+    // Of use once in a while: nobody else waits for the codec.
+    const { certificateRequest } = await import('../../transit/certificates/request.ts');
+    const request = { version: values.version, template: values.csr };
+    const { key, version: number, pem } = await certificateRequest(engine, values.name, request);
+    return { data: { name: key.document.name, type: key.type.name, version: number, csr: pem } };
+  },
+});
+
+export const setCertificate = transitOperation({
+  route: 'POST keys/:name/set-certificate',
+  capability: 'update',
+  params: {
+    name: existingKey,
+    version,
+    certificate_chain: text({
+      long: true,
+      help: 'Certificates in PEM: that of the key, then those of the authorities above it.',
+      default: '',
+      cli: { metavar: 'CHAIN' },
+    }),
+  },
+  cli: {
+    acts: true,
+    input: { param: 'certificate_chain', as: 'text' },
+    done: (values) => `Key ${values['name']} has its certificate.`,
+    examples: [['coffer transit keys set-certificate releases --in chain.pem', 'for the latest version']],
+  },
+  async run({ engine }, values) {
+    const { setCertificateChain } = await import('../../transit/certificates/chain.ts');
+    const { certificate_chain: pem } = values;
+    const { document } = await setCertificateChain(engine, values.name, { version: values.version, pem });
+    return { data: { name: document.name, type: document.type, certificate_chain: pem } };
+  },
+});

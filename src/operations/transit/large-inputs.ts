@@ -1,0 +1,34 @@
+import { asCofferError } from '../../ground/errors.ts';
+import { DEFAULT_HASH, hashNamed } from '../../transit/hashing.ts';
+import { keyTypeNamed } from '../../transit/key-types/index.ts';
+import type { LargeInput, Runner } from '../declaration/operation.ts';
+
+/**
+ * For sign and verify: where the key hashes its input first, the hash travels in place of a large input, and the signature is
+ * the same. Whoever may use the key but not read it sends the whole input.
+ * @see docs/decisions/0160
+ */
+export const largeSignedInput: LargeInput = {
+  hint: 'this takes the input in one piece; "coffer sign" signs files of any size',
+  async hash(values, runner) {
+    const { name, hash_algorithm, algorithm, prehashed, hmac } = values;
+    const hash = hashNamed(String(hash_algorithm || (algorithm ?? DEFAULT_HASH)));
+    if (hash === undefined || prehashed || hmac !== undefined) return undefined;
+    if (!(await signsHashes(runner, String(name)))) return undefined;
+    return {
+      algorithm: hash.nodeName,
+      of: (digest) => ({ input: digest.toString('base64'), prehashed: true }),
+    };
+  },
+};
+
+async function signsHashes(runner: Runner, name: string): Promise<boolean> {
+  try {
+    const { data } = await runner.run('transit keys read', { name });
+    const type = (data as { readonly type?: unknown } | undefined)?.type;
+    return keyTypeNamed(String(type))?.signing?.signsHashes === true;
+  } catch (error) {
+    if (asCofferError(error)?.kind === 'denied') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,12 @@
+import type { WrapInfo, WrappedAnswer } from '../access/wrapping.ts';
+import { printGoTime } from '../ground/clock.ts';
+
+/** Where a wrapped answer can be had, in the words of the wire. */
+export const printWrapped = ({ text, accessor, token, heldAccessor }: WrappedAnswer): WrapInfo => ({
+  token: text,
+  accessor,
+  ttl: token.creationTtl,
+  creation_time: printGoTime(token.createdMs),
+  creation_path: token.path,
+  ...(heldAccessor === undefined ? {} : { wrapped_accessor: heldAccessor }),
+});
