@@ -74,15 +74,7 @@ export class Control implements ServerState {
   }
 
   async sealStatus(): Promise<SealStatus> {
-    const { id, slots } = await sealedView(this.#location);
-    const counts = slots.find(({ shares }) => shares !== undefined)?.shares ?? { count: 1, threshold: 1 };
-    return {
-      sealed: this.#keys === undefined,
-      shares: counts.count,
-      threshold: counts.threshold,
-      progress: this.#shares.size,
-      storeId: id,
-    };
+    return sealStatusOf(this.#location, this.#keys === undefined, this.#shares.size);
   }
 
   async unseal(text: string): Promise<SealStatus> {
@@ -158,4 +150,15 @@ export class Control implements ServerState {
     this.#last = mine.catch(() => undefined);
     return mine;
   }
+}
+
+/** @param progress how many recovery shares are there. */
+export async function sealStatusOf(
+  location: Location,
+  sealed: boolean,
+  progress: number,
+): Promise<SealStatus> {
+  const { id, slots } = await sealedView(location);
+  const counts = slots.find(({ shares }) => shares !== undefined)?.shares ?? { count: 1, threshold: 1 };
+  return { sealed, shares: counts.count, threshold: counts.threshold, progress, storeId: id };
 }

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { isObject } from '../ground/objects.ts';
 
 /** What is handed to another process, and what comes back: plain JSON, and the bytes that belong to it. */
 export interface Job {
@@ -25,8 +26,15 @@ export function writeFrame(pipe: Duplex, { head, body }: Job): void {
 
 const LENGTHS_BYTES = 8;
 
-/** Calls `take` with everything that comes. */
-export function readFrames(pipe: Duplex, take: (job: Job) => void): void {
+/**
+ * Calls `take` with everything that comes.
+ * @param mostBytes of one job, both parts together: whoever sends more, or what is no job, finds the pipe closed.
+ */
+export function readFrames(
+  pipe: Duplex,
+  take: (job: Job) => void,
+  mostBytes = Number.POSITIVE_INFINITY,
+): void {
   const waiting = new Chunks();
   let lengths: readonly [head: number, body: number] | undefined;
   pipe.on('data', (chunk: Buffer) => {
@@ -38,12 +46,29 @@ export function readFrames(pipe: Duplex, take: (job: Job) => void): void {
         lengths = [bytes.readUInt32BE(0), bytes.readUInt32BE(4)];
       }
       const [headBytes, bodyBytes] = lengths;
+      if (headBytes + bodyBytes > mostBytes) {
+        pipe.destroy();
+        return;
+      }
       if (waiting.length < headBytes + bodyBytes) return;
       lengths = undefined;
-      const head = JSON.parse(Buffer.concat(waiting.take(headBytes)).toString()) as object;
+      const head = parseHead(Buffer.concat(waiting.take(headBytes)));
+      if (head === undefined) {
+        pipe.destroy();
+        return;
+      }
       take({ head, body: waiting.take(bodyBytes) });
     }
   });
+}
+
+function parseHead(bytes: Buffer): object | undefined {
+  try {
+    const head: unknown = JSON.parse(bytes.toString());
+    return isObject(head) ? head : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Bytes as they came, cut without being copied. */

@@ -20,6 +20,10 @@ export interface Snapshot {
   readonly durations: Readonly<Record<string, Durations>>;
   readonly inFlight: number;
   readonly defects: number;
+  /** Audit records that could not be written, so that no answer was given. */
+  readonly unrecorded: number;
+  /** When the certificate ends, in Unix seconds; undefined without TLS. */
+  readonly certificateEnds?: number;
   readonly residentBytes: number;
   readonly heapBytes: number;
   /** Unix seconds. */
@@ -32,6 +36,9 @@ export class Metrics {
   readonly #startedAt = Date.now() / 1000;
   #inFlight = 0;
   #defects = 0;
+  #unrecorded = 0;
+  /** When the certificate of the door ends, in Unix seconds. */
+  certificateEnds: number | undefined;
 
   begin(): void {
     this.#inFlight += 1;
@@ -56,6 +63,10 @@ export class Metrics {
     this.#defects += 1;
   }
 
+  unrecorded(): void {
+    this.#unrecorded += 1;
+  }
+
   snapshot(): Snapshot {
     const { rss, heapUsed } = process.memoryUsage();
     return {
@@ -63,6 +74,8 @@ export class Metrics {
       durations: Object.fromEntries(this.#durations),
       inFlight: this.#inFlight,
       defects: this.#defects,
+      unrecorded: this.#unrecorded,
+      ...(this.certificateEnds === undefined ? {} : { certificateEnds: this.certificateEnds }),
       residentBytes: rss,
       heapBytes: heapUsed,
       startedAt: this.#startedAt,
@@ -101,6 +114,13 @@ export function printMetrics(snapshots: readonly Snapshot[], sealed: boolean): s
       'Errors that nobody foresaw.',
       of((s) => s.defects),
     ),
+    ...metric(
+      'coffer_audit_failures_total',
+      'counter',
+      'Audit records that could not be written.',
+      of((s) => s.unrecorded),
+    ),
+    ...printCertificateEnd(snapshots),
     ...metric('coffer_sealed', 'gauge', '1 while the store is sealed.', sealed ? 1 : 0),
     ...metric('coffer_processes', 'gauge', 'Processes that answer requests.', snapshots.length),
     ...metric(
@@ -134,6 +154,14 @@ const metric = (name: string, type: string, help: string, value: number): string
   ...describe(name, type, help),
   `${name} ${value}`,
 ];
+
+/** The first that ends, should a process have missed a renewal. */
+function printCertificateEnd(snapshots: readonly Snapshot[]): string[] {
+  const ends = snapshots.flatMap(({ certificateEnds }) => certificateEnds ?? []);
+  if (ends.length === 0) return [];
+  const help = 'When the TLS certificate ends, in Unix time.';
+  return metric('coffer_tls_certificate_end_seconds', 'gauge', help, Math.min(...ends));
+}
 
 function printRequests(requests: Readonly<Record<string, number>>): string[] {
   const name = 'coffer_http_requests_total';

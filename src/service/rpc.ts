@@ -62,9 +62,12 @@ export class Rpc {
   readonly #handlers: Handlers;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #calls = 0;
+  readonly #gone: string;
   #closed = false;
 
-  constructor(port: Port, handlers: Handlers) {
+  /** @param gone what is said when the other side has ended. */
+  constructor(port: Port, handlers: Handlers, gone = 'a process of the server ended') {
+    this.#gone = gone;
     this.#port = port;
     this.#handlers = handlers;
     port.onMessage((message) => {
@@ -74,7 +77,7 @@ export class Rpc {
 
   /** @throws the error that the other side raised; `unavailable` when it is gone. */
   async call(method: string, argument: unknown = null): Promise<unknown> {
-    if (this.#closed) throw gone();
+    if (this.#closed) throw unavailable(this.#gone);
     const number = ++this.#calls;
     const waiting = Promise.withResolvers<unknown>();
     this.#waiting.set(number, waiting);
@@ -85,7 +88,7 @@ export class Rpc {
   /** The other side has ended. */
   close(): void {
     this.#closed = true;
-    for (const waiting of this.#waiting.values()) waiting.reject(gone());
+    for (const waiting of this.#waiting.values()) waiting.reject(unavailable(this.#gone));
     this.#waiting.clear();
   }
 
@@ -103,7 +106,7 @@ export class Rpc {
   async #serve(call: number, method: string, argument: unknown): Promise<void> {
     let reply: object;
     try {
-      const handler = this.#handlers[method];
+      const handler = Object.hasOwn(this.#handlers, method) ? this.#handlers[method] : undefined;
       if (handler === undefined) throw new Error(`no handler for "${method}"`);
       reply = { answer: call, value: (await handler(argument)) ?? null };
     } catch (error) {
@@ -112,8 +115,6 @@ export class Rpc {
     if (!this.#closed) this.#port.send(reply);
   }
 }
-
-const gone = (): CofferError => unavailable('a process of the server ended');
 
 function sent(error: unknown): SentError {
   const { kind, texts, field } = asCofferError(error) ?? unavailable('internal error');

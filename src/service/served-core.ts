@@ -1,11 +1,15 @@
 import type { Access } from '../access/access.ts';
-import type { AuditLog } from '../access/audit-log.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
 import type { Mount } from '../mounts/mounts.ts';
 import { MAX_MOUNT_PATH_LENGTH } from '../mounts/paths.ts';
+import type { GuardedCore } from '../operations/asked-request.ts';
 import type { Core } from '../operations/declaration/operation.ts';
-import type { GuardedCore } from '../operations/perform.ts';
 import type { Dialect, Engine } from '../transit/engine.ts';
+
+/** What takes the lines of the audit trail. */
+interface AuditAppender {
+  append(line: string): Promise<void> | undefined;
+}
 
 /** The core of an unsealed server, with what every request needs of it at hand. */
 export class ServedCore implements GuardedCore {
@@ -14,7 +18,7 @@ export class ServedCore implements GuardedCore {
   /** Of each dialect of callers, by mount path; as of the revision. */
   readonly #engines: Map<string, Promise<Engine>>[] = [];
   readonly #recorder: AuditRecorder | undefined;
-  readonly #auditLog: AuditLog | undefined;
+  readonly #auditLog: AuditAppender | undefined;
   #looking: Promise<string> | undefined;
   /** Counts looks at the store; and the one that saw what is taken up now. */
   #looks = 0;
@@ -22,7 +26,7 @@ export class ServedCore implements GuardedCore {
   #revision: string | undefined;
   #mounts: ReadonlyMap<string, Mount> = new Map();
 
-  private constructor(core: Core, access: Access, recorder?: AuditRecorder, auditLog?: AuditLog) {
+  private constructor(core: Core, access: Access, recorder?: AuditRecorder, auditLog?: AuditAppender) {
     const speakers: Readonly<Record<Dialect, Core>> = {
       service: { ...core, engine: this.#engineIn(core, 'service'), speaking: (dialect) => speakers[dialect] },
       vault: { ...core, engine: this.#engineIn(core, 'vault'), speaking: (dialect) => speakers[dialect] },
@@ -33,7 +37,7 @@ export class ServedCore implements GuardedCore {
     this.#auditLog = auditLog;
   }
 
-  static async over(core: Core, auditLog: AuditLog | undefined): Promise<ServedCore> {
+  static async over(core: Core, auditLog: AuditAppender | undefined): Promise<ServedCore> {
     const access = await core.access();
     if (auditLog === undefined) return new ServedCore(core, access);
     return new ServedCore(core, access, await access.auditRecorder(), auditLog);

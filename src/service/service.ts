@@ -42,6 +42,8 @@ export interface ServiceOptions {
 
 /** Expired tokens are cleared away so often. */
 const SWEEP_EVERY_MS = 10 * 60 * 1000;
+/** Of those tokens whose time has not come: some may have lost what they depended on. */
+const SWEPT_BY_THE_WAY = 1000;
 /** Keys whose period has passed are looked for so often, as the shortest period is an hour. */
 const ROTATE_EVERY_MS = 60 * 60 * 1000;
 
@@ -184,7 +186,13 @@ export class Service implements Member {
     for (const mount of await core.mounts.list('transit')) {
       await applyCacheSize(await core.engine(mount.path));
     }
-    return ServedCore.over(core, this.#auditLog);
+    const log = this.#auditLog;
+    const append = (line: string): Promise<void> | undefined =>
+      log?.append(line).catch((error: unknown) => {
+        this.metrics.unrecorded();
+        throw error;
+      });
+    return ServedCore.over(core, log && { append });
   }
 
   #core(store: Store): Core {
@@ -192,6 +200,7 @@ export class Service implements Member {
     return openCore(store, {
       server,
       ...(settings.dialect === undefined ? {} : { dialect: settings.dialect }),
+      ...(settings.auditFile === undefined ? {} : { auditFile: settings.auditFile }),
       ...(this.#messages === undefined ? {} : { messages: this.#messages }),
     });
   }
@@ -230,9 +239,19 @@ export class Service implements Member {
 
   async #sweep(): Promise<void> {
     try {
-      await this.#served?.access.tokens.sweep();
+      const core = this.#served?.core;
+      if (core !== undefined) await this.#keepUpLogins(core);
+      await this.#served?.access.tokens.sweep(SWEPT_BY_THE_WAY);
     } catch (error) {
       this.#options.log.defect('clearing away expired tokens failed', error);
+    }
+  }
+
+  async #keepUpLogins(core: Core): Promise<void> {
+    const { refreshRevocations, tidyLogins } = await import('../operations/auth/upkeep.ts');
+    await tidyLogins(core);
+    for (const failure of await refreshRevocations(core)) {
+      this.#options.log.warn('a list of revoked certificates could not be fetched again', { ...failure });
     }
   }
 

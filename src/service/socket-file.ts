@@ -56,7 +56,7 @@ function statusOf(path: string): Stats | undefined {
   }
 }
 
-function somebodyListens(path: string): Promise<boolean> {
+export function somebodyListens(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);
   socket.once('connect', () => {

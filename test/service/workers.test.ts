@@ -195,6 +195,8 @@ describe('several workers', () => {
     expect(text).toContain('coffer_http_requests_total{api="vault",method="GET",status="200"} 6\n');
     expect(text).toContain('coffer_processes 2\n');
     expect(text).toContain('coffer_sealed 0\n');
+    expect(text).toContain('coffer_audit_failures_total 0\n');
+    expect(text).not.toContain('certificate');
   });
 
   it('are sealed and unsealed together', async () => {

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import type { Server } from 'node:net';
+import { dirname } from 'node:path';
+import { placed, unavailable } from '../ground/errors.ts';
+import { makingPrivately } from './socket-file.ts';
+
+/** Where to listen. */
+export type ListenPlace =
+  | { readonly host: string; readonly port: number }
+  /** A Unix socket, made for its owner alone. */
+  | { readonly socket: string }
+  /** A listening socket that whoever started the process has made. */
+  | { readonly descriptor: number };
+
+/** Resolves when a server listens. @throws `unavailable` naming the address that can't be had. */
+export async function listening(server: Server, place: ListenPlace): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  // Node makes the socket before `listen` returns, so there is no moment in which others could connect to it.
+  if ('socket' in place) makingPrivately(() => server.listen({ path: place.socket }, resolve));
+  else if ('descriptor' in place) server.listen({ fd: place.descriptor }, resolve);
+  else server.listen({ host: place.host, port: place.port }, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    const path = 'socket' in place ? place.socket : undefined;
+    throw unavailable(placed`cannot listen on ${nameOf(place)}: ${whyNot(error, path)}`, {
+      field: path === undefined ? 'listen' : 'socket',
+      cause: error,
+    });
+  }
+  server.off('error', reject);
+}
+
+function nameOf(place: ListenPlace): string | { readonly file: string } {
+  if ('socket' in place) return { file: place.socket };
+  return 'host' in place ? `${place.host}:${place.port}` : `descriptor ${place.descriptor}`;
+}
+
+function whyNot(error: unknown, path: string | undefined): string {
+  const { code } = error as NodeJS.ErrnoException;
+  // Of a Unix socket Node says EACCES for a directory that is not there, too.
+  const homeless = path !== undefined && !existsSync(dirname(path));
+  if (homeless) return NO_DIRECTORY;
+  if (path !== undefined && code === 'EINVAL') return TOO_LONG;
+  return WHY[code ?? ''] ?? code ?? 'unknown reason';
+}
+
+const NO_DIRECTORY = 'no such directory';
+const TOO_LONG = 'the path is too long for a socket';
+const WHY: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'permission denied',
+  ENOTFOUND: 'no such host',
+  ENOENT: NO_DIRECTORY,
+  ENOTDIR: 'part of the path is not a directory',
+  EROFS: 'the file system is read-only',
+  ENAMETOOLONG: TOO_LONG,
+};
