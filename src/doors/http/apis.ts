@@ -1,14 +1,18 @@
+import { asCofferError } from '../../ground/errors.ts';
 import type { ServedRoute } from '../../operations/routes.ts';
+import type { NoteFailure } from '../../service/outside-view.ts';
 import type { Service } from '../../service/service.ts';
 import type { Exchange } from './exchange.ts';
-import { JSON_API_PREFIX, JsonApi } from './json-api/json-api.ts';
+import { DISCOVERY, DISCOVERY_PATH } from './json-api/discovery.ts';
+import { JsonApi } from './json-api/json-api.ts';
+import { JSON_API_PREFIX } from './json-api/prefix.ts';
 import { docsPage } from './pages/docs-page.ts';
 import { type PendingRequest, settled } from './pending-request.ts';
 import { errorBody } from './vault/envelope.ts';
 import { VAULT_PREFIX, VaultApi } from './vault/vault-api.ts';
 
 /** Which API a request is for, as the metrics call it. */
-export type ApiName = 'vault' | 'json-api' | 'docs' | 'none';
+export type ApiName = 'vault' | 'json-api' | 'discovery' | 'docs' | 'none';
 
 const DOCS_PATH = '/docs';
 const NOWHERE = settled(errorBody(404, []));
@@ -19,11 +23,16 @@ export class Apis {
   readonly #jsonApi: JsonApi;
   readonly #describe: () => object;
 
-  constructor(service: Service, routes: readonly ServedRoute[], describe: () => object) {
+  /** @param byOwner nobody else can come in, so no token is asked for, and errors say where things are. */
+  constructor(service: Service, routes: readonly ServedRoute[], describe: () => object, byOwner = false) {
     const served = () => service.served;
-    const { failed, sealedCore } = service;
-    this.#vault = new VaultApi({ routes, served, sealedCore, failed });
-    this.#jsonApi = new JsonApi({ routes, served, failed });
+    const { sealedCore } = service;
+    const failed: NoteFailure = (error) => {
+      const shown = service.failed(error);
+      return byOwner ? asCofferError(error) : shown;
+    };
+    this.#vault = new VaultApi({ routes, served, sealedCore, failed, byOwner });
+    this.#jsonApi = new JsonApi({ routes, served, failed, byOwner });
     this.#describe = describe;
   }
 
@@ -34,6 +43,8 @@ export class Apis {
         return this.#vault.take(exchange);
       case 'json-api':
         return this.#jsonApi.take(exchange);
+      case 'discovery':
+        return settled(DISCOVERY);
       case 'docs':
         return settled(docsPage(this.#describe()));
       case 'none':
@@ -45,5 +56,7 @@ export class Apis {
 export function apiOf({ target, method }: Exchange): ApiName {
   if (target.startsWith(VAULT_PREFIX)) return 'vault';
   if (target.startsWith(JSON_API_PREFIX)) return 'json-api';
-  return target === DOCS_PATH && method === 'GET' ? 'docs' : 'none';
+  if (method !== 'GET') return 'none';
+  if (target === DISCOVERY_PATH) return 'discovery';
+  return target === DOCS_PATH ? 'docs' : 'none';
 }

@@ -1,5 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { errorDocument } from './json-api/documents.ts';
+import { JSON_API_PREFIX } from './json-api/prefix.ts';
 import type { ClientError } from './list-method.ts';
 import { errorBody, JSON_TYPE } from './vault/envelope.ts';
 
@@ -16,7 +18,7 @@ export interface BusySocket extends Socket {
 /** Answers what is no HTTP request in the form of every other error, then hangs up. */
 export function hangUp(error: ClientError, socket: BusySocket): void {
   const canAnswer = socket.writable && isOurTurn(socket) && error.code !== 'ECONNRESET';
-  if (canAnswer) socket.write(printAnswer(STATUS_OF[error.code ?? ''] ?? 400));
+  if (canAnswer) socket.write(printAnswer(STATUS_OF[error.code ?? ''] ?? 400, isForDocuments(error)));
   socket.destroy(error);
 }
 
@@ -28,13 +30,21 @@ function isOurTurn({ _httpMessage: answer }: BusySocket): boolean {
   return !answer || (!answer.headersSent && !answer.req.complete);
 }
 
-function printAnswer(status: number): string {
+/** The first line of the request, as far as it came, says whose clients are to read the answer. */
+const isForDocuments = ({ rawPacket }: ClientError): boolean =>
+  rawPacket?.subarray(0, FIRST_LINE_BYTES).toString('latin1').split(' ')[1]?.startsWith(JSON_API_PREFIX) ??
+  false;
+
+const FIRST_LINE_BYTES = 64;
+
+function printAnswer(status: number, isDocument: boolean): string {
   const reason = STATUS_CODES[status] ?? '';
-  const body = String(errorBody(status, [reason.toLowerCase()]).body);
+  const answer = isDocument ? errorDocument(status) : errorBody(status, [reason.toLowerCase()]);
+  const body = String(answer.body);
   return [
     `HTTP/1.1 ${status} ${reason}`,
     'Connection: close',
-    `Content-Type: ${JSON_TYPE}`,
+    `Content-Type: ${answer.contentType ?? JSON_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     '',
     body,

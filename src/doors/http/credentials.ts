@@ -9,8 +9,9 @@ import type { Exchange } from './exchange.ts';
 export function tokenOf({ headers }: Exchange): string | undefined {
   const own = headers['x-service-token'] ?? headers['x-vault-token'];
   if (typeof own === 'string' && own !== '') return own;
-  const { authorization } = headers;
-  if (authorization === undefined || !authorization.startsWith('Bearer ')) return undefined;
+  const { authorization = '' } = headers;
+  // The name of a scheme is the same in any case (RFC 9110, 11.1).
+  if (!/^bearer /i.test(authorization)) return undefined;
   const token = authorization.slice('Bearer '.length).trim();
   return token === '' ? undefined : token;
 }
@@ -31,8 +32,10 @@ export const dialectOf = ({ headers }: Exchange): Dialect =>
  */
 export const DETAILS_HEADER = 'x-coffer-details';
 
-export function errorDetails({ headers }: Exchange, error: unknown): object | undefined {
-  if (headers[DETAILS_HEADER] === undefined) return undefined;
+export const wantsDetails = ({ headers }: Exchange): boolean => headers[DETAILS_HEADER] !== undefined;
+
+export function errorDetails(exchange: Exchange, error: unknown): object | undefined {
+  if (!wantsDetails(exchange)) return undefined;
   const known = asCofferError(error);
   if (known === undefined) return undefined;
   const { kind, message, field, hint } = known;

@@ -10,6 +10,10 @@ export interface Exchange {
   readonly body: RequestBody;
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
+  /** What the connection brought in its handshake, as `Call` has it; never from a header. Absent where there was none. */
+  readonly clientCertificates?: readonly string[];
+  /** A web page sent it that may; absent for all others, and for what no page sent. */
+  readonly isOfAllowedPage?: true;
   /** Calls the listener when the caller has hung up, or has its answer. */
   readonly onGone?: (listener: () => void) => void;
   /** Scheme, host and port of the listener, for links when the request names no believable host. */
@@ -40,3 +44,9 @@ export interface Answer {
   /** Absent means an empty body; a large one may come in pieces. */
   readonly body?: string | readonly Buffer[];
 }
+
+/** The same answer with more headers. */
+export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string>>): Answer => ({
+  ...answer,
+  headers: { ...answer.headers, ...headers },
+});

@@ -25,23 +25,34 @@ export interface HttpSettings {
 type SentExchange = Omit<Exchange, 'body' | 'onGone'>;
 type SentAnswer = Omit<Answer, 'body'>;
 
-/** HTTP over every operation of the catalogue. */
-export async function httpDoor(): Promise<DoorKind<HttpSettings>> {
+/** HTTP, and the same requests for doors that speak something else. */
+export interface HttpDoorKind extends DoorKind<HttpSettings> {
+  answer(service: Service, exchange: Exchange): Promise<Answer>;
+}
+
+/**
+ * HTTP over every operation of the catalogue.
+ * @param callers who can come in: whoever has a token, or nobody but the owner, who needs none.
+ */
+export async function httpDoor(callers: 'bearers' | 'owner' = 'bearers'): Promise<HttpDoorKind> {
   const routes = await loadRoutes(catalogue);
   let document: object | undefined;
   const describe = (): object => {
     document ??= describeApi(routes);
     return document;
   };
-  const apisOf = remembered((service: Service) => new Apis(service, routes, describe));
+  const apisOf = remembered((service: Service) => new Apis(service, routes, describe, callers === 'owner'));
   return {
     async open(service, { listen, tls }) {
       const apis = apisOf(service);
+      service.metrics.certificateEnds = tls?.ends;
       const listeners = await Listeners.open(listen, tls, (exchange) => answer(service, apis, exchange));
       return {
         addresses: listeners.addresses,
         renew({ tls: renewed }) {
-          if (renewed !== undefined) listeners.renewCertificate(renewed);
+          if (renewed === undefined) return;
+          listeners.renewCertificate(renewed);
+          service.metrics.certificateEnds = renewed.ends;
         },
         close: () => listeners.close(),
       };
@@ -51,6 +62,7 @@ export async function httpDoor(): Promise<DoorKind<HttpSettings>> {
       const { body: bytes = [], ...sent } = await apisOf(service).take(exchange).answer();
       return { head: sent, body: typeof bytes === 'string' ? [Buffer.from(bytes)] : bytes };
     },
+    answer: (service, exchange) => answer(service, apisOf(service), exchange),
     describe,
   };
 }
@@ -87,7 +99,7 @@ async function answerBeside(service: Service, exchange: Exchange, pending: Pendi
   const { body, onGone, ...head } = exchange;
   let place: Place | undefined;
   try {
-    place = lanes.enter(caller.accessor, body.mostBytes);
+    place = lanes.enter(caller.batch || caller.accessor, body.mostBytes);
     onGone?.(() => place?.leave());
     const bytes = await body.read().catch(() => undefined);
     const isWorthIt = pending.weight === 'unfolds' || (bytes?.length ?? 0) >= LARGE_BODY_BYTES;

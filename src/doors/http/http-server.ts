@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import { type SecureContextOptions, TLSSocket } from 'node:tls';
 import { type BusySocket, hangUp } from './client-errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { enableList } from './list-method.ts';
+import { PeerCertificates } from './peer-certificates.ts';
 import { answerAndHangUp, sendAnswer } from './send-answer.ts';
 
 export interface HttpServerOptions {
@@ -17,7 +19,17 @@ export interface HttpServerOptions {
 export interface TlsCertificate {
   readonly certificate: string;
   readonly key: string;
+  readonly clients: ClientCertificates;
+  /** When the certificate ends, in Unix seconds, for those who watch. */
+  readonly ends?: number;
 }
+
+/**
+ * Whether clients are asked for certificates. `asked`: whoever has one may show it, and any is taken, for it counts only where
+ * somebody logs in with it. With `authorities` (PEM) nobody gets in but whom they signed.
+ * @see docs/decisions/0183
+ */
+export type ClientCertificates = 'asked' | 'not asked' | { readonly authorities: string };
 
 /** Time for a whole request, as long as peers give it, and for its head. */
 const REQUEST_TIMEOUT_MS = 90_000;
@@ -36,6 +48,7 @@ export class HttpServer {
   readonly #answer: HttpServerOptions['answer'];
   readonly #maxRequestBytes: number;
   readonly #sockets = new Set<BusySocket>();
+  readonly #peers = new PeerCertificates();
   #isClosing = false;
 
   constructor(options: HttpServerOptions) {
@@ -44,6 +57,7 @@ export class HttpServer {
     this.server = nodeServer(options.tls);
     this.server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: BusySocket) => {
       this.#sockets.add(socket);
+      if (socket instanceof TLSSocket) this.#peers.met(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
     this.server.on('request', (request, response) => void this.#respond(request, response, nothing));
@@ -57,6 +71,7 @@ export class HttpServer {
 
   async #respond(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
     const body = new IncomingBody(request, this.#maxRequestBytes, invite);
+    const clientCertificates = this.#peers.of(request.socket);
     const answer = await this.#answer({
       method: request.method ?? '',
       target: request.url ?? '/',
@@ -64,6 +79,7 @@ export class HttpServer {
       body,
       onGone: (listener) => void response.once('close', listener),
       remoteAddress: request.socket.remoteAddress ?? '',
+      ...(clientCertificates === undefined ? {} : { clientCertificates }),
       origin: this.origin,
     });
     if (body.isLeftBehind) answerAndHangUp(response, answer);
@@ -106,8 +122,16 @@ function nodeServer(tls: TlsCertificate | undefined): Server {
   return createSecureServer({
     ...options,
     handshakeTimeout,
-    cert: tls.certificate,
-    key: tls.key,
-    minVersion: 'TLSv1.2',
+    ...secureContext(tls),
+    requestCert: tls.clients !== 'not asked',
+    rejectUnauthorized: typeof tls.clients === 'object',
   });
 }
+
+/** What connections that come from now on are made with. */
+export const secureContext = ({ certificate, key, clients }: TlsCertificate): SecureContextOptions => ({
+  cert: certificate,
+  key,
+  minVersion: 'TLSv1.2',
+  ...(typeof clients === 'object' ? { ca: clients.authorities } : {}),
+});

@@ -1,11 +1,12 @@
 import { isIPv6 } from 'node:net';
 import { invalid } from '../../ground/errors.ts';
+import type { ListenPlace } from '../../service/listening.ts';
 
 /** Where to listen, read from text. */
 export type ListenAddress = {
   /** Largest body in bytes. */
   readonly maxRequestBytes: number;
-} & ({ readonly host: string; readonly port: number } | { readonly socket: string });
+} & ListenPlace;
 
 export const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 

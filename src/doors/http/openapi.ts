@@ -86,7 +86,7 @@ function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<stri
     ...(route.method === 'LIST' ? [LIST_PARAMETER] : []),
     ...Object.entries(others)
       .filter(([, param]) => param.document === undefined && (!hasBody || operation.api === 'json-api'))
-      .map(([param, declared]) => describeParameter(param, 'query', declared)),
+      .flatMap(([param, declared]) => describeInQuery(param, declared)),
   ];
   return {
     operationId: uniqueId(name, ids),
@@ -119,6 +119,13 @@ const LIST_PARAMETER: ApiParameter = {
   description: 'Makes the request a listing.',
   schema: { type: 'boolean', enum: ['true'] },
 };
+
+/** A parameter that a query writes as several is described by some of them. */
+function describeInQuery(name: string, declared: Param<unknown>): readonly ApiParameter[] {
+  if (declared.query === undefined) return [describeParameter(name, 'query', declared)];
+  const part = { ...declared, schema: { type: 'string', description: declared.help } } as const;
+  return declared.query.names.map((written) => describeParameter(written, 'query', part));
+}
 
 function describeParameter(name: string, place: 'path' | 'query', param: Param<unknown> | undefined) {
   const { description = '', ...schema }: Schema = param?.schema ?? { type: 'string' };

@@ -2,15 +2,20 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { CofferError, invalid, placed, type Text, unavailable } from '../../ground/errors.ts';
+import { pemBlocks } from '../../ground/pem.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
-import type { TlsCertificate } from './http-server.ts';
+import type { ClientCertificates, TlsCertificate } from './http-server.ts';
 
 /** Where the certificate of a server lies: PEM files. */
 export interface TlsFiles {
   /** The certificate of the server first, then those that signed it. */
   readonly certificateFile: string;
   readonly keyFile: string;
+  /** Of the authorities of which every client must have a certificate. */
+  readonly clientAuthoritiesFile?: string | undefined;
+  /** Clients are not asked for certificates. */
+  readonly asksNoClient?: boolean | undefined;
 }
 
 /**
@@ -19,10 +24,11 @@ export interface TlsFiles {
  * @throws `unavailable` for a file that can't be read, or a key that others may read or write; `invalid` for what is no
  * certificate, no key, or not the key of the other.
  */
-export function readTlsFiles({ certificateFile, keyFile }: TlsFiles): TlsCertificate {
+export function readTlsFiles({ certificateFile, keyFile, ...clients }: TlsFiles): TlsCertificate {
   const certificate = readPem(certificateFile, 'tls');
   const key = readPem(keyFile, 'tls-key', readPrivateFile);
-  if (!firstCertificate(certificate, certificateFile).checkPrivateKey(privateKey(key, keyFile))) {
+  const first = firstCertificate(certificate, certificateFile);
+  if (!first.checkPrivateKey(privateKey(key, keyFile))) {
     throw refused(
       'tls-key',
       placed`${{ file: keyFile }} is not the key of the certificate in ${{ file: certificateFile }}`,
@@ -33,14 +39,27 @@ export function readTlsFiles({ certificateFile, keyFile }: TlsFiles): TlsCertifi
   } catch (cause) {
     throw refused('tls', placed`${{ file: certificateFile }} can't be used: ${reasonOf(cause)}`);
   }
-  return { certificate, key };
+  return { certificate, key, clients: readClients(clients), ends: first.validToDate.getTime() / 1000 };
 }
 
-function firstCertificate(pem: string, file: string): X509Certificate {
+function readClients({
+  clientAuthoritiesFile: file,
+  asksNoClient,
+}: Pick<TlsFiles, 'clientAuthoritiesFile' | 'asksNoClient'>): ClientCertificates {
+  if (file === undefined) return asksNoClient ? 'not asked' : 'asked';
+  const authorities = readPem(file, 'tls-client-ca');
+  const { blocks } = pemBlocks(authorities);
+  if (blocks.length === 0)
+    throw refused('tls-client-ca', placed`there is no certificate in ${{ file }}`, 'give a PEM file');
+  for (const { bytes } of blocks) firstCertificate(bytes, file, 'tls-client-ca');
+  return { authorities };
+}
+
+function firstCertificate(pem: string | Buffer, file: string, field: Field = 'tls'): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch {
-    throw refused('tls', placed`there is no certificate in ${{ file }}`, 'give a PEM file');
+    throw refused(field, placed`there is no certificate in ${{ file }}`, 'give a PEM file');
   }
 }
 
@@ -65,7 +84,9 @@ function readPem(path: string, field: string, read = readPublicFile): string {
   }
 }
 
-const refused = (field: 'tls' | 'tls-key', message: Text, hint?: string) => invalid(message, { field, hint });
+type Field = 'tls' | 'tls-key' | 'tls-client-ca';
+
+const refused = (field: Field, message: Text, hint?: string) => invalid(message, { field, hint });
 const readPublicFile = (path: string, _field: string): string => readFileSync(path, 'utf8');
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

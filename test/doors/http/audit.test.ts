@@ -112,6 +112,36 @@ describe('the audit trail of a server', () => {
     expect(statSync(auditFile).mode & 0o777).toBe(0o600);
   });
 
+  it('shows in clear what a mount is tuned to show, of its requests and of its answers, and of no other mount', async () => {
+    const { address, token, auditFile } = await audited();
+    const ask = (method: string, path: string, body?: object) =>
+      send(address, method, `/v1/${path}`, { token, ...(body && { body }) });
+    await ask('POST', 'sys/mounts/open', {
+      type: 'transit',
+      config: { audit_non_hmac_request_keys: ['context'] },
+    });
+    await ask('POST', 'sys/mounts/open/tune', { audit_non_hmac_response_keys: 'ciphertext,name' });
+    const item = { plaintext: 'c2VjcmV0', context: 'dGVuYW50LTc=' };
+    const hash = expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/);
+    const recordOf = (path: string) => recordsIn(auditFile).findLast(({ request }) => request.path === path);
+    const { json } = await ask('POST', 'open/encrypt/k', item);
+    expect(recordOf('open/encrypt/k')).toMatchObject({
+      request: { data: { plaintext: hash, context: item.context } },
+      response: { data: { ciphertext: json.data.ciphertext } },
+    });
+    const batch = await ask('POST', 'open/encrypt/k', { batch_input: [item] });
+    expect(recordOf('open/encrypt/k')).toMatchObject({
+      request: { data: { batch_input: [{ plaintext: hash, context: item.context }] } },
+      response: { data: { batch_results: [{ ciphertext: batch.json.data.batch_results[0].ciphertext }] } },
+    });
+    await ask('POST', 'transit/encrypt/k', item);
+    expect(recordOf('transit/encrypt/k')).toMatchObject({
+      request: { data: { plaintext: hash, context: hash } },
+      response: { data: { ciphertext: hash } },
+    });
+    expect(readFileSync(auditFile, 'utf8')).not.toContain(item.plaintext);
+  });
+
   it('is not filled by probes', async () => {
     const { address, auditFile } = await audited();
     for (const path of ['/v1/sys/health', '/v1/sys/seal-status', '/api/v2/ping', '/docs']) {

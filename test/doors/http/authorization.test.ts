@@ -52,8 +52,12 @@ const document = async (method: string, path: string, resource?: object) =>
   ).status;
 
 describe('a value that a policy denies', () => {
-  it.each([true, 'true', 't', 'T', '1', 1, 2])('is denied when it is spelled %j', async (exportable) => {
+  it.each([true, 'true', 't', 'T', '1', 1])('is denied when it is spelled %j', async (exportable) => {
     expect(await data('transit/keys/orders', { exportable })).toBe(403);
+  });
+
+  it('is no value when it is a number that no boolean is written as', async () => {
+    expect(await data('transit/keys/orders', { exportable: 2 })).toBe(400);
   });
 
   it('is denied though another parameter, which the path replaces, can not be read', async () => {

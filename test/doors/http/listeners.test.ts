@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, Server } from 'node:net';
@@ -16,6 +17,9 @@ describe('a listener', () => {
     expect(await send(address, 'LIST', '/v1/transit/keys', { ca: pem, token })).toMatchObject({
       status: 404,
     });
+    const { text } = await send(address, 'GET', '/v1/sys/metrics', { ca: pem, token });
+    const ends = new X509Certificate(pem).validToDate.getTime() / 1000;
+    expect(text).toContain(`coffer_tls_certificate_end_seconds ${ends}\n`);
     await expect(send(address, 'GET', '/v1/sys/health')).rejects.toThrow(/self-signed/);
     await expect(send(address.replace('https', 'http'), 'GET', '/v1/sys/health')).rejects.toThrow();
   });

@@ -6,7 +6,15 @@ import { childrenOf } from '../../hygiene/processes.ts';
 import { chat } from '../../servers/raw-http.ts';
 import { routePaths, spellings } from '../../servers/route-paths.ts';
 import type { ServerProcess } from '../../servers/server-process.ts';
-import { cleanUpAfterAll, issueToken, setPolicy, spawnServer, startServer } from '../../servers/serving.ts';
+import {
+  cleanUpAfterAll,
+  issueToken,
+  send,
+  setPolicy,
+  spawnServer,
+  startServer,
+  type TestServer,
+} from '../../servers/serving.ts';
 
 const MIB = 1024 * 1024;
 const BODY_BYTES = 32 * MIB;
@@ -33,15 +41,17 @@ const CHUNKED = 'Transfer-Encoding: chunked';
 
 describe('a large body of somebody without a token', () => {
   const afterwards = cleanUpAfterAll();
+  let server: TestServer;
   let port: number;
   beforeAll(async () => {
-    const { address } = await startServer({}, afterwards);
-    port = Number(new URL(address).port);
+    server = await startServer({}, afterwards);
+    port = Number(new URL(server.address).port);
   });
 
-  it.each(paths)(
-    'is answered before any of it has come, however the path is written: $method $path',
-    async ({ method, path }) => {
+  // Written out, because a long path in a template is cut.
+  it.each(paths.map(({ method, path }) => [`${method} ${path}`, method, path] as const))(
+    'is answered before any of it has come, however the path is written: %s',
+    async (_, method, path) => {
       const requests = spellings(path).flatMap((written) =>
         [LARGE, CHUNKED].map((framing) => ({ written, framing })),
       );
@@ -69,8 +79,21 @@ describe('a large body of somebody without a token', () => {
     ]);
   });
 
-  it('is not asked for when the client waits to be told to send it', async () => {
-    const waiting = head('POST', '/v1/transit/encrypt/x', `${LARGE}\r\nExpect: 100-continue`);
+  const root = (path: string, body: object) =>
+    send(server.address, 'POST', `/v1/auth/token/${path}`, { token: server.token, body });
+
+  it.each([
+    ['has none', async () => undefined],
+    [
+      'has one that is good elsewhere',
+      async () => {
+        await root('roles/bound', { token_bound_cidrs: '10.0.0.0/8' });
+        return (await root('create/bound', {})).json.auth.client_token;
+      },
+    ],
+  ])('is not asked for when the client waits to be told to send it, and %s', async (_, makeToken) => {
+    const token: string | undefined = await makeToken();
+    const waiting = head('POST', '/v1/transit/encrypt/x', `${LARGE}\r\nExpect: 100-continue`, token);
     const socket = connect(port, '127.0.0.1');
     socket.write(waiting);
     const [first] = (await once(socket, 'data')) as [Buffer];

@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
 import { asCofferError } from '../../../ground/errors.ts';
+import type { AskedRequest, Door, Result } from '../../../operations/asked-request.ts';
 import type { Operation } from '../../../operations/declaration/operation.ts';
-import { type Method, pathParams, routesOf } from '../../../operations/declaration/route.ts';
+import type { Method } from '../../../operations/declaration/route.ts';
+import { readQuery } from '../../../operations/json-api/query.ts';
 import { readDocument } from '../../../operations/json-api/request.ts';
-import {
-  type AskedRequest,
-  type Door,
-  isWelcome,
-  perform,
-  type Result,
-} from '../../../operations/perform.ts';
+import { isWelcome } from '../../../operations/perform.ts';
+import { perform } from '../../../operations/rate-limits.ts';
 import { type Match, RouteTable, routesUnder, type ServedRoute } from '../../../operations/routes.ts';
 import { policyPathsOf } from '../../../operations/tags/policy-paths.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import type { ServedCore } from '../../../service/served-core.ts';
 import { errorDetails, tokenOf } from '../credentials.ts';
-import type { Answer, Exchange } from '../exchange.ts';
+import { type Answer, type Exchange, withHeaders } from '../exchange.ts';
 import { type PendingRequest, settled } from '../pending-request.ts';
 import { parseObject, parseQuery } from '../request-body.ts';
 import {
@@ -29,8 +26,7 @@ import {
   refusedMediaType,
   UNAUTHORIZED,
 } from './documents.ts';
-
-export const JSON_API_PREFIX = '/api/v2/';
+import { JSON_API_PREFIX } from './prefix.ts';
 
 /** The prefix again as policies see it, so that no transit mount's rules can be meant. */
 const POLICY_PREFIX = 'api/v2/';
@@ -39,6 +35,8 @@ export interface JsonApiOptions {
   readonly routes: readonly ServedRoute[];
   readonly served: () => ServedCore | undefined;
   readonly failed: NoteFailure;
+  /** Nobody but the owner can come in: whatever token is sent counts for nothing. */
+  readonly byOwner?: boolean;
 }
 
 /** The tags API: `/api/v2`, in the manners of JSON:API. */
@@ -94,7 +92,7 @@ export class JsonApi {
       method: method ?? 'GET',
       path: POLICY_PREFIX + path,
       match,
-      token: tokenOf(exchange),
+      ...(this.#options.byOwner ? { token: undefined, byOwner: true } : { token: tokenOf(exchange) }),
       remoteAddress: exchange.remoteAddress,
       baseUrl: baseUrlOf(exchange),
       revision: await served.revision(),
@@ -103,7 +101,10 @@ export class JsonApi {
         policyPathsOf(core, decodeURIComponent(path), typeof match === 'string' ? {} : match.captures),
       async parameters(operation) {
         const body = method === 'GET' ? undefined : await exchange.body.read();
-        const sent = { ...queryBeside(operation, query), ...readDocument(operation, parseBody(body)) };
+        const sent = {
+          ...readQuery(operation, parseQuery(query)),
+          ...readDocument(operation, parseBody(body)),
+        };
         return { sent, recorded: typeof match === 'string' ? sent : { ...sent, ...match.captures } };
       },
     };
@@ -117,6 +118,9 @@ export class JsonApi {
         return refused === undefined ? undefined : resultOf(refused);
       },
       denied: () => MISSING,
+      tooOften: (seconds) =>
+        resultOf(withHeaders(TOO_OFTEN, { 'retry-after': String(seconds) }), 'rate limit quota exceeded'),
+      told: withHeaders,
       missing: () => MISSING,
       printed({ outcome }) {
         const answer = documentAnswer(outcome);
@@ -136,12 +140,15 @@ export class JsonApi {
     }
     const known = this.#options.failed(error);
     if (known === undefined) return resultOf(errorDocument(500), 'internal error');
-    return resultOf(coreErrorDocument(known, operation, errorDetails(exchange, known)), known.message);
+    const details = errorDetails(exchange, known);
+    return resultOf(coreErrorDocument(known, operation, details, this.#options.byOwner), known.message);
   }
 }
 
 const METHODS: Readonly<Record<string, Method>> = {
   GET: 'GET',
+  // The platform sends no body then.
+  HEAD: 'GET',
   POST: 'POST',
   PATCH: 'PATCH',
   DELETE: 'DELETE',
@@ -154,6 +161,7 @@ const resultOf = (answer: Answer, error?: string): Result<Answer> => ({
 });
 
 const SEALED = errorDocument(503, { detail: 'The store is sealed.' });
+const TOO_OFTEN = errorDocument(429, { detail: 'Too many requests.' });
 const UNRECORDED = errorDocument(503, { detail: 'The request could not be audited.' });
 const MALFORMED_PATH = errorDocument(400, { detail: 'the path is not percent-encoded UTF-8' });
 const MISSING = resultOf(NOT_FOUND, 'not found');
@@ -164,15 +172,6 @@ function isEncoded(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * The query without what a path of the operation carries, be it another one than was taken: what an operation is about is
- * in the path alone, which is what policies judge.
- */
-function queryBeside(operation: Operation, query: string): Readonly<Record<string, unknown>> {
-  const inPaths = new Set(routesOf(operation).flatMap(pathParams));
-  return Object.fromEntries(Object.entries(parseQuery(query)).filter(([name]) => !inPaths.has(name)));
 }
 
 class MalformedBody extends Error {}

@@ -1,3 +1,4 @@
+import type { WrapInfo } from '../../../access/wrapping.ts';
 import type { Operation, Outcome } from '../../../operations/declaration/operation.ts';
 import type { Answer } from '../exchange.ts';
 
@@ -16,12 +17,26 @@ export interface Labels {
   readonly mountType: string;
 }
 
+const JSON_ANSWER = { status: 200, contentType: JSON_TYPE, headers: NO_STORE } as const;
+
+/** The id belongs to the wrapped answer. */
+const printWrapInfo = (wrapInfo: WrapInfo): string =>
+  '{"request_id":"","lease_id":"","renewable":false,"lease_duration":0,"data":null' +
+  `,"wrap_info":${printInOrder(wrapInfo)},"warnings":null,"auth":null}\n`;
+
+/** What is kept of an answer for the one who unwraps it. */
+export function keptOf({ body }: Answer): string | undefined {
+  if (body === undefined) return undefined;
+  return (typeof body === 'string' ? body : Buffer.concat(body).toString()).trimEnd();
+}
+
 /**
  * A successful answer: the envelope, or 204 when there is nothing to say.
  * @param notes warnings about the request, which are lost when the answer has no body.
  */
 function envelope({ id, mountType }: Labels, outcome: Outcome<unknown>, notes: readonly string[]): Answer {
-  const { data, auth, topLevel, failedItems } = outcome;
+  const { data, auth, topLevel, failedItems, wrapInfo } = outcome;
+  if (wrapInfo !== undefined) return { ...JSON_ANSWER, body: printWrapInfo(wrapInfo) };
   if (outcome.nothingListed) return errorBody(404, []);
   if (data === undefined && auth === undefined && (outcome.warnings ?? []).length === 0) {
     return { status: 204, contentType: JSON_TYPE, headers: NO_STORE };
@@ -39,7 +54,7 @@ function envelope({ id, mountType }: Labels, outcome: Outcome<unknown>, notes: r
     const answer = { status, contentType: JSON_TYPE, headers: NO_STORE };
     return status === 204 || status === 304 ? answer : { ...answer, body };
   }
-  return { status: 200, contentType: JSON_TYPE, headers: NO_STORE, body: `${body}\n` };
+  return { ...JSON_ANSWER, status: outcome.statusCode ?? 200, body: `${body}\n` };
 }
 
 /** An answer without the envelope: health, seal status. */
@@ -57,6 +72,7 @@ export function printOutcome(
   if (outcome.text !== undefined) {
     return { status: 200, contentType: outcome.text.contentType, body: outcome.text.body };
   }
+  if (outcome.verbatim !== undefined) return { ...JSON_ANSWER, body: outcome.verbatim };
   return operation.bare ? bare(outcome.data, outcome.statusCode) : envelope(labels, outcome, notes);
 }
 
@@ -113,6 +129,7 @@ export const printSorted = (value: unknown): string => escapeHtml(sortedJson(val
 
 function sortedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = value as Readonly<Record<string, unknown>>;
   let printed = '';

@@ -4,8 +4,14 @@ import { text } from '../../../operations/declaration/params.ts';
 import { pathParams, printPath } from '../../../operations/declaration/route.ts';
 import type { ServedRoute } from '../../../operations/routes.ts';
 
+/** What can be done at a path, or below the one of a mount. */
+export interface Offer {
+  readonly routes: readonly ServedRoute[];
+  readonly isMount: boolean;
+}
+
 /** What `?help=1` on a path answers: what can be done there, from the declarations. It never does any of it. */
-export const pathHelp = (routesAt: (path: string) => readonly ServedRoute[]): Operation =>
+export const pathHelp = (offerAt: (path: string) => Offer): Operation =>
   operation({
     route: 'GET /sys/help/:path+',
     capability: 'read',
@@ -13,22 +19,28 @@ export const pathHelp = (routesAt: (path: string) => readonly ServedRoute[]): Op
     bare: true,
     params: { path: text({ help: 'A path of the API.', required: true }) },
     async run(_, { path }) {
-      const routes = routesAt(path);
+      const { routes, isMount } = offerAt(path);
       if (routes.length === 0) throw notFound('there is no help on this path', { field: 'path' });
-      return { data: { help: routes.map(helpOn).join('\n'), see_also: [], openapi: null } };
+      const help = isMount ? routes.map(headOf).join('') : routes.map(helpOn).join('\n');
+      return { data: { help, see_also: [], openapi: null } };
     },
   });
 
-function helpOn({ summary, operation: { params }, route }: ServedRoute): string {
-  const inPath = new Set(pathParams(route));
+function headOf({ summary, route }: ServedRoute): string {
   const path = printPath(
     route,
     (name) => `{${name}}`,
     (segment) => segment,
   );
-  const lines = Object.entries(params).map(([name, { help, schema }]) => {
+  return `${route.method} ${path}\n    ${summary}.\n`;
+}
+
+function helpOn(served: ServedRoute): string {
+  const { operation, route } = served;
+  const inPath = new Set(pathParams(route));
+  const lines = Object.entries(operation.params).map(([name, { help, schema }]) => {
     const kind = inPath.has(name) ? 'path' : (schema.type ?? 'any');
     return `    ${name} (${kind})\n        ${help}\n`;
   });
-  return `${route.method} ${path}\n    ${summary}.\n${lines.length === 0 ? '' : `\n${lines.join('')}`}`;
+  return `${headOf(served)}${lines.length === 0 ? '' : `\n${lines.join('')}`}`;
 }

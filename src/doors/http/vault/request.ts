@@ -1,3 +1,5 @@
+import { MOST_SECONDS } from '../../../ground/clock.ts';
+import { parseGoDuration } from '../../../ground/durations.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
 import type { Answer, Exchange } from '../exchange.ts';
 import { parseForm, parseObject, parseQuery } from '../request-body.ts';
@@ -11,6 +13,8 @@ export interface VaultRequest {
   readonly query: string;
   /** What can be done at the path is asked for, and nothing is done. */
   readonly isForHelp?: true;
+  /** Seconds for which the answer is to be wrapped; absent for an open one. */
+  readonly wrapTtl?: number;
 }
 
 /**
@@ -23,14 +27,36 @@ export function readVaultRequest(exchange: Exchange, prefix: string): VaultReque
   const query = mark === -1 ? '' : target.slice(mark + 1);
   const path = decodePath(target.slice(prefix.length, mark === -1 ? undefined : mark));
   if (path === undefined) return errorBody(400, ['the path is not percent-encoded UTF-8']);
-  const method = methodOf(exchange.method, path, query);
+  // Whatever the method: nobody who asks for help wants anything done.
+  const isForHelp = asksForHelp(query);
+  const method = isForHelp ? 'GET' : methodOf(exchange.method, path, query);
   if (typeof method !== 'string') return method;
   if (hasDotSegment(path)) return errorBody(400, ['relative paths not supported']);
-  if (method === 'LIST') return { method, path: path.replace(/\/$/, ''), query };
+  if (isForHelp) return { method, path, query, isForHelp };
+  const wrapTtl = readWrapTtl(exchange);
+  if (typeof wrapTtl === 'object') return wrapTtl;
+  const wrapping = wrapTtl === 0 ? {} : { wrapTtl };
+  if (method === 'LIST') return { method, path: path.replace(/\/$/, ''), query, ...wrapping };
+  if (method === 'POST' && REVOKED_PREFIX.test(path)) {
+    return { method, path: path.replace(/\/+$/, ''), query, ...wrapping };
+  }
   if (method === 'POST' && path.endsWith('/')) {
     return errorBody(400, ["cannot write to a path ending in '/'"]);
   }
-  return { method, path, query, ...(method === 'GET' && asksForHelp(query) ? { isForHelp: true } : {}) };
+  return { method, path, query, ...wrapping };
+}
+
+/** What is written here is a prefix, and people end it in a slash. */
+const REVOKED_PREFIX = /^sys\/(?:leases\/)?revoke-(?:prefix|force)\/.*[^/]\/+$/;
+
+/** Part of a second counts as one: an answer that is to be wrapped must not be open. */
+function readWrapTtl({ headers }: Exchange): number | Answer {
+  const given = String(headers['x-service-wrap-ttl'] || headers['x-vault-wrap-ttl'] || '0');
+  const seconds = parseGoDuration(given);
+  if (seconds >= 0 && seconds <= MOST_SECONDS) return Math.ceil(seconds);
+  const why =
+    seconds < 0 ? 'requested wrap ttl cannot be negative' : `time: invalid duration ${JSON.stringify(given)}`;
+  return errorBody(400, [`error parsing X-Vault-Wrap-TTL header: ${why}`]);
 }
 
 export const isAnswer = (value: VaultRequest | Answer): value is Answer => 'status' in value;
@@ -61,10 +87,10 @@ function methodOf(method: string, path: string, query: string): Method | Answer 
   return TRUE.test(list) ? 'LIST' : errorBody(400, []);
 }
 
+/** Any text will do, `false` as well: so does OpenBao. */
 function asksForHelp(query: string): boolean {
   if (!query.includes('help=')) return false;
-  const help = new URLSearchParams(query).get('help');
-  return help !== null && TRUE.test(help);
+  return Boolean(new URLSearchParams(query).get('help'));
 }
 
 /**
@@ -102,10 +128,6 @@ function withoutSwitches(values: Readonly<Record<string, unknown>>): Readonly<Re
 
 /** Headers whose meaning would be lost if they were ignored. */
 export function refusedHeader({ headers }: Exchange): Answer | undefined {
-  const wrapTtl = headers['x-vault-wrap-ttl'];
-  if (wrapTtl !== undefined && wrapTtl !== '' && wrapTtl !== '0') {
-    return errorBody(400, ['response wrapping is not supported: leave out the X-Vault-Wrap-TTL header']);
-  }
   const namespace = headers['x-vault-namespace'];
   if (typeof namespace === 'string' && !NO_NAMESPACE.has(namespace)) {
     return errorBody(404, ['namespace not found']);

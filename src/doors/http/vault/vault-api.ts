@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
+import { when } from '../../../ground/objects.ts';
 import type { Mount } from '../../../mounts/mounts.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
-import { type Core, NOBODY, resultOf } from '../../../operations/declaration/operation.ts';
+import type { AskedRequest, Door, Result } from '../../../operations/asked-request.ts';
+import { type Core, NOBODY, type Operation, resultOf } from '../../../operations/declaration/operation.ts';
 import { type Method, routesOf } from '../../../operations/declaration/route.ts';
-import {
-  type AskedRequest,
-  type Door,
-  isWelcome,
-  perform,
-  type Result,
-  spellingsOf,
-} from '../../../operations/perform.ts';
+import { isWelcome } from '../../../operations/perform.ts';
+import { perform } from '../../../operations/rate-limits.ts';
 import {
   type Match,
   mountedRoutes,
@@ -20,14 +16,16 @@ import {
   type ServedRoute,
 } from '../../../operations/routes.ts';
 import { run } from '../../../operations/runner.ts';
+import { spellingsOf } from '../../../operations/spellings.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import { mountEnd, type ServedCore } from '../../../service/served-core.ts';
-import { dialectOf, errorDetails, tokenOf } from '../credentials.ts';
-import type { Answer, Exchange } from '../exchange.ts';
+import { dialectOf, errorDetails, tokenOf, wantsDetails } from '../credentials.ts';
+import { type Answer, type Exchange, withHeaders } from '../exchange.ts';
 import { type PendingRequest, settled } from '../pending-request.ts';
 import { dataStatus } from '../status-codes.ts';
-import { errorBody, type Labels, parameterNotes, printOutcome, wrapped } from './envelope.ts';
-import { pathHelp } from './path-help.ts';
+import { ofWebPage } from './cors.ts';
+import { errorBody, keptOf, type Labels, parameterNotes, printOutcome, wrapped } from './envelope.ts';
+import { type Offer, pathHelp } from './path-help.ts';
 import { isAnswer, readParameters, readVaultRequest, refusedHeader, type VaultRequest } from './request.ts';
 
 export const VAULT_PREFIX = '/v1/';
@@ -44,6 +42,8 @@ export interface VaultApiOptions {
   /** For the few operations that are answered while it is not. */
   readonly sealedCore: Core;
   readonly failed: NoteFailure;
+  /** Nobody but the owner can come in: whatever token is sent counts for nothing. */
+  readonly byOwner?: boolean;
 }
 
 /** The API of the Vault family: `/v1`. */
@@ -63,7 +63,7 @@ export class VaultApi {
       routes.filter(({ operation, route }) => operation.unfolds && route.mount !== undefined),
     );
     this.#options = options;
-    const operation = pathHelp((path) => this.#routesAt(path));
+    const operation = pathHelp((path) => this.#offerAt(path));
     const [route] = routesOf(operation);
     if (route === undefined) throw new Error('help has no route');
     this.#help = { name: 'help', summary: '', operation, route };
@@ -71,6 +71,13 @@ export class VaultApi {
 
   /** Reads what is asked for, and nothing of the body. */
   take(exchange: Exchange): PendingRequest {
+    const { origin } = exchange.headers;
+    if (origin === undefined) return this.#take(exchange);
+    const store = () => this.#options.served()?.core.store;
+    return ofWebPage(exchange, origin, store, (seen) => this.#take(seen));
+  }
+
+  #take(exchange: Exchange): PendingRequest {
     const request = readVaultRequest(exchange, VAULT_PREFIX);
     if (isAnswer(request)) return settled(request);
     const refusal = refusedHeader(exchange);
@@ -104,7 +111,7 @@ export class VaultApi {
   async #route(exchange: Exchange, request: VaultRequest): Promise<Answer> {
     const own = request.isForHelp ? 'unsupported-path' : this.#own.match(request.method, request.path);
     const served = this.#options.served();
-    if (typeof own === 'object' && isOpen(own)) {
+    if (typeof own === 'object' && isProbe(own)) {
       return this.#answerAnybody(exchange, request, own, served?.core);
     }
     if (own === 'unsupported-operation' && this.#own.isOpen(request.path)) {
@@ -131,28 +138,28 @@ export class VaultApi {
     const { operation } = match.served;
     if (core === undefined && !operation.whileSealed) return SEALED;
     // The one thing that a page in somebody's browser could do here: it can send this, though not read the answer.
-    if (request.method === 'POST' && exchange.headers.origin !== undefined) {
-      return errorBody(403, ['requests of web pages are refused']);
+    if (request.method === 'POST' && isOfStrangePage(exchange)) {
+      return OF_WEB_PAGE.answer;
     }
     const body = request.method === 'POST' ? await exchange.body.read(MAX_STRANGER_BODY_BYTES) : undefined;
-    const sent = readParameters(request, exchange, body, 'rounded');
-    // Thousands of other names would be copied and sorted for nothing.
-    const known = Object.keys(operation.params).filter((name) => Object.hasOwn(sent, name));
-    const raw = { ...Object.fromEntries(known.map((name) => [name, sent[name]])), ...match.captures };
+    const raw = { ...readKnown(operation, request, exchange, body), ...match.captures };
     const call = { core: core ?? this.#options.sealedCore, caller: NOBODY };
     const labels = { id: randomUUID(), mountType: mountTypeOf(request.path, undefined) };
     return printOutcome(labels, operation, await run(call, operation, raw), []);
   }
 
-  #routesAt(path: string): readonly ServedRoute[] {
+  #offerAt(path: string): Offer {
     const own = this.#own.at(path);
-    const mount = own.length > 0 ? undefined : this.#options.served()?.mountOf(path);
+    // The slash is for a mount's own path.
+    const mount = own.length > 0 ? undefined : this.#options.served()?.mountOf(`${path}/`);
     const table = mount && this.#mounted.get(mount.type);
-    return table?.at(path.slice((mount?.path.length ?? 0) + 1)) ?? own;
+    if (mount === undefined || table === undefined) return { routes: own, isMount: false };
+    const rest = path.slice(mount.path.length + 1);
+    return rest === '' ? { routes: table.routes, isMount: true } : { routes: table.at(rest), isMount: false };
   }
 
   async #ask(exchange: Exchange, request: VaultRequest, served: ServedCore): Promise<AskedRequest> {
-    const { method, path } = request;
+    const { method, path, wrapTtl } = request;
     // Asked for once: what the store held when the request had come in is what it is answered from.
     const revision = await served.revision();
     const own = this.#own.match(method, path);
@@ -162,6 +169,8 @@ export class VaultApi {
     const match = request.isForHelp
       ? { served: this.#help, captures: { path } }
       : (table?.match(method, path.slice((mount?.path.length ?? 0) + 1)) ?? own);
+    const isOpenPath =
+      match === 'unsupported-operation' && table?.isOpen(path.slice((mount?.path.length ?? 0) + 1)) === true;
     const limit = isOpen(match)
       ? MAX_STRANGER_BODY_BYTES
       : isSystemPath(path)
@@ -173,31 +182,48 @@ export class VaultApi {
       path,
       match,
       ...(mount === undefined ? {} : { mount }),
-      token: tokenOf(exchange),
+      ...(this.#options.byOwner ? { token: undefined, byOwner: true } : { token: tokenOf(exchange) }),
       dialect: dialectOf(exchange),
+      ...(wrapTtl === undefined ? {} : { wrapTtl }),
       remoteAddress: exchange.remoteAddress,
+      ...when(exchange.clientCertificates !== undefined, {
+        clientCertificates: exchange.clientCertificates,
+      }),
       revision,
+      isOpenPath,
       policyPrefix: '',
-      policyPaths: () => ({ paths: spellingsOf(path, match) }),
-      async parameters() {
+      policyPaths: () => ({ paths: spellingsOf(path, match, mount) }),
+      async parameters(operation) {
         const body = method === 'POST' ? await exchange.body.read(limit) : undefined;
-        const sent = readParameters(request, exchange, body);
+        const sent =
+          isOpen(match) && mount === undefined
+            ? readKnown(operation, request, exchange, body)
+            : readParameters(request, exchange, body);
         return { sent, recorded: sent };
       },
     };
   }
 
-  #door(exchange: Exchange, { id, method, path, mount }: AskedRequest): Door<Answer> {
+  #door(exchange: Exchange, { id, method, path, match, mount, isOpenPath }: AskedRequest): Door<Answer> {
+    const isOfWebPage = isOpen(match) && mount !== undefined && isOfStrangePage(exchange);
     return {
       unauthenticated: () => UNAUTHENTICATED,
+      ...(isOfWebPage ? { refused: () => OF_WEB_PAGE } : {}),
       denied: () => PERMISSION_DENIED,
-      missing: (match) => missing(match, path, mount),
+      tooOften: (seconds) => tooOften(path, seconds),
+      told: withHeaders,
+      missing: (found) => (isOpenPath ? UNSUPPORTED_LOGIN : missing(found, path, mount)),
       printed({ operation, outcome, captures, sent, unrecognized }) {
         const notes = parameterNotes(unrecognized, captures, sent);
         const labels: Labels = { id, mountType: mountTypeOf(path, mount) };
-        const answer = printOutcome(labels, operation, outcome, notes);
-        return { answer, status: answer.status, data: resultOf(outcome) };
+        const details = outcome.existing && wantsDetails(exchange);
+        const shown = details ? { ...outcome, topLevel: { coffer: { existing: true } } } : outcome;
+        const answer = printOutcome(labels, operation, shown, notes);
+        const { wrapInfo } = outcome;
+        const told = wrapInfo === undefined ? {} : { wrapInfo };
+        return { answer, status: answer.status, data: resultOf(outcome), ...told };
       },
+      kept: keptOf,
       failed: (error) => this.#failure(exchange, method, error),
       unrecorded: (error) => this.#failure(exchange, method, error).answer,
     };
@@ -213,8 +239,29 @@ export class VaultApi {
   }
 }
 
+/** What an operation knows of what a stranger sent: thousands of other names would be copied, sorted and hashed for nothing. */
+function readKnown(
+  { params }: Operation,
+  request: VaultRequest,
+  exchange: Exchange,
+  body: Buffer | undefined,
+): Readonly<Record<string, unknown>> {
+  const sent = readParameters(request, exchange, body, 'rounded');
+  const known = Object.keys(params).filter((name) => Object.hasOwn(sent, name));
+  return Object.fromEntries(known.map((name) => [name, sent[name]]));
+}
+
+/** Nobody said that it may come from there. */
+const isOfStrangePage = ({ headers, isOfAllowedPage }: Exchange): boolean =>
+  headers.origin !== undefined && !isOfAllowedPage;
+
+/** Without a good token. */
 const isOpen = (match: Match): boolean =>
-  typeof match !== 'string' && match.served.operation.unauthenticated === true;
+  typeof match !== 'string' &&
+  (match.served.operation.unauthenticated ?? match.served.operation.strangers) === true;
+
+const isProbe = ({ served }: Exclude<Match, string>): boolean =>
+  served.operation.unauthenticated === true && served.operation.whileSealed === true;
 
 const refusal = (status: number, text: string): Result<Answer> => ({
   answer: errorBody(status, [text]),
@@ -227,6 +274,13 @@ const TOO_LARGE = errorBody(413, ['http: request body too large']);
 const UNAUTHENTICATED = refusal(403, 'permission denied');
 const PERMISSION_DENIED = refusal(403, wrapped('permission denied'));
 const UNSUPPORTED_OPERATION = refusal(405, wrapped('unsupported operation'));
+const UNSUPPORTED_LOGIN = refusal(405, 'unsupported operation');
+const OF_WEB_PAGE = refusal(403, 'requests of web pages are refused');
+
+function tooOften(path: string, seconds: number): Result<Answer> {
+  const { answer, ...result } = refusal(429, `request path "${path}": rate limit quota exceeded`);
+  return { ...result, answer: withHeaders(answer, { 'retry-after': String(seconds) }) };
+}
 
 function missing(match: Extract<Match, string>, path: string, mount: Mount | undefined): Result<Answer> {
   if (match === 'unsupported-operation') return UNSUPPORTED_OPERATION;

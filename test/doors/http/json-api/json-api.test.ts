@@ -2,15 +2,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import {
   cleanUpAfterAll,
   issueToken,
-  type SendOptions,
   send,
   setPolicy,
   startServer,
   type TestServer,
 } from '../../../servers/serving.ts';
-
-const MEDIA_TYPE = 'application/vnd.api+json';
-const NOT_FOUND = '{"errors":[{"status":"404","title":"not found"}]}';
+import { callerOf, MEDIA_TYPE, NOT_FOUND, named } from './api.ts';
 
 let server: TestServer;
 const afterwards = cleanUpAfterAll();
@@ -19,26 +16,7 @@ beforeAll(async () => {
   await call('POST', 'organizations', { data: { type: 'organizations', attributes: { name: 'acme' } } });
 });
 
-interface Options extends SendOptions {
-  /** Instead of the owner's; null sends none. */
-  readonly as?: string | null;
-}
-
-/** As go-tfe sends: bearer token, media type on everything but GET, even without a body. */
-function call(method: string, path: string, body?: unknown, { as = server.token, ...options }: Options = {}) {
-  return send(server.address, method, `/api/v2/${path}`, {
-    body,
-    ...options,
-    headers: {
-      accept: MEDIA_TYPE,
-      ...(as === null ? {} : { authorization: `Bearer ${as}` }),
-      ...(method === 'GET' ? {} : { 'content-type': MEDIA_TYPE }),
-      ...options.headers,
-    },
-  });
-}
-
-const named = (...names: string[]) => names.map((name) => ({ type: 'tags', attributes: { name } }));
+const call = callerOf(() => server);
 
 async function newWorkspace(name: string, ...tags: string[]): Promise<string> {
   const { json, status } = await call('POST', 'organizations/acme/workspaces', {
@@ -93,9 +71,24 @@ describe('media types', () => {
     expect(reply.status).toBe(status);
     if (status === 415) {
       expect(reply.json).toEqual({
-        errors: [{ status: '415', title: 'unsupported media type', source: { header: 'Content-Type' } }],
+        errors: [
+          {
+            status: '415',
+            title: 'unsupported media type',
+            detail: expect.stringContaining(`Send ${MEDIA_TYPE}`),
+            source: { header: 'Content-Type' },
+          },
+        ],
       });
     }
+  });
+
+  it('a deletion without a body needs none', async () => {
+    const id = await newWorkspace('deleted-plainly');
+    const { status } = await send(server.address, 'DELETE', `/api/v2/workspaces/${id}`, {
+      headers: { authorization: `Bearer ${server.token}` },
+    });
+    expect(status).toBe(204);
   });
 
   it('a change without any is refused', async () => {

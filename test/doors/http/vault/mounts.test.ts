@@ -64,7 +64,11 @@ describe('the settings of a mount', () => {
   });
 
   it.each([
-    ['a usual time above the longest', { default_lease_ttl: 20, max_lease_ttl: 10 }, 'would be less than'],
+    [
+      'a usual time above the longest',
+      { default_lease_ttl: 20, max_lease_ttl: 10 },
+      'greater than given max',
+    ],
     [
       'a usual time above the longest of the server',
       { default_lease_ttl: '769h' },
@@ -92,11 +96,41 @@ describe('help on a path', () => {
     expect(text).not.toContain(String(key));
   });
 
+  it.each([
+    ['POST', '?help=1'],
+    ['PUT', '?help=false'],
+    ['DELETE', '?help=yes'],
+    ['LIST', '?help=1'],
+    ['PATCH', '?list=perhaps&help=1'],
+  ])('is all that a %s with %s gets', async (method, query) => {
+    await call('POST', '/v1/transit/keys/stays');
+    await call('POST', '/v1/transit/keys/stays/config', { body: { deletion_allowed: true } });
+    const { status, json } = await call(method, `/v1/transit/keys/stays${query}`);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ help: expect.stringContaining('keys/{name}') });
+    await call(method, `/v1/transit/keys/comes${query}`, { body: {} });
+    const { keys } = await dataOf('/v1/transit/keys?list=true');
+    expect(keys).toContain('stays');
+    expect(keys).not.toContain('comes');
+  });
+
   it('is there for paths of the server, and 404 for those that are none', async () => {
     const { json } = await call('GET', '/v1/sys/mounts/transit/tune?help=true');
     expect((json as { help: string }).help).toMatch(/^(?:GET|POST) sys\/mounts\/\{path\}\/tune\n/);
     expect((await call('GET', '/v1/transit/nothing/here?help=1')).status).toBe(404);
   });
+
+  it.each(['/v1/transit?help=1', '/v1/transit/?help=1'])(
+    'lists all that a mount offers: %s',
+    async (path) => {
+      const { status, json } = await call('GET', path);
+      expect(status).toBe(200);
+      const { help } = json as { help: string };
+      expect(help).toContain('POST encrypt/{name}\n    Encrypt a value with a named key.\n');
+      expect(help).toContain('GET backup/{name}\n');
+      expect(help).not.toContain('(path)');
+    },
+  );
 
   it('is not for those without a token', async () => {
     expect((await send(server.address, 'GET', '/v1/sys/health?help=1')).status).toBe(403);

@@ -265,16 +265,6 @@ describe('a caller of /v1', () => {
     expect([stranger.status, stranger.json.errors]).toEqual([403, ['permission denied']]);
   });
 
-  it('is not given an unwrapped answer who asked for a wrapped one', async () => {
-    const { status, json } = await call('GET', '/v1/transit/keys/orders', {
-      headers: { 'x-vault-wrap-ttl': '60s' },
-    });
-    expect([status, json.errors]).toEqual([
-      400,
-      ['response wrapping is not supported: leave out the X-Vault-Wrap-TTL header'],
-    ]);
-  });
-
   it.each(['', 'root', 'root/', '/'])('may name the root namespace as %j', async (namespace) => {
     const { status } = await call('GET', '/v1/transit/keys/orders', {
       headers: { 'x-vault-namespace': namespace },

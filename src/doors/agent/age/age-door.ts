@@ -1,0 +1,201 @@
+import type { Offer } from '../../../access/doors.ts';
+import { wipe } from '../../../ground/bytes.ts';
+import { asCofferError, type CofferError, denied, invalid } from '../../../ground/errors.ts';
+import { recipientVersions, unwrapStanzas } from '../../../operations/age-keys.ts';
+import { FILE_KEY_BYTES, type Stanza } from '../../../transit/envelope/age/header.ts';
+import { ageRecipient, type Recipient } from '../../../transit/envelope/age/recipients.ts';
+import type { OpenDoor } from '../agent-door.ts';
+import type { Desk } from '../desk.ts';
+import { Conversation } from './conversation.ts';
+import { type KeyName, parsePluginIdentity, parsePluginRecipient } from './names.ts';
+
+/** The two state machines of plugins, by the names that age starts them with. */
+export const MACHINES = ['recipient-v1', 'identity-v1'] as const;
+
+/** More of one kind than anybody has. */
+const MOST = 4096;
+const POST_QUANTUM = 'postquantum';
+
+/**
+ * Plugins of age: the program that age starts tells in its first line which of the two it is to be, and passes on what comes.
+ * A recipient is the public half of a key of the store, and an identity the key itself: the stanzas are those of age, so that
+ * files can be opened and written with and without the plugin.
+ */
+export const openAgeDoor: OpenDoor = (desk) => (connection) => {
+  connection.on('error', () => undefined);
+  const gone = new AbortController();
+  connection.once('close', () => gone.abort());
+  const conversation = new Conversation(connection);
+  const work = async (): Promise<void> => {
+    const machine = await conversation.line();
+    await runMachine(conversation, machine, desk, gone.signal);
+  };
+  work().catch((error: unknown) => {
+    if (asCofferError(error) === undefined) desk.defect(error);
+    connection.destroy();
+  });
+};
+
+/** Speaks as one of the two, to the end. @throws `invalid` when the other side does not keep to the protocol. */
+export async function runMachine(
+  conversation: Conversation,
+  machine: string,
+  desk: Desk,
+  gone: AbortSignal,
+): Promise<void> {
+  if (machine === 'recipient-v1') await wrapFileKeys(conversation, desk);
+  else if (machine === 'identity-v1') await unwrapFileKeys(conversation, desk, gone);
+  else throw invalid('this is no machine of a plugin');
+  conversation.end();
+}
+
+/** Someone whom a file is for, in the words of the other side. */
+interface Named {
+  readonly what: 'recipient' | 'identity';
+  readonly text: string;
+  /** Counted for each of the two by itself. */
+  readonly index: number;
+}
+
+async function wrapFileKeys(conversation: Conversation, desk: Desk): Promise<void> {
+  const named: Named[] = [];
+  const fileKeys: Buffer[] = [];
+  let wantsLabels = false;
+  await told(conversation, ({ type, args: [text = ''], body }) => {
+    const what = ADDING[type];
+    if (what !== undefined) {
+      named.push({ what, text, index: named.filter((other) => other.what === what).length });
+    }
+    if (type === 'wrap-file-key') fileKeys.push(fileKey(body));
+    if (type === 'extension-labels') wantsLabels = true;
+    refuseMore(named.length + fileKeys.length);
+  });
+  const recipients: Recipient[] = [];
+  for (const one of named) {
+    const recipient = await orSay(conversation, one, () => recipientOf(desk, one));
+    if (recipient !== undefined) recipients.push(recipient);
+  }
+  // With an error nothing is wrapped.
+  if (recipients.length < named.length) return;
+  const isQuantum = recipients.length > 0 && recipients.every(({ group }) => group === 'post-quantum');
+  if (wantsLabels && isQuantum) await conversation.say('labels', [POST_QUANTUM]);
+  for (const [index, key] of fileKeys.entries()) {
+    for (const recipient of recipients) {
+      const { type, args, body } = await recipient.wrap(key);
+      await conversation.say('recipient-stanza', [String(index), type, ...args], body);
+    }
+    wipe(key);
+  }
+}
+
+const ADDING: Readonly<Record<string, Named['what']>> = {
+  'add-recipient': 'recipient',
+  'add-identity': 'identity',
+};
+
+/** The latest version of the key that is named. */
+async function recipientOf(desk: Desk, { what, text }: Named): Promise<Recipient> {
+  const name = what === 'recipient' ? parsePluginRecipient(text) : parsePluginIdentity(text);
+  const [offer] = await offersFor(desk, name);
+  const { mount, key } = requiredOffer(offer);
+  const latest = (await recipientVersions(desk, key, mount)).at(-1);
+  if (latest === undefined) throw invalid(`${key} is no key of age`);
+  return ageRecipient(latest.recipient);
+}
+
+async function unwrapFileKeys(conversation: Conversation, desk: Desk, gone: AbortSignal): Promise<void> {
+  const named: Named[] = [];
+  const files = new Map<string, Stanza[]>();
+  let count = 0;
+  await told(conversation, ({ type, args, body }) => {
+    const [first = ''] = args;
+    if (type === 'add-identity') named.push({ what: 'identity', text: first, index: named.length });
+    if (type === 'recipient-stanza') {
+      const [index = '', kind = '', ...rest] = args;
+      const stanzas = files.get(index) ?? [];
+      stanzas.push({ type: kind, args: rest, body });
+      files.set(index, stanzas);
+    }
+    count += 1;
+    refuseMore(count);
+  });
+  for (const [index, stanzas] of files) {
+    for (const one of named) {
+      const found = await orSay(conversation, one, () => unwrapped(desk, one, stanzas, gone));
+      if (found === undefined || found === 'none') continue;
+      await conversation.say('file-key', [index], found);
+      wipe(found);
+      break;
+    }
+  }
+}
+
+async function unwrapped(
+  desk: Desk,
+  { text }: Named,
+  stanzas: readonly Stanza[],
+  gone: AbortSignal,
+): Promise<Buffer | 'none'> {
+  const name = parsePluginIdentity(text);
+  const offers = await offersFor(desk, name);
+  if (name !== undefined) requiredOffer(offers[0]);
+  for (const offer of offers) {
+    const { key, mount } = offer;
+    const versions = await recipientVersions(desk, key, mount);
+    if (versions.length === 0) continue;
+    await desk.consent(offer, 'open a file', gone);
+    const found = await unwrapStanzas(desk, { name: key, mount, versions }, stanzas);
+    if (found !== undefined) return found;
+  }
+  return 'none';
+}
+
+const offersFor = async (desk: Desk, name: KeyName | undefined): Promise<readonly Offer[]> =>
+  (await desk.offers()).filter(
+    ({ mount, key }) => name === undefined || (mount === name.mount && key === name.key),
+  );
+
+function requiredOffer(offer: Offer | undefined): Offer {
+  if (offer !== undefined) return offer;
+  throw denied('this key is not offered to age', { hint: 'run "coffer agent offer NAME --age"' });
+}
+
+/** Everything up to `done`; what is not known is passed over, as newer clients say more. */
+async function told(conversation: Conversation, take: (stanza: Stanza) => void): Promise<void> {
+  for (;;) {
+    const stanza = await conversation.next();
+    if (stanza.type === 'done') return;
+    take(stanza);
+  }
+}
+
+function refuseMore(count: number): void {
+  if (count > MOST) throw invalid('that is more than any file has');
+}
+
+function fileKey(body: Buffer): Buffer {
+  if (body.length !== FILE_KEY_BYTES) throw invalid('that is no file key');
+  return body;
+}
+
+/** Says why something can't be done. What is about the store, and not about who is named, is an error of the plugin. */
+async function orSay<T>(
+  conversation: Conversation,
+  { what, index }: Named,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined) throw error;
+    const about = OF_NAMED.has(known.kind) ? [what, String(index)] : ['internal'];
+    await conversation.say('error', about, said(known));
+    return undefined;
+  }
+}
+
+const OF_NAMED: ReadonlySet<string> = new Set(['invalid', 'denied', 'not-found', 'unsupported']);
+
+const said = ({ message, hint }: CofferError): string =>
+  hint === undefined ? message : `${message} (${hint})`;

@@ -1,0 +1,94 @@
+import type { Duplex } from 'node:stream';
+import { invalid } from '../../../ground/errors.ts';
+import { printStanza, type Stanza, unpadded } from '../../../transit/envelope/age/header.ts';
+
+/** No line of a file's header, and no name, is longer. */
+const MOST_LINE_BYTES = 16 * 1024;
+/** What one file may have in its header, with room for many files at once. */
+const MOST_BYTES = 8 * 2 ** 20;
+const COLUMNS = 64;
+const NEWLINE = 0x0a;
+
+/** Puts lines together to stanzas, as they stand in the header of a file, too. */
+export class StanzaLines {
+  #head: { readonly type: string; readonly args: readonly string[] } | undefined;
+  #body = '';
+
+  /** @returns the stanza that the line completes. @throws `invalid` for a line that is no part of one, `inauthentic` for its body. */
+  add(line: string): Stanza | undefined {
+    if (this.#head === undefined) {
+      const words = line.split(' ');
+      const [arrow, type, ...args] = words;
+      const isWhole = arrow === '->' && words.every((word) => /^[\x21-\x7e]+$/.test(word));
+      if (!isWhole || type === undefined) throw invalid('a stanza begins otherwise');
+      this.#head = { type, args };
+      return undefined;
+    }
+    if (line.length > COLUMNS) throw invalid('a line of a stanza is too long');
+    this.#body += line;
+    if (this.#body.length > MOST_LINE_BYTES) throw invalid('a stanza is too long');
+    if (line.length === COLUMNS) return undefined;
+    const stanza = { ...this.#head, body: unpadded(this.#body) };
+    this.#head = undefined;
+    this.#body = '';
+    return stanza;
+  }
+}
+
+/** Stanzas one after the other, as age and its plugins exchange them. */
+export class Conversation {
+  readonly #connection: Duplex;
+  readonly #stanzas = new StanzaLines();
+  #held: Buffer = Buffer.alloc(0);
+  #bytes = 0;
+  readonly #come: AsyncIterator<Buffer>;
+
+  constructor(connection: Duplex) {
+    this.#connection = connection;
+    this.#come = connection.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
+  }
+
+  /** @throws `invalid` for what is none, and at the end. */
+  async line(): Promise<string> {
+    for (;;) {
+      const end = this.#held.indexOf(NEWLINE);
+      if (end > MOST_LINE_BYTES || (end === -1 && this.#held.length > MOST_LINE_BYTES)) {
+        throw invalid('a line is too long');
+      }
+      if (end !== -1) {
+        const line = this.#held.toString('latin1', 0, end);
+        this.#held = this.#held.subarray(end + 1);
+        return line;
+      }
+      const { value, done } = await this.#come.next();
+      if (done) throw invalid('it ends in the middle');
+      this.#bytes += value.length;
+      if (this.#bytes > MOST_BYTES) throw invalid('it has no end');
+      this.#held = Buffer.concat([this.#held, value]);
+    }
+  }
+
+  /** The next one. @throws as `line`. */
+  async next(): Promise<Stanza> {
+    for (;;) {
+      const stanza = this.#stanzas.add(await this.line());
+      if (stanza !== undefined) return stanza;
+    }
+  }
+
+  /** Says something, and waits for the answer to it. */
+  async say(type: string, args: readonly string[] = [], body: string | Uint8Array = ''): Promise<Stanza> {
+    this.#write(type, args, body);
+    return this.next();
+  }
+
+  /** Says the last thing. */
+  end(): void {
+    this.#write('done', [], '');
+    this.#connection.end();
+  }
+
+  #write(type: string, args: readonly string[], body: string | Uint8Array): void {
+    this.#connection.write(printStanza({ type, args, body: Buffer.from(body) }));
+  }
+}

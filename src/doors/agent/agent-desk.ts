@@ -1,0 +1,65 @@
+import type { TokenIdentity } from '../../access/access.ts';
+import { doorIdentity } from '../../access/door-identity.ts';
+import type { Offer } from '../../access/doors.ts';
+import { CofferError, denied } from '../../ground/errors.ts';
+import type { Operation } from '../../operations/declaration/operation.ts';
+import { loadOperation } from '../../operations/runner.ts';
+import type { Agent } from '../../service/agent/agent.ts';
+import type { ServedCore } from '../../service/served-core.ts';
+import type { AgentDoorKind } from './agent-door.ts';
+import type { Ask, Desk } from './desk.ts';
+import { rulesOf } from './offered-rules.ts';
+import { performAs } from './perform-as.ts';
+
+/** What is offered through one door now, and who comes in through it. */
+interface Opening {
+  readonly offers: readonly Offer[];
+  readonly identity: TokenIdentity;
+}
+
+/**
+ * The desk of a door to the store that an agent holds open: what is offered is kept in the store, and looked up for each request.
+ * @param ask undefined where nobody can be asked.
+ */
+export function agentDesk(agent: Agent, kind: AgentDoorKind, ask: Ask | undefined): Desk {
+  const openings = new WeakMap<readonly Offer[], Opening>();
+  const open = async (served: ServedCore): Promise<Opening> => {
+    await served.revision();
+    const offers = await served.access.doors.offers(kind.name);
+    const known = openings.get(offers);
+    if (known !== undefined) return known;
+    const opening = { offers, identity: doorIdentity(kind.name, await rulesOf(kind, offers)) };
+    openings.set(offers, opening);
+    return opening;
+  };
+  const served = (): ServedCore => {
+    const core = agent.service.served;
+    if (core !== undefined) return core;
+    throw new CofferError('sealed', 'the store is locked', { hint: 'run "coffer unlock"' });
+  };
+  return {
+    offers: () => agent.with(false, async () => (await open(served())).offers),
+    async run(words, raw, mount) {
+      const operation = await loadOperation(words);
+      return agent.with(isUse(operation), async () => {
+        const core = served();
+        const { identity } = await open(core);
+        return performAs(core, identity, { operation, raw, mount }, agent.service.failed);
+      });
+    },
+    consent: consentBy(kind, ask),
+    defect: (error) => void agent.service.failed(error),
+  };
+}
+
+/** Who only looks does not keep the store open. */
+const isUse = ({ capability }: Operation): boolean => capability !== 'read' && capability !== 'list';
+
+/** Asks before a key is used, where that was said when it was offered. */
+export const consentBy =
+  ({ name }: AgentDoorKind, ask: Ask | undefined): Desk['consent'] =>
+  async ({ key, confirm }, what, gone) => {
+    if (!confirm) return;
+    if (await ask?.(`Let ${name} use the key ${key} to ${what}?`, gone)) return;
+    throw denied(ask === undefined ? 'there is nobody to ask' : 'it was not allowed');
+  };

@@ -1,0 +1,176 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { pause } from '../../ground/pause.ts';
+import type { Agent } from '../../service/agent/agent.ts';
+import { AGENT_CALLS, type AgentCalls, portOver, type SentRequest } from '../../service/agent/calls.ts';
+import { type ListenPlace, listening } from '../../service/listening.ts';
+import { offer, type Port, Rpc } from '../../service/rpc.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { HttpDoorKind } from '../http/http-door.ts';
+import { heldBody } from '../http/incoming-body.ts';
+import { DEFAULT_MAX_REQUEST_BYTES } from '../http/listen-address.ts';
+import { Listeners } from '../http/listeners.ts';
+import { agentDesk } from './agent-desk.ts';
+import type { AgentDoorKind } from './agent-door.ts';
+import type { Ask } from './desk.ts';
+import { DoorServer } from './door-server.ts';
+
+/** More at a time than a build on many cores has. */
+const MOST_CONNECTIONS = 512;
+/** What is under way when an agent ends fails soon, its store being closed; who does not read that in time goes without. */
+const CLOSE_WITHIN_MS = 1000;
+const CLOSE_CHECK_MS = 10;
+const ORIGIN = 'http://localhost';
+
+/** Where an agent listens. */
+export interface AgentPlaces {
+  readonly commands: ListenPlace;
+  readonly api: ListenPlace;
+  readonly others: readonly { readonly kind: AgentDoorKind; readonly place: ListenPlace }[];
+}
+
+/**
+ * The doors of an agent: one for our own commands, which spares them to load HTTP, and the HTTP API for programs of the Vault family.
+ * Whoever comes in through either is the owner; who comes through one of the others has what is offered there.
+ * @see docs/decisions/0141
+ */
+export class AgentDoors {
+  readonly #commands: Server;
+  readonly #api: Listeners;
+  readonly #callers: ReadonlySet<Caller>;
+  readonly #others: readonly DoorServer[];
+
+  private constructor(
+    commands: Server,
+    api: Listeners,
+    callers: ReadonlySet<Caller>,
+    others: readonly DoorServer[],
+  ) {
+    this.#commands = commands;
+    this.#api = api;
+    this.#callers = callers;
+    this.#others = others;
+  }
+
+  /** @throws `unavailable` when a socket can't be had. */
+  static async open(
+    agent: Agent,
+    http: HttpDoorKind,
+    places: AgentPlaces,
+    ask: Ask | undefined,
+  ): Promise<AgentDoors> {
+    const answer = (exchange: Exchange) =>
+      agent.with(isUse(exchange), () => http.answer(agent.service, exchange));
+    const calls = callsOf(agent, answer);
+    const callers = new Set<Caller>();
+    const commands = createServer((socket) => {
+      const caller = new Caller(socket);
+      callers.add(caller);
+      const rpc = new Rpc(caller, offer<AgentCalls>(calls, AGENT_CALLS));
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        callers.delete(caller);
+        rpc.close();
+      });
+    });
+    commands.maxConnections = MOST_CONNECTIONS;
+    const api = await Listeners.open(
+      [{ ...places.api, maxRequestBytes: DEFAULT_MAX_REQUEST_BYTES }],
+      undefined,
+      answer,
+    );
+    const others: DoorServer[] = [];
+    try {
+      for (const { kind, place } of places.others) {
+        others.push(await DoorServer.open(kind, agentDesk(agent, kind, ask), place));
+      }
+      await listening(commands, places.commands);
+      return new AgentDoors(commands, api, callers, others);
+    } catch (error) {
+      for (const other of others) other.close();
+      await api.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Lets nobody in any more, and gives those who have asked their answers. Connections of commands end with the process, which
+   * tells "lock" that nothing is left of it.
+   */
+  async close(): Promise<void> {
+    this.#commands.close();
+    for (const other of this.#others) other.close();
+    await Promise.race([Promise.all([this.#api.close(), this.#answered()]), pause(CLOSE_WITHIN_MS)]);
+  }
+
+  async #answered(): Promise<void> {
+    while ([...this.#callers].some(({ isWaiting }) => isWaiting)) await pause(CLOSE_CHECK_MS);
+  }
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);
+
+/** Who only looks, at names or at how the agent is, uses no key, and may do so every second without keeping the store open. */
+const isUse = ({ method, target }: Exchange): boolean => !READS.has(method) && !target.startsWith('/v1/sys/');
+
+const callsOf = (
+  agent: Agent,
+  answer: (exchange: Exchange) => ReturnType<HttpDoorKind['answer']>,
+): AgentCalls => ({
+  async ask(request) {
+    if (!isRequest(request)) throw invalid('that is no request');
+    const { method, target, headers, body: text } = request;
+    const body = heldBody(text === undefined ? undefined : Buffer.from(text));
+    const exchange = { method, target, headers, body, remoteAddress: '', origin: ORIGIN };
+    const { status, contentType = '', body: given = '' } = await answer(exchange);
+    return {
+      status,
+      contentType,
+      body: typeof given === 'string' ? given : Buffer.concat(given).toString(),
+    };
+  },
+  unlock: (unlocking) => agent.unlockWith(unlocking),
+  lock: () => agent.lock('it was told to'),
+  status: async () => agent.status(),
+});
+
+const isRequest = (value: unknown): value is SentRequest =>
+  isObject(value) &&
+  typeof value['method'] === 'string' &&
+  typeof value['target'] === 'string' &&
+  isObject(value['headers']) &&
+  (value['body'] === undefined || typeof value['body'] === 'string');
+
+/**
+ * A connection of one of our commands. Nothing more is taken in from it until it has the answers to what it asked: one that never
+ * reads them holds up itself alone.
+ */
+class Caller implements Port {
+  readonly #socket: Socket;
+  readonly #port: Port;
+  #asked = 0;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.#port = portOver(socket);
+  }
+
+  get isWaiting(): boolean {
+    return this.#asked > 0;
+  }
+
+  onMessage(listener: (message: unknown) => void): void {
+    this.#port.onMessage((message) => {
+      this.#asked += 1;
+      this.#socket.pause();
+      listener(message);
+    });
+  }
+
+  send(message: object): void {
+    this.#asked -= 1;
+    this.#port.send(message);
+    if (this.#asked === 0 && !this.#socket.writableNeedDrain) this.#socket.resume();
+  }
+}

@@ -1,0 +1,50 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { type ListenPlace, listening } from '../../service/listening.ts';
+import type { AgentDoorKind } from './agent-door.ts';
+import type { Desk } from './desk.ts';
+
+/** More at a time than programs of one user have. */
+const MOST_CONNECTIONS = 512;
+
+/** One door of an agent on its socket. What answers is loaded when the first program comes. */
+export class DoorServer {
+  readonly #server: Server;
+  readonly #connections: ReadonlySet<Socket>;
+
+  private constructor(server: Server, connections: ReadonlySet<Socket>) {
+    this.#server = server;
+    this.#connections = connections;
+  }
+
+  /** @throws `unavailable` when the socket can't be had. */
+  static async open(kind: AgentDoorKind, desk: Desk, place: ListenPlace): Promise<DoorServer> {
+    let opened: Promise<(connection: Socket) => void> | undefined;
+    const connections = new Set<Socket>();
+    const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
+      connections.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('close', () => connections.delete(socket));
+      if (!kind.endsItself) socket.once('end', () => socket.end());
+      opened ??= kind.load().then((open) => open(desk));
+      opened.then(
+        (take) => {
+          take(socket);
+          socket.resume();
+        },
+        (error: unknown) => {
+          desk.defect(error);
+          socket.destroy();
+        },
+      );
+    });
+    server.maxConnections = MOST_CONNECTIONS;
+    await listening(server, place);
+    return new DoorServer(server, connections);
+  }
+
+  /** Lets nobody in any more, and ends who is in. */
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#connections) socket.destroy();
+  }
+}

@@ -1,0 +1,92 @@
+import { invalid } from '../../../ground/errors.ts';
+
+/*
+ * Messages of Protocol Buffers (protobuf.dev/programming-guides/encoding) as far as the services here have them: fields that are bytes,
+ * text or messages, and whole numbers that nobody looks at. What is not known is passed over.
+ */
+
+const VARINT = 0;
+const FIXED_64 = 1;
+const BYTES = 2;
+const FIXED_32 = 5;
+const MOST_VARINT_BYTES = 10;
+const FIELD_BITS = 3;
+const MOST_FIELD = 2 ** 29 - 1;
+
+/** Fields of bytes, in their order; of one that stands several times, all. */
+export type Fields = ReadonlyMap<number, readonly Buffer[]>;
+
+/** @throws `invalid` for what is no message. */
+export function parseFields(message: Buffer): Fields {
+  const fields = new Map<number, Buffer[]>();
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let count = 0; count < MOST_VARINT_BYTES; count++) {
+      const byte = message[at++];
+      if (byte === undefined) throw cutShort();
+      // Numbers beyond 2^53 lose their last digits here, and are then too large for anything.
+      value += (byte & 0x7f) * 2 ** (7 * count);
+      if (byte < 0x80) return value;
+    }
+    throw invalid('a number of this message has no end');
+  };
+  const take = (length: number): Buffer => {
+    if (length > message.length - at) throw cutShort();
+    at += length;
+    return message.subarray(at - length, at);
+  };
+  while (at < message.length) {
+    const key = varint();
+    const number = Math.floor(key / 2 ** FIELD_BITS);
+    if (number < 1 || number > MOST_FIELD) throw invalid(`this message has a field of the number ${number}`);
+    switch (key % 2 ** FIELD_BITS) {
+      case VARINT:
+        varint();
+        break;
+      case FIXED_64:
+        take(8);
+        break;
+      case FIXED_32:
+        take(4);
+        break;
+      case BYTES:
+        fields.set(number, [...(fields.get(number) ?? []), take(varint())]);
+        break;
+      default:
+        throw invalid('this message has a field of an unknown kind');
+    }
+  }
+  return fields;
+}
+
+const cutShort = () => invalid('this message is cut short');
+
+/** The last one counts, as with all readers; empty when there is none. */
+export const bytesIn = (fields: Fields, number: number): Buffer =>
+  fields.get(number)?.at(-1) ?? Buffer.alloc(0);
+
+/** @throws `invalid` for what is no UTF-8. */
+export function textIn(fields: Fields, number: number): string {
+  const bytes = bytesIn(fields, number);
+  const text = bytes.toString('utf8');
+  if (Buffer.from(text).equals(bytes)) return text;
+  throw invalid('a text of this message is not UTF-8');
+}
+
+/** One field of bytes or text; nothing for an empty one, which is what it is without. */
+export function field(number: number, value: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(value);
+  if (bytes.length === 0) return bytes;
+  return Buffer.concat([varint(number * 2 ** FIELD_BITS + BYTES), varint(bytes.length), bytes]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let left = value;
+  while (left >= 0x80) {
+    bytes.push((left % 0x80) | 0x80);
+    left = Math.floor(left / 0x80);
+  }
+  return Buffer.from([...bytes, left]);
+}

@@ -1,0 +1,115 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Offer } from '../../../access/doors.ts';
+import { asCofferError, denied, unavailable } from '../../../ground/errors.ts';
+import { isObject } from '../../../ground/objects.ts';
+import { resultOf } from '../../../operations/declaration/operation.ts';
+import type { OpenDoor } from '../agent-door.ts';
+import type { Desk } from '../desk.ts';
+import { grpcServer, type Methods } from '../grpc/grpc.ts';
+import { bytesIn, field, parseFields } from '../grpc/protobuf.ts';
+
+/*
+ * The plugin API of Kubernetes for keys that are kept elsewhere (k8s.io/kms, apis/v2/api.proto). The API server asks for one seed
+ * to be encrypted, and again when the key id that the status tells has changed.
+ */
+
+const PATH = '/v2.KeyManagementService';
+
+/** StatusResponse */
+const STATUS = { version: 1, healthz: 2, keyId: 3 } as const;
+/** EncryptRequest and DecryptRequest */
+const ASKED = { data: 1 } as const;
+/** EncryptResponse */
+const ENCRYPTED = { ciphertext: 1, keyId: 2 } as const;
+/** DecryptResponse */
+const DECRYPTED = { plaintext: 1 } as const;
+
+const VERSION = 'v2';
+const HEALTHY = 'ok';
+const PROBE_BYTES = 32;
+
+export const openKmsDoor: OpenDoor = (desk) => grpcServer(kmsMethods(desk), (error) => desk.defect(error));
+
+export const kmsMethods = (desk: Desk): Methods => ({
+  [`${PATH}/Status`]: () => status(desk),
+  [`${PATH}/Encrypt`]: (message) => encrypt(desk, bytesIn(parseFields(message), ASKED.data)),
+  [`${PATH}/Decrypt`]: (message) => decrypt(desk, bytesIn(parseFields(message), ASKED.data)),
+});
+
+/** Healthy is who has just encrypted something and decrypted it again. */
+async function status(desk: Desk): Promise<Buffer> {
+  let healthz = HEALTHY;
+  let keyId = '';
+  try {
+    const probe = randomBytes(PROBE_BYTES);
+    const sealed = await seal(desk, probe);
+    keyId = sealed.keyId;
+    const opened = await open(desk, sealed.ciphertext);
+    if (!opened.equals(probe)) throw unavailable('what was encrypted decrypts to something else');
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined) throw error;
+    healthz = known.message;
+  }
+  return Buffer.concat([
+    field(STATUS.version, VERSION),
+    field(STATUS.healthz, healthz),
+    field(STATUS.keyId, keyId),
+  ]);
+}
+
+async function encrypt(desk: Desk, plaintext: Buffer): Promise<Buffer> {
+  const { ciphertext, keyId } = await seal(desk, plaintext);
+  return Buffer.concat([field(ENCRYPTED.ciphertext, ciphertext), field(ENCRYPTED.keyId, keyId)]);
+}
+
+const decrypt = async (desk: Desk, ciphertext: Buffer): Promise<Buffer> =>
+  field(DECRYPTED.plaintext, await open(desk, ciphertext.toString('utf8')));
+
+interface Sealed {
+  readonly ciphertext: string;
+  /** Of the version that it was encrypted with. */
+  readonly keyId: string;
+}
+
+/** With the version that was the latest a moment ago: the id and the ciphertext are always of the same one. */
+async function seal(desk: Desk, plaintext: Buffer): Promise<Sealed> {
+  const { key: name, mount } = await offered(desk);
+  const data = resultOf(await desk.run('transit keys read', { name }, mount));
+  const version = isObject(data) ? Number(data['latest_version']) : Number.NaN;
+  const keys = isObject(data) && isObject(data['keys']) ? data['keys'] : {};
+  const made = keys[String(version)];
+  if (made === undefined) throw unavailable('the answer about the key has no latest version in it');
+  const raw = { name, plaintext: plaintext.toString('base64'), key_version: version };
+  const ciphertext = memberOf(resultOf(await desk.run('transit encrypt', raw, mount)), 'ciphertext');
+  return { ciphertext, keyId: keyIdOf([mount, name, version, createdAt(made)]) };
+}
+
+async function open(desk: Desk, ciphertext: string): Promise<Buffer> {
+  const { key: name, mount } = await offered(desk);
+  const answer = await desk.run('transit decrypt', { name, ciphertext }, mount);
+  return Buffer.from(memberOf(resultOf(answer), 'plaintext'), 'base64');
+}
+
+/**
+ * It stands in the clear wherever Kubernetes keeps what it encrypts, so it tells no name; and it is never that of another key, not even of
+ * one that was made anew under the same name.
+ */
+const keyIdOf = (parts: readonly (string | number)[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+
+/** Of a symmetric key the time itself; of others it stands beside the public key. */
+const createdAt = (version: unknown): string =>
+  isObject(version) ? String(version['creation_time']) : String(version);
+
+async function offered(desk: Desk): Promise<Offer> {
+  const [offer] = await desk.offers();
+  if (offer === undefined) throw denied('no key is offered');
+  return offer;
+}
+
+function memberOf(data: unknown, member: string): string {
+  const text = isObject(data) ? data[member] : undefined;
+  if (typeof text === 'string') return text;
+  throw unavailable(`the answer has no ${member} in it`);
+}

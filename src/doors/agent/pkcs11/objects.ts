@@ -1,0 +1,165 @@
+import type { KeyObject } from 'node:crypto';
+import { der } from '../../../ground/der.ts';
+import { DEFAULT_MOUNT } from '../../../mounts/paths.ts';
+import { certificateAttributes, certificatesIn, type Naming, namingOfAuthority } from './certificates.ts';
+import type { KeyVersion } from './keys.ts';
+import { type KeyKind, mechanismsOf } from './mechanisms.ts';
+import { ATTRIBUTE as A, type Attribute, type AttributeValue, NO_AS_BYTES } from './rpc/attributes.ts';
+import { MECHANISM } from './rpc/mechanisms.ts';
+
+/** An object of the token. */
+export interface TokenObject {
+  /** Tells it from all others, and stays as long as the object. */
+  readonly name: string;
+  readonly attributes: ReadonlyMap<number, AttributeValue>;
+  /** Of a private and of a public key. */
+  readonly key?: { readonly version: KeyVersion; readonly isPrivate: boolean };
+}
+
+const CLASS = { publicKey: 2, privateKey: 3 } as const;
+const KEY_TYPE: Readonly<Record<KeyKind, number>> = { rsa: 0, ec: 3 };
+const GENERATION: Readonly<Record<KeyKind, number>> = {
+  rsa: MECHANISM.rsaKeyPairGen,
+  ec: MECHANISM.ecKeyPairGen,
+};
+
+const OCTET_STRING = 0x04;
+const UNCOMPRESSED = 0x04;
+/** The object identifiers of the curves in DER (RFC 5480, 2.1.1.1). */
+const CURVES: Readonly<Record<string, string>> = {
+  'P-256': '06082a8648ce3d030107',
+  'P-384': '06052b81040022',
+  'P-521': '06052b81040023',
+};
+
+/**
+ * How programs call a version: by its key, in the label `web` for the latest and `web@v1` for older ones, so that it follows the key
+ * when that rotates; and by an ID that stays with the version, `web@v1` always.
+ * @see docs/decisions/0211
+ */
+export function namingOf({ offer: { mount, key }, version, isLatest }: KeyVersion): Naming {
+  const name = mount === DEFAULT_MOUNT ? key : `${mount}/${key}`;
+  const full = `${name}@v${version}`;
+  return { id: Buffer.from(full), label: isLatest ? name : full };
+}
+
+/** The objects of all versions: keys in their order, then certificates. An authority is there once, however many chains it is in. */
+export function objectsOf(versions: readonly KeyVersion[]): readonly TokenObject[] {
+  const certificates = new Map(versions.flatMap(certificateObjects).map((object) => [object.name, object]));
+  return [...versions.flatMap(keyObjects), ...certificates.values()];
+}
+
+function keyObjects(version: KeyVersion): readonly TokenObject[] {
+  const naming = namingOf(version);
+  const shared: readonly (readonly [number, AttributeValue])[] = [
+    [A.token, true],
+    [A.label, Buffer.from(naming.label)],
+    [A.id, naming.id],
+    [A.keyType, KEY_TYPE[version.kind]],
+    [A.subject, Buffer.alloc(0)],
+    [A.startDate, Buffer.alloc(0)],
+    [A.endDate, Buffer.alloc(0)],
+    [A.derive, false],
+    [A.local, true],
+    [A.keyGenMechanism, GENERATION[version.kind]],
+    [A.modifiable, false],
+    [A.copyable, false],
+    [A.destroyable, NO_AS_BYTES],
+    [A.allowedMechanisms, mechanismsOf(version.kind)],
+    [A.publicKeyInfo, version.publicKey.export({ format: 'der', type: 'spki' })],
+    // Programs ask the private key for them, too.
+    ...publicNumbers(version.publicKey),
+  ];
+  const isRsa = version.kind === 'rsa';
+  const privateKey: TokenObject = {
+    name: `private ${naming.id}`,
+    key: { version, isPrivate: true },
+    attributes: new Map<number, AttributeValue>([
+      ...shared,
+      [A.class, CLASS.privateKey],
+      [A.private, true],
+      [A.sensitive, true],
+      [A.alwaysSensitive, true],
+      [A.extractable, false],
+      [A.neverExtractable, true],
+      [A.sign, version.signs],
+      [A.decrypt, version.decrypts],
+      [A.signRecover, false],
+      [A.unwrap, false],
+      [A.wrapWithTrusted, false],
+      [A.alwaysAuthenticate, false],
+    ]),
+  };
+  const publicKey: TokenObject = {
+    name: `public ${naming.id}`,
+    key: { version, isPrivate: false },
+    attributes: new Map<number, AttributeValue>([
+      ...shared,
+      [A.class, CLASS.publicKey],
+      [A.private, false],
+      [A.trusted, false],
+      [A.verify, true],
+      [A.encrypt, isRsa],
+      [A.verifyRecover, false],
+      [A.wrap, false],
+    ]),
+  };
+  return [privateKey, publicKey];
+}
+
+function publicNumbers(key: KeyObject): readonly (readonly [number, AttributeValue])[] {
+  const { n, e, crv = '', x = '', y = '' } = key.export({ format: 'jwk' });
+  if (n !== undefined && e !== undefined) {
+    return [
+      [A.modulus, Buffer.from(n, 'base64url')],
+      [A.publicExponent, Buffer.from(e, 'base64url')],
+      [A.modulusBits, key.asymmetricKeyDetails?.modulusLength ?? 0],
+    ];
+  }
+  const point = [Buffer.from([UNCOMPRESSED]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')];
+  return [
+    [A.ecParams, Buffer.from(CURVES[crv] ?? '', 'hex')],
+    [A.ecPoint, der(OCTET_STRING, ...point)],
+  ];
+}
+
+function certificateObjects(version: KeyVersion): readonly TokenObject[] {
+  return certificatesIn(version.certificateChain).map((certificate, index) => {
+    const naming = index === 0 ? namingOf(version) : namingOfAuthority(certificate);
+    const name = index === 0 ? `certificate ${naming.id}` : `authority ${naming.id.toString('hex')}`;
+    return { name, attributes: certificateAttributes(certificate, naming) };
+  });
+}
+
+/** Whether an object has all attributes of a template. */
+export const matches = ({ attributes }: TokenObject, template: readonly Attribute[]): boolean =>
+  template.every(({ type, value }) => {
+    const own = attributes.get(type);
+    return own !== undefined && value !== undefined && isEqual(own, value);
+  });
+
+function isEqual(one: AttributeValue, other: AttributeValue): boolean {
+  if (Buffer.isBuffer(one)) return Buffer.isBuffer(other) && one.equals(other);
+  if (Array.isArray(one)) {
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((value, index) => value === other[index])
+    );
+  }
+  return one === other;
+}
+
+/** What a private key has and never shows. */
+const SECRETS: ReadonlySet<number> = new Set([
+  A.value,
+  A.privateExponent,
+  A.prime1,
+  A.prime2,
+  A.exponent1,
+  A.exponent2,
+  A.coefficient,
+]);
+
+export const isSecret = ({ key }: TokenObject, type: number): boolean =>
+  key?.isPrivate === true && SECRETS.has(type);

@@ -1,0 +1,250 @@
+import { randomBytes } from 'node:crypto';
+import { MECHANISM_TYPES, mechanismInfo } from './mechanisms.ts';
+import { isSecret } from './objects.ts';
+import { RETURN, Refused, refuse } from './return-values.ts';
+import type { Attribute, Wanted } from './rpc/attributes.ts';
+import { type Asked, type CallName, type Given, type Taken, writeAnswer } from './rpc/calls.ts';
+import { NO_ARRAY } from './rpc/wire.ts';
+import { Session } from './session.ts';
+import type { Token } from './token.ts';
+
+/** What clients say first, to be told from programs that speak something else. */
+const HANDSHAKE = Buffer.from('PRIVATE-GNOME-KEYRING-PKCS11-PROTOCOL-V-1');
+
+const SLOT = 1;
+const CRYPTOKI_VERSION = [2, 40] as const;
+const OWN_VERSION = [1, 0] as const;
+const MANUFACTURER = 'Coffer';
+const LABEL = 'coffer';
+/** `CKF_TOKEN_PRESENT` */
+const SLOT_FLAGS = 0x1;
+/** `CKF_RNG`, `CKF_WRITE_PROTECTED` and `CKF_TOKEN_INITIALIZED`. Nobody needs to log in. */
+const TOKEN_FLAGS = 0x1 | 0x2 | 0x400;
+const SERIAL_SESSION = 0x4;
+const UNAVAILABLE = -1;
+const MOST_PIN_BYTES = 255;
+const USER = 1;
+
+/** More than a program with a thread for each connection has. */
+const MOST_SESSIONS = 1024;
+const MOST_RANDOM_BYTES = 65_536;
+/** Of values in one answer: certificates, asked for again and again. */
+const MOST_VALUE_BYTES = 1024 * 1024;
+
+type Handlers = { readonly [N in CallName]: (values: Taken<N>) => Given<N> | Promise<Given<N>> };
+
+const NOTHING = Buffer.alloc(0);
+
+/** One program, which is one connection: its sessions are its own and end with it. Objects are the token's. */
+export class Program {
+  readonly #token: Token;
+  readonly #gone = new AbortController();
+  readonly #sessions = new Map<number, Session>();
+  #nextSession = 1;
+  #isInitialized = false;
+  #isLoggedIn = false;
+
+  constructor(token: Token) {
+    this.#token = token;
+  }
+
+  /** @returns the answer's message. @throws `Refused`, and what the store throws. */
+  async answer(asked: Asked): Promise<Buffer> {
+    return this.#answer(asked.name, asked.values);
+  }
+
+  /** Forgets everything; who is being asked something on its behalf is not asked any more. */
+  close(): void {
+    this.#gone.abort();
+    this.#closeSessions();
+  }
+
+  async #answer<N extends CallName>(name: N, values: Taken<N>): Promise<Buffer> {
+    if (!this.#isInitialized && name !== 'initialize' && name !== 'getInfo') refuse('notInitialized');
+    return writeAnswer(name, await this.#handlers[name](values));
+  }
+
+  readonly #handlers: Handlers = {
+    initialize: ([handshake]) => this.#initialize(handshake),
+    finalize: () => {
+      this.#closeSessions();
+      this.#isInitialized = false;
+      return [];
+    },
+    getInfo: () => [CRYPTOKI_VERSION, MANUFACTURER, 0, 'keys of a Coffer store', OWN_VERSION],
+    getSlotList: ([, room]) => [room === 0 ? 1 : [SLOT]],
+    getSlotInfo: ([slot]) => {
+      requireSlot(slot);
+      return ['Keys that "coffer agent offer" named', MANUFACTURER, SLOT_FLAGS, OWN_VERSION, OWN_VERSION];
+    },
+    getTokenInfo: ([slot]) => {
+      requireSlot(slot);
+      const open = this.#sessions.size;
+      const memory = [UNAVAILABLE, UNAVAILABLE, UNAVAILABLE, UNAVAILABLE] as const;
+      const sessions = [MOST_SESSIONS, open, MOST_SESSIONS, UNAVAILABLE] as const;
+      const pin = [MOST_PIN_BYTES, 0] as const;
+      return [
+        LABEL,
+        MANUFACTURER,
+        'store',
+        '1',
+        TOKEN_FLAGS,
+        ...sessions,
+        ...pin,
+        ...memory,
+        OWN_VERSION,
+        OWN_VERSION,
+        '',
+      ];
+    },
+    getMechanismList: ([slot, room]) => {
+      requireSlot(slot);
+      return [room < MECHANISM_TYPES.length ? MECHANISM_TYPES.length : MECHANISM_TYPES];
+    },
+    getMechanismInfo: ([slot, type]) => {
+      requireSlot(slot);
+      return mechanismInfo(type);
+    },
+    openSession: ([slot, flags]) => {
+      requireSlot(slot);
+      if ((flags & SERIAL_SESSION) === 0) refuse('sessionParallelNotSupported');
+      if (this.#sessions.size >= MOST_SESSIONS) refuse('sessionCount');
+      const handle = this.#nextSession++;
+      this.#sessions.set(handle, new Session(this.#token, flags, this.#gone.signal));
+      return [handle];
+    },
+    closeSession: ([handle]) => {
+      this.#session(handle).close();
+      this.#sessions.delete(handle);
+      return [];
+    },
+    closeAllSessions: ([slot]) => {
+      requireSlot(slot);
+      this.#closeSessions();
+      return [];
+    },
+    getSessionInfo: ([handle]) => {
+      const session = this.#session(handle);
+      return [SLOT, session.state(this.#isLoggedIn), session.flags, 0];
+    },
+    login: ([handle, user]) => {
+      this.#session(handle);
+      if (user !== USER) refuse('userTypeInvalid');
+      if (this.#isLoggedIn) refuse('userAlreadyLoggedIn');
+      // What unlocks the store is the agent's business: whoever reaches this socket is that user already.
+      this.#isLoggedIn = true;
+      return [];
+    },
+    logout: ([handle]) => {
+      this.#session(handle);
+      if (!this.#isLoggedIn) refuse('userNotLoggedIn');
+      this.#isLoggedIn = false;
+      return [];
+    },
+    getObjectSize: ([handle, object]) => {
+      this.#session(handle);
+      this.#token.object(object);
+      return [UNAVAILABLE];
+    },
+    getAttributeValue: ([handle, object, wanted]) =>
+      this.#inSession(handle, () => valuesOf(this.#token, object, wanted)),
+    findObjectsInit: ([handle, template]) => this.#doing(handle, (session) => session.find(template)),
+    findObjects: ([handle, room]) => this.#inSession(handle, (session) => [session.nextFound(room)]),
+    findObjectsFinal: ([handle]) => this.#doing(handle, (session) => session.endFind()),
+    encryptInit: ([handle, mechanism, key]) =>
+      this.#doing(handle, (session) => session.begin('encrypt', mechanism, key)),
+    encrypt: ([handle, data = NOTHING, room]) =>
+      this.#inSession(handle, (session) => [session.encrypt(data, room)]),
+    decryptInit: ([handle, mechanism, key]) =>
+      this.#doing(handle, (session) => session.begin('decrypt', mechanism, key)),
+    decrypt: ([handle, data = NOTHING, room]) =>
+      this.#inSession(handle, async (session) => [await session.decrypt(data, room)]),
+    digestInit: ([handle, mechanism]) =>
+      this.#doing(handle, (session) => session.begin('digest', mechanism, 0)),
+    digest: ([handle, data = NOTHING, room]) =>
+      this.#inSession(handle, (session) => [session.digest(data, room)]),
+    digestUpdate: ([handle, piece = NOTHING]) =>
+      this.#doing(handle, (session) => session.update('digest', piece)),
+    digestFinal: ([handle, room]) => this.#inSession(handle, (session) => [session.digestFinal(room)]),
+    signInit: ([handle, mechanism, key]) =>
+      this.#doing(handle, (session) => session.begin('sign', mechanism, key)),
+    sign: ([handle, data = NOTHING, room]) =>
+      this.#inSession(handle, async (session) => [await session.sign(data, room)]),
+    signUpdate: ([handle, piece = NOTHING]) =>
+      this.#doing(handle, (session) => session.update('sign', piece)),
+    signFinal: ([handle, room]) =>
+      this.#inSession(handle, async (session) => [await session.signFinal(room)]),
+    verifyInit: ([handle, mechanism, key]) =>
+      this.#doing(handle, (session) => session.begin('verify', mechanism, key)),
+    verify: ([handle, data = NOTHING, signature = NOTHING]) =>
+      this.#doing(handle, (session) => session.verify(data, signature)),
+    verifyUpdate: ([handle, piece = NOTHING]) =>
+      this.#doing(handle, (session) => session.update('verify', piece)),
+    verifyFinal: ([handle, signature = NOTHING]) =>
+      this.#doing(handle, (session) => session.verifyFinal(signature)),
+    generateRandom: ([handle, room]) => {
+      this.#session(handle);
+      // Some programs ask for nothing, to see whether that is answered.
+      if (room === NO_ARRAY) return [NOTHING];
+      if (room > MOST_RANDOM_BYTES) refuse('argumentsBad');
+      return [randomBytes(room)];
+    },
+    initPin: readOnly,
+    setPin: readOnly,
+    createObject: readOnly,
+    copyObject: readOnly,
+    destroyObject: readOnly,
+    setAttributeValue: readOnly,
+    getOperationState: () => refuse('stateUnsaveable'),
+    seedRandom: () => refuse('randomSeedNotSupported'),
+  };
+
+  #initialize(handshake: Buffer | undefined): Given<'initialize'> {
+    if (handshake === undefined || !handshake.equals(HANDSHAKE)) refuse('argumentsBad');
+    if (this.#isInitialized) refuse('alreadyInitialized');
+    this.#isInitialized = true;
+    return [];
+  }
+
+  #session(handle: number): Session {
+    return this.#sessions.get(handle) ?? refuse('sessionHandleInvalid');
+  }
+
+  #inSession<T>(handle: number, work: (session: Session) => T | Promise<T>): Promise<T> {
+    const session = this.#session(handle);
+    return session.inTurn(() => work(session));
+  }
+
+  async #doing(handle: number, work: (session: Session) => void | Promise<void>): Promise<readonly []> {
+    await this.#inSession(handle, work);
+    return [];
+  }
+
+  #closeSessions(): void {
+    for (const session of this.#sessions.values()) session.close();
+    this.#sessions.clear();
+    this.#isLoggedIn = false;
+  }
+}
+
+const readOnly = (): never => refuse('tokenWriteProtected');
+
+function requireSlot(slot: number): void {
+  if (slot !== SLOT) refuse('slotIdInvalid');
+}
+
+/** Each attribute that was asked for, in that order: without a value where it has none, or none that is shown. */
+function valuesOf(token: Token, handle: number, wanted: readonly Wanted[]): Given<'getAttributeValue'> {
+  const object = token.object(handle);
+  let result = 0;
+  let bytes = 0;
+  const values = wanted.map(({ type }): Attribute => {
+    const value = object.attributes.get(type);
+    if (value === undefined && isSecret(object, type)) result = RETURN.attributeSensitive;
+    else if (value === undefined && result === 0) result = RETURN.attributeTypeInvalid;
+    bytes += Buffer.isBuffer(value) ? value.length : 0;
+    if (bytes > MOST_VALUE_BYTES) throw new Refused('hostMemory');
+    return { type, value };
+  });
+  return [values, result];
+}

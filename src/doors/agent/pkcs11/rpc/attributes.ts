@@ -1,0 +1,266 @@
+import { malformed, type WireReader, type WireWriter } from './wire.ts';
+
+/**
+ * Attributes of objects. How a value is written depends on its type, and nothing in the message says which way it was: one in the
+ * wrong way shifts everything behind it. The table is that of p11-kit's client; what is not in it is a byte array.
+ */
+
+/** `CKA_…` */
+export const ATTRIBUTE = {
+  class: 0x00,
+  token: 0x01,
+  private: 0x02,
+  label: 0x03,
+  value: 0x11,
+  certificateType: 0x80,
+  issuer: 0x81,
+  serialNumber: 0x82,
+  trusted: 0x86,
+  certificateCategory: 0x87,
+  checkValue: 0x90,
+  keyType: 0x100,
+  subject: 0x101,
+  id: 0x102,
+  sensitive: 0x103,
+  encrypt: 0x104,
+  decrypt: 0x105,
+  wrap: 0x106,
+  unwrap: 0x107,
+  sign: 0x108,
+  signRecover: 0x109,
+  verify: 0x10a,
+  verifyRecover: 0x10b,
+  derive: 0x10c,
+  startDate: 0x110,
+  endDate: 0x111,
+  modulus: 0x120,
+  modulusBits: 0x121,
+  publicExponent: 0x122,
+  privateExponent: 0x123,
+  prime1: 0x124,
+  prime2: 0x125,
+  exponent1: 0x126,
+  exponent2: 0x127,
+  coefficient: 0x128,
+  publicKeyInfo: 0x129,
+  extractable: 0x162,
+  local: 0x163,
+  neverExtractable: 0x164,
+  alwaysSensitive: 0x165,
+  keyGenMechanism: 0x166,
+  modifiable: 0x170,
+  copyable: 0x171,
+  destroyable: 0x172,
+  ecParams: 0x180,
+  ecPoint: 0x181,
+  alwaysAuthenticate: 0x202,
+  wrapWithTrusted: 0x210,
+  allowedMechanisms: 0x4000_0600,
+} as const;
+
+/** False where p11-kit has bytes for what PKCS #11 has a flag for, as for `CKA_DESTROYABLE`. */
+export const NO_AS_BYTES = Buffer.alloc(1);
+
+/** The value of an attribute. */
+export type AttributeValue = boolean | number | Buffer | readonly number[] | readonly Attribute[];
+
+export interface Attribute {
+  readonly type: number;
+  /** Undefined for one that is not there, or not shown. */
+  readonly value: AttributeValue | undefined;
+}
+
+/** An attribute that is asked for. */
+export interface Wanted {
+  readonly type: number;
+  /** Bytes that there is room for; the client looks after them itself. */
+  readonly room: number;
+}
+
+interface Writing<V extends AttributeValue> {
+  is(value: AttributeValue): value is V;
+  /** Bytes of the value as a C program sees it. */
+  length(value: V): number;
+  read(reader: WireReader, depth: number): V;
+  write(writer: WireWriter, value: V): void;
+}
+
+/** More than any program asks for at once. */
+const MOST_ATTRIBUTES = 256;
+const MOST_MECHANISMS = 1024;
+/** Templates in templates; p11-kit has the same bound. */
+const DEEPEST = 8;
+const ULONG_BYTES = 8;
+/** `sizeof (CK_ATTRIBUTE)`, where pointers have eight bytes. */
+const ATTRIBUTE_BYTES = 24;
+
+const flag: Writing<boolean> = {
+  is: (value) => typeof value === 'boolean',
+  length: () => 1,
+  read: (reader) => reader.byte() !== 0,
+  write: (writer, value) => writer.byte(value ? 1 : 0),
+};
+
+const ulong: Writing<number> = {
+  is: (value) => typeof value === 'number',
+  length: () => ULONG_BYTES,
+  read: (reader) => reader.ulong(),
+  write: (writer, value) => writer.ulong(value),
+};
+
+const bytes: Writing<Buffer> = {
+  is: Buffer.isBuffer,
+  length: (value) => value.length,
+  read: (reader) => reader.array() ?? Buffer.alloc(0),
+  write: (writer, value) => writer.array(value),
+};
+
+const DATE_BYTES = 8;
+const date: Writing<Buffer> = {
+  ...bytes,
+  read(reader, depth) {
+    const value = bytes.read(reader, depth);
+    if (value.length !== 0 && value.length !== DATE_BYTES) throw malformed();
+    return value;
+  },
+};
+
+const isNumbers = (value: AttributeValue): value is readonly number[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'number');
+
+const mechanismTypes: Writing<readonly number[]> = {
+  is: isNumbers,
+  length: (value) => ULONG_BYTES * value.length,
+  read: (reader) => reader.many(reader.uint32(), MOST_MECHANISMS, () => reader.ulong()),
+  write(writer, value) {
+    writer.uint32(value.length);
+    for (const type of value) writer.ulong(type);
+  },
+};
+
+const isTemplate = (value: AttributeValue): value is readonly Attribute[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'object');
+
+const template: Writing<readonly Attribute[]> = {
+  is: isTemplate,
+  length: (value) => ATTRIBUTE_BYTES * value.length,
+  read: (reader, depth) => readAttributes(reader, depth + 1),
+  write: (writer, value) => writeAttributes(writer, value),
+};
+
+const A = ATTRIBUTE;
+/** Attributes that only others' tokens have are here by number alone: colour of a display, `CKA_RESET_ON_INIT`, and the like. */
+const FLAGS: readonly number[] = [
+  A.token,
+  A.private,
+  A.trusted,
+  A.sensitive,
+  A.encrypt,
+  A.decrypt,
+  A.wrap,
+  A.unwrap,
+  A.sign,
+  A.signRecover,
+  A.verify,
+  A.verifyRecover,
+  A.derive,
+  A.extractable,
+  A.local,
+  A.neverExtractable,
+  A.alwaysSensitive,
+  A.modifiable,
+  A.copyable,
+  0x200,
+  A.alwaysAuthenticate,
+  A.wrapWithTrusted,
+  0x301,
+  0x302,
+  0x405,
+];
+const ULONGS: readonly number[] = [
+  A.class,
+  A.certificateType,
+  A.certificateCategory,
+  0x88,
+  A.keyType,
+  A.modulusBits,
+  0x133,
+  0x134,
+  0x160,
+  0x161,
+  A.keyGenMechanism,
+  0x201,
+  0x300,
+  0x400,
+  0x401,
+  0x402,
+  0x403,
+  0x404,
+  0x406,
+  0x500,
+];
+const TEMPLATES: readonly number[] = [0x4000_0211, 0x4000_0212, 0x4000_0213];
+
+const WRITINGS: ReadonlyMap<number, Writing<AttributeValue>> = new Map(
+  (
+    [
+      [flag, FLAGS],
+      [ulong, ULONGS],
+      [template, TEMPLATES],
+      [date, [A.startDate, A.endDate]],
+      [mechanismTypes, [A.allowedMechanisms]],
+    ] as readonly (readonly [Writing<AttributeValue>, readonly number[]])[]
+  ).flatMap(([writing, types]) => types.map((type) => [type, writing] as const)),
+);
+
+const writingOf = (type: number): Writing<AttributeValue> =>
+  WRITINGS.get(type) ?? (bytes as Writing<AttributeValue>);
+
+function readAttribute(reader: WireReader, depth: number): Attribute {
+  const type = reader.uint32();
+  if (reader.byte() === 0) return { type, value: undefined };
+  // What the caller's program counts as the length says nothing that the value does not say itself.
+  reader.uint32();
+  return { type, value: writingOf(type).read(reader, depth) };
+}
+
+function writeAttribute(writer: WireWriter, { type, value }: Attribute): void {
+  writer.uint32(type);
+  writer.byte(value === undefined ? 0 : 1);
+  if (value === undefined) return;
+  const writing = writingOf(type);
+  if (!writing.is(value)) throw new TypeError(`attribute ${type} has a value of another kind`);
+  writer.uint32(writing.length(value));
+  writing.write(writer, value);
+}
+
+/** `aA` */
+export function readAttributes(reader: WireReader, depth = 0): readonly Attribute[] {
+  if (depth > DEEPEST) throw malformed();
+  return reader.many(reader.uint32(), MOST_ATTRIBUTES, () => readAttribute(reader, depth));
+}
+
+export function writeAttributes(writer: WireWriter, attributes: readonly Attribute[]): void {
+  writer.uint32(attributes.length);
+  for (const attribute of attributes) writeAttribute(writer, attribute);
+}
+
+/** `fA`: of a template that there is room for, what is asked of the attributes in it stands there as well. */
+export function readWanted(reader: WireReader, depth = 0): readonly Wanted[] {
+  if (depth > DEEPEST) throw malformed();
+  return reader.many(reader.uint32(), MOST_ATTRIBUTES, () => {
+    const type = reader.uint32();
+    const room = reader.uint32();
+    if (room > 0 && TEMPLATES.includes(type)) readWanted(reader, depth + 1);
+    return { type, room };
+  });
+}
+
+export function writeWanted(writer: WireWriter, wanted: readonly Wanted[]): void {
+  writer.uint32(wanted.length);
+  for (const { type, room } of wanted) {
+    writer.uint32(type);
+    writer.uint32(room);
+    if (room > 0 && TEMPLATES.includes(type)) writer.uint32(0);
+  }
+}

@@ -1,0 +1,309 @@
+import { Refused } from '../return-values.ts';
+import {
+  type Attribute,
+  readAttributes,
+  readWanted,
+  type Wanted,
+  writeAttributes,
+  writeWanted,
+} from './attributes.ts';
+import { type Mechanism, readMechanism, writeMechanism } from './mechanisms.ts';
+import { type MechanismLayout, malformed, WireReader, WireWriter } from './wire.ts';
+
+/**
+ * The calls of PKCS #11 as p11-kit's remote protocol has them: each has a number, and what it takes and what it gives are spelled
+ * in letters, which stand in every message.
+ */
+
+/** Something that a call takes or gives. */
+interface Part<T> {
+  readonly letters: string;
+  read(reader: WireReader): T;
+  write(writer: WireWriter, value: T): void;
+}
+
+/** The values of a list of parts. */
+type Values<P extends readonly Part<unknown>[]> = {
+  readonly [K in keyof P]: P[K] extends Part<infer T> ? T : never;
+};
+
+/** `CK_ULONG`; -1 is "not available". */
+const ulong: Part<number> = {
+  letters: 'u',
+  read: (reader) => reader.ulong(),
+  write: (writer, value) => writer.ulong(value),
+};
+
+const byte: Part<number> = {
+  letters: 'y',
+  read: (reader) => reader.byte(),
+  write: (writer, value) => writer.byte(value),
+};
+
+const version: Part<readonly [major: number, minor: number]> = {
+  letters: 'v',
+  read: (reader) => [reader.byte(), reader.byte()],
+  write(writer, [major, minor]) {
+    writer.byte(major);
+    writer.byte(minor);
+  },
+};
+
+/** Text of a fixed width, filled up with blanks. */
+const spaced = (width: number): Part<string> => ({
+  letters: 's',
+  read(reader) {
+    const bytes = reader.array();
+    if (bytes?.length !== width) throw malformed();
+    return bytes.toString().trimEnd();
+  },
+  write: (writer, value) => writer.array(filled(value, width)),
+});
+
+/** Cut where a character ends. */
+function filled(text: string, width: number): Buffer {
+  let cut = text;
+  while (Buffer.byteLength(cut) > width) cut = cut.slice(0, -1);
+  const bytes = Buffer.alloc(width, ' ');
+  bytes.write(cut);
+  return bytes;
+}
+
+/** Bytes that a program hands over; undefined for a null pointer. */
+const bytes: Part<Buffer | undefined> = {
+  letters: 'ay',
+  read(reader) {
+    if (reader.byte() !== 0) return reader.array();
+    reader.uint32();
+    return undefined;
+  },
+  write(writer, value) {
+    writer.byte(value === undefined ? 0 : 1);
+    if (value === undefined) writer.uint32(0);
+    else writer.array(value);
+  },
+};
+
+/** How much of something a program has room for. 0: it asks how much there would be. */
+const room = (letters: string): Part<number> => ({
+  letters,
+  read: (reader) => reader.uint32(),
+  write: (writer, value) => writer.uint32(value),
+});
+
+/** Bytes for a program; a number: it has no room, so many would come. */
+const filledBytes: Part<Buffer | number> = {
+  letters: 'ay',
+  read(reader) {
+    return reader.byte() === 0 ? reader.uint32() : (reader.array() ?? Buffer.alloc(0));
+  },
+  write(writer, value) {
+    writer.byte(typeof value === 'number' ? 0 : 1);
+    if (typeof value === 'number') writer.uint32(value);
+    else writer.array(value);
+  },
+};
+
+/** More than a token of this kind ever gives. */
+const MOST_ULONGS = 65_536;
+
+/** Numbers for a program; a number: it has no room, so many would come. */
+const ulongs: Part<readonly number[] | number> = {
+  letters: 'au',
+  read(reader) {
+    const has = reader.byte() !== 0;
+    const count = reader.uint32();
+    return has ? reader.many(count, MOST_ULONGS, () => reader.ulong()) : count;
+  },
+  write(writer, value) {
+    writer.byte(typeof value === 'number' ? 0 : 1);
+    writer.uint32(typeof value === 'number' ? value : value.length);
+    if (typeof value !== 'number') for (const one of value) writer.ulong(one);
+  },
+};
+
+const attributes: Part<readonly Attribute[]> = {
+  letters: 'aA',
+  read: (reader) => readAttributes(reader),
+  write: writeAttributes,
+};
+
+const wanted: Part<readonly Wanted[]> = {
+  letters: 'fA',
+  read: (reader) => readWanted(reader),
+  write: writeWanted,
+};
+
+const mechanism: Part<Mechanism | undefined> = {
+  letters: 'M',
+  read: readMechanism,
+  write: writeMechanism,
+};
+
+export interface Call<I extends readonly Part<unknown>[], O extends readonly Part<unknown>[]> {
+  readonly id: number;
+  readonly takes: I;
+  readonly gives: O;
+}
+
+const call = <const I extends readonly Part<unknown>[], const O extends readonly Part<unknown>[]>(
+  id: number,
+  takes: I,
+  gives: O,
+): Call<I, O> => ({ id, takes, gives });
+
+const byteRoom = room('fy');
+const ulongRoom = room('fu');
+const MANUFACTURER = spaced(32);
+const DESCRIPTION = spaced(64);
+const LABEL = spaced(32);
+const SHORT = spaced(16);
+
+const init = (id: number) => call(id, [ulong, mechanism, ulong], []);
+const update = (id: number) => call(id, [ulong, bytes], []);
+const whole = (id: number) => call(id, [ulong, bytes, byteRoom], [filledBytes]);
+const final = (id: number) => call(id, [ulong, byteRoom], [filledBytes]);
+
+/** Those that this token answers with more than "not supported". */
+export const CALLS = {
+  initialize: call(1, [bytes, byte, bytes], []),
+  finalize: call(2, [], []),
+  getInfo: call(3, [], [version, MANUFACTURER, ulong, spaced(32), version]),
+  getSlotList: call(4, [byte, ulongRoom], [ulongs]),
+  getSlotInfo: call(5, [ulong], [DESCRIPTION, MANUFACTURER, ulong, version, version]),
+  getTokenInfo: call(
+    6,
+    [ulong],
+    [
+      LABEL,
+      MANUFACTURER,
+      SHORT,
+      SHORT,
+      ulong,
+      ulong,
+      ulong,
+      ulong,
+      ulong,
+      ulong,
+      ulong,
+      ulong,
+      ulong,
+      ulong,
+      ulong,
+      version,
+      version,
+      SHORT,
+    ],
+  ),
+  getMechanismList: call(7, [ulong, ulongRoom], [ulongs]),
+  getMechanismInfo: call(8, [ulong, ulong], [ulong, ulong, ulong]),
+  openSession: call(10, [ulong, ulong], [ulong]),
+  closeSession: call(11, [ulong], []),
+  closeAllSessions: call(12, [ulong], []),
+  getSessionInfo: call(13, [ulong], [ulong, ulong, ulong, ulong]),
+  initPin: call(14, [ulong, bytes], []),
+  setPin: call(15, [ulong, bytes, bytes], []),
+  getOperationState: call(16, [ulong, byteRoom], [filledBytes]),
+  login: call(18, [ulong, ulong, bytes], []),
+  logout: call(19, [ulong], []),
+  createObject: call(20, [ulong, attributes], [ulong]),
+  copyObject: call(21, [ulong, ulong, attributes], [ulong]),
+  destroyObject: call(22, [ulong, ulong], []),
+  getObjectSize: call(23, [ulong, ulong], [ulong]),
+  getAttributeValue: call(24, [ulong, ulong, wanted], [attributes, ulong]),
+  setAttributeValue: call(25, [ulong, ulong, attributes], []),
+  findObjectsInit: call(26, [ulong, attributes], []),
+  findObjects: call(27, [ulong, ulongRoom], [ulongs]),
+  findObjectsFinal: call(28, [ulong], []),
+  encryptInit: init(29),
+  encrypt: whole(30),
+  decryptInit: init(33),
+  decrypt: whole(34),
+  digestInit: call(37, [ulong, mechanism], []),
+  digest: whole(38),
+  digestUpdate: update(39),
+  digestFinal: final(41),
+  signInit: init(42),
+  sign: whole(43),
+  signUpdate: update(44),
+  signFinal: final(45),
+  verifyInit: init(48),
+  verify: call(49, [ulong, bytes, bytes], []),
+  verifyUpdate: update(50),
+  verifyFinal: update(51),
+  seedRandom: call(63, [ulong, bytes], []),
+  generateRandom: final(64),
+} as const;
+
+export type CallName = keyof typeof CALLS;
+export type Taken<N extends CallName> = Values<(typeof CALLS)[N]['takes']>;
+export type Given<N extends CallName> = Values<(typeof CALLS)[N]['gives']>;
+
+/** A call with what it takes. */
+export type Asked = { readonly [N in CallName]: { readonly name: N; readonly values: Taken<N> } }[CallName];
+
+const NAMES: ReadonlyMap<number, CallName> = new Map(
+  Object.entries(CALLS).map(([name, { id }]) => [id, name as CallName]),
+);
+/** Instead of the number of a call: it failed, and the return value is all there is. */
+const FAILED = 0;
+const ULONG_LETTER = 'u';
+
+const lettersOf = (parts: readonly Part<unknown>[]): string => parts.map(({ letters }) => letters).join('');
+
+function write(
+  id: number,
+  letters: string,
+  layout: MechanismLayout | undefined,
+  values: (writer: WireWriter) => void,
+): Buffer {
+  const writer = new WireWriter(layout);
+  writer.uint32(id);
+  writer.array(Buffer.from(letters));
+  values(writer);
+  return writer.done();
+}
+
+function writeValues(writer: WireWriter, parts: readonly Part<unknown>[], values: readonly unknown[]): void {
+  for (const [index, part] of parts.entries()) part.write(writer, values[index]);
+}
+
+/** @throws `Refused` for a call that this token does not have, or what is none. */
+export function readCall(message: Buffer, layout: MechanismLayout): Asked {
+  const reader = new WireReader(message, layout);
+  const name = NAMES.get(reader.uint32());
+  const letters = reader.array()?.toString('latin1');
+  if (name === undefined || letters !== lettersOf(CALLS[name].takes))
+    throw new Refused('functionNotSupported');
+  const values = CALLS[name].takes.map((part: Part<unknown>) => part.read(reader));
+  if (!reader.isAtEnd) throw malformed();
+  return { name, values } as unknown as Asked;
+}
+
+/** The other way: what a program sends. */
+export const writeCall = <N extends CallName>(name: N, values: Taken<N>, layout: MechanismLayout): Buffer =>
+  write(CALLS[name].id, lettersOf(CALLS[name].takes), layout, (writer) =>
+    writeValues(writer, CALLS[name].takes, values),
+  );
+
+export const writeAnswer = <N extends CallName>(name: N, values: Given<N>): Buffer =>
+  write(CALLS[name].id, lettersOf(CALLS[name].gives), undefined, (writer) =>
+    writeValues(writer, CALLS[name].gives, values),
+  );
+
+/** @param value `CKR_…`, not 0. */
+export const writeFailure = (value: number): Buffer =>
+  write(FAILED, ULONG_LETTER, undefined, (writer) => writer.ulong(value));
+
+/** The other way: what a program reads. @returns a number for a call that failed. @throws `Refused` for what answers another one. */
+export function readAnswer<N extends CallName>(name: N, message: Buffer): Given<N> | number {
+  const reader = new WireReader(message);
+  const id = reader.uint32();
+  const letters = reader.array()?.toString('latin1');
+  if (id === FAILED) return reader.ulong();
+  const { gives } = CALLS[name];
+  if (id !== CALLS[name].id || letters !== lettersOf(gives)) throw malformed();
+  const values = gives.map((part: Part<unknown>) => part.read(reader));
+  if (!reader.isAtEnd) throw malformed();
+  return values as unknown as Given<N>;
+}

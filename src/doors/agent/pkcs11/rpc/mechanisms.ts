@@ -1,0 +1,126 @@
+import { refuse } from '../return-values.ts';
+import { NO_ARRAY, type WireReader, type WireWriter } from './wire.ts';
+
+/** `CKM_…`, as far as this token knows them. */
+export const MECHANISM = {
+  rsaKeyPairGen: 0x0000,
+  rsaPkcs: 0x0001,
+  sha1RsaPkcs: 0x0006,
+  rsaOaep: 0x0009,
+  rsaPss: 0x000d,
+  sha1RsaPss: 0x000e,
+  sha256RsaPkcs: 0x0040,
+  sha384RsaPkcs: 0x0041,
+  sha512RsaPkcs: 0x0042,
+  sha256RsaPss: 0x0043,
+  sha384RsaPss: 0x0044,
+  sha512RsaPss: 0x0045,
+  sha224RsaPkcs: 0x0046,
+  sha224RsaPss: 0x0047,
+  sha1: 0x0220,
+  sha256: 0x0250,
+  sha224: 0x0255,
+  sha384: 0x0260,
+  sha512: 0x0270,
+  ecKeyPairGen: 0x1040,
+  ecdsa: 0x1041,
+  ecdsaSha1: 0x1042,
+  ecdsaSha224: 0x1043,
+  ecdsaSha256: 0x1044,
+  ecdsaSha384: 0x1045,
+  ecdsaSha512: 0x1046,
+} as const;
+
+const M = MECHANISM;
+
+/** Numbers are `CKM_…` of the hash, and `CKG_…`. */
+export interface PssParameters {
+  readonly hash: number;
+  readonly maskGeneration: number;
+  readonly saltBytes: number;
+}
+
+export interface OaepParameters {
+  readonly hash: number;
+  readonly maskGeneration: number;
+  /** `CKZ_…`: 1 where a label is given. */
+  readonly source: number;
+  readonly label: Buffer;
+}
+
+export interface Mechanism {
+  readonly type: number;
+  readonly pss?: PssParameters;
+  readonly oaep?: OaepParameters;
+}
+
+const PSS_TYPES: readonly number[] = [
+  M.rsaPss,
+  M.sha1RsaPss,
+  M.sha224RsaPss,
+  M.sha256RsaPss,
+  M.sha384RsaPss,
+  M.sha512RsaPss,
+];
+
+/** Of these no parameter is written. Clients know more of them, but this token has no use for those. */
+const WITHOUT: ReadonlySet<number> = new Set(
+  Object.values(MECHANISM).filter((type) => type !== M.rsaOaep && !PSS_TYPES.includes(type)),
+);
+
+/** As a type: no mechanism, which ends an operation. */
+const NONE = 0xffff_ffff;
+
+/**
+ * `M`. Up to release 0.25.5 a mechanism without a parameter has a mark behind its type; since then it has nothing, and the others
+ * have a flag in front of theirs. What the two sides agree on as their version says nothing about that.
+ * @returns undefined for none.
+ * @throws `Refused` for a type that is not known here: nobody can tell how much belongs to it.
+ */
+export function readMechanism(reader: WireReader): Mechanism | undefined {
+  const type = reader.uint32();
+  if (type === NONE) return undefined;
+  if (WITHOUT.has(type)) {
+    if (reader.mechanisms === 'marked' && reader.array() !== undefined)
+      return refuse('mechanismParameterInvalid');
+    return { type };
+  }
+  const isPss = PSS_TYPES.includes(type);
+  if (!isPss && type !== M.rsaOaep) return refuse('mechanismInvalid');
+  if (reader.mechanisms === 'flagged' && reader.byte() === 0) return { type };
+  return isPss ? { type, pss: readPss(reader) } : { type, oaep: readOaep(reader) };
+}
+
+const readPss = (reader: WireReader): PssParameters => ({
+  hash: reader.ulong(),
+  maskGeneration: reader.ulong(),
+  saltBytes: reader.ulong(),
+});
+
+function readOaep(reader: WireReader): OaepParameters {
+  const [hash, maskGeneration, source] = [reader.ulong(), reader.ulong(), reader.ulong()];
+  return { hash, maskGeneration, source, label: reader.array() ?? Buffer.alloc(0) };
+}
+
+/** As clients write it; for one of those types alone whose parameters are known here. */
+export function writeMechanism(writer: WireWriter, mechanism: Mechanism | undefined): void {
+  if (mechanism === undefined) {
+    writer.uint32(NONE);
+    return;
+  }
+  const { type, pss, oaep } = mechanism;
+  writer.uint32(type);
+  if (WITHOUT.has(type)) {
+    if (writer.mechanisms === 'marked') writer.uint32(NO_ARRAY);
+    return;
+  }
+  const hasParameter = pss !== undefined || oaep !== undefined;
+  if (writer.mechanisms === 'flagged') writer.byte(hasParameter ? 1 : 0);
+  if (pss !== undefined) {
+    for (const number of [pss.hash, pss.maskGeneration, pss.saltBytes]) writer.ulong(number);
+  }
+  if (oaep !== undefined) {
+    for (const number of [oaep.hash, oaep.maskGeneration, oaep.source]) writer.ulong(number);
+    writer.array(oaep.label);
+  }
+}

@@ -1,0 +1,126 @@
+import { Refused } from '../return-values.ts';
+
+/**
+ * The bytes of which the remote protocol of p11-kit is made: big-endian numbers, and byte arrays with their length in front.
+ * Nothing that is read is believed: a length counts for no more than the bytes that are there.
+ */
+
+const UINT32_BYTES = 4;
+const ULONG_BYTES = 8;
+/** As a length: there is no array. */
+export const NO_ARRAY = 0xffff_ffff;
+const ULONG_BITS = 64;
+
+/** Which of the two ways of writing mechanisms a client has; it depends on the client's own release. */
+export type MechanismLayout = 'marked' | 'flagged';
+
+/** Reads one message. Everything throws `Refused` for what is cut short or can't be right. */
+export class WireReader {
+  /** How mechanisms are written in this message. */
+  readonly mechanisms: MechanismLayout;
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer, mechanisms: MechanismLayout = 'flagged') {
+    this.#bytes = bytes;
+    this.mechanisms = mechanisms;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  /** A view, not a copy. */
+  take(length: number): Buffer {
+    if (length > this.#bytes.length - this.#at) throw malformed();
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  byte(): number {
+    return this.take(1).readUInt8();
+  }
+
+  uint32(): number {
+    return this.take(UINT32_BYTES).readUInt32BE();
+  }
+
+  /** `CK_ULONG`: all ones are -1; what JavaScript can't count exactly is no number that this token gave to anybody. */
+  ulong(): number {
+    return Number(this.take(ULONG_BYTES).readBigInt64BE());
+  }
+
+  /** Undefined where the other side had a null pointer. */
+  array(): Buffer | undefined {
+    const length = this.uint32();
+    return length === NO_ARRAY ? undefined : this.take(length);
+  }
+
+  /** Reads so many of something. @param most more than that nobody needs. */
+  many<T>(count: number, most: number, read: () => T): T[] {
+    if (count > most) throw malformed();
+    return Array.from({ length: count }, read);
+  }
+}
+
+export const malformed = (): Refused => new Refused('argumentsBad');
+
+/** Writes one message. */
+export class WireWriter {
+  readonly mechanisms: MechanismLayout;
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #length = 0;
+
+  constructor(mechanisms: MechanismLayout = 'flagged') {
+    this.mechanisms = mechanisms;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  put(bytes: Uint8Array): void {
+    const at = this.#grow(bytes.length);
+    this.#bytes.set(bytes, at);
+  }
+
+  byte(value: number): void {
+    const at = this.#grow(1);
+    this.#bytes.writeUInt8(value, at);
+  }
+
+  uint32(value: number): void {
+    const at = this.#grow(UINT32_BYTES);
+    this.#bytes.writeUInt32BE(value, at);
+  }
+
+  /** @param value -1 for "not available". */
+  ulong(value: number): void {
+    const at = this.#grow(ULONG_BYTES);
+    this.#bytes.writeBigUInt64BE(BigInt.asUintN(ULONG_BITS, BigInt(value)), at);
+  }
+
+  array(bytes: Uint8Array | undefined): void {
+    this.uint32(bytes?.length ?? NO_ARRAY);
+    if (bytes !== undefined) this.put(bytes);
+  }
+
+  /** What was written so far. */
+  done(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Makes room for so many bytes. @returns where they begin. */
+  #grow(bytes: number): number {
+    const at = this.#length;
+    this.#length += bytes;
+    if (this.#length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#length, 2 * this.#bytes.length));
+      this.#bytes.copy(larger, 0, 0, at);
+      this.#bytes = larger;
+    }
+    return at;
+  }
+}
+
+const FIRST_BYTES = 256;

@@ -1,0 +1,197 @@
+import { matches } from './objects.ts';
+import {
+  Decrypting,
+  Digesting,
+  Encrypting,
+  type Filling,
+  hasRoom,
+  Signing,
+  Verifying,
+} from './operations.ts';
+import { refuse } from './return-values.ts';
+import type { Attribute } from './rpc/attributes.ts';
+import type { Mechanism } from './rpc/mechanisms.ts';
+import type { Token } from './token.ts';
+
+/** What a session may be in the middle of: one of each kind. */
+interface Operations {
+  digest: Digesting;
+  sign: Signing;
+  verify: Verifying;
+  encrypt: Encrypting;
+  decrypt: Decrypting;
+}
+
+/** How each is begun, with which key. */
+const BEGIN: {
+  readonly [K in keyof Operations]: (token: Token, mechanism: Mechanism, handle: number) => Operations[K];
+} = {
+  digest: (_, mechanism) => new Digesting(mechanism),
+  sign: (token, mechanism, handle) => new Signing(token.object(handle, 'keyHandleInvalid'), mechanism),
+  verify: (token, mechanism, handle) => new Verifying(token.object(handle, 'keyHandleInvalid'), mechanism),
+  encrypt: (token, mechanism, handle) => new Encrypting(token.object(handle, 'keyHandleInvalid'), mechanism),
+  decrypt: (token, mechanism, handle) => new Decrypting(token.object(handle, 'keyHandleInvalid'), mechanism),
+};
+
+/** `CKF_RW_SESSION`, and `CKS_…` */
+const READ_WRITE = 0x2;
+const STATE = { public: 0, user: 1, publicReadWrite: 2, userReadWrite: 3 } as const;
+
+/**
+ * A session of a program: one search and one operation of each kind at most. What it is asked for is done in the order in which it was
+ * asked; an operation that fails is over, and one that lacks room goes on.
+ */
+export class Session {
+  readonly flags: number;
+  readonly #token: Token;
+  readonly #gone: AbortSignal;
+  readonly #under: { [K in keyof Operations]?: Operations[K] | undefined } = {};
+  #last: Promise<unknown> = Promise.resolve();
+  #found: readonly number[] | undefined;
+
+  /** @param gone when the program that has it is. */
+  constructor(token: Token, flags: number, gone: AbortSignal) {
+    this.#token = token;
+    this.#gone = gone;
+    this.flags = flags;
+  }
+
+  /** Does something after all that was asked of the session before. */
+  inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  state(isLoggedIn: boolean): number {
+    if ((this.flags & READ_WRITE) !== 0) return isLoggedIn ? STATE.userReadWrite : STATE.publicReadWrite;
+    return isLoggedIn ? STATE.user : STATE.public;
+  }
+
+  async find(template: readonly Attribute[]): Promise<void> {
+    if (this.#found !== undefined) refuse('operationActive');
+    const objects = await this.#token.look();
+    this.#found = [...objects].flatMap(([handle, object]) => (matches(object, template) ? [handle] : []));
+  }
+
+  /** The next ones, so many at most. */
+  nextFound(most: number): readonly number[] {
+    const found = this.#found ?? refuse('operationNotInitialized');
+    this.#found = found.slice(most);
+    return found.slice(0, most);
+  }
+
+  endFind(): void {
+    if (this.#found === undefined) refuse('operationNotInitialized');
+    this.#found = undefined;
+  }
+
+  /** @param mechanism undefined ends what was begun. */
+  begin(kind: keyof Operations, mechanism: Mechanism | undefined, handle: number): void {
+    if (mechanism === undefined) this.#end(kind);
+    else if (this.#under[kind] !== undefined) refuse('operationActive');
+    else this.#begin(kind, mechanism, handle);
+  }
+
+  digest(data: Buffer, room: number): Filling {
+    const digesting = this.#whole('digest');
+    if (!hasRoom(room, digesting.bytes)) return digesting.bytes;
+    this.#end('digest');
+    digesting.add(data);
+    return digesting.done();
+  }
+
+  digestFinal(room: number): Filling {
+    const digesting = this.#current('digest');
+    if (!hasRoom(room, digesting.bytes)) return digesting.bytes;
+    this.#end('digest');
+    return digesting.done();
+  }
+
+  async sign(data: Buffer, room: number): Promise<Filling> {
+    const signing = this.#whole('sign');
+    if (!hasRoom(room, signing.bytes)) return signing.bytes;
+    this.#end('sign');
+    return signing.whole(data, this.#token.keys, this.#gone);
+  }
+
+  async signFinal(room: number): Promise<Filling> {
+    const signing = this.#current('sign');
+    if (!hasRoom(room, signing.bytes)) return signing.bytes;
+    this.#end('sign');
+    return signing.done(this.#token.keys, this.#gone);
+  }
+
+  async verify(data: Buffer, signature: Buffer): Promise<void> {
+    const verifying = this.#whole('verify');
+    this.#end('verify');
+    verifying.add(data);
+    await verifying.done(signature);
+  }
+
+  async verifyFinal(signature: Buffer): Promise<void> {
+    const verifying = this.#current('verify');
+    this.#end('verify');
+    await verifying.done(signature);
+  }
+
+  /** A piece of what is signed, verified or hashed. */
+  update(kind: 'digest' | 'sign' | 'verify', piece: Buffer): void {
+    const current = this.#current(kind);
+    current.inPieces = true;
+    try {
+      current.add(piece);
+    } catch (error) {
+      this.#end(kind);
+      throw error;
+    }
+  }
+
+  encrypt(plaintext: Buffer, room: number): Filling {
+    const encrypting = this.#current('encrypt');
+    if (!hasRoom(room, encrypting.bytes)) return encrypting.bytes;
+    this.#end('encrypt');
+    return encrypting.done(plaintext);
+  }
+
+  async decrypt(ciphertext: Buffer, room: number): Promise<Filling> {
+    const decrypting = this.#current('decrypt');
+    // How long it will be is known only when it is decrypted; who asks is told the most.
+    if (room === 0) return decrypting.most;
+    try {
+      const plaintext = await decrypting.done(this.#token.keys, ciphertext, this.#gone);
+      if (plaintext.length > 0 && !hasRoom(room, plaintext.length)) return plaintext.length;
+      const given = Buffer.from(plaintext);
+      this.#end('decrypt');
+      return given;
+    } catch (error) {
+      this.#end('decrypt');
+      throw error;
+    }
+  }
+
+  /** Forgets everything. */
+  close(): void {
+    for (const kind of Object.keys(BEGIN) as (keyof Operations)[]) this.#end(kind);
+    this.#found = undefined;
+  }
+
+  #begin<K extends keyof Operations>(kind: K, mechanism: Mechanism, handle: number): void {
+    this.#under[kind] = BEGIN[kind](this.#token, mechanism, handle);
+  }
+
+  #current<K extends keyof Operations>(kind: K): Operations[K] {
+    return this.#under[kind] ?? refuse('operationNotInitialized');
+  }
+
+  /** For data in one piece, which can't follow others. */
+  #whole<K extends 'digest' | 'sign' | 'verify'>(kind: K): Operations[K] {
+    const current = this.#current(kind);
+    return current.inPieces ? refuse('operationActive') : current;
+  }
+
+  #end(kind: keyof Operations): void {
+    if (kind === 'decrypt') this.#under.decrypt?.forget();
+    this.#under[kind] = undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import type { Keys, KeyVersion } from './keys.ts';
+import { objectsOf, type TokenObject } from './objects.ts';
+import type { ReturnName } from './return-values.ts';
+import { Refused } from './return-values.ts';
+
+/**
+ * What is offered as one token in one slot, the same for every program. Its objects have handles that are never given twice; each
+ * search finds what is offered at that moment.
+ */
+export class Token {
+  readonly keys: Keys;
+  #byHandle: ReadonlyMap<number, TokenObject> = new Map();
+  #handles: ReadonlyMap<string, number> = new Map();
+  #nextHandle = 1;
+  /** Of the searches; one that began earlier may end later. */
+  #looks = 0;
+  #taken = 0;
+  /** Objects as they were made of versions. */
+  #made: { readonly of: readonly KeyVersion[]; readonly objects: readonly TokenObject[] } | undefined;
+
+  constructor(keys: Keys) {
+    this.keys = keys;
+  }
+
+  /** By handle, in the order in which they are found. @throws as `Keys.versions`. */
+  async look(): Promise<ReadonlyMap<number, TokenObject>> {
+    const look = ++this.#looks;
+    const objects = this.#objectsOf(await this.keys.versions());
+    if (look > this.#taken) {
+      this.#taken = look;
+      this.#take(objects);
+    }
+    return this.#byHandle;
+  }
+
+  /** @throws `Refused` with `missing` for what is not there, or is not any more. */
+  object(handle: number, missing: ReturnName = 'objectHandleInvalid'): TokenObject {
+    const object = this.#byHandle.get(handle);
+    if (object === undefined) throw new Refused(missing);
+    return object;
+  }
+
+  #objectsOf(versions: readonly KeyVersion[]): readonly TokenObject[] {
+    const made = this.#made;
+    const isSame =
+      made?.of.length === versions.length && made.of.every((version, at) => isEqual(version, versions[at]));
+    this.#made = made !== undefined && isSame ? made : { of: versions, objects: objectsOf(versions) };
+    return this.#made.objects;
+  }
+
+  #take(objects: readonly TokenObject[]): void {
+    const entries = objects.map((object) => {
+      const handle = this.#handles.get(object.name) ?? this.#nextHandle++;
+      return { handle, object };
+    });
+    this.#handles = new Map(entries.map(({ handle, object }) => [object.name, handle]));
+    this.#byHandle = new Map(entries.map(({ handle, object }) => [handle, object]));
+  }
+}
+
+/** Public keys that are equal are one object here. */
+function isEqual(one: KeyVersion, other: KeyVersion | undefined): boolean {
+  if (other === undefined) return false;
+  const names = Object.keys(one) as (keyof KeyVersion)[];
+  return names.every((name) => one[name] === other[name]);
+}

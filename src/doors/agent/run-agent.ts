@@ -1,0 +1,120 @@
+import { lstatSync } from 'node:fs';
+import { asCofferError, conflict, placed } from '../../ground/errors.ts';
+import { pause } from '../../ground/pause.ts';
+import { Agent } from '../../service/agent/agent.ts';
+import type { Unlocking } from '../../service/agent/calls.ts';
+import type { AgentDirectory } from '../../service/agent/directory.ts';
+import type { ListenPlace } from '../../service/listening.ts';
+import type { Log } from '../../service/log.ts';
+import { makeWay, somebodyListens } from '../../service/socket-file.ts';
+import type { Location } from '../../store/backends/backend-kind.ts';
+import { FileLock } from '../../store/backends/files/file-lock.ts';
+import { httpDoor } from '../http/http-door.ts';
+import { AgentDoors } from './agent-doors.ts';
+import type { Ask } from './desk.ts';
+import { AGENT_DOORS } from './registry.ts';
+
+export interface RunAgentOptions {
+  readonly location: Location;
+  readonly directory: AgentDirectory;
+  readonly auditFile?: string | undefined;
+  readonly log: Log;
+  /**
+   * Listening sockets that whoever started the process has made: for commands, for programs of the family, and for the doors, in the
+   * order in which they are registered.
+   */
+  readonly descriptors: readonly number[];
+  /** How somebody is asked before a key is used; undefined where nobody can be. */
+  readonly ask?: Ask | undefined;
+  /** The store, when it is open already. */
+  readonly unlocking?: Unlocking | undefined;
+  /** Called once it listens. */
+  readonly ready: (agent: Agent, addresses: readonly string[]) => void;
+}
+
+/** The field that the error names when the store has an agent already. */
+export const TAKEN = 'agent';
+
+/** Who was just told to end still holds the lock for a moment. */
+const LOCK_TRIES_MS = 5000;
+const LOCK_PAUSE_MS = 20;
+
+/**
+ * Runs the agent of a store until it has locked.
+ * @throws `conflict` when the store has one already; `unavailable` when the place for it is not for this user alone, or a socket
+ * can't be had.
+ */
+export async function runAgent(options: RunAgentOptions): Promise<void> {
+  const { directory } = options;
+  directory.make();
+  const lock = new FileLock(directory.lock, 0);
+  const givingUp = Date.now() + LOCK_TRIES_MS;
+  for (;;) {
+    let isMine = false;
+    try {
+      return await lock.hold(async () => {
+        isMine = true;
+        await listen(options);
+      });
+    } catch (error) {
+      if (isMine || asCofferError(error)?.kind !== 'unavailable') throw error;
+      const isTaken = options.descriptors.length === 0 && (await somebodyListens(directory.socket));
+      if (isTaken || Date.now() > givingUp) {
+        throw conflict('this store has an agent already', {
+          field: TAKEN,
+          hint: placed`it listens on ${{ file: directory.socket }}`,
+        });
+      }
+      await pause(LOCK_PAUSE_MS);
+    }
+  }
+}
+
+async function listen({
+  directory,
+  descriptors,
+  unlocking,
+  ask,
+  ready,
+  ...options
+}: RunAgentOptions): Promise<void> {
+  const http = await httpDoor('owner');
+  const sockets = [
+    directory.socket,
+    directory.apiSocket,
+    ...AGENT_DOORS.map(({ name }) => directory.doorSocket(name)),
+  ];
+  const made = sockets.slice(descriptors.length);
+  let inodes: readonly (number | undefined)[] | undefined;
+  const agent = await Agent.create({
+    ...options,
+    describe: () => http.describe(),
+    isReachable: () => inodes === undefined || made.every((path, index) => inodeOf(path) === inodes?.[index]),
+  });
+  try {
+    if (unlocking !== undefined) await agent.unlockWith(unlocking);
+    // Whoever holds the lock may: nobody listens there any more.
+    for (const path of made) await makeWay(path);
+    const [commands, api, ...more] = sockets.map((socket, index): ListenPlace => {
+      const descriptor = descriptors[index];
+      return descriptor === undefined ? { socket } : { descriptor };
+    });
+    if (commands === undefined || api === undefined) throw new Error('there are two sockets');
+    const others = AGENT_DOORS.flatMap((kind, index) => {
+      const place = more[index];
+      return place === undefined ? [] : [{ kind, place }];
+    });
+    const doors = await AgentDoors.open(agent, http, { commands, api, others }, ask);
+    inodes = made.map(inodeOf);
+    ready(
+      agent,
+      sockets.map((path) => `unix:${path}`),
+    );
+    await agent.locked;
+    await doors.close();
+  } finally {
+    await agent.lock('it could not listen');
+  }
+}
+
+const inodeOf = (path: string): number | undefined => lstatSync(path, { throwIfNoEntry: false })?.ino;

@@ -1,0 +1,49 @@
+import type { Offer } from '../../access/doors.ts';
+import type { Runner } from '../../operations/declaration/operation.ts';
+import type { AgentDirectory } from '../../service/agent/directory.ts';
+import type { Log } from '../../service/log.ts';
+import { makeWay } from '../../service/socket-file.ts';
+import { FileLock } from '../../store/backends/files/file-lock.ts';
+import type { AgentDoorKind } from './agent-door.ts';
+import type { Ask } from './desk.ts';
+import { DoorServer } from './door-server.ts';
+import { remoteDesk } from './remote-desk.ts';
+
+export interface RunDoorsOptions {
+  /** Where the operations are done. */
+  readonly runner: Runner;
+  readonly directory: AgentDirectory;
+  readonly doors: readonly { readonly kind: AgentDoorKind; readonly offers: readonly Offer[] }[];
+  readonly ask: Ask | undefined;
+  readonly log: Log;
+  /** Called once it listens. */
+  readonly ready: (addresses: readonly string[]) => void;
+  /** When it is to end. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Opens doors to the keys of a server, until it is told to end.
+ * @throws `unavailable` when another agent listens there, the place is not for this user alone, or a socket can't be had.
+ */
+export async function runDoors(options: RunDoorsOptions): Promise<void> {
+  const { directory, doors, runner, ask, log, ready, ended } = options;
+  directory.make();
+  await new FileLock(directory.lock, 0).hold(async () => {
+    const opened: DoorServer[] = [];
+    try {
+      for (const { kind, offers } of doors) {
+        const socket = directory.doorSocket(kind.name);
+        await makeWay(socket);
+        const defect = (error: unknown): void => log.defect('a door failed', error);
+        opened.push(
+          await DoorServer.open(kind, remoteDesk(kind, offers, runner, { ask, defect }), { socket }),
+        );
+      }
+      ready(doors.map(({ kind }) => `unix:${directory.doorSocket(kind.name)}`));
+      await ended;
+    } finally {
+      for (const door of opened) door.close();
+    }
+  });
+}

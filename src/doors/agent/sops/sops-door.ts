@@ -1,0 +1,68 @@
+import type { Offer } from '../../../access/doors.ts';
+import { denied, invalid, unavailable, unsupported } from '../../../ground/errors.ts';
+import { isObject } from '../../../ground/objects.ts';
+import { trimSlashes } from '../../../mounts/paths.ts';
+import { resultOf } from '../../../operations/declaration/operation.ts';
+import type { OpenDoor } from '../agent-door.ts';
+import type { Desk } from '../desk.ts';
+import { grpcServer, type Methods } from '../grpc/grpc.ts';
+import { bytesIn, type Fields, field, parseFields, textIn } from '../grpc/protobuf.ts';
+
+/*
+ * The key service of sops (getsops/sops, keyservice.proto): a request has the key in field 1 and the data in field 2, an answer the data in
+ * field 1. Of the kinds of keys, field 5 is one of Vault: address, path of the engine, name. The address stands for nothing here.
+ */
+
+const KEY = 1;
+const DATA = 2;
+const ANSWER = 1;
+const VAULT_KEY = 5;
+const ENGINE_PATH = 2;
+const KEY_NAME = 3;
+
+export const openSopsDoor: OpenDoor = (desk) => grpcServer(sopsMethods(desk), (error) => desk.defect(error));
+
+export const sopsMethods = (desk: Desk): Methods => ({
+  '/KeyService/Encrypt': (message) => encrypt(desk, message),
+  '/KeyService/Decrypt': (message, gone) => decrypt(desk, message, gone),
+});
+
+async function encrypt(desk: Desk, message: Buffer): Promise<Buffer> {
+  const { offer, data } = await asked(desk, message);
+  const raw = { name: offer.key, plaintext: data.toString('base64') };
+  const answer = await desk.run('transit encrypt', raw, offer.mount);
+  return field(ANSWER, textOf(resultOf(answer), 'ciphertext'));
+}
+
+async function decrypt(desk: Desk, message: Buffer, gone: AbortSignal): Promise<Buffer> {
+  const { offer, data } = await asked(desk, message);
+  await desk.consent(offer, 'open a file', gone);
+  const raw = { name: offer.key, ciphertext: data.toString('utf8') };
+  const answer = await desk.run('transit decrypt', raw, offer.mount);
+  return field(ANSWER, Buffer.from(textOf(resultOf(answer), 'plaintext'), 'base64'));
+}
+
+async function asked(desk: Desk, message: Buffer): Promise<{ readonly offer: Offer; readonly data: Buffer }> {
+  const fields = parseFields(message);
+  const named = nameIn(parseFields(bytesIn(fields, KEY)));
+  const offers = await desk.offers();
+  const offer = offers.find(({ mount, key }) => mount === named.mount && key === named.key);
+  if (offer !== undefined) return { offer, data: bytesIn(fields, DATA) };
+  throw denied(
+    `${named.mount}/${named.key} is not offered to sops: run "coffer agent offer ${named.key} --sops"`,
+  );
+}
+
+function nameIn(kinds: Fields): { readonly mount: string; readonly key: string } {
+  if (!kinds.has(VAULT_KEY)) throw unsupported('only keys of the kind hc_vault are known here');
+  const named = parseFields(bytesIn(kinds, VAULT_KEY));
+  const [mount, key] = [trimSlashes(textIn(named, ENGINE_PATH)), textIn(named, KEY_NAME)];
+  if (mount === '' || key === '') throw invalid('the key has no name');
+  return { mount, key };
+}
+
+function textOf(data: unknown, member: string): string {
+  const text = isObject(data) ? data[member] : undefined;
+  if (typeof text === 'string') return text;
+  throw unavailable(`the answer has no ${member} in it`);
+}

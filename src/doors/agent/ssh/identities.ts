@@ -1,0 +1,86 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { Offer } from '../../../access/doors.ts';
+import { asCofferError } from '../../../ground/errors.ts';
+import { isObject } from '../../../ground/objects.ts';
+import { resultOf } from '../../../operations/declaration/operation.ts';
+import { sshBlob } from '../../../signatures/ssh-key.ts';
+import type { Desk } from '../desk.ts';
+import type { Identity } from './messages.ts';
+
+/** A version of a key that is offered. */
+export interface OfferedVersion extends Identity {
+  readonly offer: Offer;
+  readonly version: number;
+  readonly key: KeyObject;
+}
+
+/**
+ * Every version of the offered keys that may still sign: the latest of each key first, as servers count tries; then those before
+ * them. A key that is gone, or that can't be shown now, is left out.
+ * @throws `sealed`, `unavailable` when nothing can be told.
+ */
+export async function offeredVersions(desk: Desk): Promise<readonly OfferedVersion[]> {
+  const offers = await desk.offers();
+  const all = await Promise.all(offers.map((offer) => versionsOf(desk, offer)));
+  const mostVersions = Math.max(0, ...all.map((versions) => versions.length));
+  return Array.from({ length: mostVersions }, (_, age) =>
+    all.flatMap((versions) => versions[age] ?? []),
+  ).flat();
+}
+
+/** The latest first. */
+async function versionsOf(desk: Desk, offer: Offer): Promise<readonly OfferedVersion[]> {
+  let data: unknown;
+  try {
+    data = resultOf(await desk.run('transit keys read', { name: offer.key }, offer.mount));
+  } catch (error) {
+    if (KEY_ERRORS.has(asCofferError(error)?.kind ?? '')) return [];
+    throw error;
+  }
+  if (!isObject(data) || !isObject(data['keys']) || data['derived'] === true) return [];
+  const least = Number(data['min_encryption_version']) || 0;
+  const latest = Number(data['latest_version']);
+  return Object.entries(data['keys'])
+    .map(([number, version]) => [Number(number), version] as const)
+    .filter(([number]) => number >= least)
+    .sort(([one], [other]) => other - one)
+    .flatMap(([number, version]) => {
+      const key = isObject(version) ? publicKey(version['public_key']) : undefined;
+      if (key === undefined) return [];
+      const comment = number === latest ? offer.key : `${offer.key}@v${number}`;
+      return [{ offer, version: number, key, blob: sshBlob(key), comment }];
+    });
+}
+
+/** What is about one key alone. */
+const KEY_ERRORS: ReadonlySet<string> = new Set([
+  'not-found',
+  'denied',
+  'invalid',
+  'unsupported',
+  'corrupt',
+  'conflict',
+]);
+
+const parsed = new Map<string, KeyObject>();
+/** Reading a public key costs more than everything else of a list. */
+const MOST_PARSED = 1024;
+
+/** As key read shows it: PEM, or the raw bytes of Ed25519 in base64, as peers do; undefined for what SSH does not know. */
+function publicKey(text: unknown): KeyObject | undefined {
+  if (typeof text !== 'string' || text === '') return undefined;
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  try {
+    const x = Buffer.from(text, 'base64').toString('base64url');
+    const key = text.startsWith('-----')
+      ? createPublicKey(text)
+      : createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    sshBlob(key);
+    if (parsed.size >= MOST_PARSED) parsed.clear();
+    parsed.set(text, key);
+    return key;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,144 @@
+import { invalid } from '../../../ground/errors.ts';
+import { SshReader, string, uint32 } from '../../../signatures/ssh-wire.ts';
+import type { ByteQueue } from '../byte-queue.ts';
+
+/*
+ * The messages of the SSH agent protocol (draft-ietf-sshm-ssh-agent, and OpenSSH's PROTOCOL.agent): a byte that says what it is, and
+ * its contents. On the way each has its length in front.
+ */
+
+/** As OpenSSH has it. */
+export const MOST_MESSAGE_BYTES = 256 * 1024;
+const LENGTH_BYTES = 4;
+
+const REQUEST_IDENTITIES = 11;
+const SIGN_REQUEST = 13;
+const LOCK = 22;
+const UNLOCK = 23;
+const EXTENSION = 27;
+
+const FAILURE = 5;
+const SUCCESS = 6;
+const IDENTITIES_ANSWER = 12;
+const SIGN_RESPONSE = 14;
+const EXTENSION_FAILURE = 28;
+const EXTENSION_RESPONSE = 29;
+
+const RSA_SHA2_256 = 2;
+const RSA_SHA2_512 = 4;
+
+/** By which hash an RSA key is to sign. */
+export type RsaHash = 'sha256' | 'sha512';
+
+/** What a client asks for. */
+export type AgentRequest =
+  | { readonly kind: 'list' }
+  | {
+      readonly kind: 'sign';
+      /** The public key, as it travels in SSH. */
+      readonly blob: Buffer;
+      readonly data: Buffer;
+      /** Undefined for a signature with SHA-1, which RSA keys made before there were others. */
+      readonly rsaHash: RsaHash | undefined;
+    }
+  | { readonly kind: 'lock' | 'unlock'; readonly passphrase: Buffer }
+  | { readonly kind: 'bind'; readonly binding: Binding }
+  | { readonly kind: 'query' }
+  /** An extension that is not known, which is told otherwise than one that failed. */
+  | { readonly kind: 'other' };
+
+/** On which connection of ssh the agent is used: `session-bind@openssh.com`. */
+export interface Binding {
+  readonly hostKey: Buffer;
+  readonly sessionId: Buffer;
+  /** Of the session by the host: string of its algorithm, string of the signature. */
+  readonly signature: Buffer;
+  /** The connection leads to another machine, from which the agent is then used. */
+  readonly forwarding: boolean;
+}
+
+/** Extensions by their names; they are what `query` answers. */
+export const SESSION_BIND = 'session-bind@openssh.com';
+const QUERY = 'query';
+
+/** Reads a message without its length. @throws `invalid` for one that is known, and is not as it should be. */
+export function parseAgentRequest(message: Buffer): AgentRequest {
+  const reader = new SshReader(message, 'this message');
+  const type = reader.bytes(1)[0];
+  const request = bodyOf(type, reader);
+  if (request.kind !== 'other') reader.end();
+  return request;
+}
+
+function bodyOf(type: number | undefined, reader: SshReader): AgentRequest {
+  switch (type) {
+    case REQUEST_IDENTITIES:
+      return { kind: 'list' };
+    case SIGN_REQUEST: {
+      const [blob, data] = [reader.string(), reader.string()];
+      return { kind: 'sign', blob, data, rsaHash: rsaHashOf(reader.uint32()) };
+    }
+    case LOCK:
+      return { kind: 'lock', passphrase: reader.string() };
+    case UNLOCK:
+      return { kind: 'unlock', passphrase: reader.string() };
+    case EXTENSION:
+      return extensionOf(reader.text(), reader);
+    default:
+      return { kind: 'other' };
+  }
+}
+
+function rsaHashOf(flags: number): RsaHash | undefined {
+  if ((flags & RSA_SHA2_256) !== 0) return 'sha256';
+  return (flags & RSA_SHA2_512) === 0 ? undefined : 'sha512';
+}
+
+function extensionOf(name: string, reader: SshReader): AgentRequest {
+  if (name === QUERY) return { kind: 'query' };
+  if (name !== SESSION_BIND) return { kind: 'other' };
+  const [hostKey, sessionId, signature] = [reader.string(), reader.string(), reader.string()];
+  const forwarding = reader.bytes(1)[0] !== 0;
+  return { kind: 'bind', binding: { hostKey, sessionId, signature, forwarding } };
+}
+
+/** A key that is offered. */
+export interface Identity {
+  readonly blob: Buffer;
+  readonly comment: string;
+}
+
+const message = (type: number, ...parts: readonly Buffer[]): Buffer => {
+  const body = Buffer.concat([Buffer.from([type]), ...parts]);
+  return Buffer.concat([uint32(body.length), body]);
+};
+
+export const failure: Buffer = message(FAILURE);
+export const success: Buffer = message(SUCCESS);
+export const extensionFailure: Buffer = message(EXTENSION_FAILURE);
+export const queryAnswer: Buffer = message(EXTENSION_RESPONSE, string(QUERY), string(SESSION_BIND));
+
+/** As many of the identities as a message has room for. */
+export function identitiesAnswer(identities: readonly Identity[]): Buffer {
+  const parts: Buffer[] = [];
+  let bytes = 1 + LENGTH_BYTES;
+  for (const { blob, comment } of identities) {
+    const part = Buffer.concat([string(blob), string(comment)]);
+    bytes += part.length;
+    if (bytes > MOST_MESSAGE_BYTES) break;
+    parts.push(part);
+  }
+  return message(IDENTITIES_ANSWER, uint32(parts.length), ...parts);
+}
+
+/** @param blob the signature with the name of its algorithm, as it travels in SSH. */
+export const signAnswer = (blob: Buffer): Buffer => message(SIGN_RESPONSE, string(blob));
+
+/** The next message of what has come in, without its length; undefined when it is not whole yet. @throws `invalid` for a length that can't be. */
+export function takeMessage(come: ByteQueue): Buffer | undefined {
+  const length = come.peek(LENGTH_BYTES)?.readUInt32BE();
+  if (length === undefined) return undefined;
+  if (length === 0 || length > MOST_MESSAGE_BYTES)
+    throw invalid(`a message of ${length} bytes can't be right`);
+  return come.take(LENGTH_BYTES + length)?.subarray(LENGTH_BYTES);
+}

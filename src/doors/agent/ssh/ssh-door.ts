@@ -1,0 +1,152 @@
+import type { Duplex } from 'node:stream';
+import type { Offer } from '../../../access/doors.ts';
+import { asCofferError, denied, unavailable, unsupported } from '../../../ground/errors.ts';
+import { isObject } from '../../../ground/objects.ts';
+import { resultOf } from '../../../operations/declaration/operation.ts';
+import {
+  printWireSignature,
+  sshSigning,
+  verifyWireSignature,
+  wireSignatureOf,
+} from '../../../signatures/ssh-signature.ts';
+import type { OpenDoor } from '../agent-door.ts';
+import { answerInTurn } from '../answer-in-turn.ts';
+import type { Desk } from '../desk.ts';
+import { Bindings } from './bindings.ts';
+import { DoorLock } from './door-lock.ts';
+import { type OfferedVersion, offeredVersions } from './identities.ts';
+import {
+  type AgentRequest,
+  extensionFailure,
+  failure,
+  identitiesAnswer,
+  parseAgentRequest,
+  queryAnswer,
+  signAnswer,
+  success,
+  takeMessage,
+} from './messages.ts';
+import { type SignedData, signedDataOf } from './signed-data.ts';
+
+type SignRequest = Extract<AgentRequest, { kind: 'sign' }>;
+
+/** ssh-agent: programs list what is offered and have it sign. Nothing is added or removed from outside. */
+export const openSshDoor: OpenDoor = (desk) => {
+  const door = new SshDoor(desk);
+  return (connection) => door.take(connection);
+};
+
+class SshDoor {
+  readonly #desk: Desk;
+  readonly #lock = new DoorLock();
+  /** By their blobs; what was listed last. */
+  #listed: ReadonlyMap<string, OfferedVersion> = new Map();
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+  }
+
+  take(connection: Duplex): void {
+    const client = { bindings: new Bindings(), gone: goneSignal(connection) };
+    answerInTurn(connection, { take: takeMessage, answer: (message) => this.#answer(message, client) });
+  }
+
+  /** What goes wrong is a failure for the client, whose protocol has no words for why. */
+  async #answer(message: Buffer, client: Client): Promise<Buffer> {
+    try {
+      return await this.#carryOut(parseAgentRequest(message), client);
+    } catch (error) {
+      if (asCofferError(error) === undefined) this.#desk.defect(error);
+      return failure;
+    }
+  }
+
+  async #carryOut(request: AgentRequest, client: Client): Promise<Buffer> {
+    switch (request.kind) {
+      case 'list':
+        return identitiesAnswer(this.#lock.isClosed ? [] : await this.#list());
+      case 'sign':
+        return signAnswer(await this.#sign(request, client));
+      case 'lock':
+        return (await this.#lock.close(request.passphrase)) ? success : failure;
+      case 'unlock':
+        return (await this.#lock.open(request.passphrase)) ? success : failure;
+      case 'bind':
+        return client.bindings.add(request.binding) ? success : extensionFailure;
+      case 'query':
+        return queryAnswer;
+      case 'other':
+        return failure;
+    }
+  }
+
+  async #list(): Promise<readonly OfferedVersion[]> {
+    const versions = await offeredVersions(this.#desk);
+    this.#listed = new Map(versions.map((version) => [version.blob.toString('base64'), version]));
+    return versions;
+  }
+
+  async #sign({ blob, data, rsaHash }: SignRequest, { bindings, gone }: Client): Promise<Buffer> {
+    if (this.#lock.isClosed) throw denied('the door is locked');
+    const { offer, version, key } = await this.#find(blob);
+    if (key.asymmetricKeyType === 'rsa' && rsaHash === undefined) {
+      throw unsupported('nothing is signed with SHA-1');
+    }
+    const asked = signedDataOf(data);
+    if (!isOffered(offer, asked, blob, bindings)) throw denied('the key is not offered for that');
+    await this.#desk.consent(offer, purposeOf(asked), gone);
+    const hash = rsaHash ?? 'sha512';
+    const raw = await this.#rawSignature(offer, {
+      input: data.toString('base64'),
+      key_version: version,
+      ...sshSigning(key, hash),
+    });
+    const signature = wireSignatureOf(key, raw, hash);
+    // A key of the same name may have come in its place, and nobody is given what does not hold.
+    if (!verifyWireSignature(key, signature, data)) throw unavailable('the signature is not one of the key');
+    return printWireSignature(signature);
+  }
+
+  /** The key that a client means, as it is offered now. @throws `denied` */
+  async #find(blob: Buffer): Promise<OfferedVersion> {
+    const name = blob.toString('base64');
+    if (!this.#listed.has(name)) await this.#list();
+    const listed = this.#listed.get(name);
+    const { mount, key } = listed?.offer ?? {};
+    const offer = (await this.#desk.offers()).find((other) => other.mount === mount && other.key === key);
+    if (listed === undefined || offer === undefined) throw denied('this key is not offered');
+    return { ...listed, offer };
+  }
+
+  async #rawSignature(offer: Offer, how: Readonly<Record<string, unknown>>): Promise<Buffer> {
+    const answer = resultOf(await this.#desk.run('transit sign', { name: offer.key, ...how }, offer.mount));
+    const text = isObject(answer) ? String(answer['signature']) : '';
+    return Buffer.from(text.slice(text.lastIndexOf(':') + 1), 'base64');
+  }
+}
+
+/** One connection. */
+interface Client {
+  readonly bindings: Bindings;
+  readonly gone: AbortSignal;
+}
+
+function goneSignal(connection: Duplex): AbortSignal {
+  const controller = new AbortController();
+  connection.once('close', () => controller.abort());
+  return controller.signal;
+}
+
+/** Whether a key may sign this, for who asks. */
+function isOffered({ uses }: Offer, asked: SignedData, blob: Buffer, bindings: Bindings): boolean {
+  if (bindings.isForwarded && !uses.includes('forward')) return false;
+  if (asked.kind === 'login' && !(asked.blob.equals(blob) && bindings.allows(asked))) return false;
+  const use = asked.kind === 'login' ? 'login' : asked.kind === 'message' ? 'sign' : 'any';
+  return uses.includes(use) || uses.includes('any');
+}
+
+function purposeOf(asked: SignedData): string {
+  if (asked.kind === 'login') return `log in as ${JSON.stringify(asked.user)}`;
+  if (asked.kind === 'message') return `sign for ${JSON.stringify(asked.namespace)}`;
+  return 'sign something that is neither a log-in nor a file';
+}

@@ -1,0 +1,2 @@
+/** Where the tags API begins. */
+export const JSON_API_PREFIX = '/api/v2/';

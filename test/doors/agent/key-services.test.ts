@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { ClientHttp2Session } from 'node:http2';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bytesIn, field, parseFields, textIn } from '../../../src/doors/agent/grpc/protobuf.ts';
+import { openKmsDoor } from '../../../src/doors/agent/kms/kms-door.ts';
+import { openSopsDoor } from '../../../src/doors/agent/sops/sops-door.ts';
+import { call, framed, grpcSession } from './grpc-client.ts';
+import { sealingDesk } from './sealing-desk.double.ts';
+
+describe('messages of Protocol Buffers', () => {
+  it('are read as they were written', () => {
+    const entry = fc.tuple(
+      fc.integer({ min: 1, max: 2 ** 29 - 1 }),
+      fc.uint8Array({ minLength: 1, maxLength: 300 }),
+    );
+    fc.assert(
+      fc.property(fc.array(entry), (entries) => {
+        const fields = parseFields(Buffer.concat(entries.map(([number, bytes]) => field(number, bytes))));
+        for (const [number, bytes] of new Map(entries)) {
+          expect(bytesIn(fields, number).equals(bytes)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('pass over what is not known', () => {
+    // Field 1 a number, field 2 "ab", field 3 of 8 bytes, field 4 of 4 bytes.
+    const message = Buffer.from('0896011202616219000000000000000025000000001a00'.slice(0, 42), 'hex');
+    expect(textIn(parseFields(message), 2)).toBe('ab');
+  });
+
+  it.each(['08', '0a05ab', '00', 'ffffffffffffffffffffff', '0b', '0a80808080808080808001'])(
+    'are refused when they are none, as %s is',
+    (hex) => {
+      expect(() => parseFields(Buffer.from(hex, 'hex'))).toThrow();
+    },
+  );
+
+  it('have texts that are UTF-8', () => {
+    expect(() => textIn(parseFields(field(1, Buffer.from([0xff]))), 1)).toThrow('UTF-8');
+  });
+});
+
+describe('a key service', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-grpc-'));
+  const { desk, defects, lock } = sealingDesk();
+  const servers: Server[] = [];
+  const sessions: ClientHttp2Session[] = [];
+  let sops: ClientHttp2Session;
+  let kms: ClientHttp2Session;
+
+  async function connected(take: (connection: import('node:stream').Duplex) => void, name: string) {
+    const path = join(directory, name);
+    const server = createServer(take).listen(path);
+    await once(server, 'listening');
+    servers.push(server);
+    const session = grpcSession(path);
+    sessions.push(session);
+    return session;
+  }
+
+  beforeAll(async () => {
+    sops = await connected(openSopsDoor(desk), 'sops.sock');
+    kms = await connected(openKmsDoor(desk), 'kms.sock');
+  });
+
+  afterAll(() => {
+    for (const session of sessions) session.destroy();
+    for (const server of servers) server.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const vaultKey = (name: string): Buffer =>
+    field(5, Buffer.concat([field(1, 'http://coffer'), field(2, 'transit'), field(3, name)]));
+  const asked = (name: string, data: string | Buffer): Buffer =>
+    framed(Buffer.concat([field(1, vaultKey(name)), field(2, data)]));
+
+  it('encrypts and decrypts data keys of sops', async () => {
+    const made = await call(sops, '/KeyService/Encrypt', asked('app', 'a data key'));
+    expect(made.status).toBe(0);
+    const ciphertext = textIn(made.fields, 1);
+    expect(ciphertext).toMatch(/^service:v1:/);
+    const opened = await call(sops, '/KeyService/Decrypt', asked('app', ciphertext));
+    expect(textIn(opened.fields, 1)).toBe('a data key');
+  });
+
+  it.each([
+    { title: 'a key that is not offered', path: '/KeyService/Encrypt', body: asked('other', 'x'), status: 7 },
+    {
+      title: 'another kind of key',
+      path: '/KeyService/Encrypt',
+      body: framed(field(1, field(6, field(1, 'age1')))),
+      status: 12,
+    },
+    { title: 'no ciphertext', path: '/KeyService/Decrypt', body: asked('app', 'x'), status: 3 },
+    { title: 'another method', path: '/KeyService/Delete', body: asked('app', 'x'), status: 12 },
+    { title: 'what is no message', path: '/KeyService/Encrypt', body: Buffer.from('x'), status: 3 },
+    {
+      title: 'a compressed message',
+      path: '/KeyService/Encrypt',
+      body: Buffer.concat([Buffer.from([1]), framed(Buffer.from('x')).subarray(1)]),
+      status: 12,
+    },
+    {
+      title: 'a message that is too long',
+      path: '/KeyService/Encrypt',
+      body: asked('app', Buffer.alloc(70_000)),
+      status: 8,
+    },
+  ])('refuses $title', async ({ path, body, status }) => {
+    expect((await call(sops, path, body)).status).toBe(status);
+    expect(defects).toEqual([]);
+  });
+
+  it('tells Kubernetes a key id that follows the version, and no name', async () => {
+    const path = '/v2.KeyManagementService';
+    const before = await call(kms, `${path}/Status`, framed(Buffer.alloc(0)));
+    expect([textIn(before.fields, 1), textIn(before.fields, 2)]).toEqual(['v2', 'ok']);
+    const id = textIn(before.fields, 3);
+    expect(id).toMatch(/^[\w-]{43}$/);
+    const made = await call(
+      kms,
+      `${path}/Encrypt`,
+      framed(Buffer.concat([field(1, 'a seed'), field(2, 'uid')])),
+    );
+    expect(textIn(made.fields, 2)).toBe(id);
+    desk.rotate();
+    const after = await call(kms, `${path}/Status`, framed(Buffer.alloc(0)));
+    expect(textIn(after.fields, 3)).not.toBe(id);
+    const old = await call(
+      kms,
+      `${path}/Decrypt`,
+      framed(Buffer.concat([field(1, bytesIn(made.fields, 1)), field(3, id)])),
+    );
+    expect(textIn(old.fields, 1)).toBe('a seed');
+  });
+
+  it('says at once that the store is locked', async () => {
+    lock();
+    const refused = await call(sops, '/KeyService/Encrypt', asked('app', 'x'));
+    expect(refused).toMatchObject({ status: 9, message: 'the store is locked' });
+    const status = await call(kms, '/v2.KeyManagementService/Status', framed(Buffer.alloc(0)));
+    expect(status.status).toBe(0);
+    expect(textIn(status.fields, 2)).toBe('the store is locked');
+  });
+});

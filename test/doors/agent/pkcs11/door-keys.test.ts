@@ -1,0 +1,299 @@
+import { constants, publicEncrypt, randomBytes, verify } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
+import { MECHANISM as M, type Mechanism } from '../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
+import { DATA, doorWorld, key, PRIVATE, PUBLIC, sha256 } from './door-world.ts';
+import { find, ROOM } from './rpc-client.ts';
+
+const { desk, program, publicKey } = await doorWorld();
+
+const PSS = { hash: M.sha256, maskGeneration: 2, saltBytes: 32 };
+const OAEP = { hash: M.sha256, maskGeneration: 2, source: 0, label: Buffer.alloc(0) };
+
+interface Way {
+  readonly what: string;
+  readonly name: string;
+  readonly mechanism: Mechanism;
+  /** The program brings the digest. */
+  readonly isRaw?: true;
+  readonly hash?: string;
+  readonly padding?: object;
+}
+
+const ECDSA = { dsaEncoding: 'ieee-p1363' } as const;
+const PSS_PADDING = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
+const WAYS: readonly Way[] = [
+  { what: 'ECDSA over a digest', name: 'web@v2', mechanism: { type: M.ecdsa }, isRaw: true, padding: ECDSA },
+  {
+    what: 'ECDSA of an older version',
+    name: 'web@v1',
+    mechanism: { type: M.ecdsa },
+    isRaw: true,
+    padding: ECDSA,
+  },
+  { what: 'ECDSA with SHA-256', name: 'web@v2', mechanism: { type: M.ecdsaSha256 }, padding: ECDSA },
+  {
+    what: 'ECDSA with SHA-512',
+    name: 'big@v1',
+    mechanism: { type: M.ecdsaSha512 },
+    hash: 'sha512',
+    padding: ECDSA,
+  },
+  { what: 'RSA with SHA-1', name: 'pay@v1', mechanism: { type: M.sha1RsaPkcs }, hash: 'sha1' },
+  { what: 'RSA with SHA-256', name: 'pay@v1', mechanism: { type: M.sha256RsaPkcs } },
+  { what: 'RSA with SHA-384', name: 'pay@v1', mechanism: { type: M.sha384RsaPkcs }, hash: 'sha384' },
+  {
+    what: 'PSS over a digest',
+    name: 'pay@v1',
+    mechanism: { type: M.rsaPss, pss: PSS },
+    isRaw: true,
+    padding: PSS_PADDING,
+  },
+  {
+    what: 'PSS with SHA-256',
+    name: 'pay@v1',
+    mechanism: { type: M.sha256RsaPss, pss: PSS },
+    padding: PSS_PADDING,
+  },
+];
+
+describe('signatures', () => {
+  it.each(WAYS)(
+    'are made by $what, in one piece and in several',
+    async ({ name, mechanism, isRaw, hash = 'sha256', padding = {} }) => {
+      const there = await program(isRaw ? 0 : 2);
+      const { client, session } = there;
+      const input = isRaw ? sha256(DATA) : DATA;
+      const [keyName = '', version] = name.split('@v');
+      const verifier = { key: await publicKey(keyName, Number(version)), ...padding };
+      const handle = await key(there, name);
+
+      await client.ok('signInit', [session, mechanism, handle]);
+      const [whole] = await client.ok('sign', [session, input, ROOM]);
+      expect(verify(hash, DATA, verifier, whole as Buffer)).toBe(true);
+
+      await client.ok('signInit', [session, mechanism, handle]);
+      for (const byte of input) await client.ok('signUpdate', [session, Buffer.from([byte])]);
+      const [joined] = await client.ok('signFinal', [session, ROOM]);
+      expect(verify(hash, DATA, verifier, joined as Buffer)).toBe(true);
+
+      const half = await key(there, name, PUBLIC);
+      await client.ok('verifyInit', [session, mechanism, half]);
+      await client.ok('verify', [session, input, joined as Buffer]);
+      await client.ok('verifyInit', [session, mechanism, half]);
+      await client.ok('verifyUpdate', [session, input]);
+      expect(await client.call('verifyFinal', [session, Buffer.alloc((joined as Buffer).length, 1)])).toBe(
+        RETURN.signatureInvalid,
+      );
+    },
+  );
+
+  it('are made of a DigestInfo that the program brings', async () => {
+    const there = await program();
+    const { client, session } = there;
+    const info = Buffer.concat([Buffer.from('3031300d060960864801650304020105000420', 'hex'), sha256(DATA)]);
+    await client.ok('signInit', [session, { type: M.rsaPkcs }, await key(there, 'pay@v1')]);
+    const [signature] = await client.ok('sign', [session, info, ROOM]);
+    expect(verify('sha256', DATA, await publicKey('pay'), signature as Buffer)).toBe(true);
+  });
+
+  it('go on where there is no room, and tell how much there must be', async () => {
+    const there = await program();
+    const { client, session } = there;
+    await client.ok('signInit', [session, { type: M.ecdsa }, await key(there, 'web@v2')]);
+    for (const room of [0, 63, 0xffff_ffff])
+      expect(await client.ok('sign', [session, sha256(DATA), room])).toEqual([64]);
+    const [signature] = await client.ok('sign', [session, sha256(DATA), 64]);
+    expect(signature).toHaveLength(64);
+    expect(await client.call('sign', [session, sha256(DATA), 64])).toBe(RETURN.operationNotInitialized);
+  });
+
+  it.each([
+    ['a mechanism of other keys', 'web@v2', { type: M.sha256RsaPkcs }, RETURN.keyTypeInconsistent],
+    ['a mechanism that does not sign', 'web@v2', { type: M.sha256 }, RETURN.mechanismInvalid],
+    ['PSS without parameters', 'pay@v1', { type: M.rsaPss }, RETURN.mechanismParameterInvalid],
+    [
+      'PSS with two hashes',
+      'pay@v1',
+      { type: M.rsaPss, pss: { ...PSS, maskGeneration: 1 } },
+      RETURN.mechanismParameterInvalid,
+    ],
+    [
+      'PSS without salt',
+      'pay@v1',
+      { type: M.rsaPss, pss: { ...PSS, saltBytes: 0 } },
+      RETURN.mechanismParameterInvalid,
+    ],
+    [
+      'PSS with salt without end',
+      'pay@v1',
+      { type: M.rsaPss, pss: { ...PSS, saltBytes: -1 } },
+      RETURN.mechanismParameterInvalid,
+    ],
+  ] as const)('are refused by %s', async (_what, name, mechanism, value) => {
+    const there = await program();
+    const { client, session } = there;
+    expect(await client.call('signInit', [session, mechanism, await key(there, name)])).toBe(value);
+    expect(await client.call('sign', [session, DATA, ROOM])).toBe(RETURN.operationNotInitialized);
+  });
+
+  it.each([
+    ['no digest', 'web@v2', { type: M.ecdsa }, Buffer.alloc(0)],
+    ['more than a digest', 'web@v2', { type: M.ecdsa }, Buffer.alloc(65)],
+    ['a digest of another length', 'pay@v1', { type: M.rsaPss, pss: PSS }, Buffer.alloc(20)],
+    ['more than an RSA key signs', 'pay@v1', { type: M.rsaPkcs }, Buffer.alloc(600)],
+  ] as const)('are refused for %s', async (_what, name, mechanism, data) => {
+    const there = await program();
+    const { client, session } = there;
+    await client.ok('signInit', [session, mechanism, await key(there, name)]);
+    expect(await client.call('sign', [session, data, ROOM])).toBe(RETURN.dataLengthRange);
+    expect(await client.call('sign', [session, data, ROOM])).toBe(RETURN.operationNotInitialized);
+  });
+
+  it('are made by nobody but a private key that is offered for that', async () => {
+    const there = await program();
+    const { client, session } = there;
+    const half = await key(there, 'web@v2', PUBLIC);
+    expect(await client.call('signInit', [session, { type: M.ecdsa }, half])).toBe(RETURN.keyHandleInvalid);
+    expect(await client.call('signInit', [session, { type: M.ecdsa }, 999_999])).toBe(
+      RETURN.keyHandleInvalid,
+    );
+    desk.offer('web', ['decrypt']);
+    expect(await client.call('signInit', [session, { type: M.ecdsa }, await key(there, 'web@v2')])).toBe(
+      RETURN.keyFunctionNotPermitted,
+    );
+  });
+
+  it('are asked for each time where the offer says so', async () => {
+    desk.offer('web', ['sign'], true);
+    const there = await program();
+    const { client, session } = there;
+    const sign = async () => {
+      await client.ok('signInit', [session, { type: M.ecdsa }, await key(there, 'web@v2')]);
+      return client.call('sign', [session, sha256(DATA), ROOM]);
+    };
+    expect(await sign()).toHaveLength(1);
+    expect(desk.asked).toEqual(['web: sign']);
+    desk.consents = false;
+    expect(await sign()).toBe(RETURN.keyFunctionNotPermitted);
+  });
+});
+
+describe('keys that change while they are used', () => {
+  it.each([
+    ['withdrawn', async () => desk.withdraw('short'), RETURN.keyFunctionNotPermitted],
+    [
+      'deleted',
+      async () => {
+        await desk.own('transit keys config', { name: 'short', deletion_allowed: true });
+        await desk.own('transit keys delete', { name: 'short' });
+      },
+      RETURN.keyHandleInvalid,
+    ],
+    [
+      'trimmed',
+      async () => {
+        await desk.own('transit keys rotate', { name: 'short', force: true });
+        await desk.own('transit keys config', {
+          name: 'short',
+          min_encryption_version: 2,
+          min_decryption_version: 2,
+        });
+        await desk.own('transit keys trim', { name: 'short', min_available_version: 2 });
+      },
+      RETURN.keyFunctionNotPermitted,
+    ],
+    ['locked', async () => desk.lock(), RETURN.userNotLoggedIn],
+  ])('answer so when they were %s in between', async (_what, change, value) => {
+    await desk.own('transit keys create', { name: 'short', type: 'ecdsa-p256' });
+    desk.offer('short');
+    const there = await program();
+    const { client, session } = there;
+    const handle = await key(there, 'short@v1');
+    await client.ok('signInit', [session, { type: M.ecdsa }, handle]);
+    await change();
+    expect(await client.call('sign', [session, sha256(DATA), ROOM])).toBe(value);
+    desk.isLocked = false;
+    await desk.own('transit keys config', { name: 'short', deletion_allowed: true }).catch(() => undefined);
+    await desk.own('transit keys delete', { name: 'short' }).catch(() => undefined);
+    desk.withdraw('short');
+  });
+
+  it('sign with the version that was chosen after a rotation, and with the new one when asked', async () => {
+    await desk.own('transit keys create', { name: 'moving', type: 'ecdsa-p256' });
+    desk.offer('moving');
+    const there = await program();
+    const { client, session } = there;
+    await client.ok('signInit', [session, { type: M.ecdsa }, await key(there, 'moving@v1')]);
+    await desk.own('transit keys rotate', { name: 'moving', force: true });
+    const [old] = await client.ok('sign', [session, sha256(DATA), ROOM]);
+    expect(verify('sha256', DATA, { key: await publicKey('moving', 1), ...ECDSA }, old as Buffer)).toBe(true);
+    await client.ok('signInit', [session, { type: M.ecdsa }, await key(there, 'moving@v2')]);
+    const [fresh] = await client.ok('sign', [session, sha256(DATA), ROOM]);
+    expect(verify('sha256', DATA, { key: await publicKey('moving', 2), ...ECDSA }, fresh as Buffer)).toBe(
+      true,
+    );
+    desk.withdraw('moving');
+  });
+
+  it('are not found while the store is locked', async () => {
+    const { client, session } = await program();
+    desk.isLocked = true;
+    expect(await client.call('findObjectsInit', [session, []])).toBe(RETURN.userNotLoggedIn);
+    desk.isLocked = false;
+    expect(await find(client, session, [PRIVATE])).toHaveLength(4);
+  });
+});
+
+describe('encryption with RSA', () => {
+  it('is read, by OAEP with SHA-256', async () => {
+    const there = await program();
+    const { client, session } = there;
+    const ciphertext = publicEncrypt(
+      { key: await publicKey('pay'), padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' },
+      DATA,
+    );
+    const begin = async () =>
+      client.ok('decryptInit', [session, { type: M.rsaOaep, oaep: OAEP }, await key(there, 'pay@v1')]);
+    await begin();
+    expect(await client.ok('decrypt', [session, ciphertext, 0])).toEqual([190]);
+    expect(await client.ok('decrypt', [session, ciphertext, 5])).toEqual([DATA.length]);
+    expect(await client.ok('decrypt', [session, ciphertext, ROOM])).toEqual([DATA]);
+    expect(await client.call('decrypt', [session, ciphertext, ROOM])).toBe(RETURN.operationNotInitialized);
+    await begin();
+    expect(await client.call('decrypt', [session, randomBytes(256), ROOM])).toBe(RETURN.encryptedDataInvalid);
+    await begin();
+    expect(await client.call('decrypt', [session, ciphertext.subarray(1), ROOM])).toBe(
+      RETURN.encryptedDataLengthRange,
+    );
+  });
+
+  it('is made with the public key, also of nothing', async () => {
+    const there = await program();
+    const { client, session } = there;
+    for (const data of [DATA, Buffer.alloc(0)]) {
+      await client.ok('encryptInit', [
+        session,
+        { type: M.rsaOaep, oaep: OAEP },
+        await key(there, 'pay@v1', PUBLIC),
+      ]);
+      const [ciphertext] = await client.ok('encrypt', [session, data, ROOM]);
+      await client.ok('decryptInit', [session, { type: M.rsaOaep, oaep: OAEP }, await key(there, 'pay@v1')]);
+      expect(await client.ok('decrypt', [session, ciphertext as Buffer, ROOM])).toEqual([data]);
+    }
+  });
+
+  it.each([
+    ['another hash', { ...OAEP, hash: M.sha1, maskGeneration: 1 }],
+    ['a label', { ...OAEP, source: 1, label: Buffer.from('x') }],
+  ])('is refused with %s, which the keys of the store do not have', async (_what, oaep) => {
+    const there = await program();
+    const { client, session } = there;
+    const begun = await client.call('decryptInit', [
+      session,
+      { type: M.rsaOaep, oaep },
+      await key(there, 'pay@v1'),
+    ]);
+    expect(begun).toBe(RETURN.mechanismParameterInvalid);
+  });
+});

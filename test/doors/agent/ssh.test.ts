@@ -1,0 +1,185 @@
+import { createPublicKey, sign } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ByteQueue } from '../../../src/doors/agent/byte-queue.ts';
+import {
+  failure,
+  identitiesAnswer,
+  MOST_MESSAGE_BYTES,
+  parseAgentRequest,
+  takeMessage,
+} from '../../../src/doors/agent/ssh/messages.ts';
+import { signedDataOf } from '../../../src/doors/agent/ssh/signed-data.ts';
+import { openSshDoor } from '../../../src/doors/agent/ssh/ssh-door.ts';
+import { sshBlob } from '../../../src/signatures/ssh-key.ts';
+import { string, uint32 } from '../../../src/signatures/ssh-wire.ts';
+import { Connected } from './connected.ts';
+import { deskDouble, doubleKeys, publicText } from './desk.double.ts';
+
+const bytes = (maxLength = 300) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
+const framed = (type: number, ...parts: readonly Buffer[]): Buffer => {
+  const body = Buffer.concat([Buffer.from([type]), ...parts]);
+  return Buffer.concat([uint32(body.length), body]);
+};
+
+describe('messages of the agent protocol', () => {
+  it('come out whole, however they come in', () => {
+    fc.assert(
+      fc.property(
+        fc.array(bytes().filter(({ length }) => length > 0)),
+        fc.integer({ min: 1, max: 50 }),
+        (sent, step) => {
+          const stream = Buffer.concat(
+            sent.map((message) => Buffer.concat([uint32(message.length), message])),
+          );
+          const come = new ByteQueue();
+          const found: Buffer[] = [];
+          for (let at = 0; at < stream.length; at += step) {
+            come.add(stream.subarray(at, at + step));
+            for (let next = takeMessage(come); next; next = takeMessage(come)) found.push(next);
+          }
+          expect(found).toEqual(sent);
+          expect(come.length).toBe(0);
+        },
+      ),
+    );
+  });
+
+  it('are read as they were written', () => {
+    fc.assert(
+      fc.property(bytes(), bytes(), fc.constantFrom(0, 2, 4, 6), (blob, data, flags) => {
+        const rsaHash = flags === 0 ? undefined : flags === 4 ? 'sha512' : 'sha256';
+        const message = Buffer.concat([Buffer.from([13]), string(blob), string(data), uint32(flags)]);
+        expect(parseAgentRequest(message)).toEqual({ kind: 'sign', blob, data, rsaHash });
+        expect(() => parseAgentRequest(message.subarray(0, -1))).toThrow('cut short');
+        expect(() => parseAgentRequest(Buffer.concat([message, blob, uint32(0)]))).toThrow(
+          'more than belongs',
+        );
+      }),
+    );
+  });
+
+  it('have a length that can be', () => {
+    for (const length of [0, MOST_MESSAGE_BYTES + 1, 0xffffffff]) {
+      const come = new ByteQueue();
+      come.add(uint32(length));
+      expect(() => takeMessage(come)).toThrow("can't be right");
+    }
+  });
+
+  it('list no more keys than they have room for', () => {
+    const identity = { blob: Buffer.alloc(100_000), comment: 'large' };
+    expect(identitiesAnswer([identity, identity, identity]).readUInt32BE(5)).toBe(2);
+  });
+});
+
+describe('what is to be signed', () => {
+  it('is only what it looks like to the last byte', () => {
+    const login = Buffer.concat([
+      string('session'),
+      Buffer.from([50]),
+      ...['root', 'ssh-connection', 'publickey-hostbound-v00@openssh.com'].map(string),
+      Buffer.from([1]),
+      ...['ssh-ed25519', 'a key', 'a host'].map(string),
+    ]);
+    expect(signedDataOf(login)).toEqual({
+      kind: 'login',
+      user: 'root',
+      sessionId: Buffer.from('session'),
+      blob: Buffer.from('a key'),
+      hostKey: Buffer.from('a host'),
+    });
+    const file = Buffer.concat([
+      Buffer.from('SSHSIG'),
+      ...['git', '', 'sha256'].map(string),
+      string(Buffer.alloc(32)),
+    ]);
+    expect(signedDataOf(file)).toEqual({ kind: 'message', namespace: 'git' });
+    for (const whole of [login, file]) {
+      for (let end = 0; end < whole.length; end++) {
+        expect(signedDataOf(whole.subarray(0, end)).kind).toBe('other');
+      }
+      expect(signedDataOf(Buffer.concat([whole, Buffer.alloc(1)])).kind).toBe('other');
+    }
+  });
+
+  it('may be anything', () => {
+    fc.assert(fc.property(bytes(), (data) => signedDataOf(data).kind === 'other'));
+  });
+});
+
+describe('a session that was bound', () => {
+  const [ed] = doubleKeys;
+  if (ed === undefined) throw new Error('there is no key');
+  const blob = sshBlob(createPublicKey(publicText(ed)));
+  const bind = (session: string, forwarding: number): Buffer =>
+    framed(
+      27,
+      ...['session-bind@openssh.com', blob, session].map((part) => string(part)),
+      string(Buffer.concat([string('ssh-ed25519'), string(sign(null, Buffer.from(session), ed.key))])),
+      Buffer.from([forwarding]),
+    );
+  const login = (session: string): Buffer =>
+    framed(
+      13,
+      string(blob),
+      string(
+        Buffer.concat([
+          string(session),
+          Buffer.from([50]),
+          ...['root', 'ssh-connection', 'publickey'].map(string),
+          Buffer.from([1]),
+          string('ssh-ed25519'),
+          string(blob),
+        ]),
+      ),
+      uint32(0),
+    );
+  const typesOf = (answers: Buffer): number[] => {
+    const types: number[] = [];
+    for (let at = 0; at < answers.length; at += 4 + answers.readUInt32BE(at))
+      types.push(answers[at + 4] ?? -1);
+    return types;
+  };
+  const answered = async (uses: readonly string[], ...messages: readonly Buffer[]): Promise<number[]> =>
+    typesOf(await new Connected(openSshDoor(deskDouble(uses))).send(...messages));
+
+  it.each([
+    { title: 'logs in over it', uses: ['login'], sent: [bind('a', 0), login('a')], types: [6, 14] },
+    { title: 'logs in over no other', uses: ['login'], sent: [bind('a', 0), login('b')], types: [6, 5] },
+    { title: 'is the last one', uses: ['login'], sent: [bind('a', 0), bind('b', 0)], types: [6, 28] },
+    {
+      title: 'is refused when forwarded',
+      uses: ['login'],
+      sent: [bind('a', 1), bind('b', 0), login('b')],
+      types: [6, 6, 5],
+    },
+    {
+      title: 'is taken when forwarded where that was offered',
+      uses: ['login', 'forward'],
+      sent: [bind('a', 1), bind('b', 0), login('b'), login('a')],
+      types: [6, 6, 14, 5],
+    },
+    { title: 'may be none', uses: ['login'], sent: [login('a')], types: [14] },
+  ])('of ssh $title', async ({ uses, sent, types }) => {
+    expect(await answered(uses, ...sent)).toEqual(types);
+  });
+
+  it('asks where that was said, and takes a no', async () => {
+    const ec = doubleKeys.find(({ name }) => name === 'ec');
+    if (ec === undefined) throw new Error('there is no key');
+    const other = sshBlob(createPublicKey(publicText(ec)));
+    const file = Buffer.concat([
+      Buffer.from('SSHSIG'),
+      ...['git', '', 'sha512'].map(string),
+      string(Buffer.alloc(64)),
+    ]);
+    const asked = framed(13, string(other), string(file), uint32(0));
+    for (const answer of [true, false]) {
+      const desk = deskDouble(['sign'], answer);
+      const answers = await new Connected(openSshDoor(desk)).send(asked);
+      expect(desk.asked).toEqual(['sign for "git"']);
+      expect(answers.equals(failure)).toBe(!answer);
+    }
+  });
+});
