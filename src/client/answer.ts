@@ -1,3 +1,4 @@
+import type { WrapInfo } from '../access/wrapping.ts';
 import { CofferError, ERROR_KINDS, type ErrorKind, sealed, unavailable } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
 import {
@@ -7,7 +8,7 @@ import {
   resultOf,
 } from '../operations/declaration/operation.ts';
 import { routesOf } from '../operations/declaration/route.ts';
-import { STRANGER_HINT, type WireAnswer } from './http-transport.ts';
+import { STRANGER_HINT, type WireAnswer } from './transport.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -92,11 +93,16 @@ const isListOfNothing = (operation: Operation, { status }: WireAnswer, members: 
 const isNothing = (status: number, { errors }: Members): boolean =>
   status === 404 && Array.isArray(errors) && errors.length === 0;
 
-function dataOutcome(status: number, { data, warnings, auth }: Members): Outcome<unknown> {
+function dataOutcome(
+  status: number,
+  { data, warnings, auth, wrap_info: wrapInfo, coffer }: Members,
+): Outcome<unknown> {
   return {
     ...(data === undefined || data === null ? {} : { data }),
     ...(Array.isArray(warnings) ? { warnings: warnings.map(String) } : {}),
     ...(isObject(auth) ? { auth } : {}),
+    ...(isObject(wrapInfo) ? { wrapInfo: wrapInfo as unknown as WrapInfo } : {}),
+    ...(isObject(coffer) && coffer['existing'] === true ? { existing: true } : {}),
     ...(status >= 300 ? { failedItems: { statusCode: status } } : {}),
   };
 }
@@ -134,13 +140,23 @@ const DOCUMENT_KINDS: Readonly<Record<number, ErrorKind>> = {
   422: 'invalid',
 };
 
+/** What servers of the family answer with the status of a wrong parameter, though it is none. */
+const KINDS_OF_TEXTS: readonly (readonly [RegExp, ErrorKind])[] = [
+  [/message authentication failed$|RSA decrypt.*: decryption error$/, 'inauthentic'],
+  [
+    /^path is already in use at |^key ".*" already exists$|^the import path cannot be used with an existing/,
+    'exists',
+  ],
+];
+
 function dataError(status: number, { errors, coffer }: Members): CofferError {
   const detailed = detailedError(coffer);
   if (detailed !== undefined) return detailed;
   const texts = Array.isArray(errors) ? errors.map((text) => unwrapped(String(text))) : [];
   const message = texts.length === 0 ? `the server answered with status ${status}` : texts.join('; ');
   if (status === 503 && texts.includes('Vault is sealed')) return sealedServer();
-  const kind = DATA_KINDS[status] ?? 'unavailable';
+  const kind =
+    KINDS_OF_TEXTS.find(([known]) => known.test(message))?.[1] ?? DATA_KINDS[status] ?? 'unavailable';
   return kind === 'not-found' && texts.length === 0
     ? new CofferError(kind, 'not found')
     : new CofferError(kind, message, HINTS[kind] ?? {});
@@ -155,7 +171,7 @@ const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
 };
 
 const sealedServer = (): CofferError =>
-  sealed('the server is sealed', { hint: 'unseal it: POST /v1/sys/unseal' });
+  sealed('the server is sealed', { hint: 'unseal it with "coffer unseal"' });
 
 /** Some texts come as a list of one, the way Go prints it. */
 const unwrapped = (text: string): string => /^1 error occurred:\n\t\* (.*)\n\n$/s.exec(text)?.[1] ?? text;

@@ -1,10 +1,25 @@
-import { Agent, type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
+import {
+  Agent,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as plainRequest,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { getCACertificates } from 'node:tls';
-import { CofferError, unavailable, unconfirmed } from '../ground/errors.ts';
+import { CofferError, unavailable } from '../ground/errors.ts';
 import { isLoopback } from '../ground/loopback.ts';
+import { pause } from '../ground/pause.ts';
 import { keepOwnAuthorities } from '../ground/tls-trust.ts';
 import { type Address, parseAddress } from './address.ts';
+import {
+  ANSWER_WITHIN_MS,
+  perhapsDone,
+  STRANGER_HINT,
+  type Transport,
+  type WireAnswer,
+  type WireRequest,
+} from './transport.ts';
 
 export interface TransportOptions {
   /** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. */
@@ -15,37 +30,37 @@ export interface TransportOptions {
   readonly maxAnswerBytes?: number;
   /** PEM certificates to trust beside those of the platform. */
   readonly certificateAuthorities?: string;
+  /** PEM of what we show a server that asks who we are, with the key for it. */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
   /** Variables that name a proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`. Nothing for this machine goes there. */
   readonly proxyEnv?: NodeJS.ProcessEnv;
 }
 
-const DEFAULT_TIMEOUT_MS = 90_000;
 /** The largest signatures, for a batch of a thousand items, come to about 70 MiB. */
 const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
-
-export interface WireRequest {
-  readonly method: string;
-  /** Path and query, encoded. */
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** What it asks for must not be done twice by whoever gets no answer. */
-  readonly changes?: boolean;
-}
-
-export interface WireAnswer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly body: string;
-}
 
 /** Less than servers keep an idle connection, so that none is used in the moment in which it is closed. */
 const IDLE_MS = 30_000;
 
-export const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
+const TOO_MANY = 429;
+/** Where servers that are not ours bound how often they are asked. */
+const LIMITED = '/api/v2/';
+const MOST_ATTEMPTS = 10;
+const MOST_WAIT_MS = 60_000;
+
+interface LimitedAnswer extends WireAnswer {
+  /** The server wants to be asked again, so much later. */
+  readonly waitMs?: number;
+}
+
+/** Seconds, with a fraction, until more may be asked. */
+function waitOf(headers: IncomingHttpHeaders): number {
+  const seconds = Number(headers['x-ratelimit-reset'] ?? headers['retry-after']);
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(MOST_WAIT_MS, Math.ceil(seconds * 1000)) : 1000;
+}
 
 /** Sends requests to one server over connections that it keeps. */
-export class HttpTransport {
+export class HttpTransport implements Transport {
   readonly #address: string;
   readonly #timeoutMs: number;
   readonly #maxAnswerBytes: number;
@@ -54,7 +69,7 @@ export class HttpTransport {
   readonly #target: RequestOptions;
 
   constructor(options: TransportOptions) {
-    const { address, certificateAuthorities, proxyEnv } = options;
+    const { address, certificateAuthorities, clientCertificate, proxyEnv } = options;
     const parsed = parseAddress(address);
     const secure = parsed.kind === 'tcp' && parsed.secure;
     // What other programs take for their way out; nothing of this machine goes there.
@@ -62,15 +77,29 @@ export class HttpTransport {
       proxyEnv !== undefined && parsed.kind === 'tcp' && !isLoopback(parsed.host) ? { proxyEnv } : {};
     const pool = { keepAlive: true, timeout: IDLE_MS, ...proxy };
     this.#address = address;
-    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    this.#timeoutMs = options.timeoutMs ?? ANSWER_WITHIN_MS;
     this.#maxAnswerBytes = options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
-    this.#agent = secure ? new SecureAgent({ ...pool, ...trust(certificateAuthorities) }) : new Agent(pool);
+    this.#agent = secure
+      ? new SecureAgent({ ...pool, ...trust(certificateAuthorities), ...shown(clientCertificate) })
+      : new Agent(pool);
     this.#send = secure ? secureRequest : plainRequest;
     this.#target = targetOf(parsed);
   }
 
-  /** @throws `unavailable` when no answer comes; `unconfirmed` when what was asked for may be done all the same. */
-  async send({ method, target, headers, body, changes }: WireRequest): Promise<WireAnswer> {
+  /**
+   * Who is asked too often answers 429, and has done nothing: it is asked again when it says so.
+   * @throws `unavailable` when no answer comes; `unconfirmed` when what was asked for may be done all the same.
+   */
+  async send(request: WireRequest): Promise<WireAnswer> {
+    for (let attempt = 1; ; attempt++) {
+      const { waitMs, ...answer } = await this.#sendOnce(request);
+      if (waitMs === undefined || attempt === MOST_ATTEMPTS || !request.target.startsWith(LIMITED))
+        return answer;
+      await pause(waitMs);
+    }
+  }
+
+  async #sendOnce({ method, target, headers, body, changes }: WireRequest): Promise<LimitedAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = this.#send(
       {
@@ -98,15 +127,13 @@ export class HttpTransport {
         status: answer.statusCode ?? 0,
         contentType: answer.headers['content-type'] ?? '',
         body: await this.#bodyOf(answer),
+        ...(answer.statusCode === TOO_MANY ? { waitMs: waitOf(answer.headers) } : {}),
       };
     } catch (error) {
       const known = error instanceof CofferError ? error : this.#failure(reasonOf(error), error);
       // All of it was on its way: who knows how far it came.
       if (!changes || !sent.writableFinished) throw known;
-      throw unconfirmed(known.message, {
-        hint: 'what was asked for may be done: look before you do it again',
-        cause: error,
-      });
+      throw perhapsDone(known);
     } finally {
       signal.removeEventListener('abort', onTimeout);
     }
@@ -159,6 +186,9 @@ function trust(certificateAuthorities: string | undefined) {
       : { ca: [...getCACertificates('default'), certificateAuthorities] }),
   };
 }
+
+const shown = (own: TransportOptions['clientCertificate']) =>
+  own === undefined ? {} : { cert: own.certificate, key: own.key };
 
 /** What becomes of `http:` where only TLS is spoken: some answer nothing, some an alert, which is no HTTP. */
 const MIXED_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'HPE_INVALID_CONSTANT']);

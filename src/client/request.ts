@@ -2,7 +2,7 @@ import { invalid } from '../ground/errors.ts';
 import { changesSomething, type Operation, type PathRequest } from '../operations/declaration/operation.ts';
 import { pathParams, printPath, type Route, routesOf } from '../operations/declaration/route.ts';
 import { printDocument } from '../operations/json-api/request.ts';
-import type { WireRequest } from './http-transport.ts';
+import type { WireRequest } from './transport.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
@@ -35,7 +35,7 @@ export function printRequest(operation: Operation, raw: Raw, mount: string, bear
   const isDocument = operation.api === 'json-api';
   const inPath = new Set(pathParams(route));
   const rest = Object.entries(raw).filter(([name, value]) => !inPath.has(name) && value !== undefined);
-  const body = isDocument ? printDocument(operation, raw) : dataBody(route, rest);
+  const body = isDocument ? printDocument(operation, raw) : dataBody(operation, route, rest);
   const inQuery = isDocument
     ? rest.filter(([name]) => operation.params[name]?.document === undefined)
     : route.method === 'POST'
@@ -44,7 +44,7 @@ export function printRequest(operation: Operation, raw: Raw, mount: string, bear
   return {
     // Whatever lies between knows GET, but not always LIST.
     method: route.method === 'LIST' ? 'GET' : route.method,
-    target: pathOf(operation, route, raw, mount) + queryOf(route, inQuery),
+    target: pathOf(operation, route, raw, mount) + queryOf(route, written(operation, inQuery)),
     headers: headersOf(isDocument, isDocument ? route.method !== 'GET' : body !== undefined, bearer),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     changes: changesSomething(operation, operation.capability),
@@ -81,6 +81,16 @@ function plain(name: string, value: string): string {
   });
 }
 
+/** Parameters that a query writes as several. */
+const written = (
+  { params }: Operation,
+  entries: readonly (readonly [string, unknown])[],
+): readonly (readonly [string, unknown])[] =>
+  entries.flatMap((entry): readonly (readonly [string, unknown])[] => {
+    const [name, value] = entry;
+    return params[name]?.query?.print(value) ?? [entry];
+  });
+
 function queryOf(route: Route, entries: readonly (readonly [string, unknown])[]): string {
   const query = new URLSearchParams(route.method === 'LIST' ? [['list', 'true']] : []);
   for (const [name, value] of entries) {
@@ -89,8 +99,14 @@ function queryOf(route: Route, entries: readonly (readonly [string, unknown])[])
   return query.size === 0 ? '' : `?${query}`;
 }
 
-const dataBody = (route: Route, entries: readonly (readonly [string, unknown])[]): object | undefined =>
-  route.method === 'POST' ? Object.fromEntries(entries) : undefined;
+const dataBody = (
+  { params }: Operation,
+  { method }: Route,
+  entries: readonly (readonly [string, unknown])[],
+): object | undefined =>
+  method === 'POST'
+    ? Object.fromEntries(entries.map(([name, value]) => [params[name]?.sentAs ?? name, value]))
+    : undefined;
 
 function headersOf(
   isDocument: boolean,

@@ -4,6 +4,7 @@ import { remove as removeMount } from '../../src/operations/sys/mounts.ts';
 import { remove as deletePolicy } from '../../src/operations/sys/policies.ts';
 import { show as showOrganization } from '../../src/operations/tags/organizations.ts';
 import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts';
+import { declaration as sign } from '../../src/operations/transit/sign.ts';
 import { refusal } from '../refusal.ts';
 
 const BEARER = { token: 't', namespace: undefined };
@@ -33,5 +34,14 @@ describe('the path of a request', () => {
       kind: 'invalid',
       message: `${named} is not allowed`,
     });
+  });
+});
+
+describe('the body of a request', () => {
+  it('names a hash as every server of the family reads it, and not in the path', () => {
+    const raw = { name: 'k', input: 'AAAA', algorithm: 'sha2-512' };
+    const { target, body } = printRequest(sign, raw, 'transit', BEARER);
+    expect(target).toBe('/v1/transit/sign/k');
+    expect(JSON.parse(body ?? '')).toEqual({ input: 'AAAA', hash_algorithm: 'sha2-512' });
   });
 });

@@ -1,0 +1,102 @@
+import { connect, type Socket } from 'node:net';
+import { CofferError, unavailable } from '../ground/errors.ts';
+import { pause } from '../ground/pause.ts';
+import type { Runner } from '../operations/declaration/operation.ts';
+import type { RunnerOptions } from '../operations/runner.ts';
+import {
+  AGENT_CALLS,
+  type AgentCalls,
+  type AgentStatus,
+  portOver,
+  type Unlocking,
+} from '../service/agent/calls.ts';
+import { Rpc, remote } from '../service/rpc.ts';
+import { remoteRunner } from './remote-runner.ts';
+import { ANSWER_WITHIN_MS, perhapsDone, type Transport } from './transport.ts';
+
+/** An agent that was found, over a connection of its own. Everything throws `unavailable` when the agent ends or does not answer. */
+export interface AgentConnection {
+  status(): Promise<AgentStatus>;
+  unlock(unlocking: Unlocking): Promise<AgentStatus>;
+  /** Resolves when the agent has ended. */
+  lock(): Promise<void>;
+  /** Runs operations in the agent, on behalf of the owner. Closing it closes the connection. */
+  runner(options: RunnerOptions): Runner;
+  close(): void;
+}
+
+/** Says that our own client asks, which is answered in our own dialect; an agent looks at no token. */
+const BEARER = { token: 'owner', namespace: undefined };
+/** For what takes an agent that is not stopped no time. */
+const AT_ONCE_MS = 10_000;
+
+/**
+ * Connects to the agent that listens on a Unix socket.
+ * @returns undefined when nobody listens there, or somebody who does not take us in.
+ */
+export async function connectToAgent(path: string): Promise<AgentConnection | undefined> {
+  const socket = await connected(path);
+  if (socket === undefined) return undefined;
+  const rpc = new Rpc(portOver(socket), {}, 'the agent ended');
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => {
+      rpc.close();
+      resolve();
+    });
+  });
+  const calls = remote<AgentCalls>(rpc, AGENT_CALLS);
+  const close = (): void => void socket.destroy();
+  const within = async <T>(ms: number, answer: Promise<T>): Promise<T> => {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      late.reject(
+        unavailable('the agent does not answer', { hint: 'see whether it was stopped, or end it' }),
+      );
+      close();
+    }, ms);
+    try {
+      return await Promise.race([late.promise, answer]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const transport: Transport = {
+    async send({ changes, ...request }) {
+      try {
+        return await within(ANSWER_WITHIN_MS, calls.ask(request));
+      } catch (error) {
+        if (!changes || !socket.destroyed || !(error instanceof CofferError)) throw error;
+        throw perhapsDone(error);
+      }
+    },
+    close,
+  };
+  return {
+    status: () => within(AT_ONCE_MS, calls.status()),
+    unlock: (unlocking) => within(AT_ONCE_MS, calls.unlock(unlocking)),
+    lock: () =>
+      within(
+        AT_ONCE_MS,
+        Promise.all([calls.lock(), closed]).then(() => undefined),
+      ),
+    runner: (options) => remoteRunner(transport, BEARER, options),
+    close,
+  };
+}
+
+const ATTEMPTS = 50;
+const RETRY_MS = 20;
+
+/** More connections at once than the kernel keeps waiting are turned away, and may come again. */
+async function connected(path: string): Promise<Socket | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const { promise, resolve } = Promise.withResolvers<Socket | string>();
+    const socket = connect(path);
+    socket.once('connect', () => resolve(socket));
+    socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => resolve(code));
+    const found = await promise;
+    if (typeof found !== 'string') return found;
+    if (found !== 'EAGAIN' || attempt === ATTEMPTS) return undefined;
+    await pause(RETRY_MS);
+  }
+}

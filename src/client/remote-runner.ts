@@ -1,0 +1,49 @@
+import { CofferError } from '../ground/errors.ts';
+import { DEFAULT_MOUNT } from '../mounts/paths.ts';
+import type { Runner } from '../operations/declaration/operation.ts';
+import { parseValues } from '../operations/declaration/params.ts';
+import { CAPABILITY_OF } from '../operations/declaration/route.ts';
+import { loadOperation, type RunnerOptions } from '../operations/runner.ts';
+import { readAnswer, readAnyAnswer } from './answer.ts';
+import { type Bearer, printPathRequest, printRequest } from './request.ts';
+import type { Transport } from './transport.ts';
+
+/** A server tells those whom it refuses nothing; but who has asked knows for what, and is told what a policy has to say. */
+function namingRight<T>(capability: string, target: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const isPlain = error instanceof CofferError && error.kind === 'denied' && error.message === REFUSED;
+    if (!isPlain || !target.startsWith(DATA_API)) throw error;
+    const path = decodeURIComponent(target.slice(DATA_API.length).replace(/\?.*$/, ''));
+    throw new CofferError(error.kind, error.message, {
+      hint: `see that the token is valid, and that a policy of it grants "${capability}" on ${path}`,
+      cause: error,
+    });
+  }
+}
+
+const REFUSED = 'permission denied';
+const DATA_API = '/v1/';
+
+/** Runs operations wherever a transport leads: requests derive from the declarations, errors come back with their kinds. */
+export function remoteRunner(transport: Transport, bearer: Bearer, options: RunnerOptions): Runner {
+  const { mount: ownMount = DEFAULT_MOUNT, organization } = options;
+  return {
+    async run(operation, raw, mount = ownMount) {
+      const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
+      // What can't be right is refused here, in the words of a local command.
+      parseValues(declaration.params, raw);
+      const request = printRequest(declaration, raw, mount, bearer);
+      const answer = await transport.send(request);
+      return namingRight(declaration.capability, request.target, () => readAnswer(declaration, answer));
+    },
+    async at(asked) {
+      const request = printPathRequest(asked, bearer);
+      const answer = await transport.send(request);
+      return namingRight(CAPABILITY_OF[asked.method], request.target, () => readAnyAnswer(asked, answer));
+    },
+    organization,
+    close: () => transport.close(),
+  };
+}
