@@ -11,7 +11,12 @@ export async function main(argv: readonly string[]): Promise<number> {
 // Should nothing be left to wait for before `main` has answered, Node ends the process: that must not pass for a success.
 process.exitCode = FAILED;
 
-const argv = process.argv.slice(2);
+/** age looks for its plugins by name: a link of that name to the command is one. */
+const AGE_PLUGIN = 'age-plugin-coffer';
+const calledAs = [process.argv0, process.argv[1] ?? ''];
+const isAgePlugin = calledAs.some((path) => path === AGE_PLUGIN || path.endsWith(`/${AGE_PLUGIN}`));
+const typed = process.argv.slice(2);
+const argv = isAgePlugin ? ['age-plugin', ...typed] : typed;
 // Everything has been written when `main` answers; a prompt may have left the terminal open for reading.
 if (answerAtOnce(argv)) process.exit(DONE);
 else {

@@ -3,11 +3,13 @@ import type { Invocation } from './command.ts';
 import { DONE } from './exit-codes.ts';
 import type { Environment } from './given.ts';
 import { parseQuickly } from './parse/fast-path.ts';
+import { openHere } from './runner-here.ts';
 import { Session } from './session.ts';
 import { type Prompts, terminalPrompts } from './terminal/prompt.ts';
 import { reportError } from './terminal/report.ts';
 import type { Streams } from './terminal/streams.ts';
 import { commandTree } from './tree.ts';
+import { refuseReplacedBytes } from './unreadable.ts';
 
 /**
  * Runs one command line from its arguments to its exit code. It never ends the process and never throws.
@@ -21,6 +23,7 @@ export async function runCommandLine(
 ): Promise<number> {
   let invocation: Invocation | undefined;
   try {
+    refuseReplacedBytes(argv);
     invocation = await parse(argv, streams);
     if (invocation === undefined) return DONE;
     const session = new Session(streams, environment, invocation.everywhere, prompts, openRunner);
@@ -48,10 +51,7 @@ async function parse(argv: readonly string[], streams: Streams): Promise<Invocat
 /** The local store, or the server that the settings name. */
 export async function openRunner(session: Session): Promise<Runner> {
   const { address } = session.settings;
-  if (address === undefined) {
-    const { openLocal } = await import('./runner-local.ts');
-    return openLocal(session);
-  }
+  if (address === undefined) return openHere(session);
   const { openRemote } = await import('./runner-remote.ts');
   return openRemote(session, address);
 }

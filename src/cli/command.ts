@@ -11,8 +11,11 @@ export interface OptionSpec {
   readonly flag: string;
   /** One letter, without the dash. */
   readonly short?: string;
-  /** `values`: the option may be repeated, and takes all words up to the next option. `maybe`: its value may be left out. */
-  readonly takes: 'nothing' | 'value' | 'values' | 'maybe';
+  /**
+   * `each`: the option may be repeated. `values`: it may be, and takes all words up to the next option. `maybe`: its value may be
+   * left out.
+   */
+  readonly takes: 'nothing' | 'value' | 'each' | 'values' | 'maybe';
   /** The word shown for the value. */
   readonly metavar?: string;
   readonly help: string;
@@ -24,6 +27,9 @@ export interface OptionSpec {
   /** Flags that can't stand beside this one. Declared on one of the two. */
   readonly excludes?: readonly string[];
 }
+
+/** Whether a word has to follow the option. */
+export const takesWord = ({ takes }: OptionSpec): boolean => takes !== 'nothing' && takes !== 'maybe';
 
 /** An argument taken by position. */
 export interface ArgumentSpec {
@@ -44,6 +50,8 @@ export interface CommandSpec {
   readonly details?: string;
   /** Command lines with a comment each. */
   readonly examples: readonly (readonly [command: string, comment: string])[];
+  /** All words from the first argument on are arguments, whatever they look like: they are another program's. */
+  readonly passesOn?: true;
   /** The exit code is an answer: 0 says yes. */
   readonly isVerdict?: boolean;
   /** How an error about a field of the API is to be called on the command line. */

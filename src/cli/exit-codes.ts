@@ -5,8 +5,10 @@ export const FAILED = 1;
 export const USAGE = 2;
 /** The signature or HMAC is not valid: an answer, not an error. */
 export const NOT_VALID = 5;
+/** What was to be made is there already. @see docs/decisions/0154 */
+export const EXISTS = 6;
 /** A change is made, or may be, and something failed after that. @see docs/decisions/0119 */
-export const UNCONFIRMED = 6;
+export const UNCONFIRMED = 7;
 /** What shells report for a process that Ctrl-C ended. @see docs/decisions/0032 */
 export const INTERRUPTED = 130;
 
@@ -19,6 +21,8 @@ export const exitCodeOf: Readonly<Record<ErrorKind, number>> = {
   denied: 4,
   sealed: 4,
   conflict: FAILED,
+  exists: EXISTS,
+  inauthentic: 4,
   corrupt: FAILED,
   unavailable: FAILED,
   unconfirmed: UNCONFIRMED,
@@ -30,7 +34,8 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [FAILED, 'failed: a state that forbids it, damage, a full disk, a server that does not answer'],
   [USAGE, "usage, or a value that can't be right: trying again won't help"],
   [3, 'not found'],
-  [4, 'denied, locked, or a wrong key'],
+  [4, 'denied, locked, a wrong key, or altered data'],
   [NOT_VALID, 'not valid (verify)'],
+  [EXISTS, 'exists already, and was left as it is (--if-missing makes it 0)'],
   [UNCONFIRMED, 'made, or perhaps made, but something failed after that: look before you do it again'],
 ];

@@ -1,6 +1,7 @@
 /* What a command is given: words and options, and the variables of the environment. */
 
 import { invalid } from '../ground/errors.ts';
+import { refuseReplacedValue } from './unreadable.ts';
 
 /** What was typed, sorted by the declaration; values are texts as they came. */
 export interface Given {
@@ -41,6 +42,12 @@ export function numberOption(
 /** Variables of the environment. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An empty variable counts as one that is not set, as in the shell's `${X:-}`. */
-export const variable = (environment: Environment, name: string): string | undefined =>
-  environment[name] === '' ? undefined : environment[name];
+/**
+ * An empty variable counts as one that is not set, as in the shell's `${X:-}`.
+ * @throws `invalid` when its bytes are lost.
+ */
+export function variable(environment: Environment, name: string): string | undefined {
+  const value = environment[name];
+  refuseReplacedValue(name, value);
+  return value === '' ? undefined : value;
+}

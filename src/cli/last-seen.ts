@@ -1,18 +1,17 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { isThere, makeWithParents } from '../ground/directories.ts';
+import { dirname, join, resolve } from 'node:path';
 import type { Place } from '../ground/errors.ts';
 import { isLower, printVersion, type Version } from '../store/backends/version.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import type { SealedStore } from '../store/sealed/sealed-store.ts';
-import { type Environment, variable } from './given.ts';
+import type { Environment } from './given.ts';
 import type { Session } from './session.ts';
+import { makeOwnDirectory, stateDirectory } from './state-directory.ts';
 
 /** So many stores are remembered; when there are more, those that were used least lately are forgotten. */
 const MOST_STORES = 500;
 const KEPT_STORES = 250;
-const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const ATTEMPTS = 8;
 const NAME = /^([1-9]\d{0,9})-(\d{1,15})-([\d.]{0,80})$/;
@@ -74,13 +73,8 @@ export class LastSeen {
     }
   }
 
-  /** @throws where the state would not be this user's own, as with `sudo` and the home of who called it. */
   #make(): void {
-    let existing = this.#directory;
-    while (!isThere(existing)) existing = dirname(existing);
-    const user = process.geteuid?.();
-    if (user !== undefined && statSync(existing).uid !== user) throw new Error("another user's home");
-    makeWithParents(this.#directory, DIRECTORY_MODE);
+    makeOwnDirectory(this.#directory);
     forgetOldest(dirname(this.#directory));
   }
 
@@ -124,20 +118,6 @@ const isAfterPowerCut = (now: Sighting, before: Sighting): boolean =>
   now.history === before.history &&
   now.generation === before.generation &&
   now.revision === before.revision - 1;
-
-function stateDirectory(environment: Environment, platform: string = process.platform): string | undefined {
-  const own = (name: string, ...parts: readonly string[]): string | undefined => {
-    const base = variable(environment, name);
-    return base === undefined || !isAbsolute(base) ? undefined : join(base, ...parts);
-  };
-  // Beside the directory that is the usual store there.
-  if (platform === 'win32') return own('LOCALAPPDATA', 'coffer-state');
-  const xdg = own('XDG_STATE_HOME', 'coffer');
-  if (xdg !== undefined) return xdg;
-  return platform === 'darwin'
-    ? own('HOME', 'Library', 'Application Support', 'coffer-state')
-    : own('HOME', '.local', 'state', 'coffer');
-}
 
 function parse(name: string): (Version & { readonly history: string }) | undefined {
   const [, generation, revision, history] = NAME.exec(name) ?? [];

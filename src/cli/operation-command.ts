@@ -1,11 +1,13 @@
 import {
   asCofferError,
   CofferError,
+  exists,
   failedAfter,
   invalid,
   unavailable,
   unconfirmed,
 } from '../ground/errors.ts';
+import { LOGIN_PREFIX, trimSlashes } from '../mounts/paths.ts';
 import {
   changesSomething,
   type Operation,
@@ -14,20 +16,24 @@ import {
   resultOf,
 } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
-import { allPages, type ListDocument } from '../operations/json-api/pages.ts';
+import type { ListDocument } from '../operations/json-api/pages.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
-import { inputText, readInput } from './files/input.ts';
-import { refuseSameFile } from './files/out-file.ts';
+import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
+import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
 import { type Given, textOption } from './given.ts';
 import {
   ALL,
   BASE64,
   BATCH,
+  FORCE,
+  IF_MISSING,
   IN,
+  methodOf,
   type OperationSpec,
   OUT,
+  PATH,
   plainExamples,
   specOf,
 } from './parse/operation-spec.ts';
@@ -37,12 +43,10 @@ import type { Format } from './settings.ts';
 import { type Destination, formatFor, printResult } from './terminal/output.ts';
 import { foreseen } from './terminal/report.ts';
 
-/** Pages are gathered in the largest steps that the API allows. */
-const PAGE_SIZE = 100;
-
 /** The command of an operation: everything about it follows from the declaration. */
 export function commandOf(path: readonly string[], summary: string, operation: Operation): Command {
-  const spec = specOf(operation);
+  const method = methodOf(path, operation);
+  const spec = specOf(operation, method);
   return {
     ...spec,
     isVerdict: operation.cli?.holds !== undefined,
@@ -52,9 +56,11 @@ export function commandOf(path: readonly string[], summary: string, operation: O
       const instead = operation.cli?.withoutParam;
       if (instead !== undefined && raw[instead.param] === undefined) {
         const other = await loadOperation([...path.slice(0, -1), instead.run].join(' '));
-        return new Execution(session, other, specOf(other), given).run(raw);
+        return new Execution(session, other, specOf(other, method), given).run(raw);
       }
-      return new Execution(session, operation, spec, given).run(raw);
+      const execution = new Execution(session, operation, spec, given);
+      const hint = operation.cli?.largeInput?.hint;
+      return hint === undefined ? execution.run(raw) : hinting(hint, execution.run(raw));
     },
   };
 }
@@ -65,6 +71,8 @@ class Execution {
   readonly #operation: Operation;
   readonly #spec: OperationSpec;
   readonly #given: Given;
+  #out: OutPlace | undefined;
+  #isWhole = true;
 
   constructor(session: Session, operation: Operation, spec: OperationSpec, given: Given) {
     this.#session = session;
@@ -78,20 +86,42 @@ class Execution {
     const { cli = {} } = this.#operation;
     const checked = checkTyped(this.#operation, this.#spec, typed, cli.input?.param);
     const batch = this.#option(BATCH);
-    if (batch !== undefined) return this.#runBatch(typed, batch);
-    if (cli.confirm !== undefined) this.#session.requireConsent();
     refuseSameFile(this.#option(IN), this.#option(OUT));
-    const withInput = { ...typed, ...this.#input() };
+    const force = this.#spec.replaces && this.#given.options.has(FORCE);
+    this.#out = await outPlaceOf(this.#session, this.#given.options, force);
+    if (batch !== undefined) return this.#runBatch(typed, batch);
+    const confirm = cli.asksFor?.(checked) === false ? undefined : cli.confirm;
+    if (confirm !== undefined) this.#session.requireConsent();
+    if (cli.hashesInput !== undefined) {
+      const hash = cli.hashesInput(checked);
+      const data = await hashedMainInput(this.#session, this.#operation, this.#typedInput, hash);
+      return this.#finish({ data }, checked);
+    }
+    const filled = await mainInput(this.#session, this.#operation, this.#typedInput, checked);
+    const withInput = { ...typed, ...filled };
     const runner = await this.#session.runner();
     const resolved = await cli.resolve?.(withInput, runner);
     const values = resolved === undefined ? checked : parseValues(this.#operation.params, resolved).values;
     const raw = resolved ?? withInput;
-    const { confirm } = cli;
     if (confirm !== undefined) {
       const question = () => confirm(values, runner);
       if (!(await this.#session.confirmed(question))) return FAILED;
     }
-    return this.#finish(await this.#call(runner, raw), values);
+    const byTheWay = await this.#madeByTheWay(values, runner);
+    if (!this.#given.options.has(IF_MISSING))
+      return this.#finish(await this.#call(runner, raw), values, byTheWay);
+    const { callUnlessThere } = await import('./if-missing.ts');
+    const call = (wanted: RawValues) => this.#call(runner, wanted);
+    const outcome = await callUnlessThere(this.#session, this.#operation, raw, call);
+    return outcome === undefined ? DONE : this.#finish(outcome, values);
+  }
+
+  /** @throws `exists` when what is there is not what was asked for. */
+  #refuseMisfit({ data }: Outcome<unknown>, values: RawValues): void {
+    const misfit = data === undefined ? undefined : this.#operation.cli?.misfit?.(values, data);
+    if (misfit === undefined) return;
+    if (!this.#given.options.has(IF_MISSING)) throw exists(misfit, { hint: 'give another name' });
+    this.#session.warn(misfit);
   }
 
   async #runBatch(raw: RawValues, from: string): Promise<number> {
@@ -103,12 +133,20 @@ class Execution {
       param: this.#spec.batch ?? '',
       raw,
       from,
-      to: this.#option(OUT),
+      to: this.#out,
     });
   }
 
   #option(flag: string): string | undefined {
     return textOption(this.#given.options, flag);
+  }
+
+  /** Where the operation runs, when that is not the mount of every command. */
+  get #mount(): string | undefined {
+    const { method } = this.#spec;
+    if (method === undefined) return undefined;
+    const path = trimSlashes(this.#option(PATH) ?? method);
+    return path.startsWith(LOGIN_PREFIX) ? path : LOGIN_PREFIX + path;
   }
 
   /** The argument after those that stand for parameters. */
@@ -118,25 +156,21 @@ class Execution {
       : this.#given.arguments[this.#spec.positional.length];
   }
 
-  #input(): RawValues {
-    const input = this.#operation.cli?.input;
-    if (input === undefined) return {};
-    const label = this.#operation.params[input.param]?.cli.metavar ?? input.param;
-    const bytes = readInput(this.#session, {
-      value: this.#value,
-      valueIsFile: input.fromFile === true,
-      file: this.#option(IN),
-      label,
-      optional: input.optional === true,
-    });
-    if (bytes === undefined) return {};
-    const isText = input.as === 'text' || this.#given.options.has(BASE64);
-    return { [input.param]: isText ? inputText(bytes, label) : bytes.toString('base64') };
+  get #typedInput(): TypedInput {
+    return { value: this.#value, file: this.#option(IN), isBase64: this.#given.options.has(BASE64) };
   }
 
   #call(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
-    if (!this.#given.options.has(ALL)) return runner.run(this.#operation, raw);
-    return everyPage(runner, this.#operation, raw);
+    if (!this.#given.options.has(ALL)) return runner.run(this.#operation, raw, this.#mount);
+    return this.#everyPage(runner, raw);
+  }
+
+  async #everyPage(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
+    const { everyPage } = await import('./every-page.ts');
+    const besideOutput = this.#out === undefined;
+    const { document, isWhole } = await everyPage(this.#session, runner, this.#operation, raw, besideOutput);
+    this.#isWhole = isWhole;
+    return { data: document };
   }
 
   /** Tables and documents say which page they are; lines can't, and a script would take the first page for everything. */
@@ -165,8 +199,10 @@ class Execution {
           'do not do it again for its answer: ask with a command that only reads',
         );
     }
-    const { operation, raw, what, hint } = cli.undo(result);
     const unread = `nobody has read what was printed`;
+    const undoing = cli.undo(result);
+    if (undoing === undefined) throw unavailable(unread, { hint: 'make another', cause: why });
+    const { operation, raw, what, hint } = undoing;
     try {
       await (await this.#session.runner()).run(operation, raw);
     } catch (error) {
@@ -175,28 +211,44 @@ class Execution {
     throw unavailable(`${unread}, so ${what} was ended again`, { hint: 'make another', cause: why });
   }
 
-  async #finish(outcome: Outcome<unknown>, values: RawValues): Promise<number> {
+  /** A name that was mistyped would become a thing without a word. */
+  async #madeByTheWay(values: RawValues, runner: Runner): Promise<readonly string[]> {
+    const { byTheWay } = this.#operation.cli ?? {};
+    const { streams, settings } = this.#session;
+    if (byTheWay === undefined || settings.quiet || !streams.err.isTerminal) return [];
+    return byTheWay(values, runner);
+  }
+
+  async #finish(
+    outcome: Outcome<unknown>,
+    values: RawValues,
+    byTheWay: readonly string[] = [],
+  ): Promise<number> {
     const { cli = {} } = this.#operation;
+    if (byTheWay.length > 0) this.#session.remark(`Made ${byTheWay.join(', ')}: nothing had that name.`);
+    this.#refuseMisfit(outcome, values);
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
-    const file = this.#option(OUT);
-    if (!cli.acts || file !== undefined || this.#session.settings.format !== undefined) {
-      const destination = { file, keepBase64: this.#given.options.has(BASE64) };
-      await this.#print(resultOf(outcome), destination);
+    if (!cli.acts || this.#option(OUT) !== undefined || this.#session.settings.format !== undefined) {
+      const destination = { file: this.#out, keepBase64: this.#given.options.has(BASE64) };
+      // Whoever asked for a document gets one, even where there is nothing to tell.
+      const nothing = this.#session.settings.format === 'json' ? {} : undefined;
+      await this.#print(resultOf(outcome) ?? nothing, destination);
       if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, destination));
     }
     if (cli.done !== undefined) {
-      this.#session.remark(cli.done(values, outcome.data));
+      const said = cli.done(values, outcome.data, outcome.existing);
+      if (outcome.existing) this.#session.say(said);
+      else this.#session.remark(said);
     }
+    if (!this.#isWhole) return FAILED;
     const valid = cli.holds === undefined || (outcome.data !== undefined && cli.holds(outcome.data));
     return valid ? DONE : NOT_VALID;
   }
 }
 
-async function everyPage(runner: Runner, operation: Operation, raw: RawValues): Promise<Outcome<unknown>> {
-  const fetch = async (number: number, size: number): Promise<ListDocument<unknown>> => {
-    const { data } = await runner.run(operation, { ...raw, 'page[number]': number, 'page[size]': size });
-    if (data === undefined) throw new CofferError('unavailable', 'the answer has no page in it');
-    return data as ListDocument<unknown>;
-  };
-  return { data: await allPages(fetch, PAGE_SIZE) };
-}
+/** Says what to do about an input that is too large, here or for a server. */
+const hinting = (hint: string, work: Promise<number>): Promise<number> =>
+  work.catch((error: unknown) => {
+    const known = asCofferError(error);
+    throw known?.kind === 'too-large' ? new CofferError(known.kind, known.texts.message, { hint }) : error;
+  });

@@ -8,7 +8,13 @@ import type { Session } from './session.ts';
 
 /** Runs operations on the local store. Whoever can unlock it is its owner and needs no token. */
 export const openLocal = async (session: Session): Promise<Runner> =>
-  runnerOf(session, await unlockStore(session));
+  runnerOf(
+    session,
+    await unlockStore(session, async (store) => {
+      const { offerAgent } = await import('./agent/unlock.ts');
+      await offerAgent(session, store);
+    }),
+  );
 
 /** The same with secrets at hand; nobody is asked. */
 export const openUnlocked = async (session: Session, credentials: readonly Credential[]): Promise<Runner> =>

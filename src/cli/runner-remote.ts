@@ -2,38 +2,33 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExposed, parseAddress } from '../client/address.ts';
 import { connect } from '../client/client.ts';
-import { CofferError, invalid } from '../ground/errors.ts';
+import { asCofferError, CofferError, invalid } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { readFileWhole } from './files/in-file.ts';
 import { inputText } from './files/input.ts';
 import { type Environment, variable } from './given.ts';
+import { type KeptToken, TokenFile } from './logins/kept-token.ts';
 import { secretText } from './secrets/secret-sources.ts';
 import type { Session } from './session.ts';
 
 const MAX_CA_BYTES = 1 << 20;
 
+/** Files of a certificate and its key, for servers that ask who we are. */
+export interface ClientCertificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** Runs operations on a server. Says so when others on the network can read what is sent. */
 export async function openRemote(session: Session, address: string): Promise<Runner> {
-  if (isExposed(address)) {
-    session.warn(`${address} is not encrypted: others on the network can read the token and the data`);
-  }
-  warnOfForeignSocket(session, address);
-  const token = await tokenOf(session);
-  const { mount, organization } = session.settings;
-  const authorities = firstSet(session.environment, ['COFFER_CACERT', 'VAULT_CACERT']);
-  const namespace = variable(session.environment, 'VAULT_NAMESPACE');
-  const client = connect({
-    address,
-    mount,
-    organization,
-    proxyEnv: session.environment,
-    ...(token === undefined ? {} : { token }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(authorities === undefined ? {} : { certificateAuthorities: publicText(authorities) }),
-  });
-  if (token !== undefined) return client;
-  const refused = (error: unknown): never => {
-    throw withoutToken(error);
+  warnOfReaders(session, address);
+  const given = tokenIn(await givenToken(session));
+  const kept = given === undefined ? TokenFile.of(session.environment, address)?.read() : undefined;
+  const token = given ?? kept?.token ?? tokenIn(familyTokenFile(session));
+  const client = connectTo(session, address, token);
+  if (kept === undefined && token !== undefined) return client;
+  const refused = async (error: unknown): Promise<never> => {
+    throw kept === undefined ? withoutToken(error) : await ofKeptToken(error, kept, client);
   };
   return {
     ...client,
@@ -41,6 +36,61 @@ export async function openRemote(session: Session, address: string): Promise<Run
     at: (asked) => client.at(asked).catch(refused),
   };
 }
+
+/** A client as the environment has it, for whoever has the token in hand. @param own wins over the environment's. */
+export function connectTo(
+  session: Session,
+  address: string,
+  token: string | undefined,
+  own: ClientCertificate | undefined = certificateIn(session.environment),
+): Runner {
+  const { mount, organization } = session.settings;
+  const authorities = authoritiesOf(session.environment);
+  const namespace = variable(session.environment, 'VAULT_NAMESPACE');
+  return connect({
+    address,
+    mount,
+    organization,
+    proxyEnv: session.environment,
+    ...(token === undefined ? {} : { token }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(authorities === undefined ? {} : { certificateAuthorities: authorities }),
+    ...(own === undefined ? {} : { clientCertificate: contentOf(own) }),
+  });
+}
+
+/** Says so when others can read what is sent. */
+export function warnOfReaders(session: Session, address: string): void {
+  if (isExposed(address)) {
+    session.warn(`${address} is not encrypted: others on the network can read the token and the data`);
+  }
+  warnOfForeignSocket(session, address);
+}
+
+/** PEM of the authorities that the environment has trusted beside those of the platform. */
+export function authoritiesOf(environment: Environment): string | undefined {
+  const named = firstSet(environment, ['COFFER_CACERT', 'VAULT_CACERT']);
+  return named === undefined ? undefined : publicText(named);
+}
+
+/** What the environment has shown to a server that asks. @throws `invalid` for one half of it. */
+export function certificateIn(environment: Environment): ClientCertificate | undefined {
+  const certificate = firstSet(environment, ['COFFER_CLIENT_CERT', 'VAULT_CLIENT_CERT']);
+  const key = firstSet(environment, ['COFFER_CLIENT_KEY', 'VAULT_CLIENT_KEY']);
+  if (certificate === undefined && key === undefined) return undefined;
+  if (certificate !== undefined && key !== undefined) {
+    return { certificate: certificate.value, key: key.value };
+  }
+  throw invalid('a certificate and its key go together', {
+    field: certificate?.name ?? key?.name,
+    hint: 'set COFFER_CLIENT_CERT and COFFER_CLIENT_KEY',
+  });
+}
+
+const contentOf = ({ certificate, key }: ClientCertificate): ClientCertificate => ({
+  certificate: publicText({ name: 'client certificate', value: certificate }),
+  key: secretText(key, 'client key'),
+});
 
 function firstSet(
   environment: Environment,
@@ -71,7 +121,7 @@ function withoutToken(error: unknown): unknown {
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
   const { kind, message } = error;
   return new CofferError(kind, message, {
-    hint: 'no token was given: use COFFER_TOKEN or --token-file',
+    hint: 'no token was given: use "coffer login", COFFER_TOKEN or --token-file',
     cause: error,
   });
 }
@@ -79,16 +129,38 @@ function withoutToken(error: unknown): unknown {
 /** What a header may carry; tokens are letters, digits and dots. */
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 
-/** White space around it, as the end of a line of another system, is not part of a token. */
-async function tokenOf(session: Session): Promise<string | undefined> {
-  const token = (await givenToken(session))?.trim();
+/**
+ * A server does not say whether a token may too little or is no token any more; it is asked.
+ * @returns what to throw.
+ */
+async function ofKeptToken(error: unknown, kept: KeptToken, client: Runner): Promise<unknown> {
+  if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
+  const isOver = kept.expiresMs !== undefined && kept.expiresMs <= Date.now();
+  if (!isOver && (await isGood(client))) return error;
+  const how = isOver ? `ended at ${new Date(kept.expiresMs ?? 0).toISOString()}` : 'is no longer good';
+  return new CofferError('denied', error.message, {
+    hint: `the token of "coffer login" ${how}: log in again with "${kept.again}"`,
+    cause: error,
+  });
+}
+
+const isGood = (client: Runner): Promise<boolean> =>
+  client.at({ method: 'GET', path: 'auth/token/lookup-self', parameters: {} }).then(
+    () => true,
+    (error: unknown) => asCofferError(error)?.kind !== 'denied',
+  );
+
+/** White space around it, as the end of a line of another system, is not part of a token. @throws `invalid` for what is none. */
+export function tokenIn(text: string | undefined): string | undefined {
+  const token = text?.trim();
   if (token === undefined || HEADER_VALUE.test(token)) return token;
   throw invalid('that is no token', { field: 'token', hint: 'a token is plain letters, digits and dots' });
 }
 
-async function givenToken(session: Session): Promise<string | undefined> {
+/** What was said on the command line, or a variable says. */
+export async function givenToken(session: Session): Promise<string | undefined> {
   const source = session.settings.token;
-  if (source.kind === 'none') return familyToken(session);
+  if (source.kind === 'none') return variable(session.environment, 'VAULT_TOKEN');
   if (source.kind === 'text') return source.text;
   if (source.kind === 'file') return secretText(source.path, 'token-file');
   if (session.prompts.available()) return session.prompts.secret('Token');
@@ -98,11 +170,10 @@ async function givenToken(session: Session): Promise<string | undefined> {
   });
 }
 
-/** What the clients of the family go by: the variable, or what `vault login` left behind. */
-function familyToken({ environment }: Session): string | undefined {
-  const text = variable(environment, 'VAULT_TOKEN');
+/** What `vault login` left behind, for whatever server. */
+function familyTokenFile({ environment }: Session): string | undefined {
   const home = variable(environment, 'HOME');
-  if (text !== undefined || home === undefined) return text;
+  if (home === undefined) return undefined;
   const file = join(home, '.vault-token');
   return existsSync(file) ? secretText(file, file) : undefined;
 }

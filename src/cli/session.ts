@@ -12,6 +12,7 @@ export class Session {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly prompts: Prompts;
+  readonly #everywhere: ReadonlyMap<string, OptionValue>;
   readonly #open: (session: Session) => Promise<Runner>;
   #runner: Promise<Runner> | undefined;
   readonly #endings: (() => void)[] = [];
@@ -27,7 +28,9 @@ export class Session {
     this.streams = streams;
     this.environment = environment;
     this.settings = resolveSettings(everywhere, environment);
-    this.prompts = prompts;
+    // @see docs/decisions/0034
+    this.prompts = this.settings.mayAsk ? prompts : { ...prompts, available: () => false };
+    this.#everywhere = everywhere;
     this.#open = open;
   }
 
@@ -84,6 +87,33 @@ export class Session {
   runner(): Promise<Runner> {
     this.#runner ??= this.#open(this);
     return this.#runner;
+  }
+
+  /** Another one, in which nothing is said and nobody is asked, neither by us nor by a command that may ask for a secret. */
+  quietly(): Session {
+    return new Session(
+      this.streams,
+      { ...this.environment, COFFER_MASTER_KEY_COMMAND: undefined },
+      new Map([...this.#everywhere, ['quiet', true]]),
+      { ...this.prompts, available: () => false },
+      this.#open,
+    );
+  }
+
+  /** Another one, in which somebody else asks. Whoever has it closes it. */
+  askedThrough(prompts: Prompts): Session {
+    return new Session(this.streams, this.environment, this.#everywhere, prompts, this.#open);
+  }
+
+  /** The same with other variables. */
+  withVariables(more: Environment): Session {
+    return new Session(
+      this.streams,
+      { ...this.environment, ...more },
+      this.#everywhere,
+      this.prompts,
+      this.#open,
+    );
   }
 
   /** Has something done when the command is at its end, however it ends. */

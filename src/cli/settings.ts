@@ -45,8 +45,17 @@ export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, en
       !everywhere.has('no-color') &&
       fromEnvironment('NO_COLOR') === undefined &&
       environment['TERM'] !== 'dumb',
+    /** Tables are drawn with ASCII alone. */
+    plainLines: environment['TERM'] === 'dumb' || isPlainLocale(environment),
     yes: everywhere.has('yes'),
+    mayAsk: !everywhere.has('no-prompt') && fromEnvironment('COFFER_NO_PROMPT') === undefined,
   } as const;
+}
+
+/** Whether the locale for characters is the one that has ASCII alone. */
+function isPlainLocale(environment: Environment): boolean {
+  const name = ['LC_ALL', 'LC_CTYPE', 'LANG'].map((variable) => environment[variable]).find(Boolean);
+  return name === 'C' || name === 'POSIX';
 }
 
 /** Who has a store, or names one, means it: the variable of other programs counts only where there is none. */

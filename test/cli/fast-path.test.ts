@@ -133,6 +133,7 @@ describe('parseQuickly', () => {
     ['half a command', ['transit', 'keys'], false],
     ['a command that there is not', ['transit', 'kees'], false],
     ['a missing argument', ['transit', 'keys', 'trim'], false],
+    ['the first of two words that both must be', ['tags', 'rename', 'x'], false],
     ['an argument too many', ['transit', 'keys', 'trim', 'a', 'b'], false],
     ['an option that there is not', ['transit', 'keys', 'trim', 'a', '--frce'], false],
   ])('takes over %s, given as %j: %s', async (_, argv, decides) => {

@@ -230,9 +230,9 @@ describe('the result of an operation', () => {
     expect((await run(['orders', 'x'], { data: shown })).out).toBe('text');
   });
 
-  it('goes to a file that only the owner can read, which replaces an old one', async () => {
+  it('goes to a file that only the owner can read, which replaces an old one if that is asked for', async () => {
     writeFileSync(file('old'), 'old', { mode: 0o644 });
-    const { out, exitCode } = await run(['orders', 'x', '--out', file('old')], { data });
+    const { out, exitCode } = await run(['orders', 'x', '--out', file('old'), '--force'], { data });
     expect({ out, exitCode }).toEqual({ out: '', exitCode: 0 });
     expect(readFileSync(file('old'), 'latin1')).toBe('a\u0000b');
     expect(statSync(file('old')).mode & 0o777).toBe(0o600);
@@ -240,7 +240,9 @@ describe('the result of an operation', () => {
 
   it('leaves the old file alone when the operation fails', async () => {
     writeFileSync(file('kept'), 'old');
-    const { exitCode } = await run(['orders', 'x', '--out', file('kept')], { fails: new Error('defect') });
+    const { exitCode } = await run(['orders', 'x', '--out', file('kept'), '--force'], {
+      fails: new Error('defect'),
+    });
     expect(exitCode).toBe(1);
     expect(readFileSync(file('kept'), 'utf8')).toBe('old');
   });

@@ -16,6 +16,7 @@ import { thrownBy } from '../reference/thrown.ts';
 
 let directory = '';
 const file = (name: string): string => join(directory, name);
+const opened = (path: string) => openOutFile({ path, replace: true });
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'coffer-out-'));
@@ -24,7 +25,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('openOutFile', () => {
   it('shows nothing under the name before commit, and everything after', async () => {
-    const out = openOutFile(file('x'));
+    const out = opened(file('x'));
     out.write('one ');
     expect(readdirSync(directory)).toEqual([expect.stringMatching(/^\.x\.[0-9a-f]+\.tmp$/)]);
     out.write(Buffer.from('two'));
@@ -37,7 +38,7 @@ describe('openOutFile', () => {
 
   it('leaves the old file and nothing else after abort', () => {
     writeFileSync(file('x'), 'old');
-    const out = openOutFile(file('x'));
+    const out = opened(file('x'));
     out.write('new');
     out.abort();
     expect(readdirSync(directory)).toEqual(['x']);
@@ -47,15 +48,28 @@ describe('openOutFile', () => {
   it('replaces what a link points to, not the link', async () => {
     writeFileSync(file('real'), 'old');
     symlinkSync('real', file('link'));
-    const out = openOutFile(file('link'));
+    const out = opened(file('link'));
     out.write('new');
     await out.commit();
     expect(readFileSync(file('real'), 'utf8')).toBe('new');
     expect(readdirSync(directory).sort()).toEqual(['link', 'real']);
   });
 
+  it('replaces nothing that it may not, be it there from the start or come meanwhile', async () => {
+    writeFileSync(file('x'), 'old');
+    const refusal = { kind: 'exists', message: expect.stringMatching(/x exists already$/) };
+    expect(thrownBy(() => openOutFile({ path: file('x'), replace: false }))).toMatchObject(refusal);
+    const late = openOutFile({ path: file('y'), replace: false });
+    late.write('new');
+    writeFileSync(file('y'), 'meanwhile');
+    await expect(late.commit()).rejects.toMatchObject({ kind: 'exists' });
+    late.abort();
+    expect(readFileSync(file('x'), 'utf8') + readFileSync(file('y'), 'utf8')).toBe('oldmeanwhile');
+    expect(readdirSync(directory).sort()).toEqual(['x', 'y']);
+  });
+
   it('writes to a device directly', async () => {
-    const out = openOutFile('/dev/null');
+    const out = opened('/dev/null');
     out.write('gone');
     await out.commit();
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
@@ -67,7 +81,7 @@ describe('openOutFile', () => {
     ['a place below a file', () => join(file('f'), 'x'), /part of the path is not a directory$/],
   ])('refuses %s', (_, path, message) => {
     writeFileSync(file('f'), '');
-    expect(thrownBy(() => openOutFile(path()))).toMatchObject({
+    expect(thrownBy(() => opened(path()))).toMatchObject({
       kind: 'invalid',
       field: 'out',
       message: expect.stringMatching(message),
@@ -76,7 +90,7 @@ describe('openOutFile', () => {
 
   it.skipIf(process.getuid?.() === 0)('says that it may not write', () => {
     chmodSync(directory, 0o500);
-    expect(thrownBy(() => openOutFile(file('x')))).toMatchObject({ kind: 'unavailable' });
+    expect(thrownBy(() => opened(file('x')))).toMatchObject({ kind: 'unavailable' });
     chmodSync(directory, 0o700);
   });
 });

@@ -22,13 +22,15 @@ describe('reportError', () => {
     ['conflict', 1],
     ['corrupt', 1],
     ['unavailable', 1],
-    ['unconfirmed', 6],
+    ['exists', 6],
+    ['inauthentic', 4],
+    ['unconfirmed', 7],
   ])('gives %s the exit code %i', (kind, exitCode) => {
     expect(report(new CofferError(kind, 'what'))).toEqual({ exitCode, err: 'coffer: what\n' });
   });
 
   it('knows no kind without an exit code', () => {
-    expect(Object.keys(exitCodeOf)).toHaveLength(10);
+    expect(Object.keys(exitCodeOf)).toHaveLength(12);
   });
 
   it('names the field and the remedy', () => {

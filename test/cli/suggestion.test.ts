@@ -6,6 +6,11 @@ import { streamsDouble } from './streams.double.ts';
 const refusalOf = (line: string): Promise<unknown> =>
   parseWithCommander(line.split(' '), commandTree, streamsDouble()).catch((error: unknown) => error);
 
+/** Commands of a person's day, as far as they are there. */
+const has = (word: string): boolean => Object.hasOwn(commandTree.children, word);
+const EXEC = has('exec') ? 'did you mean exec? see "coffer --help"' : 'see "coffer --help"';
+const SECRETS = `did you mean ${has('secrets') ? 'secrets' : 'transit encrypt'}? see "coffer --help"`;
+
 describe('an unknown command', () => {
   it.each([
     [
@@ -25,13 +30,28 @@ describe('an unknown command', () => {
     ],
     ['token delete x', "unknown command 'delete'", 'did you mean revoke? see "coffer token --help"'],
     ['tags add env:prod', "unknown command 'add'", 'did you mean create? see "coffer tags --help"'],
+    ['run x', "unknown command 'run'", EXEC],
+    ['kv get x', "unknown command 'kv'", SECRETS],
+    ['key list', "unknown command 'key'", 'did you mean transit keys? see "coffer --help"'],
+    ['tag list', "unknown command 'tag'", 'did you mean tags? see "coffer --help"'],
+    ['server', "unknown command 'server'", 'did you mean serve? see "coffer --help"'],
+    ['operator init', "unknown command 'operator'", 'did you mean unseal? see "coffer --help"'],
+    [
+      'transit encrypt orders x -key-version=2',
+      "unknown option '-key-version=2'",
+      'did you mean --key-version? see "coffer transit encrypt --help"',
+    ],
     ['mounts ls', "unknown command 'ls'", 'did you mean list? see "coffer mounts --help"'],
   ])('that is a verb of other programs brings up our own: %s', async (line, message, hint) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
   });
 
   it.each([
-    ['encrypt orders x', "unknown command 'encrypt'", 'did you mean transit encrypt? see "coffer --help"'],
+    [
+      'encrypt orders x',
+      "unknown command 'encrypt'",
+      'did you mean transit encrypt or secrets encrypt? see "coffer --help"',
+    ],
     ['keys list', "unknown command 'keys'", 'did you mean transit keys? see "coffer --help"'],
     [
       'backup',
@@ -49,7 +69,7 @@ describe('an unknown command', () => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
   });
 
-  it.each(['patch transit/keys/orders', 'unwrap x', 'login', 'serve-workers'])(
+  it.each(['set x', 'patch transit/keys/orders', 'serve-workers'])(
     'that could mean too much, or nothing, brings up nothing: %s',
     async (line) => {
       expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', hint: 'see "coffer --help"' });

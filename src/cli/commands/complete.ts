@@ -1,6 +1,7 @@
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../../operations/resource-kinds.ts';
 import { loadOperation } from '../../operations/runner.ts';
+import { agentInPlaceOfSecret } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import type { OptionValue } from '../given.ts';
@@ -39,7 +40,10 @@ export const command: Command = {
 /** Never asks anybody. */
 async function openQuietly(session: Session): Promise<Runner> {
   const { address } = session.settings;
-  if (address === undefined) return openUnlocked(session, silentCredentials(session.environment));
+  if (address === undefined) {
+    const agent = await agentInPlaceOfSecret(session);
+    return agent?.runner(session.settings) ?? openUnlocked(session, silentCredentials(session.environment));
+  }
   const { openRemote } = await import('../runner-remote.ts');
   return openRemote(session, address);
 }

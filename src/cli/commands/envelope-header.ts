@@ -1,4 +1,7 @@
 import type { Table } from '../../operations/declaration/operation.ts';
+import { isAge } from '../../transit/envelope/age/detect.ts';
+import type { AgeFile } from '../../transit/envelope/age/file.ts';
+import type { Identity } from '../../transit/envelope/age/recipients.ts';
 import { decryptRange, payloadOf } from '../../transit/envelope/decrypt.ts';
 import {
   describe,
@@ -7,17 +10,20 @@ import {
   readHeader,
   requireName,
 } from '../../transit/envelope/envelope.ts';
-import type { ByteSource, DataKeys, RandomAccessSource } from '../../transit/envelope/ports.ts';
+import { Lookahead } from '../../transit/envelope/lookahead.ts';
+import type { ByteSink, ByteSource, DataKeys, RandomAccessSource } from '../../transit/envelope/ports.ts';
 import type { Command } from '../command.ts';
+import { openingOptions, refuseIdentities } from '../envelope/age-options.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
-import { contextOf, contextOptions, expectedKey, inOption, namedKey } from '../envelope/options.ts';
+import { contextOf, contextOptions, expectedKey, inOption, namedKey, once } from '../envelope/options.ts';
 import { DONE } from '../exit-codes.ts';
-import { openInFile } from '../files/in-file.ts';
+import { type InFile, openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
-import { textOption } from '../given.ts';
+import { outPlaceOf } from '../files/out-file.ts';
+import type { Given } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
-import { IN, OUT, outOption } from '../parse/operation-spec.ts';
+import { IN, outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
 
@@ -27,13 +33,14 @@ export const command: Command = {
   arguments: [expectedKey],
   options: [
     inOption,
-    outOption,
+    ...outOptions,
     switching(VERIFY, 'Authenticate what is shown; needs the key.'),
+    ...openingOptions,
     ...contextOptions,
   ],
   details:
     'Without --verify no key is needed, and nothing of what is shown is authenticated. With it, the header is, and of a file ' +
-    'also the end, hence the size; the data are not read.',
+    'also the end, hence the size; the data are not read. Of a file in the age format the kinds of its recipients are shown.',
   examples: [
     ['coffer transit envelope header --in dump.sql.coffer', 'Which key opens this file?'],
     [
@@ -45,38 +52,92 @@ export const command: Command = {
     const { options } = given;
     const name = namedKey(given);
     const inputs = inputsOf(options, decryptedNames.isMeant);
-    const keys = options.has(VERIFY) ? await dataKeysOf(session, contextOf(options), name) : undefined;
+    const file = await outPlaceOf(session, options);
+    const keys = options.has(VERIFY) ? once(() => dataKeysOf(session, contextOf(options), name)) : undefined;
+    const identities = options.has(VERIFY)
+      ? once(async () => (await import('../envelope/age-identities.ts')).identitiesOf(session, options, name))
+      : undefined;
     const headers: Header[] = [];
-    for (const input of inputs) headers.push(await headerOf(session, input, name, keys));
+    for (const input of inputs)
+      headers.push(await headerOf(session, input, { name, options, keys, identities }));
     const one = headers.length === 1;
     const data = one ? headers[0] : { files: headers };
     const shape = one ? {} : { table: () => tableOf(headers) };
-    await printResult(session, data, shape, { file: textOption(options, OUT), keepBase64: true });
+    await printResult(session, data, shape, { file, keepBase64: true });
     return DONE;
   },
 };
 
-type Header = ReturnType<typeof headerJson>;
+type Header = OwnHeader | AgeHeaderJson;
+type OwnHeader = ReturnType<typeof headerJson>;
 
-async function headerOf(
-  session: Session,
-  { path }: InputFile,
-  name: string | undefined,
-  keys: DataKeys | undefined,
-): Promise<Header> {
+/** How headers are authenticated, if they are. */
+interface Verifying {
+  readonly name: string | undefined;
+  readonly options: Given['options'];
+  readonly keys: (() => Promise<DataKeys>) | undefined;
+  readonly identities: (() => Promise<readonly Identity[]>) | undefined;
+}
+
+async function headerOf(session: Session, { path }: InputFile, verifying: Verifying): Promise<Header> {
   const file = path === undefined ? undefined : openInFile(path, IN);
   if (file === undefined) announceStandardInput(session);
   try {
     const bytes = file?.bytes;
+    const source = new Lookahead(file ?? session.streams.in);
+    if (await isAge(source)) return await ageHeaderOf(path ?? '-', source, file, verifying);
+    refuseIdentities(verifying.options);
+    const keys = await verifying.keys?.();
+    const { name } = verifying;
     const found =
       keys !== undefined && file !== undefined && bytes !== undefined
         ? await verifiedFile({ ...file, size: bytes }, name, keys)
-        : await readFrom(file ?? session.streams.in, bytes, name, keys);
+        : await readFrom(source, bytes, name, keys);
     return headerJson(path ?? '-', found, keys !== undefined);
   } finally {
     file?.close();
   }
 }
+
+const NOTHING = { offset: 0, length: 0 };
+const nowhere: ByteSink = { write: () => Promise.resolve() };
+
+async function ageHeaderOf(
+  path: string,
+  source: Lookahead,
+  file: InFile | undefined,
+  { identities }: Verifying,
+) {
+  const age = await import('../../transit/envelope/age/file.ts');
+  const opened = await age.readAge(source);
+  const bytes = opened.armor ? undefined : file?.bytes;
+  if (identities !== undefined) {
+    const request = { identities: await identities(), sink: nowhere, range: NOTHING };
+    if (file !== undefined && bytes !== undefined)
+      await age.decryptAgeRange({ ...file, size: bytes }, request);
+    else await age.openAge(opened, request.identities);
+  }
+  return ageHeaderJson(path, opened, bytes === undefined ? null : age.agePlaintextBytes(opened, bytes), {
+    verified: identities !== undefined,
+  });
+}
+
+type AgeHeaderJson = ReturnType<typeof ageHeaderJson>;
+
+/** Who the recipients are can't be told of most kinds: only that there is one. */
+const ageHeaderJson = (
+  path: string,
+  { header, armor }: AgeFile,
+  size: number | null,
+  { verified }: { readonly verified: boolean },
+) => ({
+  in: path,
+  format: 'age',
+  armor,
+  recipients: header.stanzas.map(({ type, args }) => ({ type, args })),
+  size,
+  verified,
+});
 
 interface Found extends EnvelopeDescription {
   readonly size: number | undefined;
@@ -87,8 +148,8 @@ const verifiedFile = (file: RandomAccessSource, name: string | undefined, keys: 
   decryptRange({
     file,
     keys,
-    range: { offset: 0, length: 0 },
-    sink: { write: () => Promise.resolve() },
+    range: NOTHING,
+    sink: nowhere,
     ...(name === undefined ? {} : { name }),
   });
 
@@ -123,14 +184,25 @@ const headerJson = (path: string, found: Found, verified: boolean) => ({
 
 const tableOf = (headers: readonly Header[]): Table => ({
   head: ['File', 'Mount', 'Key', 'Version', 'Size', 'Metadata'],
-  rows: headers.map((header) => [
-    header.in,
-    header.mount,
-    header.name,
-    String(header.key_version ?? ''),
-    String(header.size ?? ''),
-    Object.entries(header.metadata)
-      .map((pair) => pair.join('='))
-      .join(' '),
-  ]),
+  rows: headers.map((header) => ('recipients' in header ? ageRow(header) : ownRow(header))),
 });
+
+const ownRow = (header: OwnHeader): string[] => [
+  header.in,
+  header.mount,
+  header.name,
+  String(header.key_version ?? ''),
+  String(header.size ?? ''),
+  Object.entries(header.metadata)
+    .map((pair) => pair.join('='))
+    .join(' '),
+];
+
+const ageRow = ({ in: path, recipients, size }: AgeHeaderJson): string[] => [
+  path,
+  '',
+  `age: ${recipients.map(({ type }) => type).join(', ')}`,
+  '',
+  String(size ?? ''),
+  '',
+];

@@ -1,32 +1,48 @@
-import { closeSync, fstatSync, openSync, write } from 'node:fs';
+import { closeSync, fstatSync, openSync, statSync, write } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
+import { isAge } from '../../transit/envelope/age/detect.ts';
+import type { Identity, Recipient } from '../../transit/envelope/age/recipients.ts';
+import { Lookahead } from '../../transit/envelope/lookahead.ts';
 import type { DataKeys, RewritableFile } from '../../transit/envelope/ports.ts';
 import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
 import type { Command } from '../command.ts';
+import { openingOptions, RECIPIENT, recipientOption, refuseIdentities } from '../envelope/age-options.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, forEachFile, inputsOf } from '../envelope/jobs.ts';
-import { contextOf, contextOptions, expectedKey, inOption, namedKey } from '../envelope/options.ts';
-import { readFully } from '../files/in-file.ts';
-import { flush, writeFailure } from '../files/out-file.ts';
-import { textsOption } from '../given.ts';
+import { contextOf, contextOptions, expectedKey, inOption, namedKey, once } from '../envelope/options.ts';
+import { openInFile, readFully } from '../files/in-file.ts';
+import { flush, openOutFile, writeFailure } from '../files/out-file.ts';
+import { type Given, textsOption } from '../given.ts';
 import { IN } from '../parse/operation-spec.ts';
+import type { Session } from '../session.ts';
 import { jsonText } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [expectedKey],
   options: [
-    { ...inOption, help: 'Files to rewrap; of a directory, every *.coffer below it.' },
+    { ...inOption, help: 'Files to rewrap; of a directory, every *.coffer and *.age below it.' },
+    {
+      ...recipientOption,
+      help: `Of a file in the age format, everybody who can open it from now on. ${recipientOption.help}`,
+    },
+    ...openingOptions,
     ...contextOptions,
   ],
   details:
     'Moves files to the latest version of their key by rewriting their headers in place: as fast for a terabyte as for a ' +
-    'byte. Neither the data nor the data key are seen. A header whose rewriting was cut short is repaired.',
+    'byte. Neither the data nor the data key are seen. A header whose rewriting was cut short is repaired. A file in the age ' +
+    'format gets other recipients, in a new file that takes its place; its data are not seen. Whoever could open the old file ' +
+    'and kept it can still open that.',
   examples: [
     ['coffer transit envelope rewrap --in dump.sql.coffer', 'After "coffer transit keys rotate orders"'],
     [
       'coffer transit envelope rewrap orders --in backups',
       'Every file below a directory, if it is under this key',
+    ],
+    [
+      'coffer transit envelope rewrap --in dump.sql.age --recipient @team.txt inbox',
+      'For everybody who is in the team now, and for the latest version of "inbox"',
     ],
   ],
   async run(session, given) {
@@ -36,17 +52,87 @@ export const command: Command = {
       throw invalid('there is no file to rewrap', { field: IN, hint: 'name the files with --in' });
     }
     const files = inputsOf(options, decryptedNames.isMeant).map(({ path }) => ({ from: fileOf(path) }));
-    const keys = await dataKeysOf(session, contextOf(options), name);
-    const { results, exitCode } = await forEachFile(session, files, ({ from }) => rewrap(from, keys, name));
+    const keys = once(() => dataKeysOf(session, contextOf(options), name));
+    const others = once(() => othersOf(session, options, name));
+    const { results, exitCode } = await forEachFile(session, files, async ({ from }) => {
+      if (await isAgeFile(from)) return rewrapForOthers(from, await others());
+      if (options.has(RECIPIENT)) throw noRecipients(from);
+      refuseIdentities(options);
+      return rewrap(from, await keys(), name);
+    });
     if (session.settings.format === 'json') {
       session.streams.out.write(jsonText({ files: results }, session.streams.out.isTerminal));
     } else {
-      for (const result of results)
-        session.remark(`${result.in}: from version ${result.from} to ${result.to}.`);
+      for (const result of results) session.remark(toldOf(result));
     }
     return exitCode;
   },
 };
+
+const noRecipients = (path: string) =>
+  invalid(`${path} is no file in the age format: it has a named key, not recipients`, { field: RECIPIENT });
+
+const toldOf = (
+  result: { readonly in: string } & (
+    | { from?: number | undefined; to?: number | undefined }
+    | { recipients: number }
+  ),
+): string =>
+  'recipients' in result
+    ? `${result.in}: for ${result.recipients} ${result.recipients === 1 ? 'recipient' : 'recipients'} now.`
+    : `${result.in}: from version ${result.from} to ${result.to}.`;
+
+async function isAgeFile(path: string): Promise<boolean> {
+  const file = openInFile(path, IN);
+  try {
+    return await isAge(new Lookahead(file));
+  } finally {
+    file.close();
+  }
+}
+
+interface Others {
+  readonly identities: readonly Identity[];
+  readonly recipients: readonly Recipient[];
+}
+
+async function othersOf(
+  session: Session,
+  options: Given['options'],
+  name: string | undefined,
+): Promise<Others> {
+  if (!options.has(RECIPIENT)) {
+    throw invalid('a file in the age format does not say who its recipients are', {
+      field: RECIPIENT,
+      hint: 'say with --recipient who can open it from now on: all of them',
+    });
+  }
+  const { recipientsOf } = await import('../envelope/age-recipients.ts');
+  const { identitiesOf } = await import('../envelope/age-identities.ts');
+  return {
+    recipients: await recipientsOf(session, options),
+    identities: await identitiesOf(session, options, name),
+  };
+}
+
+/** The new file takes the place of the old one when it is whole. @see docs/decisions/0164 */
+async function rewrapForOthers(path: string, { identities, recipients }: Others) {
+  const { readAge, rewrapAge } = await import('../../transit/envelope/age/file.ts');
+  const file = openInFile(path, IN);
+  try {
+    const opened = await readAge(new Lookahead(file));
+    const out = openOutFile({ path, replace: true, mode: statSync(path).mode & 0o777 });
+    try {
+      await rewrapAge(opened, identities, recipients, { write: (bytes) => out.writeLater(bytes) });
+      await out.commit();
+    } finally {
+      out.abort();
+    }
+  } finally {
+    file.close();
+  }
+  return { in: path, recipients: recipients.length };
+}
 
 function fileOf(path: string | undefined): string {
   if (path !== undefined) return path;

@@ -1,30 +1,44 @@
 import { systemRandom } from '../../ground/random.ts';
+import { isAge } from '../../transit/envelope/age/detect.ts';
 import { decryptEnvelope, decryptRange } from '../../transit/envelope/decrypt.ts';
 import { encryptEnvelope } from '../../transit/envelope/encrypt.ts';
+import { Lookahead } from '../../transit/envelope/lookahead.ts';
 import type { Command } from '../command.ts';
+import {
+  ARMOR,
+  isForOthers,
+  openingOptions,
+  refuseIdentities,
+  sendingOptions,
+} from '../envelope/age-options.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
-import { decryptedNames, encryptedNames, jobsOf } from '../envelope/jobs.ts';
+import { ageNames, decryptedNames, envelopeNames, jobsOf } from '../envelope/jobs.ts';
 import {
   contextOf,
   contextOptions,
   expectedKey,
   inOption,
   namedKey,
+  once,
   rangeOf,
   rangeOptions,
   severalOptions,
 } from '../envelope/options.ts';
 import { transferAll } from '../envelope/transfer.ts';
-import { textsOption } from '../given.ts';
+import { type Given, textsOption } from '../given.ts';
 import { outOption } from '../parse/operation-spec.ts';
 import { namedPairs } from '../parse/operation-values.ts';
+import type { Session } from '../session.ts';
 
 export const encrypt: Command = {
-  arguments: [{ metavar: 'NAME', help: 'The named key.', required: true, offers: 'key' }],
+  arguments: [
+    { metavar: 'NAME', help: 'The named key; without it, say --recipient.', required: false, offers: 'key' },
+  ],
   options: [
     inOption,
     outOption,
     ...severalOptions,
+    ...sendingOptions,
     {
       flag: 'metadata',
       takes: 'values',
@@ -35,17 +49,23 @@ export const encrypt: Command = {
   ],
   details:
     'The data are encrypted here, under a fresh data key that the named key wraps: any size, constant memory. Several files, ' +
-    'or a directory, become files of their own, with ".coffer" at the end of their names.',
+    'or a directory, become files of their own, with ".coffer" at the end of their names. With --recipient they are files in the ' +
+    'age format, with ".age" at the end, which the recipients open with "age -d" or with Coffer.',
   examples: [
     ['coffer transit envelope encrypt orders --in dump.sql --out dump.sql.coffer', 'A file'],
     ['pg_dump shop | coffer transit envelope encrypt orders > shop.coffer', 'A stream'],
     ['coffer transit envelope encrypt orders --in backups --out-dir sealed', 'Every file below a directory'],
+    [
+      'coffer transit envelope encrypt --recipient @team.txt inbox --in dump.sql --out dump.sql.age',
+      'For the people of a file, and for the key "inbox" of the store',
+    ],
   ],
   async run(session, given) {
     const { options } = given;
-    const name = namedKey(given) ?? '';
+    const name = namedKey(given);
+    if (isForOthers(options, name) || name === undefined) return encryptForOthers(session, options);
     const metadata = namedPairs('--metadata', textsOption(options, 'metadata'));
-    const jobs = jobsOf(options, encryptedNames, session.settings.yes);
+    const jobs = await jobsOf(session, options, envelopeNames);
     const keys = await dataKeysOf(session, contextOf(options));
     const key = { mount: session.settings.mount, name };
     return transferAll({
@@ -70,13 +90,36 @@ export const encrypt: Command = {
   },
 };
 
+async function encryptForOthers(session: Session, options: Given['options']): Promise<number> {
+  const jobs = await jobsOf(session, options, ageNames);
+  const { recipientsOf } = await import('../envelope/age-recipients.ts');
+  const { encryptAge } = await import('../../transit/envelope/age/file.ts');
+  const recipients = await recipientsOf(session, options);
+  const armor = options.has(ARMOR);
+  return transferAll({
+    session,
+    options,
+    jobs,
+    mayBeText: armor,
+    done: 'Encrypted',
+    async transfer({ source, sink, onProgress }) {
+      await encryptAge({ recipients, armor, random: systemRandom, source, sink, onProgress });
+      return { format: AGE, recipients: recipients.length };
+    },
+  });
+}
+
+/** What reports call the format. */
+const AGE = 'age';
+
 export const decrypt: Command = {
   arguments: [expectedKey],
-  options: [inOption, outOption, ...severalOptions, ...rangeOptions, ...contextOptions],
+  options: [inOption, outOption, ...severalOptions, ...rangeOptions, ...openingOptions, ...contextOptions],
   details:
     'Nothing is written that was not authenticated. With --out the file appears only when everything was; a pipe gets a true ' +
     'beginning of the data, and only exit code 0 says that it was all. With --offset or --length only the needed part of a ' +
-    'file is read, so whether the rest was changed is not seen.',
+    'file is read, so whether the rest was changed is not seen. Files in the age format are opened by keys of the store that ' +
+    'others can encrypt to, by --identity, or by a passphrase.',
   examples: [
     [
       'coffer transit envelope decrypt --in dump.sql.coffer --out dump.sql',
@@ -87,22 +130,41 @@ export const decrypt: Command = {
       'coffer transit envelope decrypt --in disk.coffer --offset 1048576 --length 512',
       'A part of a large file',
     ],
+    [
+      'coffer transit envelope decrypt --identity ~/.ssh/id_ed25519 --in report.pdf.age --out report.pdf',
+      'What somebody has sent with age',
+    ],
   ],
   async run(session, given) {
     const { options } = given;
     const name = namedKey(given);
     const range = rangeOf(options);
-    const jobs = jobsOf(options, decryptedNames, session.settings.yes);
-    const keys = await dataKeysOf(session, contextOf(options), name);
+    const jobs = await jobsOf(session, options, decryptedNames);
     const expected = name === undefined ? {} : { name };
+    // A file of age may need no store at all.
+    const keys = once(() => dataKeysOf(session, contextOf(options), name));
+    const identities = once(async () =>
+      (await import('../envelope/age-identities.ts')).identitiesOf(session, options, name),
+    );
     return transferAll({
       session,
       options,
       jobs,
       mayBeText: true,
       done: 'Decrypted',
-      async transfer({ source, file, sink, onProgress }) {
-        const common = { keys, sink, onProgress, ...expected };
+      async transfer({ source: bytes, file, sink, onProgress }) {
+        const source = new Lookahead(bytes);
+        if (await isAge(source)) {
+          const age = await import('../../transit/envelope/age/file.ts');
+          const request = { identities: await identities(), sink, range, onProgress };
+          const opened = await age.readAge(source);
+          if (range === undefined || file === undefined || opened.armor)
+            await age.decryptAge(opened, request);
+          else await age.decryptAgeRange(file, { ...request, range });
+          return { format: AGE, recipients: opened.header.stanzas.length };
+        }
+        refuseIdentities(options);
+        const common = { keys: await keys(), sink, onProgress, ...expected };
         const header =
           range !== undefined && file !== undefined
             ? await decryptRange({ ...common, file, range })

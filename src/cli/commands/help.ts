@@ -45,12 +45,22 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['COFFER_STORE', `store ${locationForms} (--store)`],
   ['COFFER_ADDR', 'server to work against: http://, https:// or unix:/path.sock (--address)'],
   ['COFFER_TOKEN', 'token for the server (--token, --token-file)'],
+  ['COFFER_ID_TOKEN', 'token by which a pipeline\'s job shows what it is, for "coffer login jwt"'],
+  ['COFFER_CLIENT_CERT', 'PEM file of the certificate that a server is shown'],
+  ['COFFER_CLIENT_KEY', 'PEM file of its key'],
   ['COFFER_CACERT', 'PEM file of certificate authorities to trust beside those that come with Node'],
   ['COFFER_MOUNT', 'transit mount (--mount)'],
   ['COFFER_ORG', 'organization of tags and workspaces (--org)'],
   ['COFFER_NEW_PASSPHRASE', 'the new passphrase of "init --passphrase" and "slots add --passphrase"'],
   ['VAULT_TOKEN, ~/.vault-token, VAULT_CACERT, VAULT_NAMESPACE', 'for a server, where ours are not set'],
+  ['VAULT_CLIENT_CERT, VAULT_CLIENT_KEY, VAULT_ID_TOKEN', 'for a login, where ours are not set'],
   ['VAULT_ADDR', 'server to work against where neither COFFER_ADDR nor a store is there'],
+  [
+    'COFFER_ASKPASS, SSH_ASKPASS',
+    'program with which the agent asks before a key is used ("agent offer --confirm")',
+  ],
+  ['COFFER_NO_PROMPT', 'when set, nothing is asked: what is missing makes the command fail (--no-prompt)'],
+  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy on the way to a server, but for this machine'],
   ['COFFER_DEBUG', 'when set, an error also shows where it arose'],
   ['NO_COLOR', 'when set, no colour (--no-color)'],
 ];
@@ -63,7 +73,7 @@ export const topics: ReadonlyMap<string, () => string> = new Map([
 
 function environmentTopic(): string {
   return [
-    'What unlocks the store; without any of these, a prompt on the terminal:',
+    'What unlocks the store; without any of these, its agent ("coffer unlock"), else a prompt on the terminal:',
     ...columns(unlockSources.map(({ variable, meaning }) => [variable, meaning])),
     '',
     'Settings; an option on the command line wins:',

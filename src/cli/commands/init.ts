@@ -1,5 +1,7 @@
+import { asCofferError } from '../../ground/errors.ts';
 import { openCore } from '../../operations/core.ts';
-import { type InitResult, initStore } from '../../store/administration/init.ts';
+import { type InitResult, initStore, refuseStoreAt } from '../../store/administration/init.ts';
+import type { Location } from '../../store/backends/backend-kind.ts';
 import { printLocation } from '../../store/backends/registry.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
 import type { Store } from '../../store/store.ts';
@@ -8,12 +10,14 @@ import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
+import { IF_MISSING, ifMissing } from '../parse/operation-spec.ts';
 import {
   newPassphrase,
   newsOfSlots,
   type PlannedSlot,
   plannedSlots,
   slotOptions,
+  warnOfWeakPassphrases,
 } from '../secrets/new-slots.ts';
 import { environmentSlot, unlockSources } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
@@ -22,7 +26,7 @@ const variables = unlockSources.filter(({ slot }) => slot !== undefined).map(({ 
 
 export const command: Command = {
   arguments: [],
-  options: [...slotOptions, dialectOption],
+  options: [...slotOptions, dialectOption, ifMissing],
   details:
     `Without options the store is unlocked by what the environment holds (${variables.join(', ')}), ` +
     'else by a passphrase that is asked for. ' +
@@ -39,23 +43,41 @@ export const command: Command = {
     session.refuseRemote();
     const dialect = dialectOf(options);
     const location = session.settings.storeLocation;
-    const planned = await slotsOf(session, options);
-    const directory = await printLocation(location);
-    let id = '';
-    const news = newsOfSlots(session, planned, (slots) => ({ id, directory, slots }));
-    const made = await initStore({
-      location,
-      tell: (told) => {
-        id = told.id;
-        return news.tell(told.slots);
-      },
-      slots: planned.map(({ request }) => request),
-      ...(dialect === undefined ? {} : { furnish: (store) => setDialect(store, dialect) }),
-    });
-    await news.done(made.slots, saying(directory, made));
-    return DONE;
+    try {
+      await refuseStoreAt(location);
+      return await make(session, options, location, dialect);
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known?.kind !== 'exists' || !options.has(IF_MISSING)) throw error;
+      session.say(`${known.message}.`);
+      return DONE;
+    }
   },
 };
+
+async function make(
+  session: Session,
+  options: Given['options'],
+  location: Location,
+  dialect: Dialect | undefined,
+): Promise<number> {
+  const planned = await slotsOf(session, options);
+  await warnOfWeakPassphrases(session, planned);
+  const directory = await printLocation(location);
+  let id = '';
+  const news = newsOfSlots(session, planned, (slots) => ({ id, directory, slots }));
+  const made = await initStore({
+    location,
+    tell: (told) => {
+      id = told.id;
+      return news.tell(told.slots);
+    },
+    slots: planned.map(({ request }) => request),
+    ...(dialect === undefined ? {} : { furnish: (store) => setDialect(store, dialect) }),
+  });
+  await news.done(made.slots, saying(directory, made));
+  return DONE;
+}
 
 /** Shares alone would make every command ask for several people: they come beside the way in for daily use. */
 async function slotsOf(session: Session, options: Given['options']): Promise<readonly PlannedSlot[]> {

@@ -7,14 +7,18 @@ import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { type Given, numberOption, textOption, textsOption } from '../given.ts';
 import { compareWithLastSeen } from '../last-seen.ts';
+import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
+import { programAfterNode } from '../program.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
 import { secretVariables } from '../secrets/secret-sources.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
+import { isInBackground } from '../terminal/prompt.ts';
 import { SERVE_WORKER } from './serve-worker.ts';
 
+const SEALED = 'sealed';
 const DEFAULT_LISTEN = '127.0.0.1:8200';
 
 const options: readonly OptionSpec[] = [
@@ -28,11 +32,20 @@ const options: readonly OptionSpec[] = [
   taking('socket', 'PATH', 'Unix socket to listen on.', { offers: 'file' }),
   takingFile('tls-cert', 'Certificate chain, PEM.'),
   takingFile('tls-key', 'Private key of the certificate, PEM.'),
+  takingFile('tls-client-ca', 'Take nobody without a certificate that one of these authorities signed, PEM.'),
+  {
+    ...switching(
+      'tls-no-client-certs',
+      'Ask nobody for a certificate: the login method "cert" is of no use then.',
+    ),
+    excludes: ['tls-client-ca'],
+  },
   switching('allow-insecure-listen', 'Allow plain HTTP on an address that others on the network reach.'),
   taking('workers', 'N', 'Processes that answer requests.', { fallback: '1' }),
   taking('max-request-size', 'BYTES', 'Largest request.', { fallback: '32 MiB' }),
   dialectOption,
-  takingFile('audit-log', 'File that gets one JSON line for every request, before it is answered.'),
+  switching(SEALED, 'Start sealed, whatever secret is at hand, and ask for none.'),
+  auditOption,
 ];
 
 export const command: Command = {
@@ -41,7 +54,7 @@ export const command: Command = {
   details:
     'Prints each address it listens on. An address followed by "?max-request-size=BYTES" has a limit of its own. ' +
     'SIGINT and SIGTERM finish what is in flight and end it; SIGHUP takes up a new certificate and a fresh audit file; ' +
-    'SIGUSR1 does nothing. Without a secret at hand it starts sealed, until sys/unseal.',
+    'SIGUSR1 does nothing. Without a secret at hand, in the background too, where nobody can be asked, it starts sealed, until "coffer unseal".',
   examples: [
     ['coffer serve', `On ${DEFAULT_LISTEN}, for programs on this machine`],
     ['coffer serve --socket /run/coffer.sock', 'On a Unix socket alone'],
@@ -56,11 +69,19 @@ export const command: Command = {
     await lookBack(session);
     const serving = await start(session, given);
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
-    if (serving.sealed) session.warn('the store is sealed until somebody unseals it (sys/unseal)');
+    if (serving.sealed)
+      session.warn(
+        `the store is sealed until somebody unseals it with "coffer unseal"${whySealed(session, given)}`,
+      );
     await untilToldToStop(session, serving);
     return DONE;
   },
 };
+
+const whySealed = ({ prompts, streams }: Session, given: Given['options']): string =>
+  given.has(SEALED) || prompts.available() || !streams.err.isTerminal || !isInBackground()
+    ? ''
+    : ": in the background it can't ask for a secret";
 
 /** A server that starts has seen nothing of its store, so what commands have seen of it must do. */
 async function lookBack(session: Session): Promise<void> {
@@ -87,6 +108,7 @@ const LABELS: Readonly<Record<string, string>> = {
   workers: '--workers',
   tls: '--tls-cert',
   'tls-key': '--tls-key',
+  'tls-client-ca': '--tls-client-ca',
   audit: '--audit-log',
 };
 
@@ -95,13 +117,13 @@ function serveOptions(session: Session, given: Given['options']): ServeOptions {
   const listen = textsOption(given, 'listen');
   return {
     location: session.settings.storeLocation,
-    credentials: credentialsFor(session),
+    credentials: given.has(SEALED) ? [] : credentialsFor(session),
     listen: listen.length === 0 && socket === undefined ? [DEFAULT_LISTEN] : listen,
     socket,
     workers: wholeNumber(given, 'workers'),
     maxRequestBytes: wholeNumber(given, 'max-request-size'),
     dialect: dialectOf(given),
-    auditFile: textOption(given, 'audit-log'),
+    auditFile: textOption(given, AUDIT_LOG),
     tls: tlsFiles(given),
     allowInsecureListen: given.has('allow-insecure-listen'),
     workerCommand: [...programAfterNode(), SERVE_WORKER],
@@ -112,21 +134,22 @@ function serveOptions(session: Session, given: Given['options']): ServeOptions {
 function tlsFiles(given: Given['options']): ServeOptions['tls'] {
   const certificateFile = textOption(given, 'tls-cert');
   const keyFile = textOption(given, 'tls-key');
-  if (certificateFile === undefined && keyFile === undefined) return undefined;
+  const clientAuthoritiesFile = textOption(given, 'tls-client-ca');
+  const asksNoClient = given.has('tls-no-client-certs');
+  if (certificateFile === undefined && keyFile === undefined) {
+    if (clientAuthoritiesFile === undefined && !asksNoClient) return undefined;
+    throw invalid('there are certificates of clients only where there is one of the server', {
+      hint: 'give --tls-cert and --tls-key',
+    });
+  }
   if (certificateFile === undefined || keyFile === undefined) {
     throw invalid('--tls-cert and --tls-key go together', { hint: 'give both' });
   }
-  return { certificateFile, keyFile };
+  return { certificateFile, keyFile, clientAuthoritiesFile, asksNoClient };
 }
 
 const wholeNumber = (given: Given['options'], flag: string): number | undefined =>
   numberOption(given, flag, /^[1-9]\d{0,14}$/, 'give a whole number from 1');
-
-/** How this program is started again: a single executable is the program, Node needs to be told the file. */
-function programAfterNode(): readonly string[] {
-  const [, file] = process.argv;
-  return process.getBuiltinModule('node:sea').isSea() || file === undefined ? [] : [file];
-}
 
 /** A first signal ends the server in order; a second one at once, as if nobody had listened. */
 function untilToldToStop(session: Session, serving: Serving): Promise<void> {

@@ -5,10 +5,16 @@ import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import { addSlot, listSlots, removeSlot } from '../../store/slots/slots.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { newsOfSlots, plannedSlots, slotOptions } from '../secrets/new-slots.ts';
+import {
+  newsOfSlots,
+  type PlannedSlot,
+  plannedSlots,
+  slotOptions,
+  warnOfWeakPassphrases,
+} from '../secrets/new-slots.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
-import { printResult } from '../terminal/output.ts';
+import { printDocument, printResult } from '../terminal/output.ts';
 import { watched } from '../terminal/progress.ts';
 import { namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 
@@ -54,13 +60,12 @@ export const add: Command = {
     ['coffer slots add --shares 5 --threshold 3', 'Print five recovery shares, any three of which unlock it'],
   ],
   async run(session, { options }) {
+    // A new passphrase is asked for after the old one; what else is wrong can be said before.
+    const isAsked = options.has('passphrase') && !options.has('passphrase-file');
+    const known = isAsked ? undefined : requireOne(await plannedSlots(session, options, false));
     return onStore(session, async (store) => {
-      const [planned, ...others] = await plannedSlots(session, options, false);
-      if (planned === undefined || others.length > 0) {
-        throw invalid('say which one way to add', {
-          hint: 'use --passphrase, --key-file, --raw, --command, or --shares with --threshold',
-        });
-      }
+      const planned = known ?? requireOne(await plannedSlots(session, options, false));
+      await warnOfWeakPassphrases(session, [planned]);
       const news = newsOfSlots(session, [planned], ([only]) => only);
       const slot = await addSlot(store, planned.request, { tell: (created) => news.tell([created]) });
       await news.done([slot], `Added slot ${slot.id} (${slot.kind}).`);
@@ -68,6 +73,13 @@ export const add: Command = {
     });
   },
 };
+
+function requireOne([planned, ...others]: readonly PlannedSlot[]): PlannedSlot {
+  if (planned !== undefined && others.length === 0) return planned;
+  throw invalid('say which one way to add', {
+    hint: 'use --passphrase, --key-file, --raw, --command, or --shares with --threshold',
+  });
+}
 
 function unlessCorrupt(error: unknown): readonly SlotSummary[] {
   if (asCofferError(error)?.kind === 'corrupt') return [];
@@ -88,6 +100,7 @@ export const remove: Command = {
       const question = `Remove slot ${id}${slot === undefined ? '' : ` (${slot.kind})`}? Its secret will no longer unlock the store.`;
       if (!(await session.confirmed(async () => question))) return FAILED;
       await removeSlot(store, id);
+      await printDocument(session, { id });
       session.say(`Removed slot ${id}. Run "coffer rekey" if its secret may have been copied.`);
       return DONE;
     });
@@ -111,6 +124,7 @@ export const rekey: Command = {
       const { files, leftOut } = await namingDamage(session, () =>
         watched(session, (onProgress) => sealAgain(store, { onProgress, withoutDamaged })),
       );
+      await printDocument(session, { files, ...(leftOut === undefined ? {} : { leftOut }) });
       sayLeftOut(session, leftOut);
       session.say(`Sealed ${files} ${files === 1 ? 'file' : 'files'} again under a new root key.`);
       return DONE;

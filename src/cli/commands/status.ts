@@ -1,6 +1,10 @@
+import type { AgentConnection } from '../../client/agent.ts';
 import { asCofferError } from '../../ground/errors.ts';
+import { trimSlashes } from '../../mounts/paths.ts';
 import type { Runner, Table } from '../../operations/declaration/operation.ts';
+import type { AgentStatus } from '../../service/agent/calls.ts';
 import { storeStatus } from '../../store/administration/status.ts';
+import { agentInPlaceOfSecret } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { openUnlocked } from '../runner-local.ts';
@@ -11,7 +15,8 @@ import { printResult } from '../terminal/output.ts';
 export const command: Command = {
   arguments: [],
   options: [],
-  details: 'Never asks for a secret: the store counts as locked when the environment does not unlock it.',
+  details:
+    'Never asks for a secret: the store counts as locked when neither an agent nor the environment unlocks it.',
   examples: [
     ['coffer status', 'Where the store is, and what unlocks it'],
     ['coffer status -o json | jq .locked', 'For scripts'],
@@ -27,21 +32,29 @@ export const command: Command = {
 async function serverStatus(session: Session): Promise<object> {
   const runner = await session.runner();
   const { data } = await runner.run('sys seal-status', {});
-  return { address: session.settings.address, ...(data as object) };
+  const status = data as { readonly sealed: boolean; readonly cluster_id?: string };
+  const { address } = session.settings;
+  return { location: address, id: status.cluster_id, locked: status.sealed, address, ...status };
 }
 
 type LocalStatus = Awaited<ReturnType<typeof localStatus>>;
 
 async function localStatus(session: Session) {
   const status = await storeStatus(session.settings.storeLocation);
-  const counts = await countsIfUnlocked(session);
+  const connection = await agentInPlaceOfSecret(session);
+  const agent = await connection?.status();
+  const counts = await countsIfUnlocked(session, agent?.locked === false ? connection : undefined);
+  connection?.close();
   return {
+    location: status.location,
     directory: status.location,
     format: status.format,
     id: status.id,
     created: status.created,
     locked: counts === undefined,
+    sealed: counts === undefined,
     slots: status.slots.map(({ id, kind }) => ({ id, kind })),
+    ...(agent === undefined ? {} : { agent }),
     ...counts,
     files: status.files,
     generation: status.generation,
@@ -50,11 +63,13 @@ async function localStatus(session: Session) {
   };
 }
 
-/** Undefined when the environment does not unlock the store. */
-async function countsIfUnlocked(session: Session) {
+/** Undefined when neither an agent nor the environment unlocks the store. */
+async function countsIfUnlocked(session: Session, agent: AgentConnection | undefined) {
   let runner: Runner;
   try {
-    runner = await openUnlocked(session, environmentCredentials(session.environment));
+    runner =
+      agent?.runner(session.settings) ??
+      (await openUnlocked(session, environmentCredentials(session.environment)));
   } catch (error) {
     const kind = asCofferError(error)?.kind;
     if (kind === 'sealed' || kind === 'denied') return undefined;
@@ -75,7 +90,7 @@ async function countsOf(runner: Runner) {
   };
   const mounts = Object.keys(await run('mounts list'));
   let keys = 0;
-  for (const mount of mounts) keys += listLength(await run('transit keys list', mount), 'keys');
+  for (const mount of mounts) keys += listLength(await run('transit keys list', trimSlashes(mount)), 'keys');
   return { mounts: mounts.length, keys, organizations: listLength(await run('orgs list'), 'data') };
 }
 
@@ -86,12 +101,15 @@ function listLength(answer: object, member: string): number {
 
 /** One line a fact, in words. */
 function statusTable(shown: object): Table {
-  const { locked, slots, ...others } = shown as Partial<LocalStatus>;
+  const { locked, slots, agent, ...all } = shown as Partial<LocalStatus> & { readonly address?: string };
+  // What programs find under two names, people need not read twice.
+  const { sealed: _, location: __, ...others } = all;
   const facts: [string, unknown][] = [
     ...(locked === undefined ? [] : [['state', locked ? 'locked' : 'unlocked'] as [string, unknown]]),
     ...(slots === undefined
       ? []
-      : [['unlocked by', slots.map(({ kind }) => kind).join(', ')] as [string, unknown]]),
+      : [['opens with', slots.map(({ kind }) => kind).join(', ')] as [string, unknown]]),
+    ...(agent === undefined ? [] : [['agent', agentText(agent)] as [string, unknown]]),
     ...Object.entries(others),
   ];
   return {
@@ -102,3 +120,6 @@ function statusTable(shown: object): Table {
     ]),
   };
 }
+
+const agentText = ({ locked, idle_until: idle, until }: AgentStatus): string =>
+  locked ? 'locked' : `unlocked until ${idle} without use, until ${until} at the latest`;

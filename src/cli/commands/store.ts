@@ -16,8 +16,10 @@ import {
 import { printVersion } from '../../store/backends/version.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { mayReplace } from '../files/out-file.ts';
 import { type Given, variable } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';
+import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import { credentialsFor, unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { printDocument, printResult } from '../terminal/output.ts';
@@ -118,21 +120,20 @@ const verifying = <T>(session: Session, work: () => Promise<T>): Promise<T> =>
   });
 
 export const backup: Command = {
-  arguments: [
-    { metavar: 'FILE', help: 'The file to make; it must not exist yet.', required: true, offers: 'file' },
-  ],
-  options: [WITHOUT_DAMAGED, UNVERIFIED],
+  arguments: [{ metavar: 'FILE', help: 'The file to make.', required: true, offers: 'file' }],
+  options: [WITHOUT_DAMAGED, UNVERIFIED, forceOption],
   details:
     'The backup is the store as it is at one moment, even while others write. It stays sealed: it opens with the same secrets. ' +
     'Everything is verified on the way, which takes one of the secrets; damage makes the exit code 1, and no backup is made. ' +
-    'One that is there is never replaced.',
+    'One that is there is replaced only with --force.',
   examples: [['coffer store backup coffer.backup', 'One file, mode 0600, written whole or not at all']],
   async run(session, given) {
     session.refuseRemote();
     const [file = ''] = given.arguments;
     const location = session.settings.storeLocation;
+    const replace = await mayReplace(session, [file], given.options.has(FORCE));
     const summary = await verifying(session, () =>
-      backupStore({ location, to: file, ...verification(session, given) }),
+      backupStore({ location, to: file, replace, ...verification(session, given) }),
     );
     await printDocument(session, summary);
     sayLeftOut(session, summary.leftOut);

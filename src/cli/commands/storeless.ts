@@ -5,13 +5,13 @@ import { diskError } from '../../store/backends/files/disk-errors.ts';
 import { generateMasterKey } from '../../store/master-key.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { textOption } from '../given.ts';
-import { OUT, outOption } from '../parse/operation-spec.ts';
+import { outPlaceOf } from '../files/out-file.ts';
+import { outOptions } from '../parse/operation-spec.ts';
 import { jsonText, printResult } from '../terminal/output.ts';
 
 export const keygen: Command = {
   arguments: [],
-  options: [outOption],
+  options: outOptions,
   details:
     'A master key is 32 random bytes in base64. Put it into COFFER_MASTER_KEY, or into a file for --key-file.',
   examples: [
@@ -19,9 +19,10 @@ export const keygen: Command = {
     ['coffer keygen --out master.key', 'Keep it in a file that only you can read'],
   ],
   async run(session, { options }) {
+    const file = await outPlaceOf(session, options);
     const data = { master_key: generateMasterKey() };
     const shape = { result: { member: 'master_key', as: 'text' } } as const;
-    await printResult(session, data, shape, { file: textOption(options, OUT), keepBase64: true });
+    await printResult(session, data, shape, { file, keepBase64: true });
     return DONE;
   },
 };

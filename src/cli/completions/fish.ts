@@ -1,4 +1,4 @@
-import type { ArgumentSpec, OptionSpec } from '../command.ts';
+import { type ArgumentSpec, type OptionSpec, takesWord } from '../command.ts';
 import { type Place, quoted, valuesOf } from './model.ts';
 
 /** The completion script of fish. */
@@ -61,9 +61,7 @@ const knownPlaces = (places: readonly Place[]): string =>
   `set -g __coffer_places ${places.map(({ path }) => quoted(path)).join(' ')}`;
 
 function valueFlags(places: readonly Place[]): string {
-  const flags = places.flatMap(({ options }) =>
-    options.filter(({ takes }) => takes === 'value' || takes === 'values').map(({ flag }) => `--${flag}`),
-  );
+  const flags = places.flatMap(({ options }) => options.filter(takesWord).map(({ flag }) => `--${flag}`));
   return `set -g __coffer_value_flags ${[...new Set(flags)].join(' ')} -o`;
 }
 
@@ -86,10 +84,9 @@ function linesOf({ path, children, arguments: specs, options }: Place): string[]
 
 function optionLine(condition: string, option: OptionSpec): string {
   const short = option.short === undefined ? '' : ` -s ${option.short}`;
-  const takesNothing = option.takes === 'nothing' || option.takes === 'maybe';
   const source = sourceOf(option);
   // -x: nothing but what is offered; -r: file names, too.
-  const value = takesNothing ? '' : ` ${source === '-F' ? '-r' : '-x'} ${source}`.trimEnd();
+  const value = !takesWord(option) ? '' : ` ${source === '-F' ? '-r' : '-x'} ${source}`.trimEnd();
   return `complete -c coffer -n ${condition} -l ${option.flag}${short}${value} -d ${quoted(option.help)}`;
 }
 

@@ -1,3 +1,4 @@
+import { takesWord } from '../command.ts';
 import { notations, type Place, quoted, type Values, valuesOf } from './model.ts';
 
 /** Shell functions that bash and zsh understand alike: those by which their completion looks things up in tables. */
@@ -52,7 +53,7 @@ const valuesTable = (places: readonly Place[]): string =>
     '"$1|$2"',
     places.flatMap(({ path, options }) =>
       options
-        .filter(({ takes }) => takes === 'value' || takes === 'values')
+        .filter(takesWord)
         .flatMap((option) =>
           notations(option).map(
             (notation) => [`${path}|${notation}`, printValues(valuesOf(option))] as const,

@@ -1,16 +1,20 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { asCofferError, conflict, invalid } from '../../ground/errors.ts';
+import { asCofferError, invalid } from '../../ground/errors.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
-import { refuseSameFile } from '../files/out-file.ts';
+import { openInFile } from '../files/in-file.ts';
+import { mayReplace, type OutPlace, outPlaceOf, refuseSameFile } from '../files/out-file.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
-import { IN, OUT } from '../parse/operation-spec.ts';
+import { FORCE, IN, OUT } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { errorLine } from '../terminal/report.ts';
-import { FORCE, OUT_DIR } from './options.ts';
+import { OUT_DIR } from './options.ts';
 
-/** The ending of encrypted files. */
-export const ENDING = '.coffer';
+/** The endings of encrypted files: our own envelopes, and files for others. */
+const OWN_ENDING = '.coffer';
+const AGE_ENDING = '.age';
+const ENDINGS = [OWN_ENDING, AGE_ENDING];
+const isEncrypted = (name: string): boolean => ENDINGS.some((ending) => name.endsWith(ending));
 const STANDARD = '-';
 
 /** Something to read. */
@@ -26,7 +30,7 @@ export interface Job {
   /** Undefined for standard input. */
   readonly from: string | undefined;
   /** Undefined for standard output. */
-  readonly to: string | undefined;
+  readonly to: OutPlace | undefined;
 }
 
 /** How a command treats names of files. */
@@ -35,22 +39,30 @@ export interface Naming {
   isMeant(name: string): boolean;
   /** What the result is called. @throws `invalid` when that can't be told. */
   resultOf(name: string): string;
+  /** The result of one file alone may be shown on a terminal; else it goes beside that file there. */
+  readonly isShown: boolean;
 }
 
-export const encryptedNames: Naming = {
-  isMeant: (name) => !name.endsWith(ENDING),
-  resultOf: (name) => `${name}${ENDING}`,
-};
+const encryptedNames = (ending: string): Naming => ({
+  isMeant: (name) => !isEncrypted(name),
+  resultOf: (name) => `${name}${ending}`,
+  isShown: false,
+});
+
+export const envelopeNames = encryptedNames(OWN_ENDING);
+export const ageNames = encryptedNames(AGE_ENDING);
 
 export const decryptedNames: Naming = {
-  isMeant: (name) => name.endsWith(ENDING),
+  isMeant: isEncrypted,
   resultOf(name) {
-    if (name.endsWith(ENDING) && basename(name) !== ENDING) return name.slice(0, -ENDING.length);
-    throw invalid(`the name ${name} does not end in ${ENDING}, so what is the result to be called?`, {
+    const ending = ENDINGS.find((known) => name.endsWith(known));
+    if (ending !== undefined && basename(name) !== ending) return name.slice(0, -ending.length);
+    throw invalid(`the name ${name} does not end in ${OWN_ENDING}, so what is the result to be called?`, {
       field: IN,
       hint: 'decrypt it alone, with --out FILE',
     });
   },
+  isShown: true,
 };
 
 /**
@@ -62,7 +74,10 @@ export function inputsOf(options: Given['options'], isMeant: Naming['isMeant']):
   if (named.length === 0) return [{ path: undefined, name: STANDARD }];
   return named.flatMap((path) => {
     if (path === STANDARD) return [{ path: undefined, name: STANDARD }];
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return filesBelow(path, isMeant);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.isDirectory()) return filesBelow(path, isMeant);
+    // A pipe is opened once. What can't be read is said before anybody is asked for a secret.
+    if (stat === undefined || stat.isFile()) openInFile(path, IN).close();
     return [{ path, name: basename(path) }];
   });
 }
@@ -75,9 +90,9 @@ function filesBelow(directory: string, isMeant: Naming['isMeant']): readonly Inp
   if (files.length === 0) {
     throw invalid(`there is nothing to do in ${directory}`, {
       field: IN,
-      hint: isMeant(ENDING)
-        ? `no file there ends in ${ENDING}`
-        : `no file is there, but for those that end in ${ENDING}`,
+      hint: isMeant(OWN_ENDING)
+        ? `no file there ends in ${ENDINGS.join(' or ')}`
+        : `no file is there, but for those that end in ${ENDINGS.join(' or ')}`,
     });
   }
   return files.map((path) => ({ path, name: relative(directory, path) }));
@@ -96,34 +111,42 @@ function regularFilesBelow(directory: string): readonly string[] {
 /**
  * Decides before anything is done where each result goes: `--out` for one, else `--out-dir`, else beside each of
  * several inputs, else standard output.
- * @param replace Results may replace files that exist.
- * @throws `invalid` when two results would have one name, `conflict` when one exists already.
+ * @throws `invalid` when two results would have one name, `exists` when one is there already and has to stay.
  */
-export function jobsOf(options: Given['options'], naming: Naming, replace: boolean): readonly Job[] {
+export async function jobsOf(
+  session: Session,
+  options: Given['options'],
+  naming: Naming,
+): Promise<readonly Job[]> {
   const inputs = inputsOf(options, naming.isMeant);
   const named = textsOption(options, IN);
   const directory = textOption(options, OUT_DIR);
   const several =
     inputs.length > 1 || named.some((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
   const out = textOption(options, OUT);
-  if (!several && directory === undefined) {
-    const from = inputs[0]?.path;
-    const to = out === STANDARD ? undefined : out;
-    refuseSameFile(from, to);
-    return [{ from, to }];
+  const from = inputs[0]?.path;
+  const isBeside = from !== undefined && out === undefined && !naming.isShown && isShownToPerson(session);
+  if (!several && directory === undefined && !isBeside) {
+    refuseSameFile(from, out === STANDARD ? undefined : out);
+    return [{ from, to: await outPlaceOf(session, options) }];
   }
   if (out !== undefined)
     throw invalid('several results do not go into one file', { field: OUT, hint: 'use --out-dir' });
   const jobs = inputs.map((input) => jobOf(input, directory, naming));
-  requireFree(jobs, replace || options.has(FORCE));
-  return jobs;
+  refuseClashes(jobs);
+  const results = jobs.map(({ to }) => to);
+  const replace = await mayReplace(session, results, options.has(FORCE));
+  return jobs.map((job) => ({ from: job.from, to: { path: job.to, replace } }));
 }
+
+const isShownToPerson = ({ streams, settings }: Session): boolean =>
+  streams.out.isTerminal && settings.format !== 'raw';
 
 function jobOf(
   { path, name }: InputFile,
   directory: string | undefined,
   naming: Naming,
-): Job & { to: string } {
+): { readonly from: string; readonly to: string } {
   if (path === undefined) {
     throw invalid('standard input has no name that its result could have', {
       field: IN,
@@ -137,19 +160,13 @@ function jobOf(
   };
 }
 
-function requireFree(
-  jobs: readonly { readonly from: string | undefined; readonly to: string }[],
-  replace: boolean,
-): void {
-  const taken = new Map<string, string | undefined>();
+function refuseClashes(jobs: readonly { readonly from: string; readonly to: string }[]): void {
+  const taken = new Map<string, string>();
   for (const { from, to } of jobs) {
     const place = resolve(to);
     if (taken.has(place))
       throw invalid(`${taken.get(place)} and ${from} would both become ${to}`, { field: IN });
     taken.set(place, from);
-    if (!replace && existsSync(to)) {
-      throw conflict(`${to} exists already`, { hint: 'say --force to replace it' });
-    }
     refuseSameFile(from, to);
   }
 }

@@ -5,15 +5,14 @@ import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
-import { switching, taking } from '../parse/everywhere.ts';
-import { IN, optionsOf } from '../parse/operation-spec.ts';
+import { taking } from '../parse/everywhere.ts';
+import { forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
 
 /** Options that several envelope commands have. */
 
 type Options = Given['options'];
 
 export const OUT_DIR = 'out-dir';
-export const FORCE = 'force';
 
 export const inOption: OptionSpec = {
   flag: IN,
@@ -30,7 +29,7 @@ export const severalOptions: readonly OptionSpec[] = [
     offers: 'directory',
     excludes: ['out'],
   }),
-  switching(FORCE, 'Replace results that exist already.'),
+  forceOption,
 ];
 
 /** The named key where the header tells it, too. */
@@ -75,3 +74,12 @@ export function rangeOf(options: Options): ByteRange | undefined {
 
 const byteCount = (options: Options, flag: string): number | undefined =>
   numberOption(options, flag, /^\d{1,15}$/, 'give a number of bytes');
+
+/** Something that is made when it is first needed. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -110,7 +110,7 @@ async function runJob(request: TransferRequest, job: Job, progress: TransferProg
     );
     return {
       in: job.from ?? '-',
-      out: job.to ?? '-',
+      out: job.to?.path ?? '-',
       bytes_read: counts.read,
       bytes_written: counts.written,
       ...told,
@@ -145,7 +145,7 @@ async function writing<T>(
     },
   });
   if (to === undefined) return work(counted(standardSink(request)));
-  if (request.options.has(OUT_DIR)) makeHome(to);
+  if (request.options.has(OUT_DIR)) makeHome(to.path);
   const out = openOutFile(to);
   try {
     const result = await work(counted({ write: (bytes) => out.writeLater(bytes) }));

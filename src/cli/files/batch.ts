@@ -8,7 +8,7 @@ import { ClosedPipe, chunksOf } from '../terminal/streams.ts';
 import { type InFile, openInFile } from './in-file.ts';
 import { announceStandardInput } from './input.ts';
 import { type Item, jsonItems } from './json-items.ts';
-import { openOutFile, refuseSameFile } from './out-file.ts';
+import { type OutPlace, openOutFile, refuseSameFile } from './out-file.ts';
 
 /** One call of the operation takes so much: little enough for constant memory and for one request to a server. */
 const MAX_SLICE_ITEMS = 1000;
@@ -23,7 +23,7 @@ export interface BatchRequest {
   /** A file, or `-` for standard input. */
   readonly from: string;
   /** `--out FILE`. */
-  readonly to: string | undefined;
+  readonly to: OutPlace | undefined;
 }
 
 /** One item of the input: its value, or why it has none. */
@@ -41,16 +41,15 @@ interface Tally {
  * @returns the exit code: 1 when an item failed, else 5 when one is not valid.
  */
 export async function runBatch(session: Session, request: BatchRequest): Promise<number> {
-  const toFile = request.to !== undefined && request.to !== '-' ? request.to : undefined;
   const file = request.from === '-' ? undefined : openInFile(request.from, 'batch');
-  refuseSameFile(file === undefined ? undefined : request.from, toFile);
+  refuseSameFile(file === undefined ? undefined : request.from, request.to?.path);
   if (file === undefined) announceStandardInput(session);
   const runner = await session.runner();
-  const out = toFile === undefined ? undefined : openOutFile(toFile);
+  const out = request.to === undefined ? undefined : openOutFile(request.to);
   const progress = new Progress(session, {
     bytes: file?.bytes,
     noun: 'items',
-    besideOutput: toFile === undefined,
+    besideOutput: request.to === undefined,
   });
   try {
     const write = (text: string): void => (out ?? session.streams.out).write(text);

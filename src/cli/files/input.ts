@@ -1,6 +1,7 @@
-import { invalid } from '../../ground/errors.ts';
+import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
-import { readFileWhole } from './in-file.ts';
+import type { Input } from '../terminal/streams.ts';
+import { openInFile, readFileWhole } from './in-file.ts';
 
 /** Larger values would not fit into the texts that carry them as base64. */
 export const MAX_INPUT_BYTES = 256 * 2 ** 20;
@@ -19,27 +20,54 @@ export interface InputSource {
   readonly label: string;
   /** Without a VALUE or a file, a terminal is not read from: there is no value then. */
   readonly optional: boolean;
+  /** Without a VALUE or a file there is no value. */
+  readonly onRequest: boolean;
+}
+
+/** A file or standard input, opened. */
+export interface OpenedInput {
+  readonly input: Input;
+  close(): void;
 }
 
 /**
- * The bytes of a command's main value: those of the text VALUE, of a file, or of standard input.
- * @returns undefined when it is optional and nothing was given.
- * @throws `invalid` for VALUE and file at once, or a file that can't be read; `too-large`.
+ * A command's main value: the bytes of the text VALUE, or a file or standard input to read it from.
+ * @returns the bytes of a VALUE; undefined when it is optional and nothing was given.
+ * @throws `invalid` for VALUE and file at once, or a file that can't be opened.
  */
-export function readInput(session: Session, source: InputSource): Buffer | undefined {
+export function openInput(session: Session, source: InputSource): OpenedInput | Buffer | undefined {
   const { value, file } = source;
   if (value !== undefined && file !== undefined) {
     throw invalid(`${source.label} and --in exclude each other`, { hint: 'give one of them' });
   }
   const path = file ?? (source.valueIsFile ? value : undefined);
   if (path !== undefined && path !== STANDARD_INPUT) {
-    return readFileWhole(path, file === undefined ? source.label : 'in', MAX_INPUT_BYTES);
+    const input = openInFile(path, file === undefined ? source.label : 'in');
+    return { input, close: () => input.close() };
   }
   if (path === undefined && value !== undefined && value !== STANDARD_INPUT) return Buffer.from(value);
-  if (value === undefined && path === undefined && source.optional && session.streams.in.isTerminal) {
-    return undefined;
+  const isAbsent = source.onRequest || (source.optional && session.streams.in.isTerminal);
+  if (value === undefined && path === undefined && isAbsent) return undefined;
+  announceStandardInput(session);
+  return { input: session.streams.in, close: () => undefined };
+}
+
+/**
+ * A file that is a short text, such as a key.
+ * @param maxBytes whole kibibytes.
+ * @throws `invalid` when it is no text, `too-large` when it can't be what is wanted.
+ */
+export function readShortText(path: string, field: string, maxBytes: number): string {
+  try {
+    return inputText(readFileWhole(path, field, maxBytes), field);
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known?.kind !== 'too-large') throw error;
+    throw new CofferError('too-large', `${path} is larger than ${maxBytes / 1024} KiB`, {
+      field,
+      hint: 'is it the right file?',
+    });
   }
-  return readStandardInput(session);
 }
 
 /** Everything on standard input. Nothing waits silently: on a terminal it is said what is waited for. */

@@ -1,14 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync,
+  openSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { move } from '../../ground/directories.ts';
-import { CofferError, invalid, unconfirmed } from '../../ground/errors.ts';
+import { CofferError, exists, invalid, unconfirmed } from '../../ground/errors.ts';
 import { answered, turn } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
+import { type Given, textOption } from '../given.ts';
+import { FORCE, OUT } from '../parse/operation-spec.ts';
+import type { Session } from '../session.ts';
 import { writeWhole, writeWholeLater } from '../terminal/streams.ts';
 import { FILE_REASONS } from './in-file.ts';
 
 const OWNER_ONLY = 0o600;
+const MODE_BITS = 0o7777;
 
 /** A file that appears under its name when everything has been written, or not at all. */
 export interface OutFile {
@@ -16,45 +31,116 @@ export interface OutFile {
   /** As `write`, while other work goes on; `data` must not change meanwhile. */
   writeLater(data: Uint8Array): Promise<void>;
   /**
-   * Makes it durable and gives it its name; from then on an old file of that name is gone. Not when a signal has come: Ctrl-C
+   * Makes it durable and gives it its name; an old file of that name is gone then, if it may be. Not when a signal has come: Ctrl-C
    * ends the process that feeds a pipe, too, and its end must not pass for the end of the data.
+   * @param last called right before; what it throws leaves everything as it was.
    */
-  commit(): Promise<void>;
+  commit(last?: () => void): Promise<void>;
   /** Drops what was written; the old file, if any, stays. Does nothing after `commit`. */
   abort(): void;
 }
 
+/** A file to be written, and whether one that is there may go for it. */
+export interface OutPlace {
+  readonly path: string;
+  readonly replace: boolean;
+  /** Permissions of a new file, less the umask; only the owner's when absent. */
+  readonly mode?: number;
+  /** Of the file that is replaced, when the new one is to have its owner and mode. */
+  readonly like?: Stats;
+}
+
+/** Standard streams and descriptors by their names: what they lead to was opened on purpose, by whoever started us. */
+const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/;
+
+/** A device, a pipe and standard output are not there in the sense that something would be lost. */
+const isFileThere = (path: string): boolean =>
+  !OWN_DESCRIPTOR.test(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/**
+ * Decides, before anything is unlocked or done, about files that are there: only `--force`, `--yes` or the person at the terminal
+ * lets them be replaced.
+ * @param force what else than `--yes` says so.
+ * @throws `exists` when one is there and has to stay.
+ * @see docs/decisions/0155
+ */
+export async function mayReplace(
+  session: Session,
+  paths: readonly string[],
+  force: boolean,
+): Promise<boolean> {
+  if (force || session.settings.yes) return true;
+  const there = paths.filter((path) => withPlainErrors(path, () => isFileThere(path)));
+  const [first, ...others] = there;
+  if (first === undefined) return false;
+  if (!session.prompts.available()) throw alreadyThere(first);
+  const what = others.length === 0 ? first : `${first} and ${others.length} more`;
+  const isMeant = await session.confirmed(async () => `Replace ${what}? What is there now is lost.`);
+  if (!isMeant) throw alreadyThere(first);
+  return true;
+}
+
+/** Where `--out FILE` leads; undefined for standard output. @throws as `mayReplace` */
+export async function outPlaceOf(
+  session: Session,
+  options: Given['options'],
+  force = options.has(FORCE),
+): Promise<OutPlace | undefined> {
+  const path = textOption(options, OUT);
+  if (path === undefined || path === '-') return undefined;
+  return { path, replace: await mayReplace(session, [path], force) };
+}
+
+const alreadyThere = (path: string): CofferError =>
+  exists(`${path} exists already`, { hint: 'say --force to replace it' });
+
 /**
  * Opens FILE for writing. A device or a named pipe is written to directly.
- * @throws `invalid` when the place can't be right, `unavailable` when the disk refuses.
+ * @throws `invalid` when the place can't be right, `exists` when a file is there that must stay, `unavailable` when the disk refuses.
  */
-export function openOutFile(path: string): OutFile {
+export function openOutFile({ path, replace, mode = OWNER_ONLY, like }: OutPlace): OutFile {
   return withPlainErrors(path, () => {
+    if (OWN_DESCRIPTOR.test(path)) return device(path, 'a');
     const present = statSync(path, { throwIfNoEntry: false });
     if (present?.isDirectory()) throw invalid(`${path} is a directory`, { field: 'out' });
-    return present === undefined || present.isFile()
-      ? temporaryFile(path, present === undefined ? path : realpathSync(path))
-      : device(path);
+    if (present !== undefined && !present.isFile()) return device(path, 'w');
+    return temporaryFile(path, present === undefined ? path : realpathSync(path), replace, mode, like);
   });
 }
 
-function temporaryFile(path: string, target: string): OutFile {
+function temporaryFile(path: string, target: string, replace: boolean, mode: number, like?: Stats): OutFile {
+  const refuseThere = (): void => {
+    if (!replace && isFileThere(target)) throw alreadyThere(path);
+  };
+  refuseThere();
   const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
-  const descriptor = openSync(temporary, 'wx', OWNER_ONLY);
-  let open = true;
+  let descriptor = -1;
+  let open = false;
   const drop = (): void => {
     if (!open) return;
     open = false;
     closeSync(descriptor);
     rmSync(temporary, { force: true });
   };
+  // Before there is a file, for a signal that comes at that moment would leave it behind.
   const signals = removeOnSignal(drop);
+  try {
+    descriptor = openSync(temporary, 'wx', mode);
+    open = true;
+    if (like !== undefined) makeLike(descriptor, like);
+  } catch (error) {
+    drop();
+    signals.stop();
+    throw error;
+  }
   return {
     ...writer(path, descriptor),
-    async commit() {
+    async commit(last) {
       await withPlainErrorsLater(path, () => flush(descriptor));
       await turn();
       await turn();
+      refuseThere();
+      last?.();
       withPlainErrors(path, () => move(temporary, target));
       open = false;
       closeSync(descriptor);
@@ -72,6 +158,13 @@ function temporaryFile(path: string, target: string): OutFile {
   };
 }
 
+/** The owner first: giving a file away takes rights from it. */
+function makeLike(descriptor: number, { uid, gid, mode }: Stats): void {
+  const own = fstatSync(descriptor);
+  if (own.uid !== uid || own.gid !== gid) fchownSync(descriptor, uid, gid);
+  if (own.mode !== mode) fchmodSync(descriptor, mode & MODE_BITS);
+}
+
 /** The file is there, whole, and what was there before is gone. */
 const notKnownDurable = (path: string, error: unknown): CofferError =>
   unconfirmed(`${path} is written, but not known to outlast a power cut: ${reasonOf(error)}`, {
@@ -79,8 +172,8 @@ const notKnownDurable = (path: string, error: unknown): CofferError =>
     cause: error,
   });
 
-function device(path: string): OutFile {
-  const descriptor = openSync(path, 'w');
+function device(path: string, flags: 'w' | 'a'): OutFile {
+  const descriptor = openSync(path, flags);
   let open = true;
   const close = (): void => {
     if (open) closeSync(descriptor);

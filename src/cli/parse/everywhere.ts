@@ -53,6 +53,12 @@ export const everywhereOptions: readonly OptionSpec[] = [
   },
   { flag: 'quiet', short: 'q', takes: 'nothing', help: 'Say nothing but results and errors.' },
   { flag: 'no-color', takes: 'nothing', help: 'No colour.', fallback: 'NO_COLOR' },
+  {
+    flag: 'no-prompt',
+    takes: 'nothing',
+    help: 'Fail rather than ask for anything.',
+    fallback: 'COFFER_NO_PROMPT',
+  },
   { flag: 'yes', short: 'y', takes: 'nothing', help: 'Do it without asking.' },
 ];
 

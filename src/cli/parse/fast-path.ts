@@ -23,7 +23,8 @@ export async function parseQuickly(argv: readonly string[], tree: Group): Promis
   }
   const command = await node.load();
   const after = new Reader(before.rest(), [...command.options, ...everywhereBeside(command.options)]);
-  if (!after.readAll() || !hasRightCount(command, after.words)) return undefined;
+  if (!(command.passesOn ? after.readUpToWord() : after.readAll()) || !hasRightCount(command, after.words))
+    return undefined;
   return invocation(path, command, after.words, before.options, after.options);
 }
 
@@ -71,6 +72,16 @@ class Reader {
     return this.#at === this.#argv.length;
   }
 
+  /** Reads options; all from the first word on are words. */
+  readUpToWord(): boolean {
+    const first = this.#argv[this.#at] === '--' ? undefined : this.nextWord();
+    if (first !== undefined) this.words.push(first);
+    else if (this.#argv[this.#at] === '--') this.#at++;
+    else return false;
+    this.words.push(...this.rest());
+    return true;
+  }
+
   #readOption(text: string): boolean {
     const equals = text.startsWith('--') ? text.indexOf('=') : -1;
     const spec = this.#specs.get(equals < 0 ? text : text.slice(0, equals));
@@ -81,7 +92,13 @@ class Reader {
     if (spec.takes === 'nothing') return inline === undefined && this.#take(spec.flag, true, 1);
     if (spec.takes === 'values') return inline === undefined && this.#takeValues(spec.flag);
     const value = inline ?? this.#argv[this.#at + 1];
-    return value !== undefined && this.#take(spec.flag, value, inline === undefined ? 2 : 1);
+    if (value === undefined) return false;
+    const all = spec.takes === 'each' ? [...this.#earlier(spec.flag), value] : value;
+    return this.#take(spec.flag, all, inline === undefined ? 2 : 1);
+  }
+
+  #earlier(flag: string): string[] {
+    return [this.options.get(flag) ?? []].flat().map(String);
   }
 
   #take(flag: string, value: OptionValue, words: number): boolean {
@@ -92,7 +109,7 @@ class Reader {
 
   /** All words up to the next option are values; the first one whatever it looks like. */
   #takeValues(flag: string): boolean {
-    const values = [this.options.get(flag) ?? []].flat().map(String);
+    const values = this.#earlier(flag);
     this.#at++;
     const first = this.#argv[this.#at++];
     if (first === undefined) return false;

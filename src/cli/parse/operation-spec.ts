@@ -4,6 +4,7 @@ import { routesOf } from '../../operations/declaration/route.ts';
 import { RESOURCE_KINDS } from '../../operations/resource-kinds.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { switching, taking, takingFile } from './everywhere.ts';
+import { inFlags } from './flag-names.ts';
 
 /** How a command line of an operation is read: derived from its declaration, nothing is added by hand. */
 export interface OperationSpec extends CommandSpec {
@@ -13,6 +14,10 @@ export interface OperationSpec extends CommandSpec {
   readonly flags: ReadonlyMap<string, FlagMeaning>;
   /** The parameter that takes the items of `--batch`. */
   readonly batch: string | undefined;
+  /** `--force` lets `--out` replace a file; a few operations mean something else by it. */
+  readonly replaces: boolean;
+  /** The login method that it is an operation of: `--path` says where that is mounted. */
+  readonly method: string | undefined;
 }
 
 export interface FlagMeaning {
@@ -29,15 +34,40 @@ export const OUT = 'out';
 export const BASE64 = 'base64';
 export const BATCH = 'batch';
 export const ALL = 'all';
+export const FORCE = 'force';
+export const PATH = 'path';
+export const IF_MISSING = 'if-missing';
 
 export const outOption: OptionSpec = takingFile(
   OUT,
   'Write the result to a file (mode 0600), whole or not at all.',
 );
 
+/** @see docs/decisions/0155 */
+export const forceOption = switching(FORCE, 'Replace a file that is there already.');
+
+/** Of every command that has a result to put into a file. */
+export const outOptions = [outOption, forceOption] as const;
+
+/** @see docs/decisions/0154 */
+export const ifMissing = switching(
+  IF_MISSING,
+  'What is there already is left as it is, and that is exit code 0.',
+);
+
 export const TWIN_SUFFIX = '-text';
 
-export function specOf(operation: Operation): OperationSpec {
+const MOUNTED_BELOW = 'auth';
+
+/** Below `auth`, what is done in mounts is done in those of login methods. */
+export const methodOf = (path: readonly string[], { mount }: Operation): string | undefined =>
+  path[0] === MOUNTED_BELOW ? mount : undefined;
+
+const pathOption = (method: string): OptionSpec =>
+  taking(PATH, 'P', 'Where the method is mounted below auth/.', { fallback: method, offers: 'login' });
+
+/** @param method the login method that it is an operation of. */
+export function specOf(operation: Operation, method?: string): OperationSpec {
   const shape: Shape = operation.cli ?? {};
   const input = shape.input?.param;
   const offered = Object.entries(operation.params).filter(
@@ -49,22 +79,32 @@ export function specOf(operation: Operation): OperationSpec {
   const flagged = offered.filter((entry) => !positional.includes(entry) && !isBatch(entry[1]));
   const batch = offered.find(([, param]) => isBatch(param))?.[0];
   const flags = new Map(flagged.flatMap(([name, param]) => meaningsOf(name, param)));
+  const names = positional.map(([name]) => name);
+  const label = (field: string): string | undefined => labelOf(operation, names, field);
+  const named = <S extends { readonly help: string }>(spec: S): S => ({
+    ...spec,
+    help: inFlags(spec.help, label),
+  });
+  // Words have their meaning by position: none before a required one can be left out.
+  const lastRequired = positional.findLastIndex(([, param]) => param.presence === 'required');
   return {
-    positional: positional.map(([name]) => name),
+    positional: names,
     flags,
     batch,
+    replaces: !flags.has(FORCE),
+    method,
     arguments: [
-      ...positional.map(([name, param]) => argumentOf(name, param)),
+      ...positional.map(([name, param], at) => argumentOf(name, param, at <= lastRequired)),
       ...inputArgument(operation.params, shape),
+    ].map(named),
+    options: [
+      ...flagged.flatMap(([name, param]) => optionsOf(name, param)).map(named),
+      ...(method === undefined ? [] : [pathOption(method)]),
+      ...shapeOptions(shape, batch),
+      ...(flags.has(FORCE) ? [] : [forceOption]),
     ],
-    options: [...flagged.flatMap(([name, param]) => optionsOf(name, param)), ...shapeOptions(shape, batch)],
     examples: shape.examples ?? [],
-    labelOf: (field) =>
-      labelOf(
-        operation,
-        positional.map(([name]) => name),
-        field,
-      ),
+    labelOf: label,
   };
 }
 
@@ -96,11 +136,11 @@ const choicesOf = (param: Param<unknown>): Pick<OptionSpec, 'choices'> => {
 const offersOf = (param: Param<unknown>): Pick<OptionSpec, 'offers'> =>
   param.cli.refersTo === undefined ? {} : { offers: param.cli.refersTo };
 
-function argumentOf(name: string, param: Param<unknown>): ArgumentSpec {
+function argumentOf(name: string, param: Param<unknown>, required: boolean): ArgumentSpec {
   return {
     metavar: metavarOf(name, param),
     help: param.help,
-    required: param.presence === 'required',
+    required,
     ...(param.cli.positional === 'variadic' ? { many: true } : {}),
     ...choicesOf(param),
     ...offersOf(param),
@@ -111,8 +151,9 @@ function inputArgument(params: Params, shape: Shape): readonly ArgumentSpec[] {
   if (shape.input === undefined) return [];
   const param = params[shape.input.param];
   const meaning = shape.input.help ?? param?.help;
-  const source = shape.input.fromFile ? 'A file; "-"' : 'A text; "-"';
-  const otherwise = shape.input.optional ? '' : ' or nothing';
+  const source =
+    shape.input.secret !== undefined ? '"-"' : shape.input.fromFile ? 'A file; "-"' : 'A text; "-"';
+  const otherwise = shape.input.optional || shape.input.onRequest ? '' : ' or nothing';
   return [
     {
       metavar: param?.cli.metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'),
@@ -129,11 +170,15 @@ function meaningsOf(name: string, param: Param<unknown>): [flag: string, meaning
     const yes: [string, FlagMeaning] = [flag, { param: name, as: 'true' }];
     return param.cli.negatable ? [yes, [`no-${flag}`, { param: name, as: 'false' }]] : [yes];
   }
-  if (param.schema.type === 'object') return [[flag, { param: name, as: 'pairs' }]];
+  if (isPairs(param)) return [[flag, { param: name, as: 'pairs' }]];
   const plain: [string, FlagMeaning] = [flag, { param: name, as: 'value' }];
   if (!param.cli.textTwin) return [plain];
   return [plain, [flag + TWIN_SUFFIX, { param: name, as: 'base64-of-text' }]];
 }
+
+/** Names with values, unless it is the name of one thing that a document writes as an object. */
+const isPairs = ({ schema, cli }: Param<unknown>): boolean =>
+  schema.type === 'object' && cli.refersTo === undefined;
 
 const isFlag = (param: Param<unknown>): boolean => param.schema.type === 'boolean';
 
@@ -142,11 +187,11 @@ export function optionsOf(name: string, param: Param<unknown>): readonly OptionS
   const flag = flagOf(name, param);
   if (isFlag(param)) return flagOptions(flag, param);
   const metavar = metavarOf(name, param);
-  const several = param.repeated || param.schema.type === 'object';
+  const several = param.repeated || isPairs(param);
   const option: OptionSpec = {
     flag,
     takes: several ? 'values' : 'value',
-    metavar: param.schema.type === 'object' ? 'NAME=VALUE' : metavar,
+    metavar: isPairs(param) ? 'NAME=VALUE' : metavar,
     help: param.help,
     ...fallbackOf(param),
     ...(param.cli.excludes === undefined ? {} : { excludes: param.cli.excludes }),
@@ -190,6 +235,7 @@ function shapeOptions(shape: Shape, batch: string | undefined): readonly OptionS
   if (shape.paged) {
     options.push({ flag: ALL, takes: 'nothing', help: 'Every page.', excludes: ['page', 'page-size'] });
   }
+  if (shape.makes) options.push(ifMissing);
   options.push(outOption);
   return options;
 }

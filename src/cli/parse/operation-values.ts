@@ -3,6 +3,8 @@ import { utf8 } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import type { Param } from '../../operations/declaration/params.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { inputText, MAX_INPUT_BYTES } from '../files/input.ts';
 import { type Given, type OptionValue, variable } from '../given.ts';
 import type { Session } from '../session.ts';
 import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX } from './operation-spec.ts';
@@ -24,7 +26,9 @@ export function rawValues(
   });
   for (const [flag, value] of given.options) {
     const meaning = spec.flags.get(flag);
-    if (meaning !== undefined) raw[meaning.param] = meant(flag, meaning, value);
+    if (meaning === undefined) continue;
+    const orFile = operation.params[meaning.param]?.cli.orFile === true;
+    raw[meaning.param] = meant(flag, meaning, orFile ? textOrFile(flag, value) : value);
   }
   for (const [name, param] of Object.entries(operation.params)) {
     const value = raw[name] === undefined ? fromElsewhere(session, param) : undefined;
@@ -41,6 +45,17 @@ function fromElsewhere(session: Session, param: Param<unknown>): string | undefi
     ? undefined
     : variable(session.environment, param.cli.environment);
 }
+
+/** `@FILE` stands for what is in it. */
+function textOrFile(flag: string, value: OptionValue): OptionValue {
+  if (value === true) return value;
+  return typeof value === 'string' ? wholeText(flag, value) : value.map((text) => wholeText(flag, text));
+}
+
+const wholeText = (flag: string, text: string): string =>
+  text.startsWith('@')
+    ? inputText(readFileWhole(text.slice(1), `--${flag}`, MAX_INPUT_BYTES), `--${flag}`)
+    : text;
 
 function meant(flag: string, meaning: FlagMeaning, value: OptionValue): unknown {
   if (meaning.as === 'true') return true;
@@ -98,6 +113,8 @@ function missing(label: string, { help, cli }: Param<unknown>): CofferError {
 }
 
 function checkedValue(param: Param<unknown>, value: unknown, label: string): unknown {
+  const words = param.cli.onlySuggested ? (param.cli.suggest?.() ?? []) : undefined;
+  if (words?.includes(String(value)) === false) throw wrong(label, value, `use one of ${words.join(', ')}`);
   if (param.schema.type === 'integer') checkInteger(param, String(value), label);
   try {
     return param.parse(value, label);

@@ -74,10 +74,15 @@ function usageMistake(error: CommanderError, { path, command }: Building, tree: 
     const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
     return invalid(first.replace(/\.$/, ''), { hint: takesFiles ? `name a file with --in; ${help}` : help });
   }
+  const [, word] = /^unknown option '-([a-z][a-z-]+)(?:=.*)?'$/.exec(first) ?? [];
+  if (command?.options.some(({ flag }) => flag === word) === true)
+    return invalid(first, { hint: `did you mean --${word}? ${help}` });
   const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
   const other = unknown === undefined ? undefined : suggestionFor(tree, path, unknown);
   const meant = other ?? suggestion?.replace(/^\(Did you mean (.*)\?\)$/, '$1');
-  return invalid(first, { hint: meant === undefined ? help : `did you mean ${meant}? ${help}` });
+  return invalid(first, {
+    hint: meant === undefined || meant === '' ? help : `did you mean ${meant}? ${help}`,
+  });
 }
 
 class Building {
@@ -151,6 +156,7 @@ class Building {
     this.command = command;
     const after = this.options;
     if (command.details !== undefined) program.description(`${leaf.summary}.\n\n${command.details}`);
+    if (command.passesOn) program.passThroughOptions();
     for (const argument of command.arguments) program.addArgument(argumentOf(argument));
     this.#addOptions(program, command.options, after);
     this.#addOptions(program, everywhereBeside(command.options), after, EVERYWHERE_HEADING);
@@ -184,13 +190,19 @@ function recorded(
   earlier: OptionValue | undefined,
 ): OptionValue {
   if (typeof value !== 'string') return true;
-  if (spec.takes !== 'values') return value;
+  if (spec.takes !== 'values' && spec.takes !== 'each') return value;
   return [...[earlier ?? []].flat().map(String), value];
 }
 
 function optionOf(spec: OptionSpec): Option {
   const metavar = spec.metavar ?? spec.flag.toUpperCase();
-  const value = { nothing: '', value: ` <${metavar}>`, values: ` <${metavar}...>`, maybe: ` [${metavar}]` };
+  const value = {
+    nothing: '',
+    value: ` <${metavar}>`,
+    each: ` <${metavar}>`,
+    values: ` <${metavar}...>`,
+    maybe: ` [${metavar}]`,
+  };
   const short = spec.short === undefined ? '' : `-${spec.short}, `;
   return new Option(`${short}--${spec.flag}${value[spec.takes]}`, withNotes(spec.help, spec));
 }

@@ -9,20 +9,51 @@ const SAME_MEANING: readonly (readonly string[])[] = [
   ['config', 'configure', 'update', 'edit', 'set'],
 ];
 
+/** Typed where it means another verb; where it is a command, it opens an editor, and no other verb means that. */
+const EDITOR = 'edit';
+
+/** Words of other programs, with the commands that do the same; the first that is there is meant. */
+const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  run: ['exec'],
+  'exec-env': ['exec'],
+  'exec-file': ['exec'],
+  kv: ['secrets', 'transit encrypt'],
+  secret: ['secrets', 'transit encrypt'],
+  key: ['transit keys'],
+  keys: ['transit keys'],
+  operator: ['unseal', 'seal', 'init'],
+  server: ['serve'],
+  generate: ['keygen'],
+  'generate-key': ['keygen'],
+  updatekeys: ['slots add'],
+  passwd: ['slots add'],
+  lease: ['token renew'],
+  ping: ['health'],
+};
+
+const NOTHING = '';
+
 /** More places than these are no help. */
 const MOST_PLACES = 3;
 
 /**
- * What was probably meant by a word that a group does not know: the group's own verb for it, or else the commands of that
+ * What was probably meant by a word that a group does not know: the group's own verb for it, the same word for
+ * several, what other programs call so, or else the commands of that
  * name elsewhere in the tree, those of the shortest path. Slips of the finger are commander's.
  * @param path of the group.
- * @returns a word of the group, or all words after `coffer`; undefined when there is nothing to suggest.
+ * @returns a word of the group, or all words after `coffer`; empty for a word that is no slip, but stands for nothing here; undefined for any
+ * other.
  */
 export function suggestionFor(tree: Group, path: readonly string[], word: string): string | undefined {
   const group = nodeAt(tree, path);
   const known = group !== undefined && isGroup(group) ? group.children : {};
+  if (Object.hasOwn(known, `${word}s`)) return `${word}s`;
+  const elsewhere = path.length === 0 && Object.hasOwn(ELSEWHERE, word) ? ELSEWHERE[word] : undefined;
+  if (elsewhere !== undefined)
+    return elsewhere.find((words) => nodeAt(tree, words.split(' ')) !== undefined) ?? NOTHING;
   const meaning = SAME_MEANING.find((words) => words.includes(word));
-  if (meaning !== undefined) return meaning.find((same) => Object.hasOwn(known, same));
+  if (meaning !== undefined)
+    return meaning.find((same) => same !== EDITOR && Object.hasOwn(known, same)) ?? NOTHING;
   const places = placesOf(tree, word, []);
   const depth = Math.min(...places.map(({ length }) => length));
   const nearest = places.filter(({ length }) => length === depth);

@@ -1,4 +1,5 @@
 import { invalid, sealed, unavailable } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
 import { generateMasterKey, parseMasterKey } from '../../store/master-key.ts';
 import type { CreatedSlot, SlotRequest } from '../../store/slots/slot-kind.ts';
 import type { OptionSpec } from '../command.ts';
@@ -60,6 +61,22 @@ export async function plannedSlots(
   return slots;
 }
 
+/** Says of each new passphrase that is weak why it is. */
+export async function warnOfWeakPassphrases(
+  session: Session,
+  planned: readonly PlannedSlot[],
+): Promise<void> {
+  for (const { request } of planned) {
+    if (request.kind !== 'passphrase') continue;
+    const { weaknessOf } = await import('./passphrases.ts');
+    const weakness = weaknessOf(Buffer.from(request.passphrase).toString());
+    if (weakness === undefined) continue;
+    session.warn(
+      `the passphrase is weak: ${weakness}; whoever copies the store can guess it (some words chosen by chance are better)`,
+    );
+  }
+}
+
 function freshRawSlot(labelled: { readonly label?: string }): PlannedSlot {
   const freshKey = generateMasterKey();
   return { request: { kind: 'raw', key: parseMasterKey(freshKey), ...labelled }, freshKey };
@@ -79,7 +96,11 @@ export async function newPassphrase(
     variable(session.environment, 'COFFER_NEW_PASSPHRASE') ??
     (inNewStore ? variable(session.environment, 'COFFER_PASSPHRASE') : undefined);
   if (given !== undefined) return given;
-  if (session.prompts.available()) return session.prompts.newSecret('New passphrase');
+  if (session.prompts.available()) {
+    return session.prompts.newSecret('New passphrase', async () =>
+      (await import('./passphrases.ts')).freshPassphrase(systemRandom),
+    );
+  }
   throw inNewStore
     ? sealed('a store needs something that unlocks it, and there is nobody to ask for a passphrase', {
         hint: 'set COFFER_MASTER_KEY (see "coffer keygen") or COFFER_PASSPHRASE, or use --key-file',

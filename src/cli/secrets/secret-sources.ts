@@ -9,6 +9,7 @@ import { withoutLineBreak } from '../../store/slots/slot-secret.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText } from '../files/input.ts';
 import { type Environment, variable } from '../given.ts';
+import type { UNLOCK_VARIABLES } from './secret-variables.ts';
 
 /** Where secrets come from: variables of the environment, files, and commands. */
 
@@ -16,7 +17,7 @@ const MAX_SECRET_BYTES = 1 << 20;
 
 /** A variable that may unlock a store. */
 interface UnlockSource {
-  readonly variable: string;
+  readonly variable: (typeof UNLOCK_VARIABLES)[number];
   /** What it holds, as `coffer help environment` says it. */
   readonly meaning: string;
   /** It is the secret itself, not the way to one. */
@@ -105,7 +106,16 @@ export const secretVariables: ReadonlySet<string> = new Set([
   ...unlockSources.filter(({ secret }) => secret).map(({ variable: name }) => name),
   'COFFER_NEW_PASSPHRASE',
   'COFFER_TOKEN',
+  'COFFER_ID_TOKEN',
 ]);
+
+/** Variables for a program that has nothing to do with the secrets of ours, and may pass on what it gets. */
+export const withoutOwnSecrets = (environment: Environment): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value === undefined || secretVariables.has(name) ? [] : [[name, value] as const],
+    ),
+  );
 
 /** The content of a key file. @throws `invalid` when there is no such file, `unavailable` when others may read or write it. */
 export const readKeyFile = (path: string, label: string): Buffer =>
@@ -141,7 +151,7 @@ const shareLines = (text: string): readonly string[] =>
 export function outputOf(command: string, environment: Environment): Buffer {
   // Loading this module costs more than the rest of an unlock.
   const { execSync } = process.getBuiltinModule('node:child_process');
-  const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !secretVariables.has(name)));
+  const env = withoutOwnSecrets(environment);
   try {
     return execSync(command, { stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: MAX_SECRET_BYTES, env });
   } catch (error) {

@@ -10,13 +10,23 @@ import { environmentCredentials } from './secret-sources.ts';
 /** So many answers may be wrong. */
 const ATTEMPTS = 3;
 
-/** Opens the store with what the environment gives, or else with what the person at the terminal types. */
-export async function unlockStore(session: Session): Promise<SealedStore> {
-  try {
-    return await openWith(session, credentialsFor(session));
-  } catch (error) {
+/**
+ * Opens the store with what the environment gives, or else with what the person at the terminal types.
+ * @param afterAsking called when a person was asked.
+ */
+export async function unlockStore(
+  session: Session,
+  afterAsking?: (store: SealedStore) => Promise<void>,
+): Promise<SealedStore> {
+  let asked = false;
+  const noteAsking = (): void => {
+    asked = true;
+  };
+  const store = await openWith(session, credentialsFor(session, noteAsking)).catch((error: unknown) => {
     throw session.prompts.available() ? error : withAdvice(error);
-  }
+  });
+  if (asked) await afterAsking?.(store);
+  return store;
 }
 
 /** Opens the store with secrets at hand; nobody is asked. */
@@ -34,10 +44,10 @@ function withAdvice(error: unknown): unknown {
   return new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}: ${advice}`, cause });
 }
 
-/** Everything that may unlock a store: the environment first, questions last. */
-export function credentialsFor(session: Session): readonly Credential[] {
+/** Everything that may unlock a store: the environment first, questions last. @param onAsking called before each question. */
+export function credentialsFor(session: Session, onAsking?: () => void): readonly Credential[] {
   const given = environmentCredentials(session.environment);
-  return session.prompts.available() ? [...given, ...promptCredentials(session, given)] : given;
+  return session.prompts.available() ? [...given, ...promptCredentials(session, given, onAsking)] : given;
 }
 
 /** Without a command, which may ask somebody, and without questions: what completion may use. */
@@ -49,7 +59,11 @@ export const silentCredentials = (environment: Environment): readonly Credential
  * asked for again.
  * @param given what the environment has: who is asked nevertheless must learn that it is wrong.
  */
-function promptCredentials(session: Session, given: readonly Credential[]): readonly Credential[] {
+function promptCredentials(
+  session: Session,
+  given: readonly Credential[],
+  onAsking?: () => void,
+): readonly Credential[] {
   let asked = false;
   let answered = false;
   let wrong = 0;
@@ -58,6 +72,7 @@ function promptCredentials(session: Session, given: readonly Credential[]): read
     if (!asked && sources.size > 0)
       session.warn(`this store does not open with ${[...sources].join(' or ')}`);
     asked = true;
+    onAsking?.();
     const answer = await session.prompts.secret(question);
     return answer === '' ? undefined : answer;
   };

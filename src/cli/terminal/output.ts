@@ -1,7 +1,7 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { CofferError } from '../../ground/errors.ts';
 import type { CliShape, Table } from '../../operations/declaration/operation.ts';
-import { openOutFile } from '../files/out-file.ts';
+import { type OutPlace, openOutFile } from '../files/out-file.ts';
 import type { Session } from '../session.ts';
 import type { Format } from '../settings.ts';
 import { isRead } from './streams.ts';
@@ -12,8 +12,8 @@ export type Shape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
 
 /** Where results go and in which form. */
 export interface Destination {
-  /** `--out FILE`; undefined or `-` for standard output. */
-  readonly file: string | undefined;
+  /** `--out FILE`; undefined for standard output. */
+  readonly file: OutPlace | undefined;
   /** A result that is base64 in the API stays base64. */
   readonly keepBase64: boolean;
 }
@@ -51,7 +51,7 @@ export function formatFor(session: Session, shape: Shape, destination: Destinati
 }
 
 const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>
-  (file === undefined || file === '-') && streams.out.isTerminal;
+  file === undefined && streams.out.isTerminal;
 
 async function rendered(
   session: Session,
@@ -133,17 +133,19 @@ export async function tableText(session: Session, table: Table, terminal: boolea
   const shown: Table = {
     head: table.head.map(visible),
     rows: table.rows.map((row) => row.map(visible)),
+    ...(table.whole === undefined ? {} : { whole: table.whole }),
     ...(table.summary === undefined ? {} : { summary: visible(table.summary) }),
   };
   return drawTable(shown, {
     boxed: terminal,
     colour: terminal && session.colour,
+    plain: session.settings.plainLines,
     columns: session.streams.out.columns,
   });
 }
 
 async function write(session: Session, destination: Destination, data: string | Buffer): Promise<boolean> {
-  if (destination.file === undefined || destination.file === '-') {
+  if (destination.file === undefined) {
     return isRead(() => session.streams.out.write(data));
   }
   const file = openOutFile(destination.file);

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
 import type { Streams } from './streams.ts';
 
@@ -8,8 +8,8 @@ export interface Prompts {
   available(): boolean;
   /** A secret, not shown while it is typed. */
   secret(question: string): Promise<string>;
-  /** A new secret, asked for until two answers agree. */
-  newSecret(question: string): Promise<string>;
+  /** A new secret, asked for until two answers agree. @param made one for who just presses Enter; it is shown. */
+  newSecret(question: string, made?: () => Promise<string>): Promise<string>;
   confirm(question: string): Promise<boolean>;
 }
 
@@ -21,7 +21,8 @@ const TERMINAL_DEVICE = '/dev/tty';
  * @see docs/decisions/0034
  */
 export function terminalPrompts(streams: Streams): Prompts {
-  const available = (): boolean => streams.err.isTerminal && (streams.in.isTerminal || hasTerminalDevice());
+  const available = (): boolean =>
+    streams.err.isTerminal && (streams.in.isTerminal || hasTerminalDevice()) && !isInBackground();
   const device = (): string | undefined => (streams.in.isTerminal ? undefined : TERMINAL_DEVICE);
   return {
     available,
@@ -29,9 +30,15 @@ export function terminalPrompts(streams: Streams): Prompts {
       const { askSecret } = await import('./questions.ts');
       return askSecret(message, device());
     },
-    async newSecret(message) {
+    async newSecret(message, made) {
+      const question = made === undefined ? message : `${message} (Enter makes one of words)`;
       for (;;) {
-        const first = await this.secret(message);
+        const first = await this.secret(question);
+        if (first === '' && made !== undefined) {
+          const secret = await made();
+          streams.err.write(`It is shown this once, so write it down:\n\n    ${secret}\n\n`);
+          return secret;
+        }
         if (first === '') throw invalid('an empty passphrase protects nothing', { field: 'passphrase' });
         if ((await this.secret('Once more')) === first) return first;
         streams.err.write('The two are not the same; again.\n');
@@ -42,6 +49,25 @@ export function terminalPrompts(streams: Streams): Prompts {
       return askWhether(message, device());
     },
   };
+}
+
+/** Of `/proc/self/stat`, counted from the state: the group of this process, and the one that the terminal listens to. */
+const OWN_GROUP = 2;
+const FOREGROUND_GROUP = 5;
+
+/**
+ * Whether the shell has put us into the background, as `coffer serve &` does: the terminal would stop whoever reads from it. Only
+ * Linux lets a process see that.
+ */
+export function isInBackground(): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const stat = readFileSync('/proc/self/stat', 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(fields[FOREGROUND_GROUP]) > 0 && fields[OWN_GROUP] !== fields[FOREGROUND_GROUP];
+  } catch {
+    return false;
+  }
 }
 
 function hasTerminalDevice(): boolean {

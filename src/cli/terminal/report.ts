@@ -1,7 +1,8 @@
 import { asCofferError, type CofferError, unavailable } from '../../ground/errors.ts';
 import type { Invocation } from '../command.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from '../exit-codes.ts';
-import { type Environment, variable } from '../given.ts';
+import type { Environment } from '../given.ts';
+import { inFlags } from '../parse/flag-names.ts';
 import { ClosedPipe, Interrupted, type Streams } from './streams.ts';
 import { visible, visibleLines } from './visible.ts';
 
@@ -21,8 +22,7 @@ export function reportError(
     streams.err.write('\n');
     return INTERRUPTED;
   }
-  if (variable(environment, 'COFFER_DEBUG') !== undefined)
-    streams.err.write(`${visibleLines(stackOf(error))}\n`);
+  if (environment['COFFER_DEBUG']) streams.err.write(`${visibleLines(stackOf(error))}\n`);
   const known = asCofferError(error);
   const platform = known === undefined ? platformMessage(error) : undefined;
   if (platform !== undefined) {
@@ -35,7 +35,9 @@ export function reportError(
     );
     return FAILED;
   }
-  streams.err.write(`${errorLine(known.message, labelOf(known, invocation), known.hint)}\n`);
+  const labels = (field: string) => invocation?.command.labelOf?.(field);
+  const [message, hint = ''] = [known.message, known.hint].map((text) => text && inFlags(text, labels));
+  streams.err.write(`${errorLine(message ?? '', labelOf(known, invocation), hint)}\n`);
   return exitCodeOf[known.kind];
 }
 
@@ -45,7 +47,7 @@ function labelOf({ kind, field }: CofferError, invocation: Invocation | undefine
   const label = invocation?.command.labelOf?.(field) ?? field;
   const typed = OWN_OPTIONS.has(label) ? `--${label}` : label;
   // What is not there, or is in the wrong state, is named by the text or the hint; "NAME: not found" would puzzle.
-  const aboutTheThing = kind === 'not-found' || kind === 'conflict';
+  const aboutTheThing = kind === 'not-found' || kind === 'conflict' || kind === 'exists';
   return aboutTheThing && !typed.startsWith('--') ? undefined : typed;
 }
 

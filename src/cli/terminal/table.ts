@@ -6,6 +6,8 @@ export interface TableStyle {
   /** Lines around the cells; off a terminal there are none. */
   readonly boxed: boolean;
   readonly colour: boolean;
+  /** Lines of `+`, `-` and `|`, for terminals and fonts that have no others. */
+  readonly plain?: boolean;
   /** Width that must not be exceeded when boxed. */
   readonly columns: number;
 }
@@ -27,6 +29,23 @@ const NO_LINES = {
   'right-mid': '',
   middle: '  ',
 } as const;
+const PLAIN_LINES = {
+  top: '-',
+  'top-mid': '+',
+  'top-left': '+',
+  'top-right': '+',
+  bottom: '-',
+  'bottom-mid': '+',
+  'bottom-left': '+',
+  'bottom-right': '+',
+  left: '|',
+  'left-mid': '+',
+  mid: '-',
+  'mid-mid': '+',
+  right: '|',
+  'right-mid': '+',
+  middle: '|',
+} as const;
 const PADDING = 2;
 /** In a narrow terminal columns give way, the widest first: to the first width, and only when all have, to the second. */
 const FLOORS = [16, 6] as const;
@@ -35,7 +54,7 @@ const FLOORS = [16, 6] as const;
 export function drawTable(table: Table, style: TableStyle): string {
   const { head, rows, summary } = table;
   const chalk = new Chalk({ level: style.colour ? 1 : 0 });
-  const widths = style.boxed ? widthsFor([head, ...rows], style.columns) : undefined;
+  const widths = style.boxed ? widthsFor([head, ...rows], style.columns, table.whole) : undefined;
   const lines =
     widths === 'too many columns' ? recordLines(table, chalk) : gridLines(table, style, widths, chalk);
   const below = summary === undefined ? [] : [chalk.dim(summary)];
@@ -44,7 +63,7 @@ export function drawTable(table: Table, style: TableStyle): string {
 
 function gridLines(
   { head, rows }: Table,
-  { boxed }: TableStyle,
+  { boxed, plain }: TableStyle,
   widths: readonly number[] | undefined,
   chalk: ChalkInstance,
 ): readonly string[] {
@@ -58,7 +77,7 @@ function gridLines(
       compact: true,
       ...(boxed ? {} : { 'padding-left': 0, 'padding-right': 0 }),
     },
-    ...(boxed ? {} : { chars: NO_LINES }),
+    ...(boxed && !plain ? {} : { chars: boxed ? PLAIN_LINES : NO_LINES }),
   });
   for (const row of rows) drawn.push(row.map(fitted));
   return rows.length === 0 && !boxed ? [] : drawn.toString().split('\n');
@@ -71,6 +90,7 @@ const recordLines = ({ head, rows }: Table, chalk: ChalkInstance): readonly stri
 function widthsFor(
   rows: readonly (readonly string[])[],
   columns: number,
+  whole: number | undefined,
 ): readonly number[] | 'too many columns' {
   const natural = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))),
@@ -80,8 +100,10 @@ function widthsFor(
   const widestFirst = natural
     .map((_, column) => column)
     .sort((a, b) => (natural[b] ?? 0) - (natural[a] ?? 0));
-  for (const floor of FLOORS) {
+  // Beside a column that stays whole nothing is worth reading in six cells.
+  for (const floor of whole === undefined ? FLOORS : FLOORS.slice(0, 1)) {
     for (const column of widestFirst) {
+      if (column === whole) continue;
       const width = widths[column] ?? 0;
       const given = Math.max(0, Math.min(excess, width - floor));
       widths[column] = width - given;

@@ -1,0 +1,2 @@
+/** The word that starts an agent in the background. */
+export const AGENT_PROCESS = 'agent-process';

@@ -1,0 +1,54 @@
+import { asCofferError } from '../../ground/errors.ts';
+import { variable } from '../given.ts';
+import type { Session } from '../session.ts';
+import { visible } from '../terminal/visible.ts';
+
+/** Whoever is asked and does not answer in this time has said no. */
+const ANSWER_WITHIN_MS = 120_000;
+
+/**
+ * How an agent asks whoever sits at the machine: by the program that ssh-agent asks with, else on the terminal that it runs on. One
+ * question at a time.
+ * @returns undefined where nobody can be asked.
+ */
+export function askerOf(
+  session: Session,
+): ((question: string, gone: AbortSignal) => Promise<boolean>) | undefined {
+  const program =
+    variable(session.environment, 'COFFER_ASKPASS') ?? variable(session.environment, 'SSH_ASKPASS');
+  const asking =
+    program !== undefined
+      ? (question: string, gone: AbortSignal) => askByProgram(program, session, question, gone)
+      : session.prompts.available()
+        ? (question: string) => session.prompts.confirm(question)
+        : undefined;
+  if (asking === undefined) return undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return (question, gone) => {
+    const answer = last.then(() => !gone.aborted && asking(visible(question), gone));
+    last = answer.catch(() => undefined);
+    return answer.catch((error: unknown) => {
+      if (asCofferError(error) === undefined) throw error;
+      return false;
+    });
+  };
+}
+
+/** Exit code 0 is a yes; the variable tells the program that a yes or no is wanted, and no text. */
+function askByProgram(
+  program: string,
+  { environment }: Session,
+  question: string,
+  gone: AbortSignal,
+): Promise<boolean> {
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const child = spawn(program, [question], {
+    env: { ...environment, SSH_ASKPASS_PROMPT: 'confirm' },
+    stdio: 'ignore',
+    signal: AbortSignal.any([gone, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+  });
+  child.once('error', () => resolve(false));
+  child.once('exit', (code) => resolve(code === 0));
+  return promise;
+}

@@ -1,0 +1,69 @@
+import { invalid } from '../../ground/errors.ts';
+import { parseDurationSeconds } from '../../operations/declaration/weak-values.ts';
+import type { AgentStatus, Times } from '../../service/agent/calls.ts';
+import type { OptionSpec } from '../command.ts';
+import { type Given, textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
+
+const SECOND_MS = 1000;
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+const DAY_S = 24 * HOUR_S;
+const MOST_S = 30 * DAY_S;
+
+/** Long enough for a cup of coffee, and for a working day. */
+export const DEFAULT_TIMES: Times = { idleMs: 15 * MINUTE_S * SECOND_MS, forMs: 8 * HOUR_S * SECOND_MS };
+
+const FOR = 'for';
+const IDLE = 'idle';
+
+export const timeOptions: readonly OptionSpec[] = [
+  taking(IDLE, 'D', 'Lock after so long without use, e.g. 15m.', { fallback: '15m' }),
+  taking(FOR, 'D', 'Lock after so long in any case, e.g. 8h; 30d at most.', { fallback: '8h' }),
+];
+
+/** @throws `invalid` for what is no time. */
+export const timesOf = (given: Given['options']): Times => ({
+  idleMs: msOf(given, IDLE) ?? Math.min(DEFAULT_TIMES.idleMs, msOf(given, FOR) ?? DEFAULT_TIMES.idleMs),
+  forMs: msOf(given, FOR) ?? Math.max(DEFAULT_TIMES.forMs, msOf(given, IDLE) ?? 0),
+});
+
+export const areTimesGiven = (given: Given['options']): boolean => given.has(FOR) || given.has(IDLE);
+
+function msOf(given: Given['options'], flag: string): number | undefined {
+  const text = textOption(given, flag);
+  if (text === undefined) return undefined;
+  const seconds = parseDurationSeconds(text, `--${flag}`);
+  if (seconds < 1 || seconds > MOST_S) {
+    throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give a time from 1s to 30d' });
+  }
+  return seconds * SECOND_MS;
+}
+
+const UNITS = [
+  [DAY_S, 'day'],
+  [HOUR_S, 'hour'],
+  [MINUTE_S, 'minute'],
+  [1, 'second'],
+] as const;
+
+/** `15 minutes`, `1 hour 30 minutes`. */
+export function durationText(ms: number): string {
+  let left = Math.round(ms / SECOND_MS);
+  const parts: string[] = [];
+  for (const [seconds, unit] of UNITS) {
+    const count = Math.floor(left / seconds);
+    left -= count * seconds;
+    if (count > 0) parts.push(`${count} ${unit}${count === 1 ? '' : 's'}`);
+  }
+  return parts.join(' ') || '0 seconds';
+}
+
+/** When it locks in any case, by the clock of the person: `17:30`, or with the day where it is another one. */
+export function untilText({ until = '' }: AgentStatus): string {
+  const end = new Date(until);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  const time = `${two(end.getHours())}:${two(end.getMinutes())}`;
+  if (end.toDateString() === new Date().toDateString()) return time;
+  return `${end.getFullYear()}-${two(end.getMonth() + 1)}-${two(end.getDate())} ${time}`;
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { Offer } from '../../access/doors.ts';
+import { age } from '../../doors/agent/age/age.ts';
+import { MACHINES, runMachine } from '../../doors/agent/age/age-door.ts';
+import { Conversation } from '../../doors/agent/age/conversation.ts';
+import type { Desk } from '../../doors/agent/desk.ts';
+import { remoteDesk } from '../../doors/agent/remote-desk.ts';
+import { CofferError, invalid } from '../../ground/errors.ts';
+import { askerOf } from '../agent/ask.ts';
+import { findAgent, requireDirectory } from '../agent/find.ts';
+import { listedOffers } from '../agent/listed-offers.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { textOption } from '../given.ts';
+import { givesSecret } from '../secrets/secret-variables.ts';
+import type { Session } from '../session.ts';
+import type { Prompts } from '../terminal/prompt.ts';
+
+const MACHINE = 'age-plugin';
+
+/** What age starts as `age-plugin-coffer`: it passes on what age says to the agent, or opens the store itself where there is none. */
+export const command: Command = {
+  arguments: [],
+  options: [{ flag: MACHINE, takes: 'value', metavar: 'NAME', help: 'As age says it.', choices: MACHINES }],
+  details: 'For age to start, under the name age-plugin-coffer.',
+  examples: [['age -d -i identity.txt file.age', 'age starts it by itself']],
+  async run(session, { options }) {
+    const machine = textOption(options, MACHINE);
+    if (machine === undefined || !MACHINES.some((known) => known === machine)) {
+      throw invalid('this is for age to start', { hint: `it knows ${MACHINES.join(' and ')}` });
+    }
+    const agent = await agentOf(session);
+    if (agent === undefined) await speak(session, machine);
+    else await passOn(agent, machine);
+    return DONE;
+  },
+};
+
+/** Undefined where the store is opened here: a server or a secret is given, or nobody has it open. */
+async function agentOf(session: Session): Promise<Socket | undefined> {
+  if (session.settings.address !== undefined || givesSecret(session.environment)) return undefined;
+  const found = await findAgent(session);
+  if (found === undefined) return undefined;
+  try {
+    if ((await found.status()).locked) return undefined;
+  } finally {
+    found.close();
+  }
+  const socket = connect(requireDirectory(session).doorSocket(age.name));
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function passOn(socket: Socket, machine: string): Promise<void> {
+  socket.write(`${machine}\n`);
+  process.stdin.pipe(socket);
+  socket.pipe(process.stdout);
+  await once(socket, 'close');
+}
+
+async function speak(session: Session, machine: string): Promise<void> {
+  const connection = Duplex.from({ readable: process.stdin, writable: process.stdout });
+  const conversation = new Conversation(connection);
+  const asking = session.askedThrough(promptsOver(conversation));
+  try {
+    await runMachine(conversation, machine, deskOf(asking), new AbortController().signal);
+    await finished(connection, { readable: false });
+  } finally {
+    await asking.close();
+  }
+}
+
+/** The store is opened when it comes to that, after age has said everything: then it takes questions. */
+function deskOf(session: Session): Desk {
+  let opened: Promise<Desk> | undefined;
+  const open = async (): Promise<Desk> => {
+    const runner = await session.runner();
+    const offers: readonly Offer[] = (await listedOffers(runner)).filter(({ door }) => door === age.name);
+    return remoteDesk(age, offers, runner, { ask: askerOf(session), defect: () => undefined });
+  };
+  const desk = (): Promise<Desk> => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    offers: async () => (await desk()).offers(),
+    run: async (...asked) => (await desk()).run(...asked),
+    consent: async (...asked) => (await desk()).consent(...asked),
+    defect: () => undefined,
+  };
+}
+
+/** age has the terminal, and asks for its plugins. */
+const promptsOver = (conversation: Conversation): Prompts => ({
+  available: () => true,
+  async secret(question) {
+    const { type, body } = await conversation.say('request-secret', [], `Coffer: ${question}`);
+    if (type === 'ok') return body.toString('utf8');
+    throw new CofferError('sealed', 'the store is locked', { hint: 'run "coffer unlock"' });
+  },
+  async newSecret() {
+    throw invalid('age does not make stores');
+  },
+  async confirm(question) {
+    const yes = Buffer.from('yes').toString('base64').replace(/=+$/, '');
+    const no = Buffer.from('no').toString('base64').replace(/=+$/, '');
+    const { type, args } = await conversation.say('confirm', [yes, no], `Coffer: ${question}`);
+    return type === 'ok' && args[0] === 'yes';
+  },
+});

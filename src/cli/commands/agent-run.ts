@@ -1,0 +1,187 @@
+import { AGENT_DOORS } from '../../doors/agent/registry.ts';
+import { runAgent, TAKEN } from '../../doors/agent/run-agent.ts';
+import { asCofferError, invalid } from '../../ground/errors.ts';
+import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
+import type { Agent } from '../../service/agent/agent.ts';
+import type { Times, Unlocking } from '../../service/agent/calls.ts';
+import { Log } from '../../service/log.ts';
+import { uselessSecrets } from '../../store/backends/registry.ts';
+import { handOver } from '../../store/handed-over.ts';
+import { askerOf } from '../agent/ask.ts';
+import { CONFIRM, useOptions, usesFor } from '../agent/door-options.ts';
+import { requireDirectory } from '../agent/find.ts';
+import { passedDescriptors } from '../agent/passed-descriptors.ts';
+import type { AgentSaid, AgentStart } from '../agent/start.ts';
+import { timeOptions, timesOf } from '../agent/times.ts';
+import type { Command, OptionSpec } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { type Given, textOption, textsOption } from '../given.ts';
+import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
+import { forgetVariables } from '../secrets/own-environment.ts';
+import { secretVariables } from '../secrets/secret-sources.ts';
+import { credentialsFor, openWith } from '../secrets/unlock.ts';
+import type { Session } from '../session.ts';
+
+/** For an agent that has no store to keep offers in: the keys of each door. */
+const keyOptions: readonly OptionSpec[] = AGENT_DOORS.map(({ name, help }) => ({
+  flag: name,
+  takes: 'each',
+  metavar: 'NAME',
+  help: `With --address, a key to offer. ${help}`,
+}));
+
+/** For commands, and for programs of the family; the doors have the others. */
+const OWN_SOCKETS = 2;
+
+/** The agent in the foreground: for service managers, and for whoever wants to see it. */
+export const run: Command = {
+  arguments: [],
+  options: [...timeOptions, auditOption, ...keyOptions, ...useOptions],
+  details:
+    'Without a secret at hand it starts locked, answers nothing but that, and waits for "coffer unlock". Takes listening sockets ' +
+    "from systemd: the first for Coffer's own commands, the second for programs of the Vault family, then one for each door " +
+    `(${AGENT_DOORS.map(({ name }) => name).join(', ')}). Ends with the times, with ` +
+    '"coffer lock", and on SIGINT, SIGTERM and SIGHUP. With --address the keys are those of a server, Coffer, OpenBao or Vault, and the token ' +
+    'at hand is used; which of them are offered is said here.',
+  examples: [
+    ['coffer agent run', 'As a service of the user; see docs/agent.md'],
+    ['coffer agent run --address https://vault.example.org --ssh laptop', 'With a key of a server'],
+  ],
+  labelOf: (field) => (field === 'audit' ? `--${AUDIT_LOG}` : undefined),
+  async run(session, { options }) {
+    const { address } = session.settings;
+    if (address !== undefined) return runForServer(session, address, options);
+    refuseOffers(options);
+    const times = timesOf(options);
+    const { storeLocation: location } = session.settings;
+    const directory = requireDirectory(session);
+    const descriptors = passedDescriptors(process.env, OWN_SOCKETS + AGENT_DOORS.length);
+    const unlocking = await unlockingNow(session, times);
+    forgetVariables(process.env, [...secretVariables, ...uselessSecrets(location)]);
+    await runAgent({
+      location,
+      directory,
+      auditFile: textOption(options, AUDIT_LOG),
+      descriptors,
+      unlocking,
+      ask: askerOf(session),
+      log: new Log((line) => session.streams.err.write(`${line}\n`)),
+      ready(agent, addresses) {
+        for (const address of addresses) session.streams.out.write(`${address}\n`);
+        endOnSignals(agent);
+      },
+    });
+    return DONE;
+  },
+};
+
+/** @throws `invalid` where the keys are those of the store, which knows what is offered. */
+function refuseOffers(options: Given['options']): void {
+  const given = [...keyOptions, ...useOptions].find(({ flag }) => options.has(flag));
+  if (given === undefined) return;
+  throw invalid(`--${given.flag} is for the keys of a server`, {
+    field: `--${given.flag}`,
+    hint: 'offer those of a store with "coffer agent offer"',
+  });
+}
+
+/** What a store's own agent keeps is the server's there. */
+const OF_STORE = [...timeOptions, auditOption].map(({ flag }) => flag);
+
+/** Doors to the keys of a server. Nothing is opened, and no time is up but that of the token. */
+async function runForServer(session: Session, address: string, options: Given['options']): Promise<number> {
+  const useless = OF_STORE.find((flag) => options.has(flag));
+  if (useless !== undefined) {
+    throw invalid(`--${useless} is for an agent that holds a store open`, {
+      field: `--${useless}`,
+      hint: 'leave it out: the server keeps the audit trail, and the token has a time of its own',
+    });
+  }
+  const { mount = DEFAULT_MOUNT } = session.settings;
+  const confirm = options.has(CONFIRM);
+  const doors = AGENT_DOORS.flatMap((kind) => {
+    const keys = textsOption(options, kind.name);
+    const uses = keys.length === 0 ? [] : usesFor(kind, options);
+    return keys.length === 0 ? [] : [{ kind, offers: keys.map((key) => ({ mount, key, uses, confirm })) }];
+  });
+  if (doors.length === 0) {
+    throw invalid('no key is offered', { hint: 'say which, e.g. --ssh NAME' });
+  }
+  const { openRemote } = await import('../runner-remote.ts');
+  const { runDoors } = await import('../../doors/agent/run-doors.ts');
+  const runner = await openRemote(session, address);
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  try {
+    await runDoors({
+      runner,
+      directory: requireDirectory(session),
+      doors,
+      ask: askerOf(session),
+      log: new Log((line) => session.streams.err.write(`${line}\n`)),
+      ready(addresses) {
+        for (const found of addresses) session.streams.out.write(`${found}\n`);
+        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end());
+      },
+      ended,
+    });
+  } finally {
+    runner.close();
+  }
+  return DONE;
+}
+
+/** Undefined when there is nothing at hand that could unlock the store. @throws `denied` for what does not. */
+async function unlockingNow(session: Session, times: Times): Promise<Unlocking | undefined> {
+  try {
+    const store = await openWith(session, credentialsFor(session));
+    try {
+      return { handed: await handOver(store), ...times };
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    if (asCofferError(error)?.kind !== 'sealed') throw error;
+    return undefined;
+  }
+}
+
+const MOST_START_BYTES = 1 << 20;
+
+/** What "unlock" starts: it is told everything by its standard input. */
+export const inBackground: Command = {
+  arguments: [],
+  options: [],
+  examples: [],
+  async run(session) {
+    const say = (said: AgentSaid): void => session.streams.out.write(`${JSON.stringify(said)}\n`);
+    const bytes = session.streams.in.readAll(MOST_START_BYTES);
+    const { location, auditFile, unlocking } = JSON.parse(bytes.toString()) as AgentStart;
+    bytes.fill(0);
+    const { environment, settings } = session;
+    try {
+      await runAgent({
+        location,
+        directory: requireDirectory({ environment, settings: { ...settings, storeLocation: location } }),
+        auditFile,
+        unlocking,
+        descriptors: [],
+        ask: askerOf(session),
+        log: new Log(() => undefined),
+        ready(agent) {
+          endOnSignals(agent);
+          say({ listens: true });
+        },
+      });
+    } catch (error) {
+      const known = asCofferError(error);
+      say(known?.field === TAKEN ? { taken: true } : { failed: known?.message ?? 'internal error' });
+    }
+    return DONE;
+  },
+};
+
+function endOnSignals(agent: Agent): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void agent.lock(`it got ${signal}`));
+  }
+}

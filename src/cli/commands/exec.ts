@@ -1,0 +1,184 @@
+import { invalid } from '../../ground/errors.ts';
+import { formatOf } from '../../secret-files/formats.ts';
+import type { Command } from '../command.ts';
+import { type Given, textOption, textsOption } from '../given.ts';
+import { switching } from '../parse/everywhere.ts';
+import { planVariables, type Source } from '../processes/child-variables.ts';
+import { maskingLines } from '../processes/masking.ts';
+import { findProgram } from '../processes/program.ts';
+import { Files, formatIn, formatOption } from '../secret-files/files.ts';
+import { openSecretFile } from '../secret-files/secret-file.ts';
+import { openFiles, type ReadFile, requireFile } from '../secret-files/transform.ts';
+import { secretVariables } from '../secrets/secret-sources.ts';
+import type { Session } from '../session.ts';
+
+/** What shells answer for a command that is not there, and for one that is there and can't be run. */
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+const each = (flag: string, metavar: string, help: string) =>
+  ({ flag, takes: 'each', metavar, help }) as const;
+
+export const command: Command = {
+  arguments: [
+    { metavar: 'COMMAND', help: 'The program.', required: true, offers: 'file' },
+    {
+      metavar: 'ARG',
+      help: 'Its arguments, whatever they look like.',
+      required: false,
+      many: true,
+      offers: 'file',
+    },
+  ],
+  passesOn: true,
+  options: [
+    {
+      ...each('file', 'FILE', 'File of variables: .env, YAML or JSON; a later one wins over an earlier one.'),
+      short: 'f',
+      offers: 'file',
+    },
+    each('only', 'NAME', 'Decrypt this variable, and take no other from the files; may be repeated.'),
+    each(
+      'as-file',
+      'NAME',
+      'Put the value into a file in memory, and its path into the variable; may be repeated.',
+    ),
+    formatOption,
+    switching('overwrite', 'Let the files win over variables that are set already.'),
+    {
+      flag: 'mask',
+      takes: 'value',
+      metavar: 'WHERE',
+      help: 'First print what makes the log of a pipeline hide the values.',
+      choices: ['github', 'gitlab'],
+    },
+    switching(
+      'on-disk',
+      'With --as-file, where there is no file system in memory: use the temporary directory.',
+    ),
+  ],
+  details:
+    'Gives the program, and nobody else, the variables of the files and the decrypted text of each of its variables that ' +
+    'is an encrypted value. In YAML and JSON db.password becomes DB_PASSWORD. Everything is decrypted before the program ' +
+    'starts; it takes the place of this command, with its terminal, signals and exit code. It gets none of the ' +
+    'variables that hold the secrets of Coffer itself.',
+  examples: [
+    ['coffer exec -f .env -- npm start', 'A server with the variables of a file'],
+    ['coffer exec -f app.yaml --only DB_PASSWORD -- ./migrate --to 12', 'With one of them'],
+    [
+      'coffer exec -f .env --as-file SSH_KEY -- sh -c \'ssh -i "$SSH_KEY" host\'',
+      'For a program that wants a file',
+    ],
+  ],
+  async run(session, given) {
+    const [name = '', ...rest] = given.arguments;
+    refuseBrokenBytes(given.arguments);
+    const masked = textOption(given.options, 'mask');
+    // What can be refused without a secret, before anybody is asked for one.
+    const mask = masked === undefined ? undefined : maskingLines(masked, session.environment);
+    const variables = await childVariables(session, given);
+    const found = findProgram(name, variables.all);
+    if (found.kind !== 'program') {
+      session.fail(
+        found.kind === 'not-found' ? `${name}: command not found` : `${found.path}: permission denied`,
+      );
+      return found.kind === 'not-found' ? NOT_FOUND : NOT_EXECUTABLE;
+    }
+    if (mask !== undefined) session.streams.out.write(mask([...variables.decrypted]));
+    return start(session, given, found.path, [name, ...rest], variables);
+  },
+};
+
+/** What the program gets, and what of it was encrypted. */
+interface ChildVariables {
+  readonly all: Readonly<Record<string, string>>;
+  readonly decrypted: readonly string[];
+}
+
+async function childVariables(session: Session, { options }: Given): Promise<ChildVariables> {
+  const files = await Promise.all(textsOption(options, 'file').map((path) => openFile(path, options)));
+  const { variables, sources, kept } = planVariables(session.environment, {
+    files,
+    only: textsOption(options, 'only'),
+    overwrite: options.has('overwrite'),
+  });
+  if (kept.length > 0) session.remark(`Set already, and left so without --overwrite: ${kept.join(', ')}`);
+  const opened = await openSources(session, sources);
+  refuseNul(opened, textsOption(options, 'as-file'));
+  return {
+    all: { ...variables, ...Object.fromEntries(opened.map(({ variable, text }) => [variable, text])) },
+    decrypted: opened.filter(({ place }) => place.sealed !== undefined).map(({ text }) => text),
+  };
+}
+
+/** No variable can hold one, and what Node says of it shows the environment. */
+function refuseNul(opened: readonly Opened[], asFiles: readonly string[]): void {
+  const source = opened.find(({ text, variable }) => text.includes('\0') && !asFiles.includes(variable));
+  if (source === undefined) return;
+  throw invalid(`${source.read.path}: ${source.place.name} holds a NUL, which no variable can`, {
+    hint: `--as-file ${source.variable} gives it as a file`,
+  });
+}
+
+/** Rules need a reader of YAML, so they are asked only about a name that does not tell the format. */
+const openFile = (path: string, options: Given['options']): Promise<ReadFile> => {
+  const format = formatIn(options) ?? formatOf(path);
+  return format === undefined ? new Files(options).open(path) : openSecretFile(path, format);
+};
+
+interface Opened extends Source {
+  readonly text: string;
+}
+
+/** All of them by one call for each key. */
+async function openSources(session: Session, sources: readonly Source[]): Promise<readonly Opened[]> {
+  const places = new Set(sources.map(({ place }) => place));
+  const files = [...new Map(sources.map(({ read }) => [read.file, read])).values()];
+  const results = await openFiles(session, files, (place) => places.has(place));
+  return sources.map((source) => {
+    const { read, place } = source;
+    // A file that was opened has its places in the order of before.
+    const opened = requireFile(results[files.indexOf(read)]);
+    return { ...source, text: opened.places[read.file.places.indexOf(place)]?.text ?? '' };
+  });
+}
+
+async function start(
+  session: Session,
+  { options }: Given,
+  path: string,
+  words: readonly string[],
+  variables: ChildVariables,
+): Promise<number> {
+  const { passOn, replaceProcess, runChild } = await import('../processes/launch.ts');
+  const names = textsOption(options, 'as-file');
+  if (names.length === 0) {
+    await session.close();
+    const launch = { path, words, environment: variables.all };
+    replaceProcess(launch);
+    const ended = await runChild(launch);
+    passOn(ended);
+    return ended.exitCode;
+  }
+  const { withFiles } = await import('../processes/value-files.ts');
+  const files = withFiles(session.environment, variables.all, names, options.has('on-disk'));
+  try {
+    await session.close();
+    const { forgetVariables } = await import('../secrets/own-environment.ts');
+    forgetVariables(process.env, secretVariables);
+    const ended = await runChild({ path, words, environment: files.variables });
+    files.remove();
+    passOn(ended);
+    return ended.exitCode;
+  } finally {
+    files.remove();
+  }
+}
+
+/** Node replaces bytes that are no UTF-8, and the program would get other arguments than were typed. */
+function refuseBrokenBytes(words: readonly string[]): void {
+  if (!words.some((word) => word.includes('\ufffd'))) return;
+  throw invalid('an argument is not UTF-8, and would reach the program altered', {
+    hint: 'run it through sh -c, which can make such bytes',
+  });
+}

@@ -1,0 +1,114 @@
+import { tmpdir } from 'node:os';
+import { asCofferError } from '../../ground/errors.ts';
+import type { Place, SecretFile } from '../../secret-files/format.ts';
+import { align, inQuestion, isAsExpected } from '../../secret-files/three-way.ts';
+import type { Command } from '../command.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { openOutFile } from '../files/out-file.ts';
+import { type Merged, mergeFile } from '../secret-files/merge-file.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
+import { formatFor } from '../secret-files/secret-file.ts';
+import { openValues } from '../secret-files/values.ts';
+import type { Session } from '../session.ts';
+
+const MAX_BYTES = 1 << 28;
+const LABELS = ['ours', 'theirs'] as const;
+
+/** What git runs to merge a file: its three sides, and its path. The result takes the place of ours. */
+export const command: Command = {
+  arguments: [
+    { metavar: 'BASE', help: 'The file as both sides had it.', required: true, offers: 'file' },
+    { metavar: 'OURS', help: 'Ours, which becomes the result.', required: true, offers: 'file' },
+    { metavar: 'THEIRS', help: 'Theirs.', required: true, offers: 'file' },
+    { metavar: 'PATH', help: 'Its path in the repository.', required: true, offers: 'file' },
+  ],
+  options: [],
+  examples: [],
+  /** The exit code tells git whether conflicts are left. @see docs/decisions/0153 */
+  async run(session, { arguments: [base = '', ours = '', theirs = '', path = ''] }) {
+    const [was, mine, others] = [base, ours, theirs].map((side) => readFileWhole(side, 'FILE', MAX_BYTES));
+    if (was === undefined || mine === undefined || others === undefined) return FAILED;
+    const texts = { base: was.toString(), ours: mine.toString(), theirs: others.toString() };
+    const merged =
+      (await mergedByValue(session, texts, path)) ?? mergeFile({ ...texts, labels: LABELS }, tmpdir());
+    const out = openOutFile({ path: ours, replace: true });
+    out.write(merged.text);
+    await out.commit();
+    return merged.isClean ? DONE : FAILED;
+  },
+};
+
+interface Texts {
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** Undefined for what is not a file of values: it is merged line by line alone. */
+async function mergedByValue(session: Session, texts: Texts, path: string): Promise<Merged | undefined> {
+  const files = await parsedSides(texts, path);
+  if (files === undefined) return undefined;
+  const { format, base, ours, theirs } = files;
+  const aligned = align(base, ours, theirs, await equalValues(session, inQuestion(base, ours, theirs)));
+  const parsed = (text: string): SecretFile | undefined => attempt(() => format.parse(text, path));
+  const merged = mergeFile({ ...aligned, labels: LABELS }, tmpdir());
+  const isRight = ({ text }: Merged): boolean => {
+    const file = parsed(text);
+    return file !== undefined && isAsExpected(file, aligned);
+  };
+  if (merged.isClean && isRight(merged)) return merged;
+  // Each side has added values of its own at the same line.
+  const both = merged.onlyInsertions ? mergeFile({ ...aligned, labels: LABELS }, tmpdir(), true) : undefined;
+  if (both !== undefined && isRight(both)) return { ...both, isClean: true };
+  return { ...merged, isClean: false };
+}
+
+async function parsedSides(texts: Texts, path: string) {
+  try {
+    const rule = await new Rulebook().ruleFor(path).catch(() => undefined);
+    const format = await formatFor(path, rule?.format);
+    const empty = (text: string): SecretFile =>
+      format.parse(text === '' && format.name === 'json' ? '{}' : text, path);
+    return { format, base: empty(texts.base), ours: empty(texts.ours), theirs: empty(texts.theirs) };
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Which of the pairs are the same value, encrypted twice. Whoever can't open them learns of none. */
+async function equalValues(
+  asked: Session,
+  pairs: readonly (readonly [Place, Place])[],
+): Promise<ReadonlySet<string>> {
+  if (pairs.length === 0) return new Set();
+  const session = asked.quietly();
+  try {
+    const places = pairs.flat();
+    const found = places.flatMap(({ name, sealed }) =>
+      sealed === undefined ? [] : [{ name, value: sealed, where: name }],
+    );
+    const opened = await openValues(session, found);
+    return new Set(
+      pairs.flatMap(([{ name }], index) => {
+        const [ours, theirs] = [opened[2 * index], opened[2 * index + 1]];
+        return typeof ours === 'string' && ours === theirs ? [name] : [];
+      }),
+    );
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return new Set();
+  } finally {
+    await session.close();
+  }
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  }
+}

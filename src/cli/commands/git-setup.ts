@@ -1,0 +1,149 @@
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { notFound, unavailable, unsupported } from '../../ground/errors.ts';
+import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { findProgram } from '../processes/program.ts';
+import { filesBelow, git, liesBelow, workingTree } from '../secret-files/git.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
+import type { Session } from '../session.ts';
+
+/** What the drivers are called in git's configuration and in its attributes. */
+const DRIVER = 'coffer';
+const EXECUTABLE = 0o755;
+const CHECK = 'secrets check --staged';
+
+export const command: Command = {
+  arguments: [],
+  options: [],
+  details:
+    'In the repository of the working directory, "git diff" and "git log -p" then show decrypted values to whoever can open the ' +
+    'store, and never ask; "git merge" compares values, so that two changes of different ones need no hand; and a commit is ' +
+    'refused that has in the clear what .coffer.yaml wants encrypted. Each clone needs it once.',
+  examples: [['coffer secrets git-setup', 'Once in each clone']],
+  async run(session) {
+    const root = workingTree('.', 'run it in the repository');
+    const drivers = await driversOf(root);
+    if (drivers.length === 0) {
+      throw notFound(`there is no ${RULES_NAME} in ${root}`, {
+        hint: `say in it which files have values to encrypt: see "coffer secrets encrypt --help"`,
+      });
+    }
+    const own = ownCommand(session);
+    configure(root, own, drivers);
+    writeAttributes(session, root, drivers);
+    writeHook(session, root, own);
+    return DONE;
+  },
+};
+
+/** Lines of attributes for the files of one rule. */
+interface Driver {
+  readonly name: string;
+  readonly format: string | undefined;
+  readonly patterns: readonly string[];
+}
+
+async function driversOf(root: string): Promise<readonly Driver[]> {
+  const rulebook = new Rulebook();
+  const drivers: Driver[] = [];
+  for (const path of filesBelow(root).filter((name) => basename(name) === RULES_NAME)) {
+    const directory = dirname(resolve(root, path));
+    const found = await rulebook.rulesOf(directory);
+    const prefix = relative(root, directory).split(sep).join('/');
+    for (const rule of found?.rules ?? []) drivers.push(driverOf(rule, prefix));
+  }
+  return drivers;
+}
+
+const driverOf = ({ format, files }: Rule, prefix: string): Driver => ({
+  name: format === undefined ? DRIVER : `${DRIVER}-${format}`,
+  format,
+  patterns: files.flatMap((pattern) => attributePatterns(pattern, prefix)),
+});
+
+/** A pattern of ours as git has it: ours covers all below a directory, too. */
+function attributePatterns(pattern: string, prefix: string): readonly string[] {
+  const bare = pattern.replace(/^\//, '').replace(/\/+$/, '');
+  const isAnywhere = !pattern.replace(/\/+$/, '').includes('/');
+  const above = prefix === '' ? '' : `/${prefix}`;
+  const anchored = isAnywhere ? (prefix === '' ? bare : `${above}/**/${bare}`) : `${above}/${bare}`;
+  const below = isAnywhere ? `${above}/**/${bare}/**` : `${anchored}/**`;
+  return bare.endsWith('**') || /\.\w+$/.test(bare) ? [anchored] : [anchored, below];
+}
+
+function configure(root: string, own: string, drivers: readonly Driver[]): void {
+  const set = (name: string, value: string): void => {
+    if (git(root, ['config', '--local', name, value]) === undefined)
+      throw unavailable(`git can't set ${name}`);
+  };
+  for (const [name, format] of new Map(drivers.map((driver) => [driver.name, driver.format]))) {
+    // Behind "--" a file may be called "--help.env".
+    const option = format === undefined ? '' : ` --format ${format}`;
+    set(`diff.${name}.textconv`, `${own} secrets git-textconv${option} --`);
+    // It would keep the plaintext in the repository.
+    set(`diff.${name}.cachetextconv`, 'false');
+    set(`merge.${name}.name`, 'values encrypted by Coffer');
+    set(`merge.${name}.driver`, `${own} secrets git-merge -- %O %A %B %P`);
+  }
+}
+
+function writeAttributes(session: Session, root: string, drivers: readonly Driver[]): void {
+  const path = resolve(root, '.gitattributes');
+  // Git follows none either; and what is written is taken from the repository.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw unsupported('.gitattributes is a symbolic link, which git does not follow', {
+      hint: 'put a file in its place',
+    });
+  }
+  const present = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const lines = new Set(present.split(/\r?\n/));
+  const wanted = drivers.flatMap(({ name, patterns }) =>
+    patterns.map((pattern) => `${quoted(pattern)} diff=${name} merge=${name}`),
+  );
+  const missing = [...new Set(wanted)].filter((line) => !lines.has(line));
+  if (missing.length === 0) return;
+  const gap = present === '' || present.endsWith('\n') ? '' : '\n';
+  writeFileSync(path, `${present}${gap}${missing.join('\n')}\n`);
+  session.say(`Wrote .gitattributes; commit it.`);
+}
+
+/** As git reads a pattern with blanks. */
+const quoted = (pattern: string): string => (/[\s"#]/.test(pattern) ? JSON.stringify(pattern) : pattern);
+
+/**
+ * Another hook stays what it is, and its owner is told what it lacks. So it is with a directory of hooks that other repositories share.
+ * @see docs/decisions/0158
+ */
+function writeHook(session: Session, root: string, own: string): void {
+  const asked = (what: readonly string[]): string => {
+    const answer = git(root, ['rev-parse', ...what]);
+    if (answer === undefined) throw unavailable("git doesn't say where its hooks are");
+    return resolve(root, answer.toString().replace(/\n$/, ''));
+  };
+  const path = join(asked(['--git-path', 'hooks']), 'pre-commit');
+  const shown = relative(root, path);
+  const line = `${own} ${CHECK}`;
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+    if (existsSync(path) && readFileSync(path, 'utf8').includes(CHECK)) return;
+    session.warn(`${shown} is there already; put this line into it: ${line} || exit`);
+  } else if (![root, asked(['--git-common-dir'])].some((top) => liesBelow(top, dirname(path)))) {
+    session.warn(
+      `the hooks in ${dirname(path)} are not of this repository alone; put this line into its pre-commit: ${line} || exit`,
+    );
+  } else {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `#!/bin/sh\nexec ${line}\n`, { mode: EXECUTABLE, flag: 'wx' });
+    session.say(`Wrote ${shown}.`);
+  }
+}
+
+/** How git's shell finds this command. */
+function ownCommand({ environment }: Session): string {
+  const [node = process.execPath, script] = [process.execPath, process.argv[1]];
+  if (findProgram('coffer', environment).kind === 'program') return 'coffer';
+  const words =
+    script === undefined || process.getBuiltinModule('node:sea').isSea() ? [node] : [node, script];
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+}

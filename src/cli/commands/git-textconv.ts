@@ -1,0 +1,63 @@
+import { asCofferError } from '../../ground/errors.ts';
+import type { FormatName } from '../../secret-files/format.ts';
+import { sidesOf } from '../../secret-files/three-way.ts';
+import { formatValue } from '../../secret-files/value.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { MAX_INPUT_BYTES } from '../files/input.ts';
+import { textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
+import { formatFor, textOf } from '../secret-files/secret-file.ts';
+import { openValues } from '../secret-files/values.ts';
+import type { Session } from '../session.ts';
+
+/** What git runs to show a file in a diff. */
+export const command: Command = {
+  arguments: [{ metavar: 'FILE', help: 'What git wants to show.', required: true, offers: 'file' }],
+  options: [taking('format', 'FORMAT', 'Its format, if the name does not tell it.')],
+  examples: [],
+  /** Silent, without a question, and never a failure: git would give up the whole diff. */
+  async run(asked, { arguments: [path = ''], options }) {
+    const bytes = readFileWhole(path, 'FILE', MAX_INPUT_BYTES);
+    const session = asked.quietly();
+    const format = textOption(options, 'format') as FormatName | undefined;
+    const text = await decrypted(session, path, bytes, format).catch((error: unknown) => {
+      if (asCofferError(error) === undefined) throw error;
+      return undefined;
+    });
+    session.streams.out.write(text ?? bytes);
+    await session.close();
+    return DONE;
+  },
+};
+
+/** The text with every value decrypted that can be; of a file with conflicts, the values of both sides. */
+async function decrypted(
+  session: Session,
+  path: string,
+  bytes: Buffer,
+  format: FormatName | undefined,
+): Promise<string> {
+  const text = textOf(path, bytes);
+  const reader = await formatFor(path, format);
+  const sealed = [...new Set(sidesOf(text))].flatMap((side) =>
+    reader
+      .parse(side, path)
+      .places.flatMap(({ name, sealed: value }) =>
+        value === undefined ? [] : [{ name, value, where: path }],
+      ),
+  );
+  if (sealed.length === 0) return text;
+  const results = await openValues(session, sealed);
+  return sealed.reduce((shown, { value }, index) => {
+    const source = results[index];
+    if (typeof source !== 'string') return shown;
+    // No two ciphertexts are alike. Quotes around one are not the value's, which are part of what was encrypted.
+    const token = formatValue(value);
+    return [`"${token}"`, `'${token}'`, token].reduce(
+      (now, form) => now.replaceAll(form, () => source),
+      shown,
+    );
+  }, text);
+}

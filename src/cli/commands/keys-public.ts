@@ -1,0 +1,119 @@
+import type { KeyObject } from 'node:crypto';
+import { invalid, unsupported } from '../../ground/errors.ts';
+import { allowedSignerLine } from '../../signatures/allowed-signers.ts';
+import { printMinisignKey } from '../../signatures/minisign.ts';
+import { sshLine } from '../../signatures/ssh-key.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { outPlaceOf } from '../files/out-file.ts';
+import { numberOption, textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
+import { outOptions } from '../parse/operation-spec.ts';
+import { type PublicVersion, publicVersions, versionOf } from '../signatures/named-keys.ts';
+import { printResult } from '../terminal/output.ts';
+
+const FORMAT = 'format';
+const VERSION = 'version';
+const IDENTITY = 'identity';
+
+interface Named {
+  readonly name: string;
+  readonly mount: string;
+  /** For whom the key signs, in allowed signers. */
+  readonly identity: string;
+}
+
+/** One form of public keys. */
+interface Form {
+  /** Every version is printed, unless one is named; else the latest. */
+  readonly all?: true;
+  /** Binary, printed as base64 where text is wanted. */
+  readonly binary?: true;
+  print(version: PublicVersion, named: Named): string;
+}
+
+const spki = (key: KeyObject, format: 'pem' | 'der') =>
+  key.export({ format, type: 'spki' } as { format: 'pem'; type: 'spki' });
+
+/** Tells people which key it is, and "coffer ssh-keygen" as well. */
+const commentOf = ({ number }: PublicVersion, { name, mount }: Named): string =>
+  `coffer:${mount}/${name}:v${number}`;
+
+/** @throws `unsupported` */
+function recipientOf({ recipient }: PublicVersion): string {
+  if (recipient !== undefined) return recipient;
+  throw unsupported("others can't encrypt to keys of this type with age", {
+    field: FORMAT,
+    hint: 'make a key of another type: "coffer transit keys create --help" lists them',
+  });
+}
+
+const FORMS: Readonly<Record<string, Form>> = {
+  pem: { print: ({ key }) => spki(key, 'pem').toString() },
+  der: { binary: true, print: ({ key }) => Buffer.from(spki(key, 'der')).toString('base64') },
+  jwk: {
+    print: (version, { name }) =>
+      `${JSON.stringify({ ...version.key.export({ format: 'jwk' }), kid: `${name}-v${version.number}` })}\n`,
+  },
+  ssh: { print: (version, named) => `${sshLine(version.key, commentOf(version, named))}\n` },
+  'allowed-signers': {
+    all: true,
+    print: (version, named) =>
+      `${allowedSignerLine(named.identity, version.key, version.createdAt, commentOf(version, named))}\n`,
+  },
+  minisign: { print: ({ key }) => printMinisignKey(key) },
+  age: { print: (version) => `${recipientOf(version)}\n` },
+};
+
+export const command: Command = {
+  arguments: [{ metavar: 'NAME', help: 'The named key.', required: true, offers: 'key' }],
+  options: [
+    taking(FORMAT, 'FORMAT', 'How public keys are printed.', {
+      fallback: 'pem',
+      choices: Object.keys(FORMS),
+    }),
+    taking(VERSION, 'N', 'The key version.', { fallback: 'the latest; of allowed-signers, all' }),
+    taking(IDENTITY, 'WHO', 'For whom the key signs, in allowed-signers.', {
+      fallback: 'the name of the key',
+    }),
+    ...outOptions,
+  ],
+  details:
+    'Lines of allowed-signers say from when on each version may sign. A list of them verifies signatures of every version, with "coffer ' +
+    'verify", "ssh-keygen -Y verify" and git.',
+  examples: [
+    ['coffer transit keys public release --format ssh', 'A line for authorized_keys, or for git'],
+    [
+      'coffer transit keys public release --format allowed-signers --identity release@example.com > allowed_signers',
+      'For "ssh-keygen -Y verify" and git',
+    ],
+    ['coffer transit keys public release --format minisign --out release.pub', 'For "minisign -V"'],
+    ['coffer transit keys public inbox --format age', 'For "age -r", and for --recipient'],
+  ],
+  async run(session, { arguments: [name = ''], options }) {
+    const format = textOption(options, FORMAT) ?? 'pem';
+    const form = Object.hasOwn(FORMS, format) ? FORMS[format] : undefined;
+    if (form === undefined) {
+      throw invalid(`"${format}" can't be right`, {
+        field: `--${FORMAT}`,
+        hint: `use one of ${Object.keys(FORMS).join(', ')}`,
+      });
+    }
+    const number = numberOption(options, VERSION, /^[1-9]\d{0,8}$/, 'give the number of a version');
+    const identity = textOption(options, IDENTITY) ?? name;
+    if (/[\s"]/.test(identity)) throw invalid('whoever signs is one word', { field: `--${IDENTITY}` });
+    const place = await outPlaceOf(session, options);
+    const versions = await publicVersions(await session.runner(), name);
+    const wanted = form.all && number === undefined ? versions : [versionOf(versions, number)];
+    const named = { name, mount: session.settings.mount, identity };
+    const data = { name, format, public_key: wanted.map((version) => form.print(version, named)).join('') };
+    const as = form.binary ? 'base64' : 'text';
+    await printResult(
+      session,
+      data,
+      { result: { member: 'public_key', as } },
+      { file: place, keepBase64: false },
+    );
+    return DONE;
+  },
+};

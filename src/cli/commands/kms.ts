@@ -1,0 +1,73 @@
+import { usualUses } from '../../doors/agent/agent-door.ts';
+import { DoorServer } from '../../doors/agent/door-server.ts';
+import { kms } from '../../doors/agent/kms/kms.ts';
+import { remoteDesk } from '../../doors/agent/remote-desk.ts';
+import { asCofferError, invalid } from '../../ground/errors.ts';
+import { Log } from '../../service/log.ts';
+import { makeWay } from '../../service/socket-file.ts';
+import { checkKey } from '../agent/check-key.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { textOption } from '../given.ts';
+
+const SOCKET = 'socket';
+const KEY = 'key';
+
+/** The errors that come again until somebody does something about the command line. */
+const LASTING: ReadonlySet<string> = new Set(['invalid', 'unsupported', 'not-found']);
+
+/** The plugin that the API server of Kubernetes asks for its secrets. */
+export const command: Command = {
+  arguments: [],
+  options: [
+    {
+      flag: SOCKET,
+      takes: 'value',
+      metavar: 'PATH',
+      help: 'Where the API server looks for it.',
+      offers: 'file',
+    },
+    { flag: KEY, takes: 'value', metavar: 'NAME', help: 'The named key to encrypt with.', offers: 'key' },
+  ],
+  details:
+    'Kubernetes encrypts its secrets with a key of the store, or of a server (--address). The key id follows the version of the key: ' +
+    'after "transit keys rotate" the API server takes the new one within a minute. While the store or the server is locked it says so, and goes on ' +
+    'by itself when it is not any more. Ends on SIGINT, SIGTERM and SIGHUP.',
+  examples: [
+    ['coffer kms --socket /run/coffer/kms.sock --key cluster', 'With a store that opens by itself'],
+    [
+      'coffer kms --socket /run/coffer/kms.sock --key cluster --address unix:/run/coffer.sock',
+      'With a server on this machine',
+    ],
+  ],
+  async run(session, { options }) {
+    const socket = required(textOption(options, SOCKET), SOCKET);
+    const key = required(textOption(options, KEY), KEY);
+    const { mount } = session.settings;
+    const log = new Log((line) => session.streams.err.write(`${line}\n`));
+    const runner = await session.runner();
+    try {
+      await checkKey(runner, [kms], key);
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known === undefined || LASTING.has(known.kind)) throw error;
+      log.warn('the key can not be used yet', { reason: known.message });
+    }
+    const offer = { mount, key, uses: usualUses(kms), confirm: false };
+    const defect = (error: unknown): void => log.defect('a request failed', error);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    await makeWay(socket);
+    const desk = remoteDesk(kms, [offer], runner, { ask: undefined, defect });
+    const door = await DoorServer.open(kms, desk, { socket });
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end());
+    session.streams.out.write(`unix://${socket}\n`);
+    await ended;
+    door.close();
+    return DONE;
+  },
+};
+
+function required(value: string | undefined, flag: string): string {
+  if (value !== undefined) return value;
+  throw invalid(`--${flag} is missing`, { field: `--${flag}` });
+}

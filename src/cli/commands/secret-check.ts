@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { CofferError, invalid } from '../../ground/errors.ts';
+import { lineCounter } from '../../secret-files/format.ts';
+import type { Rule } from '../../secret-files/rules.ts';
+import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
+import type { Command } from '../command.ts';
+import { FAILED } from '../exit-codes.ts';
+import { switching } from '../parse/everywhere.ts';
+import { Files, formatIn, formatOption, manyFiles, Outcomes } from '../secret-files/files.ts';
+import {
+  contentsOf,
+  filesBelow,
+  indexedFilesNamed,
+  liesBelow,
+  stagedFiles,
+  workingTree,
+} from '../secret-files/git.ts';
+import { Rulebook, readIfThere } from '../secret-files/rulebook.ts';
+import { parsedFile } from '../secret-files/secret-file.ts';
+import type { ReadFile } from '../secret-files/transform.ts';
+import type { Session } from '../session.ts';
+import { printResult } from '../terminal/output.ts';
+import { visible } from '../terminal/visible.ts';
+
+const STAGED = 'staged';
+
+export const command: Command = {
+  arguments: [
+    {
+      ...manyFiles,
+      required: false,
+      help: 'Files; without any, all that .coffer.yaml is about, here and below.',
+    },
+  ],
+  options: [switching(STAGED, 'Look at what the next commit of git would take.'), formatOption],
+  details:
+    'Prints FILE:LINE:NAME of each value that should be encrypted and is not; the exit code is 1 then. Whether the others can be ' +
+    'decrypted is not looked at: no key and no store is needed.',
+  examples: [
+    ['coffer secrets check', 'In a pipeline'],
+    ['coffer secrets check --staged', 'In a hook, before each commit'],
+  ],
+  isVerdict: true,
+  async run(session, { arguments: paths, options }) {
+    if (options.has(STAGED) && paths.length > 0) {
+      throw invalid('FILE and --staged exclude each other', { hint: 'give one of them' });
+    }
+    const outcomes = new Outcomes(session);
+    const findings: Finding[] = [];
+    const look = (file: ReadFile & { readonly rule: Rule | undefined }): void => {
+      findings.push(...findingsIn(file));
+    };
+    if (options.has(STAGED)) {
+      await outcomes.each([...(await staged())], async ({ path, content, rule }) => {
+        if (content instanceof CofferError) throw content;
+        look({ ...(await parsedFile(path, content, formatIn(options) ?? rule.format)), rule });
+      });
+    } else {
+      const files = new Files(options);
+      const named = paths.length > 0 ? paths : await ruledFiles();
+      await outcomes.each(named, async (path) => look(await files.open(path)));
+    }
+    await report(session, findings);
+    return findings.length > 0 ? FAILED : outcomes.exitCode;
+  },
+};
+
+interface Finding {
+  readonly file: string;
+  readonly line: number;
+  readonly name: string;
+}
+
+function findingsIn({
+  path,
+  file,
+  rule,
+}: ReadFile & { readonly rule: Rule | undefined }): readonly Finding[] {
+  const lineOf = lineCounter(file.text);
+  return file.places
+    .filter((place) => place.sealed === undefined && isSecret(place, rule))
+    .map(({ name, start }) => ({ file: path, line: lineOf(start), name }));
+}
+
+/** The files that the rules are about. @throws `invalid` where there are no rules. */
+async function ruledFiles(): Promise<readonly string[]> {
+  const rulebook = new Rulebook();
+  const top = (await rulebook.rulesOf(resolve('.')))?.directory;
+  if (top === undefined) {
+    throw invalid(`there is no ${RULES_NAME} here or above`, { hint: 'write one, or name the files' });
+  }
+  const ruled: string[] = [];
+  for (const path of filesBelow(top)) {
+    const absolute = join(top, path);
+    if ((await rulebook.ruleFor(absolute)) === undefined || !existsSync(absolute)) continue;
+    // What a link leads to outside is nothing that is committed, and not for the log of a pipeline.
+    if (liesBelow(top, absolute)) ruled.push(relative('.', absolute));
+  }
+  return ruled;
+}
+
+interface Staged {
+  readonly path: string;
+  readonly rule: Rule;
+  readonly content: Buffer | CofferError;
+}
+
+/** What the next commit takes of the files that the rules are about: by the rules that it takes, else by those that lie there. */
+async function staged(): Promise<readonly Staged[]> {
+  const top = workingTree('.', 'leave --staged out, or name the files');
+  const contents = new Map<string, Buffer>();
+  for (const [{ path }, content] of contentsOf(top, indexedFilesNamed(top, RULES_NAME))) {
+    if (content instanceof CofferError) throw content;
+    contents.set(join(top, path), content);
+  }
+  const rulebook = new Rulebook((path) => contents.get(path) ?? readIfThere(path));
+  const rules = new Map<string, Rule>();
+  const files = stagedFiles(top);
+  for (const { path } of files) {
+    const rule = await rulebook.ruleFor(join(top, path));
+    if (rule !== undefined) rules.set(path, rule);
+  }
+  const found: Staged[] = [];
+  for (const [{ path }, content] of contentsOf(
+    top,
+    files.filter((file) => rules.has(file.path)),
+  )) {
+    found.push({ path, content, rule: rules.get(path) as Rule });
+  }
+  return found;
+}
+
+async function report(session: Session, findings: readonly Finding[]): Promise<void> {
+  const lines = () => findings.map(({ file, line, name }) => visible(`${file}:${line}:${name}`));
+  if (findings.length > 0 || session.settings.format === 'json') {
+    await printResult(
+      session,
+      { findings },
+      session.settings.format === 'json' ? {} : { lines, result: LINES },
+    );
+  }
+  if (findings.length === 0) return;
+  const what = findings.length === 1 ? 'a value' : `${findings.length} values`;
+  session.fail(`${what} should be encrypted (coffer secrets encrypt FILE)`);
+}
+
+const LINES = { member: 'findings', as: 'lines' } as const;

@@ -1,0 +1,162 @@
+import { dirname, isAbsolute, join } from 'node:path';
+import { invalid, notFound } from '../../ground/errors.ts';
+import { lineAt, type Place, placeOf, type SecretFile } from '../../secret-files/format.ts';
+import { formatOf, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
+import { valuesIn } from '../../secret-files/value.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { readStandardInput } from '../files/input.ts';
+import { outPlaceOf } from '../files/out-file.ts';
+import { textOption } from '../given.ts';
+import { takingFile } from '../parse/everywhere.ts';
+import { IN, outOptions } from '../parse/operation-spec.ts';
+import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
+import { parsedFile, textOf } from '../secret-files/secret-file.ts';
+import { openFiles, type ReadFile } from '../secret-files/transform.ts';
+import type { Session } from '../session.ts';
+
+/** @see docs/decisions/0147 */
+const REFERENCE = /\{\{\s*coffer:([^#{}\r\n]+)#([^{}\r\n]+?)\s*\}\}/g;
+
+export const command: Command = {
+  arguments: [],
+  options: [takingFile(IN, 'The text; else standard input.'), formatOption, ...outOptions],
+  details:
+    'Prints a text with each {{ coffer:FILE#NAME }} replaced by that value of that file, which is looked for from where the text ' +
+    'lies; the value comes as it is, without quotes. If the text itself is a .env, YAML or JSON, its own encrypted values come back as they ' +
+    'were written. Elsewhere a ciphertext has no name to be bound to, and is refused.',
+  examples: [
+    ['coffer secrets inject --in nginx.conf.tpl --out nginx.conf', 'A template'],
+    [
+      'coffer secrets inject --in prod.yaml | kubectl apply -f -',
+      'A file, without decrypting it on the disk',
+    ],
+  ],
+  async run(session, { options }) {
+    const out = await outPlaceOf(session, options);
+    const path = textOption(options, IN);
+    const named = path === undefined || path === '-' ? undefined : path;
+    const shown = named ?? 'standard input';
+    const bytes = named === undefined ? readStandardInput(session) : readFileWhole(named, IN, MAX_FILE_BYTES);
+    const format = formatIn(options) ?? (named === undefined ? undefined : formatOf(named));
+    const text = textOf(shown, bytes);
+    const own = format === undefined ? undefined : await parsedFile(shown, bytes, format);
+    if (own === undefined) refuseBareValues(shown, text);
+    const references = referencesIn(text, shown, dirname(named ?? '.'));
+    const outcomes = new Outcomes(session);
+    const files = await readAll(outcomes, new Files(new Map()), references);
+    const replacements = [
+      ...(await valuesOf(session, outcomes, references, files)),
+      ...(own === undefined ? [] : await ownValues(session, outcomes, own)),
+    ];
+    if (outcomes.exitCode !== DONE) return outcomes.exitCode;
+    await printExactly(session, out, 'text', replaced(text, replacements));
+    return DONE;
+  },
+};
+
+/** What is to stand where something else stands in the text. */
+interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+interface Reference extends Omit<Replacement, 'text'> {
+  readonly file: string;
+  readonly name: string;
+  /** How errors say where it stands. */
+  readonly where: string;
+}
+
+const referencesIn = (text: string, shown: string, directory: string): readonly Reference[] =>
+  [...text.matchAll(REFERENCE)].map(({ index, 0: whole, 1: file = '', 2: name = '' }) => ({
+    start: index,
+    end: index + whole.length,
+    file: isAbsolute(file) ? file : join(directory, file),
+    name,
+    where: `${shown}:${lineAt(text, index)}`,
+  }));
+
+/** @throws `invalid` for a ciphertext in a text without names. */
+function refuseBareValues(shown: string, text: string): void {
+  for (const { start } of valuesIn(text)) {
+    throw invalid(`${shown}:${lineAt(text, start)}: this ciphertext has no name to be bound to`, {
+      hint: 'refer to it with {{ coffer:FILE#NAME }}, or say --format if the text is a .env, YAML or JSON',
+    });
+  }
+}
+
+type ReadFiles = ReadonlyMap<string, ReadFile>;
+
+/** Each file that is referred to, once. */
+async function readAll(
+  outcomes: Outcomes,
+  files: Files,
+  references: readonly Reference[],
+): Promise<ReadFiles> {
+  const paths = [...new Set(references.map(({ file }) => file))];
+  return new Map(await outcomes.each(paths, async (path) => [path, await files.open(path)] as const));
+}
+
+async function valuesOf(
+  session: Session,
+  outcomes: Outcomes,
+  references: readonly Reference[],
+  files: ReadFiles,
+): Promise<readonly Replacement[]> {
+  const wanted = new Map<Reference, Place>();
+  for (const reference of references) {
+    const read = files.get(reference.file);
+    const place = read && placeOf(read.file, reference.name);
+    if (place !== undefined) wanted.set(reference, place);
+    else if (read !== undefined) {
+      outcomes.failed(notFound(`${reference.where}: ${reference.file} has no value ${reference.name}`));
+    }
+  }
+  const places = new Set(wanted.values());
+  const opened = await openAll(session, outcomes, [...files.values()], (place) => places.has(place));
+  return [...wanted].flatMap(([{ start, end, file }, place]) => {
+    const before = files.get(file)?.file.places ?? [];
+    const value = opened.get(file)?.places[before.indexOf(place)];
+    return value === undefined ? [] : [{ start, end, text: value.text }];
+  });
+}
+
+async function ownValues(
+  session: Session,
+  outcomes: Outcomes,
+  own: ReadFile,
+): Promise<readonly Replacement[]> {
+  const opened = (await openAll(session, outcomes, [own])).get(own.path);
+  return own.file.places.flatMap(({ sealed, start, end }, index) => {
+    const source = opened?.places[index]?.source;
+    return sealed === undefined || source === undefined ? [] : [{ start, end, text: source }];
+  });
+}
+
+/** The files that could be opened, by their paths. */
+async function openAll(
+  session: Session,
+  outcomes: Outcomes,
+  files: readonly ReadFile[],
+  isMeant?: (place: Place) => boolean,
+): Promise<ReadonlyMap<string, SecretFile>> {
+  const opened = new Map<string, SecretFile>();
+  for (const [index, result] of (await openFiles(session, files, isMeant)).entries()) {
+    if ('errors' in result) for (const error of result.errors) outcomes.failed(error);
+    else opened.set(files[index]?.path ?? '', result.file);
+  }
+  return opened;
+}
+
+function replaced(text: string, replacements: readonly Replacement[]): string {
+  let result = '';
+  let at = 0;
+  for (const { start, end, text: value } of replacements.toSorted((one, other) => one.start - other.start)) {
+    result += text.slice(at, start) + value;
+    at = end;
+  }
+  return result + text.slice(at);
+}

@@ -1,0 +1,202 @@
+import { asCofferError, type CofferError, notFound } from '../../ground/errors.ts';
+import { type Place, pathOf, placeOf, type ScalarType } from '../../secret-files/format.ts';
+import { isSecret } from '../../secret-files/rules.ts';
+import { changedAlone, spliced } from '../../secret-files/splice.ts';
+import type { SealedValue } from '../../secret-files/value.ts';
+import type { ArgumentSpec, Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { inputText, MAX_INPUT_BYTES, openInput } from '../files/input.ts';
+import { outPlaceOf } from '../files/out-file.ts';
+import { type Given, textOption } from '../given.ts';
+import { takingFile } from '../parse/everywhere.ts';
+import { IN, outOptions } from '../parse/operation-spec.ts';
+import {
+  Files,
+  formatOption,
+  keyOption,
+  oneFile,
+  printExactly,
+  type RuledFile,
+} from '../secret-files/files.ts';
+import { replaceSecretFile } from '../secret-files/secret-file.ts';
+import { openFiles, type ReadFile, sealFiles } from '../secret-files/transform.ts';
+import type { Session } from '../session.ts';
+import { printDocument } from '../terminal/output.ts';
+
+const nameArgument: ArgumentSpec = {
+  metavar: 'NAME',
+  help: 'What the value is called: its name in a .env, else its keys with dots between, e.g. db.password or servers.0.key.',
+  required: true,
+};
+
+const VALUE = 'VALUE';
+
+export const get: Command = {
+  arguments: [oneFile, nameArgument],
+  options: [formatOption, ...outOptions],
+  details: 'Prints the value and nothing else, without the quotes that it has in the file.',
+  examples: [
+    ['coffer secrets get .env DATABASE_URL', 'One value of many'],
+    ['coffer secrets get prod.yaml tls.key --out tls.key', 'Into a file of its own'],
+  ],
+  async run(session, { arguments: [path = '', name = ''], options }) {
+    const out = await outPlaceOf(session, options);
+    const read = await new Files(options).open(path);
+    const place = found(read, name);
+    const text = place.sealed === undefined ? place.text : (await opened(session, read, place)).text;
+    await printExactly(session, out, 'value', text);
+    return DONE;
+  },
+};
+
+export const set: Command = {
+  arguments: [
+    oneFile,
+    nameArgument,
+    {
+      metavar: VALUE,
+      help: 'The value, a text; "-" or none: from standard input, or asked for.',
+      required: false,
+    },
+  ],
+  options: [takingFile(IN, 'Read the value from a file.'), keyOption, formatOption],
+  details:
+    'A value that is there is replaced, with the key it had; another one is added, with the parents it needs, to a new file where there is none. Others see an argument ' +
+    'in the list of processes: a secret is better typed when asked for, or piped in. One line end at its end does not count.',
+  examples: [
+    ['coffer secrets set .env API_TOKEN', 'Asks for the value'],
+    ['coffer secrets set prod.yaml tls.key --in tls.key', 'From a file'],
+    ['coffer transit random 32 | coffer secrets set prod.yaml session.secret', 'From another command'],
+  ],
+  async run(session, given) {
+    const {
+      arguments: [path = '', name = ''],
+      options,
+    } = given;
+    const files = new Files(options);
+    const read = await files.openOrNew(path);
+    const before = placeOf(read.file, name);
+    const isPlain =
+      options.get('key') === undefined && before?.sealed === undefined && staysPlain(read, name);
+    const key = isPlain ? undefined : files.keyFor(session, read, before?.sealed ?? keyOfOthers(read));
+    const value = await valueFor(session, given, name);
+    const type = before?.sealed === undefined ? before?.type : await typeOf(session, read, before);
+    const file = changed(read, name, value, before, type);
+    const place = placeOf(file, name);
+    if (place === undefined) throw new RangeError('what was set is not there');
+    if (key === undefined) session.say(`${name} is not encrypted: .coffer.yaml leaves it readable.`);
+    const [result] =
+      key === undefined ? [] : await sealFiles(session, [{ ...read, file, key, places: [place] }]);
+    await replaceSecretFile(read, result === undefined ? file.text : textOf(result));
+    session.remark(
+      read.stats === undefined
+        ? `Made ${path} with ${name}.`
+        : before === undefined
+          ? `Added ${name} to ${path}.`
+          : `Set ${name} in ${path}.`,
+    );
+    await printDocument(session, { file: path, name, added: before === undefined });
+    return DONE;
+  },
+};
+
+export const unset: Command = {
+  arguments: [oneFile, nameArgument],
+  options: [formatOption],
+  details: 'Takes a value out of the file, with its name. No key is needed.',
+  examples: [['coffer secrets unset .env OLD_TOKEN', 'The other lines stay as they are']],
+  async run(session, { arguments: [path = '', name = ''], options }) {
+    const read = await new Files(options).open(path);
+    const place = found(read, name);
+    const { text } = changedAlone(read.format, path, read.file, read.file.removed(place), name);
+    await replaceSecretFile(read, text);
+    session.remark(`Took ${name} out of ${path}.`);
+    await printDocument(session, { file: path, name });
+    return DONE;
+  },
+};
+
+/** @throws `not-found` */
+function found({ path, file }: ReadFile, name: string): Place {
+  const place = placeOf(file, name);
+  if (place !== undefined) return place;
+  const below = file.places.filter((other) => other.name.startsWith(`${name}.`)).map((other) => other.name);
+  const [example] = below;
+  throw notFound(`${path} has no value ${name}`, {
+    hint: example === undefined ? undefined : `there are values below it, such as ${example}`,
+  });
+}
+
+/** The place of one encrypted value in the file where it is decrypted. */
+async function opened(session: Session, read: ReadFile, place: Place): Promise<Place> {
+  const [result] = await openFiles(session, [read], (candidate) => candidate === place);
+  if (result === undefined) throw new RangeError('there is no result');
+  if ('errors' in result) throw result.errors[0];
+  const index = read.file.places.indexOf(place);
+  return result.file.places[index] as Place;
+}
+
+const textOf = (result: Awaited<ReturnType<typeof sealFiles>>[number]): string => {
+  if ('errors' in result) throw result.errors[0];
+  return result.file.text;
+};
+
+/** Whether a value of that name, which is there or not, is none that the rules want encrypted. */
+const staysPlain = ({ rule }: RuledFile, name: string): boolean =>
+  rule !== undefined && !isSecret({ path: pathOf(name), type: 'string', text: name }, rule);
+
+/** Where no rule says the key, another value of the file does. */
+const keyOfOthers = ({ rule, file }: RuledFile): SealedValue | undefined =>
+  rule === undefined ? file.places.find(({ sealed }) => sealed !== undefined)?.sealed : undefined;
+
+/** A value that can't be opened any more may still be replaced. */
+async function typeOf(session: Session, read: ReadFile, place: Place): Promise<ScalarType | undefined> {
+  try {
+    return (await opened(session, read, place)).type;
+  } catch (error) {
+    const known: CofferError | undefined = asCofferError(error);
+    if (known?.kind === 'inauthentic' || known?.kind === 'not-found') return undefined;
+    throw error;
+  }
+}
+
+/** The file with the value in it, not encrypted. What was no string stays none, if the new text can be read so. */
+function changed(
+  { format, path, file }: ReadFile,
+  name: string,
+  value: string,
+  before: Place | undefined,
+  type: ScalarType | undefined,
+) {
+  if (before === undefined) return changedAlone(format, path, file, file.added(name, value), name);
+  const withSource = (source: string) =>
+    changedAlone(format, path, file, spliced(file, new Map([[before, source]])), name);
+  if (type === 'number' || type === 'boolean') {
+    try {
+      const same = withSource(value);
+      const place = placeOf(same, name);
+      if (place?.type === type && place.source === value) return same;
+    } catch {
+      // It is a string then.
+    }
+  }
+  return withSource(file.written(before, value));
+}
+
+async function valueFor(
+  session: Session,
+  { arguments: [, , value], options }: Given,
+  name: string,
+): Promise<string> {
+  const file = textOption(options, IN);
+  const isAsked = value === undefined && file === undefined && session.streams.in.isTerminal;
+  if (isAsked && session.prompts.available()) return session.prompts.secret(`Value of ${name}`);
+  const source = { value, valueIsFile: false, file, label: VALUE, optional: false, onRequest: false };
+  const opened = openInput(session, source);
+  if (opened === undefined || Buffer.isBuffer(opened)) return inputText(opened ?? Buffer.alloc(0), VALUE);
+  try {
+    return inputText(opened.input.readAll(MAX_INPUT_BYTES), VALUE);
+  } finally {
+    opened.close();
+  }
+}

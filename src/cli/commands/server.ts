@@ -1,0 +1,115 @@
+import { invalid } from '../../ground/errors.ts';
+import type { Command } from '../command.ts';
+import { DONE, exitCodeOf, FAILED } from '../exit-codes.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { inputText, readStandardInput } from '../files/input.ts';
+import { textOption } from '../given.ts';
+import { switching, takingFile } from '../parse/everywhere.ts';
+import { IN } from '../parse/operation-spec.ts';
+import type { Session } from '../session.ts';
+import { printResult } from '../terminal/output.ts';
+
+/* What is done to a running server: a store that is not served has no seal. */
+
+/** @throws `invalid` when no server is named. */
+function requireServer(session: Session): void {
+  if (session.settings.address !== undefined) return;
+  throw invalid('only a server can be sealed and unsealed, and none is named', {
+    hint: 'give --address or set COFFER_ADDR',
+  });
+}
+
+interface SealState {
+  readonly sealed: boolean;
+  readonly progress?: number;
+  readonly t?: number;
+}
+
+export const seal: Command = {
+  arguments: [],
+  options: [],
+  details:
+    "The server forgets its key, and answers 503 until it is unsealed. Needs a token that may do it, or an administrator's.",
+  examples: [
+    ['coffer seal --address https://coffer.example.com:8200', 'Before the machine goes out of your hands'],
+  ],
+  async run(session) {
+    requireServer(session);
+    session.requireConsent();
+    const question = async () =>
+      `Seal ${session.settings.address}? It answers nobody until somebody unseals it.`;
+    if (!(await session.confirmed(question))) return FAILED;
+    const runner = await session.runner();
+    await runner.run('sys seal', {});
+    if (session.settings.format === 'json') await printResult(session, { sealed: true }, {});
+    session.say(`Sealed ${session.settings.address}.`);
+    return DONE;
+  },
+};
+
+const RESET = 'reset';
+const MAX_SECRET_BYTES = 1 << 20;
+
+export const unseal: Command = {
+  arguments: [],
+  options: [
+    {
+      ...takingFile(IN, 'Read the secret from a file.'),
+      fallback: 'a question on the terminal, or standard input',
+    },
+    { ...switching(RESET, 'Have the server forget the shares that it was given so far.'), excludes: [IN] },
+  ],
+  details:
+    'The secret is a master key, a passphrase, the text of a key file, or one recovery share: of those it takes several, one ' +
+    'call each. It is never an argument, which others on the machine can read.',
+  examples: [
+    ['coffer unseal --address https://coffer.example.com:8200', 'Ask for the secret'],
+    [
+      'coffer unseal --address unix:/run/coffer/coffer.sock --in share.txt',
+      'One recovery share, from a file',
+    ],
+  ],
+  async run(session, { options }) {
+    requireServer(session);
+    const asked = options.has(RESET)
+      ? { reset: true }
+      : { key: await secretOf(session, textOption(options, IN)) };
+    const runner = await session.runner();
+    const { data } = await runner.run('sys unseal', asked);
+    const state = data as SealState;
+    if (session.settings.format === 'json') await printResult(session, state, {});
+    session.say(sayingOf(state, options.has(RESET)));
+    return DONE;
+  },
+};
+
+async function secretOf(session: Session, file: string | undefined): Promise<string> {
+  if (file !== undefined && file !== '-') return inputText(readFileWhole(file, IN, MAX_SECRET_BYTES), IN);
+  if (!session.streams.in.isTerminal) return inputText(readStandardInput(session), 'the secret');
+  if (session.prompts.available()) return session.prompts.secret('Key, passphrase or recovery share');
+  throw invalid('there is nobody to ask for the secret', { hint: 'give it on standard input, or with --in' });
+}
+
+function sayingOf({ sealed, progress = 0, t = 0 }: SealState, isReset: boolean): string {
+  if (!sealed) return 'The server is unsealed.';
+  if (isReset) return 'The server has forgotten its shares.';
+  return `The server has ${progress} of ${t} recovery shares.`;
+}
+
+/** What a server that is sealed is asked to answer with, so that its answer can be read. */
+const READABLE = { sealedcode: 200, standbycode: 200, performancestandbycode: 200 };
+
+export const health: Command = {
+  arguments: [],
+  options: [],
+  details:
+    "Needs no token. The exit code is 0 when the server works, 4 when it is sealed, and 1 when it can't be reached or can't work.",
+  examples: [['coffer health --address http://127.0.0.1:8200 --quiet', 'In a check of a monitor']],
+  async run(session) {
+    requireServer(session);
+    const runner = await session.runner();
+    const { data } = await runner.run('sys health', READABLE);
+    await printResult(session, data, {});
+    return (data as SealState).sealed ? exitCodeOf.sealed : DONE;
+  },
+};

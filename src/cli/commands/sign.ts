@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { utf8 } from '../../ground/bytes.ts';
+import { invalid } from '../../ground/errors.ts';
+import { isInside, printManifest } from '../../signatures/manifest.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { FileHasher, STANDARD } from '../files/hashed-files.ts';
+import { mayReplace, openOutFile } from '../files/out-file.ts';
+import { type Given, numberOption, textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
+import { FORCE, forceOption } from '../parse/operation-spec.ts';
+import type { Session } from '../session.ts';
+import { FORMATS, type SignatureFormat } from '../signatures/formats.ts';
+import { type Signer, signerOf } from '../signatures/named-keys.ts';
+import { printDocument } from '../terminal/output.ts';
+
+const FILES = 'FILE';
+const KEY = 'key';
+const FORMAT = 'format';
+const NAMESPACE = 'namespace';
+const COMMENT = 'comment';
+const MANIFEST = 'manifest';
+const KEY_VERSION = 'key-version';
+const DEFAULT_NAMESPACE = 'file';
+
+/** A signature is for others to read. */
+const PUBLIC_MODE = 0o666;
+
+export const command: Command = {
+  arguments: [
+    {
+      metavar: FILES,
+      help: 'What to sign; - is standard input.',
+      required: true,
+      many: true,
+      offers: 'file',
+    },
+  ],
+  options: [
+    taking(KEY, 'NAME', 'The named key.', { offers: 'key' }),
+    taking(FORMAT, 'FORMAT', 'ssh: for ssh-keygen -Y verify; minisign: for minisign -V.', {
+      fallback: 'ssh',
+      choices: Object.keys(FORMATS),
+    }),
+    taking(NAMESPACE, 'NS', 'ssh: what the signature is for; whoever verifies it says the same.', {
+      fallback: DEFAULT_NAMESPACE,
+    }),
+    taking(COMMENT, 'TEXT', 'minisign: the comment that is signed, too.', { fallback: 'time and file name' }),
+    taking(
+      MANIFEST,
+      'FILE',
+      'Write a list of the SHA-256 sums, as sha256sum does, and sign that one alone. It is not on itself.',
+      {
+        offers: 'file',
+      },
+    ),
+    taking(KEY_VERSION, 'N', 'Key version to use.', { fallback: 'the latest' }),
+    forceOption,
+  ],
+  details:
+    'The signature lies beside the file, as FILE.sig or FILE.minisig, and needs no Coffer to be verified. Files of any size; only their ' +
+    'hashes travel to a server.',
+  examples: [
+    ['coffer sign app.tar.gz --key release', 'Writes app.tar.gz.sig, for "ssh-keygen -Y verify"'],
+    [
+      'coffer sign dist/* --key release --manifest dist/SHA256SUMS',
+      'One signature over the sums of all files',
+    ],
+    [
+      'coffer sign app.tar.gz --key release --format minisign',
+      'Writes app.tar.gz.minisig, for "minisign -V"',
+    ],
+  ],
+  async run(session, given) {
+    const plan = planOf(given);
+    const hasher = new FileHasher(session, plan.files, FILES);
+    try {
+      const replace = await mayReplace(session, plan.results, given.options.has(FORCE));
+      const signer = await signerOf(await session.runner(), plan.key, plan.version);
+      plan.format.requireKey(signer);
+      const signed = await (plan.manifest === undefined
+        ? signFiles(session, plan, hasher, signer, replace)
+        : signManifest(plan, plan.manifest, hasher, signer, replace));
+      hasher.end();
+      await printDocument(session, { files: signed, key_version: signer.version.number });
+      for (const { file, signature } of signed) session.remark(`Signed ${file}: ${signature}`);
+      return DONE;
+    } finally {
+      hasher.end();
+    }
+  },
+};
+
+interface Plan {
+  readonly files: readonly string[];
+  readonly key: string;
+  readonly version: number | undefined;
+  readonly format: SignatureFormat;
+  readonly namespace: string;
+  readonly comment: string | undefined;
+  readonly manifest: string | undefined;
+  /** What will be written. */
+  readonly results: readonly string[];
+}
+
+interface SignedFile {
+  readonly file: string;
+  readonly signature: string;
+}
+
+/** Everything that can be judged before anything is read or unlocked. */
+function planOf({ arguments: files, options }: Given): Plan {
+  const key = textOption(options, KEY);
+  if (key === undefined) throw invalid('--key is missing', { hint: 'name the key that signs' });
+  const name = textOption(options, FORMAT) ?? 'ssh';
+  const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
+  if (format === undefined)
+    throw invalid(`"${name}" can't be right`, { field: `--${FORMAT}`, hint: 'use ssh or minisign' });
+  const manifest = textOption(options, MANIFEST);
+  const comment = textOption(options, COMMENT);
+  if (comment !== undefined && /[\r\n]/.test(comment)) {
+    throw invalid('a comment has one line', { field: `--${COMMENT}` });
+  }
+  if (manifest !== undefined && files.includes(STANDARD)) {
+    throw invalid('standard input has no name for the list', { field: `--${MANIFEST}` });
+  }
+  if (files.filter((file) => file === STANDARD).length > 1)
+    throw invalid('standard input is there once', { field: FILES });
+  const wanted = filesToSign(files, manifest);
+  const signed = manifest === undefined ? wanted.filter((file) => file !== STANDARD) : [manifest];
+  return {
+    files: wanted,
+    key,
+    version: numberOption(options, KEY_VERSION, /^[1-9]\d{0,8}$/, 'give the number of a version'),
+    format,
+    namespace: textOption(options, NAMESPACE) ?? DEFAULT_NAMESPACE,
+    comment,
+    manifest,
+    results: [
+      ...(manifest === undefined ? [] : [manifest]),
+      ...signed.map((file) => `${file}${format.ending}`),
+    ],
+  };
+}
+
+/** Each file once. A list is not on itself: "dist/*" names it the second time. */
+function filesToSign(files: readonly string[], manifest: string | undefined): readonly string[] {
+  const own = Object.values(FORMATS).map(({ ending }) => `${manifest}${ending}`);
+  const left = new Set(manifest === undefined ? [] : [manifest, ...own].map((path) => resolve(path)));
+  const wanted = files.filter((file) => {
+    const place = resolve(file);
+    if (file !== STANDARD && left.has(place)) return false;
+    left.add(place);
+    return true;
+  });
+  if (wanted.length > 0) return wanted;
+  throw invalid('a list has other files than itself', { field: `--${MANIFEST}` });
+}
+
+async function signFiles(
+  session: Session,
+  plan: Plan,
+  hasher: FileHasher,
+  signer: Signer,
+  replace: boolean,
+): Promise<readonly SignedFile[]> {
+  const signed: SignedFile[] = [];
+  for (const file of plan.files) {
+    const text = await signatureOf(plan, signer, file, await hasher.hash(file, plan.format.hash, FILES));
+    if (file === STANDARD) {
+      session.streams.out.write(text);
+      continue;
+    }
+    signed.push({ file, signature: await write(`${file}${plan.format.ending}`, text, replace) });
+  }
+  return signed;
+}
+
+async function signManifest(
+  plan: Plan,
+  manifest: string,
+  hasher: FileHasher,
+  signer: Signer,
+  replace: boolean,
+): Promise<readonly SignedFile[]> {
+  const sums = [];
+  for (const file of plan.files) {
+    const name = nameIn(manifest, file);
+    sums.push({ sha256: (await hasher.hash(file, 'sha256', FILES)).toString('hex'), name });
+  }
+  const list = utf8(printManifest(sums));
+  const text = await signatureOf(plan, signer, manifest, createHash(plan.format.hash).update(list).digest());
+  await write(manifest, list, replace);
+  return [{ file: manifest, signature: await write(`${manifest}${plan.format.ending}`, text, replace) }];
+}
+
+const signatureOf = (plan: Plan, signer: Signer, file: string, digest: Buffer): Promise<string> =>
+  plan.format.sign(signer, digest, {
+    fileName: basename(file),
+    namespace: plan.namespace,
+    comment: plan.comment,
+    at: Math.floor(Date.now() / 1000),
+  });
+
+/** What a file is called in the list: seen from the directory of the list, so that `sha256sum -c` finds it there. */
+function nameIn(manifest: string, file: string): string {
+  const name = relative(dirname(resolve(manifest)), resolve(file))
+    .split(sep)
+    .join('/');
+  if (isInside(name) && name !== '') return name;
+  throw invalid(`${file} is outside of the directory of the list`, {
+    field: `--${MANIFEST}`,
+    hint: 'put the list where all files are below it',
+  });
+}
+
+async function write(path: string, content: string | Uint8Array, replace: boolean): Promise<string> {
+  const out = openOutFile({ path, replace, mode: PUBLIC_MODE });
+  try {
+    out.write(content);
+    await out.commit();
+    return path;
+  } finally {
+    out.abort();
+  }
+}

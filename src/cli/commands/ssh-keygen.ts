@@ -1,0 +1,198 @@
+import { createHash, type KeyObject } from 'node:crypto';
+import { invalid, unsupported } from '../../ground/errors.ts';
+import {
+  type AllowedSigner,
+  maySign,
+  parseAllowedSigners,
+  parseSshTime,
+  principalsOf,
+  signerKey,
+} from '../../signatures/allowed-signers.ts';
+import { parseRevokedKeys, parseSshLine, sshFingerprint } from '../../signatures/ssh-key.ts';
+import { parseSshSignature, type SshSignature, verifySshSignature } from '../../signatures/ssh-signature.ts';
+import type { Command, OptionSpec } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { inputText, MAX_INPUT_BYTES, readShortText } from '../files/input.ts';
+import { openOutFile } from '../files/out-file.ts';
+import { type Given, textOption } from '../given.ts';
+import type { Session } from '../session.ts';
+import { FORMATS } from '../signatures/formats.ts';
+import { signerOf } from '../signatures/named-keys.ts';
+
+/*
+ * What git asks of the program that `gpg.ssh.program` names: the part of ssh-keygen(1) that signs and verifies, with keys of
+ * the store in place of files. Output, options and exit code are those of ssh-keygen, which git reads.
+ */
+
+const REFUSED = 255;
+const MAX_TEXT_BYTES = 1 << 24;
+const MAX_WARNINGS = 10;
+/** How OpenSSH's binary lists of revoked keys begin (its PROTOCOL.krl). */
+const KRL = 'SSHKRL\n\0';
+
+const short = (letter: string, flag: string, help: string): OptionSpec => ({
+  flag,
+  short: letter,
+  takes: 'value',
+  metavar: flag.toUpperCase(),
+  help,
+});
+
+export const command: Command = {
+  arguments: [{ metavar: 'FILE', help: 'What to sign.', required: false, offers: 'file' }],
+  options: [
+    short('Y', 'action', 'sign, verify, find-principals or check-novalidate.'),
+    short('n', 'namespace', 'What the signature is for.'),
+    short(
+      'f',
+      'file',
+      'sign: the line of "coffer transit keys public --format ssh"; else the allowed signers.',
+    ),
+    short('s', 'signature', 'The signature.'),
+    short('I', 'identity', 'Whose signature it has to be.'),
+    short('r', 'revoked', 'Public keys that nothing is accepted from, one a line.'),
+    short('O', 'setting', 'verify-time=TIME: when it was signed.'),
+    {
+      flag: 'agent',
+      short: 'U',
+      takes: 'nothing',
+      help: 'Taken and not needed: no private key is in a file.',
+    },
+  ],
+  examples: [
+    ['git config gpg.ssh.program coffer-ssh-keygen', 'A program that runs "coffer ssh-keygen" for git'],
+  ],
+  async run(session, given) {
+    const action = textOption(given.options, 'action') ?? '';
+    const run = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+    if (run === undefined) {
+      throw unsupported(`ssh-keygen -Y ${action} is not done here`, { hint: 'use OpenSSH for it' });
+    }
+    return run(session, given);
+  },
+};
+
+const ACTIONS: Readonly<Record<string, (session: Session, given: Given) => number | Promise<number>>> = {
+  sign,
+  verify(session, given) {
+    const identity = required(given, 'identity');
+    const signature = signatureOf(given);
+    const { key } = signature;
+    const question = { key: signerKey(key), namespace: signature.namespace, at: timeOf(given) };
+    const isAllowed =
+      signersOf(session, given).some((signer) => maySign(signer, identity, question)) &&
+      !isRevoked(given, key);
+    if (!isAllowed || !holds(session, given, signature)) return refused(session);
+    say(session, `Good "${signature.namespace}" signature for ${identity} with ${kindOf(signature)}`);
+    return DONE;
+  },
+  'find-principals'(session, given) {
+    const { key } = signatureOf(given);
+    const found = principalsOf(signersOf(session, given), { key: signerKey(key), at: timeOf(given) });
+    if (found.length === 0) return refused(session, 'No principal matched.');
+    for (const principals of found) say(session, principals);
+    return DONE;
+  },
+  'check-novalidate'(session, given) {
+    const signature = signatureOf(given);
+    if (!holds(session, given, signature)) return refused(session);
+    say(session, `Good "${signature.namespace}" signature with ${kindOf(signature)}`);
+    return DONE;
+  },
+};
+
+/** The comment that `transit keys public --format ssh` writes. */
+const COMMENT = /^coffer:(\S+)\/([^/\s]+):v(\d+)$/;
+
+async function sign(session: Session, given: Given): Promise<number> {
+  const [file] = given.arguments;
+  if (file === undefined) throw invalid('there is no file to sign', { field: 'FILE' });
+  const line = parseSshLine(textOf(required(given, 'file'), 'file'));
+  const [, mount, name, version] = COMMENT.exec(line?.comment ?? '') ?? [];
+  if (line === undefined || mount === undefined || name === undefined) {
+    throw invalid('this is not the public half of a named key', {
+      field: 'file',
+      hint: 'give git what "coffer transit keys public NAME --format ssh" prints as user.signingKey',
+    });
+  }
+  const signer = await signerOf(await session.runner(), name, Number(version), mount);
+  if (!signer.version.key.equals(line.key)) {
+    throw invalid(`${name} has another public half in version ${version}`, { field: 'file' });
+  }
+  const format = FORMATS['ssh'];
+  if (format === undefined) throw unsupported('there is no such format');
+  const digest = createHash(format.hash)
+    .update(readFileWhole(file, 'FILE', MAX_INPUT_BYTES))
+    .digest();
+  const about = { fileName: file, namespace: required(given, 'namespace'), comment: undefined, at: 0 };
+  const out = openOutFile({ path: `${file}${format.ending}`, replace: true });
+  try {
+    out.write(await format.sign(signer, digest, about));
+    await out.commit();
+  } finally {
+    out.abort();
+  }
+  return DONE;
+}
+
+function required({ options }: Given, flag: string): string {
+  const text = textOption(options, flag);
+  if (text === undefined) throw invalid(`--${flag} is missing`);
+  return text;
+}
+
+const textOf = (path: string, field: string): string => readShortText(path, field, MAX_TEXT_BYTES);
+
+const signatureOf = (given: Given): SshSignature =>
+  parseSshSignature(textOf(required(given, 'signature'), 'signature'));
+
+function signersOf(session: Session, given: Given): readonly AllowedSigner[] {
+  const { signers, broken } = parseAllowedSigners(textOf(required(given, 'file'), 'file'));
+  for (const { why } of broken.slice(0, MAX_WARNINGS)) session.warn(`allowed signers: ${why}`);
+  return signers;
+}
+
+/** Whether the list that git calls `gpg.ssh.revocationFile` has the key. */
+function isRevoked({ options }: Given, key: KeyObject): boolean {
+  const path = textOption(options, 'revoked');
+  if (path === undefined) return false;
+  const bytes = readFileWhole(path, 'revoked', MAX_TEXT_BYTES);
+  if (bytes.subarray(0, KRL.length).toString('latin1') === KRL) {
+    throw unsupported('key revocation lists in binary form are not read', {
+      field: 'revoked',
+      hint: 'give a file of public keys, one a line',
+    });
+  }
+  return parseRevokedKeys(inputText(bytes, 'revoked')).some((revoked) => revoked.equals(key));
+}
+
+/** Now, or the time that git knows of the commit. */
+function timeOf({ options }: Given): number {
+  const setting = textOption(options, 'setting');
+  const time = setting?.startsWith('verify-time=')
+    ? parseSshTime(setting.slice('verify-time='.length))
+    : Date.now();
+  if (time === undefined) throw invalid(`"${setting}" can't be right`, { field: '-O' });
+  return time;
+}
+
+/** Whether it is the signature of standard input, for the namespace that is wanted. */
+function holds(session: Session, given: Given, signature: SshSignature): boolean {
+  if (signature.namespace !== required(given, 'namespace')) return false;
+  const message = session.streams.in.readAll(MAX_INPUT_BYTES);
+  return verifySshSignature(signature, createHash(signature.hash).update(message).digest());
+}
+
+/** `ED25519 key SHA256:…`, the words of ssh-keygen. */
+function kindOf({ key, algorithm }: SshSignature): string {
+  const kind = algorithm.startsWith('rsa-') ? 'RSA' : algorithm.startsWith('ecdsa-') ? 'ECDSA' : 'ED25519';
+  return `${kind} key ${sshFingerprint(key)}`;
+}
+
+const say = (session: Session, line: string): void => session.streams.out.write(`${line}\n`);
+
+function refused(session: Session, why = 'Could not verify signature.'): number {
+  session.streams.err.write(`${why}\n`);
+  return REFUSED;
+}

@@ -1,0 +1,113 @@
+import { invalid } from '../../ground/errors.ts';
+import type { Operation, Runner } from '../../operations/declaration/operation.ts';
+import { counted, type ResourceDocument, type TagResource } from '../../operations/tags/documents.ts';
+import { attach as attachOperation, detach as detachOperation } from '../../operations/tags/relationships.ts';
+import { parseAnyIdentifier } from '../../tags/identifiers.ts';
+import type { Command } from '../command.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
+import type { Given } from '../given.ts';
+import { commandOf } from '../operation-command.ts';
+import { switching } from '../parse/everywhere.ts';
+import type { Session } from '../session.ts';
+import { type Choice, choiceOf, chosenWorkspaces, whereOptions } from '../tags/chosen.ts';
+import { carryOut, inCalls } from '../tags/in-calls.ts';
+import { organizationOf } from '../tags/surroundings.ts';
+import { printResult } from '../terminal/output.ts';
+
+/** `tags attach` and `tags detach`: on the workspaces that are named, or on all that fit a description. */
+
+const DRY_RUN = 'dry-run';
+const WORKSPACE = 'workspace';
+
+interface Bulk {
+  readonly path: readonly string[];
+  readonly summary: string;
+  readonly operation: Operation;
+  /** Whether a workspace has it already as it is to be. */
+  isDone(carries: boolean): boolean;
+  said(tag: string, workspaces: string): string;
+  readonly example: readonly [string, string];
+}
+
+function bulkCommand(bulk: Bulk): Command {
+  const plain = commandOf(bulk.path, bulk.summary, bulk.operation);
+  return {
+    ...plain,
+    options: [
+      ...plain.options.map((option) =>
+        option.flag === WORKSPACE ? { ...option, excludes: whereOptions.map(({ flag }) => flag) } : option,
+      ),
+      ...whereOptions,
+      switching(DRY_RUN, 'Print the names of the workspaces that would change, and change nothing.'),
+    ],
+    examples: [...plain.examples, bulk.example],
+    async run(session, given) {
+      const choice = choiceOf(given.options);
+      if (choice !== undefined) return onChosen(session, given, bulk, choice);
+      if (!given.options.has(DRY_RUN)) return plain.run(session, given);
+      throw invalid(`--${DRY_RUN} is for workspaces that are described`, {
+        hint: 'say which with --where-name, --where-tag, --any-tag or --no-tag',
+      });
+    },
+  };
+}
+
+async function onChosen(session: Session, given: Given, bulk: Bulk, choice: Choice): Promise<number> {
+  const [given_tag = ''] = given.arguments;
+  const organization = organizationOf(session);
+  const runner = await session.runner();
+  const { id, attributes } = await tagCalled(runner, organization, given_tag);
+  const { workspaces, isWhole } = await chosenWorkspaces(session, runner, organization, choice);
+  const changed = workspaces.filter(
+    (workspace) => !bulk.isDone(workspace.attributes['tag-names'].includes(attributes.name)),
+  );
+  const isDry = given.options.has(DRY_RUN);
+  if (!isDry) {
+    const pieces = inCalls(changed.map((workspace) => workspace.id)).map((data) => ({
+      count: data.length,
+      run: () => runner.run(bulk.operation, { tag_id: id, data }),
+    }));
+    await carryOut(session, 'workspaces', pieces);
+  }
+  const names = changed.map((workspace) => workspace.attributes.name);
+  if (isDry || session.settings.format !== undefined) {
+    await printResult(session, { tag: attributes.name, workspaces: names, done: !isDry }, SHAPE);
+  }
+  const others = workspaces.length - changed.length;
+  const rest = others === 0 ? '' : ` ${counted(others, 'workspace')} had it so already.`;
+  if (!isDry) session.say(`${bulk.said(attributes.name, counted(changed.length, 'workspace'))}${rest}`);
+  return isWhole ? DONE : FAILED;
+}
+
+const SHAPE = { result: { member: 'workspaces', as: 'lines' } } as const;
+
+async function tagCalled(runner: Runner, organization_name: string, tag: string): Promise<TagResource> {
+  const which =
+    parseAnyIdentifier(tag) === undefined ? { organization_name, tag_name: tag } : { tag_id: tag };
+  const { data } = await runner.run('tags show', which);
+  return (data as ResourceDocument<TagResource>).data;
+}
+
+export const attach = bulkCommand({
+  path: ['tags', 'attach'],
+  summary: 'Put a tag on workspaces',
+  operation: attachOperation,
+  isDone: (carries) => carries,
+  said: (tag, workspaces) => `Put ${tag} on ${workspaces}.`,
+  example: [
+    "coffer tags attach env:prod --where-name 'billing-*' --where-tag team:core --dry-run --org acme",
+    'the workspaces that would get it',
+  ],
+});
+
+export const detach = bulkCommand({
+  path: ['tags', 'detach'],
+  summary: 'Take a tag off workspaces',
+  operation: detachOperation,
+  isDone: (carries) => !carries,
+  said: (tag, workspaces) => `Took ${tag} off ${workspaces}.`,
+  example: [
+    "coffer tags detach env:test --where-name 'billing-*' --org acme",
+    'off every workspace whose name begins so',
+  ],
+});

@@ -1,0 +1,52 @@
+import { MOST_LINKED } from '../../operations/json-api/linkage.ts';
+import { counted, type TagResource } from '../../operations/tags/documents.ts';
+import { deletionQuestion, remove } from '../../operations/tags/tags.ts';
+import { foldCase } from '../../tags/names.ts';
+import { tagNotFound } from '../../tags/organization.ts';
+import type { Command } from '../command.ts';
+import { everyPage } from '../every-page.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
+import { commandOf } from '../operation-command.ts';
+import type { Session } from '../session.ts';
+import { carryOut, inCalls } from '../tags/in-calls.ts';
+import { organizationOf } from '../tags/surroundings.ts';
+import { printResult } from '../terminal/output.ts';
+
+const plain = commandOf(['tags', 'delete'], 'Delete tags from the pool and off every workspace', remove);
+
+/** As many as one call takes go at once; more of them in several calls. */
+export const command: Command = {
+  ...plain,
+  details: `Up to ${MOST_LINKED.toLocaleString('en')} tags are deleted together, or none of them. More go in several steps.`,
+  run: (session, given) =>
+    given.arguments.length > MOST_LINKED ? deleteMany(session, given.arguments) : plain.run(session, given),
+};
+
+/** The pool is read once, in place of asking for each tag: a name that it does not have is told before anything is deleted. */
+async function deleteMany(session: Session, given: readonly string[]): Promise<number> {
+  session.requireConsent();
+  const organization_name = organizationOf(session);
+  const runner = await session.runner();
+  const { document, isWhole } = await everyPage<TagResource>(session, runner, 'tags list', {
+    organization_name,
+  });
+  const known = new Map(document.data.map((tag) => [tag.attributes.name, tag]));
+  for (const tag of document.data) known.set(tag.id, tag);
+  const tags = new Set(
+    given.map((text) => {
+      const tag = known.get(text) ?? known.get(foldCase(text));
+      if (tag === undefined) throw tagNotFound(text);
+      return tag;
+    }),
+  );
+  if (!(await session.confirmed(async () => deletionQuestion([...tags])))) return FAILED;
+  const pieces = inCalls([...tags].map(({ id }) => id)).map((data) => ({
+    count: data.length,
+    run: () => runner.run(remove, { organization_name, data }),
+  }));
+  await carryOut(session, 'tags', pieces, 'name only those that "coffer tags list" still has');
+  // Whoever asked for a document gets one, as from a call that has nothing to tell.
+  if (session.settings.format === 'json') await printResult(session, {}, {});
+  session.remark(`Deleted ${counted(tags.size, 'tag')}.`);
+  return isWhole ? DONE : FAILED;
+}

@@ -1,0 +1,258 @@
+import { invalid } from '../../ground/errors.ts';
+import type { Runner } from '../../operations/declaration/operation.ts';
+import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-files/formats.ts';
+import type { FormatName, TagFile } from '../../tag-files/tag-file.ts';
+import { toTree } from '../../tag-files/tree.ts';
+import type { Command } from '../command.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { announceStandardInput, inputText } from '../files/input.ts';
+import { outPlaceOf } from '../files/out-file.ts';
+import { type Given, textOption, textsOption, variable } from '../given.ts';
+import { switching, taking } from '../parse/everywhere.ts';
+import { OUT, outOptions } from '../parse/operation-spec.ts';
+import type { Session } from '../session.ts';
+import { carryOutPlan } from '../tags/carry-out.ts';
+import { isEmpty, type Plan, type PlanOptions, planLines, planOf, planSummary } from '../tags/plan.ts';
+import { type Bound, organizationOf, readWhole, type Whole } from '../tags/surroundings.ts';
+import { printResult } from '../terminal/output.ts';
+
+/** `tags export`, `tags import` and `tags apply`: an organization's tags as a file. */
+
+const FORMAT = 'format';
+const DRY_RUN = 'dry-run';
+const PRUNE = 'prune';
+const OWNS = 'owns';
+const FROM = 'from';
+const FROM_ORG = 'from-org';
+const TFE = 'tfe';
+const STANDARD_INPUT = '-';
+/** What every organization has from the start. */
+const DEFAULT_PROJECT = 'Default Project';
+
+const formatOption = taking(FORMAT, 'FORMAT', 'The format of the file.', {
+  fallback: 'what the name of the file says',
+  choices: FORMAT_NAMES,
+});
+const dryRun = switching(DRY_RUN, 'Print the plan, and change nothing.');
+const fileArgument = {
+  metavar: 'FILE',
+  help: 'A file as "coffer tags export" writes it; "-" reads standard input.',
+  required: true,
+  offers: 'file',
+} as const;
+
+/** @throws `invalid` when nothing says it. */
+function formatFor(options: Given['options'], path: string | undefined, otherwise?: FormatName): FormatName {
+  const text = textOption(options, FORMAT);
+  const named = FORMAT_NAMES.find((name) => name === text);
+  if (text !== undefined && named === undefined) {
+    throw invalid(`"${text}" can't be right`, {
+      field: `--${FORMAT}`,
+      hint: `use one of ${FORMAT_NAMES.join(', ')}`,
+    });
+  }
+  const format = named ?? (path === undefined ? undefined : formatOf(path)) ?? otherwise;
+  if (format !== undefined) return format;
+  throw invalid(`the format of ${path ?? STANDARD_INPUT} is not known`, {
+    field: `--${FORMAT}`,
+    hint: `say which: ${FORMAT_NAMES.join(', ')}`,
+  });
+}
+
+export const exportTags: Command = {
+  arguments: [],
+  options: [{ ...formatOption, fallback: 'what --out says, else yaml' }, ...outOptions],
+  details: 'Everything as it was at one moment, also while others write.',
+  examples: [
+    ['coffer tags export --org acme > tags.yaml', 'Every tag, and every workspace with what it carries'],
+    ['coffer tags export --org acme --out tags.csv', 'For a spreadsheet'],
+  ],
+  async run(session, { options }) {
+    const format = formatFor(
+      options,
+      textOption(options, OUT),
+      session.settings.format === 'json' ? 'json' : 'yaml',
+    );
+    const organization = organizationOf(session);
+    const place = await outPlaceOf(session, options);
+    const { print } = await loadFormat(format);
+    const whole = await readWhole(session, await session.runner(), organization);
+    const content = fileOf(whole);
+    const shape = { lines: () => [print(content)], result: { member: '', as: 'text' } } as const;
+    await printResult(session, toTree(content), shape, { file: place, keepBase64: true });
+    return whole.isWhole ? DONE : FAILED;
+  },
+};
+
+function fileOf({ tags, workspaces, projects }: Whole): TagFile {
+  const isPlain = (project: Bound): boolean => project.name === DEFAULT_PROJECT && !project.bindings?.size;
+  const told = projects.filter((project) => !isPlain(project));
+  return {
+    tags: tags.map(({ attributes }) => attributes.name),
+    workspaces: new Map(
+      workspaces.map(({ name, tags: carried, bindings, project }) => [
+        name,
+        {
+          tags: carried,
+          ...(bindings?.size ? { bindings } : {}),
+          // Where there is no other one, nobody need hear of projects.
+          ...(told.length === 0 || project === undefined ? {} : { project }),
+        },
+      ]),
+    ),
+    ...(told.length === 0
+      ? {}
+      : { projects: new Map(told.map(({ name, bindings }) => [name, bindings ?? new Map()])) }),
+  };
+}
+
+export const importTags: Command = {
+  arguments: [{ ...fileArgument, required: false }],
+  options: [
+    formatOption,
+    taking(FROM, 'KIND', 'Read another server at --address in place of a file, into the local store.', {
+      choices: [TFE],
+    }),
+    taking(FROM_ORG, 'NAME', 'The organization there.', { fallback: 'of the same name' }),
+    dryRun,
+  ],
+  details:
+    'Makes the tags, workspaces and projects that are missing, and puts on workspaces what they lack. Nothing is taken off and nothing is deleted: ' +
+    'a second time it finds nothing to do. "coffer tags apply" takes off, too. With --from tfe the token is that of the other server: --token-file, ' +
+    'COFFER_TOKEN or TFE_TOKEN.',
+  examples: [
+    ['coffer tags import tags.csv --org acme', 'What a spreadsheet says'],
+    ['coffer tags import tags.yaml --dry-run --org acme', 'What would be added'],
+    [
+      'coffer tags import --from tfe --address https://app.example.com --token-file token --org acme',
+      'All of an organization of Terraform Enterprise',
+    ],
+  ],
+  async run(session, given) {
+    const { arguments: paths, options } = given;
+    const addsOnly = { addsOnly: true, prunes: false, owns: [] };
+    const from = textOption(options, FROM);
+    if (from === undefined) {
+      if (paths.length === 0)
+        throw invalid('FILE is missing', { hint: `name a file, or say --${FROM} ${TFE}` });
+      return withFile(session, given, addsOnly);
+    }
+    const { address } = session.settings;
+    if (from !== TFE || paths.length > 0 || address === undefined) {
+      throw invalid(`--${FROM} ${TFE} reads a server, so it needs --address and no FILE`, {
+        field: `--${FROM}`,
+      });
+    }
+    const organization = organizationOf(session);
+    const file = await fileFrom(session, address, textOption(options, FROM_ORG) ?? organization);
+    if (file === undefined) return FAILED;
+    const { openHere } = await import('../runner-here.ts');
+    const here = await openHere(session);
+    try {
+      return await carryOver(session, here, organization, file, { ...addsOnly, isDry: options.has(DRY_RUN) });
+    } finally {
+      here.close();
+    }
+  },
+};
+
+/** What another server has; undefined when it could not be had whole. */
+async function fileFrom(
+  session: Session,
+  address: string,
+  organization: string,
+): Promise<TagFile | undefined> {
+  const token = variable(session.environment, 'COFFER_TOKEN') ?? variable(session.environment, 'TFE_TOKEN');
+  const { openRemote } = await import('../runner-remote.ts');
+  const there = await openRemote(session.withVariables({ COFFER_TOKEN: token }), address);
+  try {
+    const whole = await readWhole(session, there, organization);
+    return whole.isWhole ? fileOf(whole) : undefined;
+  } finally {
+    there.close();
+  }
+}
+
+export const apply: Command = {
+  arguments: [fileArgument],
+  options: [
+    formatOption,
+    dryRun,
+    switching(PRUNE, 'Also delete the tags that the file does not name and no workspace carries.'),
+    {
+      flag: OWNS,
+      takes: 'values',
+      metavar: 'TAG',
+      help: 'Only these tags are the business of the file, such as env:*; all others are left as they are.',
+    },
+  ],
+  details:
+    'Each workspace of the file carries afterwards what the file says of it, no more and no less; workspaces that it does not name ' +
+    'stay as they are. The plan is printed first, and nothing is done until you agree or say --yes.',
+  examples: [
+    ['coffer tags apply tags.yaml --dry-run --org acme', 'The plan alone'],
+    ["coffer tags apply team.yaml --owns 'team:*' --yes --org acme", 'Beside other owners of tags'],
+  ],
+  run: (session, given) =>
+    withFile(session, given, {
+      addsOnly: false,
+      prunes: given.options.has(PRUNE),
+      owns: textsOption(given.options, OWNS),
+    }),
+};
+
+async function withFile(session: Session, given: Given, options: PlanOptions): Promise<number> {
+  const [path = ''] = given.arguments;
+  const organization = organizationOf(session);
+  const file = await readTagFile(session, given, path);
+  return carryOver(session, await session.runner(), organization, file, {
+    ...options,
+    isDry: given.options.has(DRY_RUN),
+  });
+}
+
+async function readTagFile(session: Session, { options }: Given, path: string): Promise<TagFile> {
+  const isStandard = path === STANDARD_INPUT;
+  const { parse } = await loadFormat(formatFor(options, isStandard ? undefined : path));
+  if (isStandard) announceStandardInput(session);
+  const bytes = isStandard
+    ? session.streams.in.readAll(MAX_FILE_BYTES)
+    : readFileWhole(path, 'FILE', MAX_FILE_BYTES);
+  return parse(inputText(bytes, path), isStandard ? 'standard input' : path);
+}
+
+const TO_DO = ['to add', 'to change', 'to remove'] as const;
+const ALL_DONE = ['added', 'changed', 'removed'] as const;
+
+/** Plans, shows the plan, asks where something goes, and does it. */
+async function carryOver(
+  session: Session,
+  runner: Runner,
+  organization: string,
+  file: TagFile,
+  options: PlanOptions & { readonly isDry: boolean },
+): Promise<number> {
+  const whole = await readWhole(session, runner, organization);
+  if (!whole.isWhole) return FAILED;
+  const plan = planOf(file, whole, options);
+  const asks = !options.addsOnly && !options.isDry && !isEmpty(plan);
+  if (options.isDry || asks || session.settings.format !== undefined) await printPlan(session, plan);
+  if (isEmpty(plan)) session.say('There is nothing to change.');
+  if (options.isDry || isEmpty(plan)) return DONE;
+  if (asks) session.requireConsent();
+  if (asks && !(await session.confirmed(async () => `Do this? ${planSummary(plan, TO_DO)}`))) return FAILED;
+  await carryOutPlan(session, runner, organization, whole, plan);
+  session.say(`Done: ${planSummary(plan, ALL_DONE)}`);
+  return DONE;
+}
+
+const printPlan = (session: Session, plan: Plan): Promise<boolean> =>
+  printResult(
+    session,
+    { ...plan, deletedTags: plan.deletedTags.map(({ attributes }) => attributes.name) },
+    {
+      result: { member: '', as: 'lines' },
+      lines: () => [...planLines(plan), `Plan: ${planSummary(plan, TO_DO)}`],
+    },
+  );

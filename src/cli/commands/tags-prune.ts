@@ -1,0 +1,82 @@
+import { invalid } from '../../ground/errors.ts';
+import { counted, type TagResource } from '../../operations/tags/documents.ts';
+import { anyOf } from '../../tags/wildcard.ts';
+import type { Command } from '../command.ts';
+import { everyPage } from '../every-page.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
+import { textsOption } from '../given.ts';
+import { switching } from '../parse/everywhere.ts';
+import { carryOut } from '../tags/in-calls.ts';
+import { organizationOf } from '../tags/surroundings.ts';
+import { deletingUnused } from '../tags/unused.ts';
+import { printResult } from '../terminal/output.ts';
+
+const UNUSED = 'unused';
+const MATCHING = 'matching';
+const DRY_RUN = 'dry-run';
+
+/** More than these are not told one by one. */
+const MAX_NAMED = 5;
+
+export const command: Command = {
+  arguments: [],
+  options: [
+    switching(UNUSED, 'The tags that no workspace carries. Nothing else is ever pruned.'),
+    {
+      flag: MATCHING,
+      takes: 'values',
+      metavar: 'NAME',
+      help: 'Of them only those of that name; * stands for anything.',
+    },
+    switching(DRY_RUN, 'Print the names of the tags that would go, and delete nothing.'),
+  ],
+  details:
+    'What is unused is looked up before the question, and once more when it is deleted: a tag that a workspace gets in the meantime stays.',
+  examples: [
+    ['coffer tags prune --unused --dry-run --org acme', 'Tags that no workspace carries'],
+    ["coffer tags prune --unused --matching 'tmp:*' --yes --org acme", 'Without a question, in a script'],
+  ],
+  async run(session, { options }) {
+    if (!options.has(UNUSED)) {
+      throw invalid(`--${UNUSED} is missing`, {
+        hint: 'it says what goes: the tags that no workspace carries',
+      });
+    }
+    const isDry = options.has(DRY_RUN);
+    if (!isDry) session.requireConsent();
+    const organization_name = organizationOf(session);
+    const runner = await session.runner();
+    const { document, isWhole } = await everyPage<TagResource>(session, runner, 'tags list', {
+      organization_name,
+    });
+    const patterns = textsOption(options, MATCHING);
+    const fits = anyOf(patterns);
+    const unused = document.data.filter(
+      ({ attributes }) =>
+        attributes['instance-count'] === 0 && (patterns.length === 0 || fits(attributes.name)),
+    );
+    const names = unused.map(({ attributes }) => attributes.name);
+    const deleted: string[] = [];
+    if (!isDry && names.length > 0) {
+      if (!(await session.confirmed(async () => question(names)))) return FAILED;
+      const onDeleted = (gone: readonly string[]) => deleted.push(...gone);
+      await carryOut(session, 'tags', deletingUnused(runner, organization_name, unused, onDeleted));
+    }
+    const shown = isDry ? names : deleted;
+    if (isDry || session.settings.format !== undefined) {
+      await printResult(session, { tags: shown, done: !isDry }, { result: { member: 'tags', as: 'lines' } });
+    }
+    const left = names.length - deleted.length;
+    const rest = left === 0 ? '' : ` ${counted(left, 'tag')} ${left === 1 ? 'is' : 'are'} no longer unused.`;
+    if (!isDry) session.say(`Deleted ${counted(deleted.length, 'tag')}.${rest}`);
+    return isWhole ? DONE : FAILED;
+  },
+};
+
+function question(names: readonly string[]): string {
+  const [first = '', ...others] = names;
+  if (others.length === 0) return `Delete ${first}, which no workspace carries?`;
+  const shown = names.slice(0, MAX_NAMED).join(', ');
+  const rest = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return `Delete ${names.length} tags that no workspace carries? ${shown}${rest}.`;
+}

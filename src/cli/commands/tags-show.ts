@@ -1,0 +1,72 @@
+import type { Table } from '../../operations/declaration/operation.ts';
+import {
+  counted,
+  type ResourceDocument,
+  type TagResource,
+  tagTable,
+  type WorkspaceResource,
+} from '../../operations/tags/documents.ts';
+import { show } from '../../operations/tags/tags.ts';
+import type { Command } from '../command.ts';
+import { everyPage } from '../every-page.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
+import { outPlaceOf } from '../files/out-file.ts';
+import { commandOf } from '../operation-command.ts';
+import { specOf } from '../parse/operation-spec.ts';
+import { rawValues } from '../parse/operation-values.ts';
+import { formatFor, printResult } from '../terminal/output.ts';
+
+/** Where a tag is used, beside the tag. */
+interface Shown extends ResourceDocument<TagResource> {
+  readonly included: readonly WorkspaceResource[];
+}
+
+const plain = commandOf(['tags', 'show'], 'Show a tag and where it is used', show);
+
+/** Names that fit into a few lines; `-o json` has them all. */
+const MOST_NAMED = 40;
+
+const table = ({ data, included }: Shown): Table => ({
+  ...tagTable({ data: [data] }),
+  summary: `${usedOn(included.map(({ attributes }) => attributes.name))}`,
+});
+
+function usedOn(names: readonly string[]): string {
+  if (names.length === 0) return 'No workspace carries it.';
+  const rest = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `On ${counted(names.length, 'workspace')}: ${names.slice(0, MOST_NAMED).join(', ')}${rest}`;
+}
+
+export const command: Command = {
+  ...plain,
+  examples: [
+    ['coffer tags show env:prod --org acme', 'Its count, and the workspaces that carry it'],
+    [
+      "coffer tags show env:prod --org acme -o json | jq -r '.included[].attributes.name'",
+      'Their names alone',
+    ],
+  ],
+  async run(session, given) {
+    const spec = specOf(show);
+    const typed = rawValues(session, show, spec, given);
+    const place = await outPlaceOf(session, given.options);
+    const runner = await session.runner();
+    const raw = (await show.cli?.resolve?.(typed, runner)) ?? typed;
+    const { data } = (await runner.run(show, raw)).data as ResourceDocument<TagResource>;
+    const shape = { table, lines: () => [data.attributes.name] };
+    const destination = { file: place, keepBase64: true };
+    const isForProgram = formatFor(session, shape, destination) === 'raw';
+    const { document, isWhole } = isForProgram
+      ? { document: { data: [] }, isWhole: true }
+      : await everyPage<WorkspaceResource>(session, runner, 'workspaces list', {
+          organization_name: data.relationships.organization.data.id,
+          'search[tags]': data.attributes.name,
+        });
+    // The search also finds those with a key of that name.
+    const carries = ({ attributes }: WorkspaceResource): boolean =>
+      attributes['tag-names'].includes(data.attributes.name);
+    const shown: Shown = { data, included: document.data.filter(carries) };
+    await printResult(session, shown, { ...shape, table: () => table(shown) }, destination);
+    return isWhole ? DONE : FAILED;
+  },
+};

@@ -1,0 +1,73 @@
+import { findAgent, requireDirectory } from '../agent/find.ts';
+import { areTimesGiven, timeOptions, timesOf } from '../agent/times.ts';
+import { keepUnlocked, sayUntil } from '../agent/unlock.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { textOption } from '../given.ts';
+import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
+import { unlockStore } from '../secrets/unlock.ts';
+import type { Session } from '../session.ts';
+import { printDocument } from '../terminal/output.ts';
+
+export const unlock: Command = {
+  arguments: [],
+  options: [...timeOptions, auditOption],
+  details:
+    'Asks once and leaves an agent behind: a process of this user that holds the store open, and that every later command finds. ' +
+    'A store that is unlocked already stays as it is, unless --idle or --for start its times anew. What manages the store ' +
+    'itself (slots, rekey, backups), takes keys out of it or makes tokens asks all the same.',
+  examples: [
+    ['coffer unlock', 'Ask once, for a while'],
+    ['coffer unlock --idle 1h --for 10h', 'For a day at the desk'],
+  ],
+  labelOf: (field) => (field === 'audit' ? `--${AUDIT_LOG}` : undefined),
+  async run(session, { options }) {
+    session.refuseRemote();
+    const times = timesOf(options);
+    // Nobody is asked for anything where there can't be an agent.
+    requireDirectory(session).make();
+    if (!areTimesGiven(options) && (await isUnlocked(session))) return DONE;
+    const store = await unlockStore(session);
+    try {
+      const status = await keepUnlocked(session, store, times, textOption(options, AUDIT_LOG));
+      await printDocument(session, status);
+      sayUntil(session, status, times);
+    } finally {
+      store.close();
+    }
+    return DONE;
+  },
+};
+
+/** Says so when it is. */
+async function isUnlocked(session: Session): Promise<boolean> {
+  const connection = await findAgent(session);
+  if (connection === undefined) return false;
+  try {
+    const status = await connection.status();
+    if (status.locked) return false;
+    await printDocument(session, status);
+    session.say('It is unlocked already; --idle or --for starts its times anew.');
+    return true;
+  } finally {
+    connection.close();
+  }
+}
+
+export const lock: Command = {
+  arguments: [],
+  options: [],
+  details: 'Ends the agent of the store at once. A store without one is locked already.',
+  examples: [['coffer lock', 'Before you leave the desk']],
+  async run(session) {
+    session.refuseRemote();
+    const connection = await findAgent(session);
+    if (connection === undefined) {
+      session.remark('It was locked already.');
+      return DONE;
+    }
+    await connection.lock();
+    session.remark('Locked.');
+    return DONE;
+  },
+};

@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto';
+import { existsSync, type Stats, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { invalid, notFound } from '../../ground/errors.ts';
+import { signatureParameters } from '../../operations/transit/parameters.ts';
+import { brokenFor, maySign, parseAllowedSigners, signerKey } from '../../signatures/allowed-signers.ts';
+import { parseManifest } from '../../signatures/manifest.ts';
+import { parsePublicKeys } from '../../signatures/public-key.ts';
+import { parseSshLine, sshFingerprint } from '../../signatures/ssh-key.ts';
+import { DEFAULT_HASH } from '../../transit/hashing.ts';
+import type { SignatureRequest } from '../../transit/signing.ts';
+import type { Command } from '../command.ts';
+import { DONE, NOT_VALID } from '../exit-codes.ts';
+import { FileHasher, STANDARD } from '../files/hashed-files.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { inputText, MAX_INPUT_BYTES, readShortText, readStandardInput } from '../files/input.ts';
+import { type Given, textOption } from '../given.ts';
+import { switching, taking } from '../parse/everywhere.ts';
+import { optionsOf } from '../parse/operation-spec.ts';
+import type { Session } from '../session.ts';
+import { ENDINGS } from '../signatures/endings.ts';
+import {
+  type Content,
+  isTransitSignature,
+  type Trust,
+  type Verdict,
+  verifySignature,
+} from '../signatures/signatures.ts';
+import { printResult } from '../terminal/output.ts';
+
+const FILE = 'FILE';
+const SIGNATURE = 'SIGNATURE';
+const PUBLIC_KEY = 'public-key';
+const ALLOWED_SIGNERS = 'allowed-signers';
+const IDENTITY = 'identity';
+const KEY = 'key';
+const NAMESPACE = 'namespace';
+const MANIFEST = 'manifest';
+const { hash_algorithm, signature_algorithm, marshaling_algorithm } = signatureParameters;
+
+/** Public keys and signatures; the largest are those of SLH-DSA, some 70 kB. */
+const MAX_TEXT_BYTES = 2 ** 20;
+/** Of files, or of people. */
+const MAX_LIST_BYTES = 16 * 2 ** 20;
+
+export const command: Command = {
+  arguments: [
+    { metavar: FILE, help: 'What was signed; - is standard input.', required: true, offers: 'file' },
+    {
+      metavar: SIGNATURE,
+      help: 'The signature, or its file; FILE.sig or FILE.minisig when it is left out.',
+      required: false,
+      offers: 'file',
+    },
+  ],
+  options: [
+    taking(PUBLIC_KEY, 'KEY|FILE', 'The public key: PEM, OpenSSH, minisign or JWK, or its file.', {
+      offers: 'file',
+      excludes: [ALLOWED_SIGNERS, KEY],
+    }),
+    taking(ALLOWED_SIGNERS, 'FILE', 'Who may sign with which key, as ssh-keygen has it; with --identity.', {
+      offers: 'file',
+      excludes: [KEY],
+    }),
+    taking(IDENTITY, 'WHO', 'Whose signature it has to be.'),
+    taking(KEY, 'NAME', 'A named key of the store, in any of its versions.', { offers: 'key' }),
+    taking(NAMESPACE, 'NS', 'SSH signatures: what it was made for.', { fallback: 'file' }),
+    switching(MANIFEST, 'FILE is a list of SHA-256 sums: check the files that it names, too.'),
+    ...optionsOf('hash_algorithm', hash_algorithm),
+    ...optionsOf('signature_algorithm', signature_algorithm),
+    ...optionsOf('marshaling_algorithm', marshaling_algorithm),
+  ],
+  isVerdict: true,
+  details:
+    'Signatures of ssh-keygen, of minisign, and of "coffer transit sign"; the last three options are for those. With --public-key or ' +
+    '--allowed-signers no store is needed. Files of a list are looked for beside it.',
+  examples: [
+    ['coffer verify app.tar.gz --public-key release.pub', 'Exit code 5: not valid, and one line says why'],
+    [
+      'coffer verify app.tar.gz --allowed-signers signers --identity release@example.com',
+      'As ssh-keygen -Y verify does it',
+    ],
+    ['coffer verify dist/SHA256SUMS --manifest --key release', 'The list, and every file on it'],
+  ],
+  async run(session, given) {
+    const plan = planOf(given);
+    const signature = signatureText(plan);
+    const hasher = new FileHasher(session, plan.manifest ? [] : [plan.file], FILE);
+    try {
+      const list = plan.manifest ? readFileWhole(plan.file, FILE, MAX_LIST_BYTES) : undefined;
+      const trust = await plan.trust(session);
+      const content = list === undefined ? fileContent(session, hasher, plan.file) : bytesContent(list);
+      const verdict = await verifySignature(signature, content, trust, plan);
+      const whole =
+        list === undefined || verdict.why !== undefined
+          ? verdict
+          : { ...verdict, ...(await listVerdict(session, plan.file, inputText(list, FILE))) };
+      hasher.end();
+      return await answer(session, plan.file, whole);
+    } finally {
+      hasher.end();
+    }
+  },
+};
+
+interface Plan {
+  readonly file: string;
+  readonly signature: string | undefined;
+  readonly manifest: boolean;
+  readonly namespace: string;
+  readonly request: SignatureRequest;
+  /** Who is trusted; it may need the store. */
+  trust(session: Session): Promise<Trust>;
+}
+
+function planOf({ arguments: [file = '', signature], options }: Given): Plan {
+  const namespace = textOption(options, NAMESPACE) ?? 'file';
+  const manifest = options.has(MANIFEST);
+  if (manifest && file === STANDARD)
+    throw invalid('files of a list are looked for beside it', { field: FILE });
+  if (file === STANDARD && signature === undefined)
+    throw invalid(`${SIGNATURE} is missing`, { hint: 'name its file' });
+  const request = {
+    hashAlgorithm: textOption(options, 'hash-algorithm') ?? DEFAULT_HASH,
+    prehashed: false,
+    signatureAlgorithm: textOption(options, 'signature-algorithm') ?? '',
+    marshalingAlgorithm: textOption(options, 'marshaling-algorithm') ?? 'asn1',
+    saltLength: 'auto',
+  };
+  return { file, signature, manifest, namespace, request, trust: trustOf(options, namespace) };
+}
+
+function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
+  const publicKey = textOption(options, PUBLIC_KEY);
+  const signers = textOption(options, ALLOWED_SIGNERS);
+  const identity = textOption(options, IDENTITY);
+  const name = textOption(options, KEY);
+  if ((signers === undefined) !== (identity === undefined)) {
+    throw invalid(`--${ALLOWED_SIGNERS} and --${IDENTITY} go together`, {
+      hint: 'say whose signature it has to be',
+    });
+  }
+  if (publicKey !== undefined) {
+    const keys = parsePublicKeys(existsSync(publicKey) ? textOf(publicKey, PUBLIC_KEY) : publicKey);
+    return async () => ({ keys: () => keys });
+  }
+  if (signers !== undefined && identity !== undefined) {
+    const trust = allowedTrust(textOf(signers, ALLOWED_SIGNERS, MAX_LIST_BYTES), identity, namespace);
+    return async () => trust;
+  }
+  if (name !== undefined) {
+    return async (session) => {
+      const { publicVersions } = await import('../signatures/named-keys.ts');
+      const versions = await publicVersions(await session.runner(), name);
+      return { keys: () => versions.map(({ key, number: version }) => ({ key, version })) };
+    };
+  }
+  throw invalid('nobody is trusted yet', { hint: `give --${PUBLIC_KEY}, --${ALLOWED_SIGNERS} or --${KEY}` });
+}
+
+function allowedTrust(text: string, identity: string, namespace: string): Trust {
+  const { signers, broken } = parseAllowedSigners(text);
+  const [misread] = brokenFor(broken, identity);
+  const at = Date.now();
+  const allowed = signers.filter((signer) => maySign(signer, identity, { key: signer.key, namespace, at }));
+  return {
+    keys: () => allowed.flatMap(({ key }) => parseSshLine(key) ?? []),
+    judge: ({ key }) =>
+      allowed.some((signer) => signer.key === signerKey(key))
+        ? undefined
+        : `the allowed signers don't let ${identity} sign with ${sshFingerprint(key)} now` +
+          (misread === undefined ? '' : `; ${misread.why}`),
+  };
+}
+
+const textOf = (path: string, field: string, maxBytes = MAX_TEXT_BYTES): string =>
+  readShortText(path, field, maxBytes);
+
+/** The signature itself; the file beside the one that was signed when none is named. */
+function signatureText({ file, signature }: Plan): string {
+  if (signature !== undefined) {
+    return !existsSync(signature) && isTransitSignature(signature) ? signature : textOf(signature, SIGNATURE);
+  }
+  const endings = Object.values(ENDINGS);
+  const found = endings.map((ending) => `${file}${ending}`).find((path) => existsSync(path));
+  if (found !== undefined) return textOf(found, SIGNATURE);
+  throw notFound(`there is neither ${endings.map((ending) => file + ending).join(' nor ')}`, {
+    field: SIGNATURE,
+    hint: 'name the file of the signature',
+  });
+}
+
+const bytesContent = (bytes: Buffer): Content => ({
+  hash: async (algorithm) => createHash(algorithm).update(bytes).digest(),
+  whole: async () => bytes,
+});
+
+const fileContent = (session: Session, hasher: FileHasher, file: string): Content => ({
+  hash: (algorithm) => hasher.hash(file, algorithm, FILE),
+  whole: async () =>
+    file === STANDARD ? readStandardInput(session) : readFileWhole(file, FILE, MAX_INPUT_BYTES),
+});
+
+interface CheckedFile {
+  readonly name: string;
+  readonly valid: boolean;
+}
+
+/** Checks every file of a list whose signature holds. */
+async function listVerdict(session: Session, manifest: string, text: string) {
+  const sums = parseManifest(text);
+  const places = sums.map(({ name }) => join(dirname(manifest), name));
+  const there = places.filter((path) => notRead(path) === undefined);
+  const hasher = new FileHasher(session, there, MANIFEST);
+  try {
+    const files: CheckedFile[] = [];
+    const wrong: string[] = [];
+    for (const [index, { name, sha256 }] of sums.entries()) {
+      const path = places[index] ?? name;
+      const why = await difference(hasher, path, sha256);
+      files.push({ name, valid: why === undefined });
+      if (why !== undefined) wrong.push(`${name} ${why}`);
+    }
+    const more = wrong.length > 1 ? `, and ${wrong.length - 1} more` : '';
+    return { files, ...(wrong[0] !== undefined && { why: `${wrong[0]}${more}` }) };
+  } finally {
+    hasher.end();
+  }
+}
+
+/** Why there is nothing to hash. A pipe or a device, which somebody may have put there, might never end. */
+function notRead(path: string): string | undefined {
+  let found: Stats | undefined;
+  try {
+    found = statSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Opening it says what is wrong.
+    return undefined;
+  }
+  if (found === undefined) return 'is missing';
+  return found.isFile() ? undefined : 'is no file';
+}
+
+async function difference(hasher: FileHasher, path: string, sha256: string): Promise<string | undefined> {
+  const absent = notRead(path);
+  if (absent !== undefined) return absent;
+  const digest = await hasher.hash(path, 'sha256', MANIFEST);
+  return digest.toString('hex') === sha256 ? undefined : 'is not the file on the list';
+}
+
+/** Prints what came out. @returns the exit code. */
+async function answer(
+  session: Session,
+  file: string,
+  { why, ...verdict }: Verdict & { readonly files?: readonly CheckedFile[] },
+): Promise<number> {
+  const valid = why === undefined;
+  const data = { file, valid, ...verdict, ...(!valid && { why }) };
+  const line = valid ? `${file}: valid (${verdict.format}, ${verdict.key})` : `${file}: not valid: ${why}`;
+  await printResult(session, data, {
+    lines: () => [line],
+    result: { member: 'valid', as: 'text' },
+  });
+  return valid ? DONE : NOT_VALID;
+}

@@ -1,0 +1,22 @@
+import { retag, tag } from '../../operations/tags/relationships.ts';
+import type { Command } from '../command.ts';
+import { commandOf } from '../operation-command.ts';
+import { switching } from '../parse/everywhere.ts';
+
+const REPLACE = 'replace';
+const PATH = ['workspaces', 'tag'];
+const SUMMARY = 'Put tags on a workspace, making those that are missing';
+
+const adding = commandOf(PATH, SUMMARY, tag);
+const replacing = commandOf(PATH, SUMMARY, retag);
+
+/** The tags are added, or put in the place of all that it carries. */
+export const command: Command = {
+  ...adding,
+  options: [...adding.options, switching(REPLACE, 'Take off every other tag.')],
+  examples: [
+    ...adding.examples,
+    ['coffer workspaces tag billing env:prod --replace --org acme', 'this tag and no other'],
+  ],
+  run: (session, given) => (given.options.has(REPLACE) ? replacing : adding).run(session, given),
+};

@@ -1,0 +1,72 @@
+import { realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import { invalid } from '../../ground/errors.ts';
+import { type Environment, variable } from '../given.ts';
+import { type Ended, runChild } from '../processes/launch.ts';
+import { findProgram } from '../processes/program.ts';
+import { withoutOwnSecrets } from '../secrets/secret-sources.ts';
+
+const SHELL = '/bin/sh';
+const DEFAULT_EDITOR = 'vi';
+
+/** What keeps Vim and Neovim from writing the text, or registers of it, elsewhere: swap file, history, undo file, backup. */
+const VIM_ARGUMENTS = ['-n', '-i', 'NONE', '-c', 'silent! set noundofile nobackup nowritebackup'];
+const VIM = /^[gn]?vim/;
+
+/** Editors that come back at once, while their window is still open, unless they are told to wait. */
+const IN_A_WINDOW: Readonly<Record<string, string>> = {
+  code: '--wait',
+  'code-insiders': '--wait',
+  codium: '--wait',
+  cursor: '--wait',
+  subl: '--wait',
+  zed: '--wait',
+  atom: '--wait',
+  mate: '-w',
+};
+
+/** The editor that a person has chosen. */
+export interface Editor {
+  /** As it stands in the variable: words of the shell. */
+  readonly command: string;
+  /** Put before the name of the file. */
+  readonly arguments: readonly string[];
+}
+
+/**
+ * `$VISUAL`, else `$EDITOR`, else vi.
+ * @throws `invalid` for one that would be gone before anything is typed.
+ */
+export function editorOf(environment: Environment): Editor {
+  const name = ['VISUAL', 'EDITOR'].find((candidate) => variable(environment, candidate) !== undefined);
+  const command = (name === undefined ? undefined : variable(environment, name)) ?? DEFAULT_EDITOR;
+  const [first = '', ...words] = command.trim().split(/\s+/);
+  const wait = IN_A_WINDOW[basename(first)];
+  if (wait !== undefined && !words.some((word) => word === wait || word === '-w')) {
+    throw invalid(`${first} does not wait until its window is closed`, {
+      field: name,
+      hint: `set it to "${command} ${wait}"`,
+    });
+  }
+  return { command, arguments: isVim(first, environment) ? VIM_ARGUMENTS : [] };
+}
+
+/** Whatever it is called: on many systems vi is a link to Vim. */
+function isVim(name: string, environment: Environment): boolean {
+  const found = findProgram(name, environment);
+  if (found.kind !== 'program') return false;
+  return VIM.test(basename(realpathSync(found.path)));
+}
+
+/** One program with its arguments, which can take the place of the shell: no variable before it, no operator behind it. */
+const SIMPLE = /^[\w~/.][^\s=;&|<>()`]*(?:\s[^;&|<>()`]*)?$/;
+
+/**
+ * Runs the editor on a file, as git does, and waits for its end. It gets none of our secrets. Where possible no shell stays between:
+ * Ctrl-C, which an editor may understand, would end that.
+ */
+export function edit(editor: Editor, path: string, environment: Environment): Promise<Ended> {
+  const start = SIMPLE.test(editor.command) ? 'exec ' : '';
+  const words = [SHELL, '-c', `${start}${editor.command} "$@"`, editor.command, ...editor.arguments, path];
+  return runChild({ path: SHELL, words, environment: withoutOwnSecrets(environment) });
+}

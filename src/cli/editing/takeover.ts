@@ -1,0 +1,161 @@
+import type { Format, SecretFile } from '../../secret-files/format.ts';
+import { isSecret } from '../../secret-files/rules.ts';
+import { align } from '../../secret-files/three-way.ts';
+import type { KeyReference } from '../../transit/envelope/ports.ts';
+import { Files } from '../secret-files/files.ts';
+import { unmergedSides } from '../secret-files/git.ts';
+import { mergeFile } from '../secret-files/merge-file.ts';
+import {
+  type KnownValues,
+  knownValues,
+  openFiles,
+  requireFile,
+  sealFiles,
+} from '../secret-files/transform.ts';
+import type { Session } from '../session.ts';
+import type { Draft } from './draft.ts';
+import { presentOf, type Target, writeTarget } from './target.ts';
+
+/** A state of the file, decrypted, and the ciphertexts that it had. */
+interface State {
+  readonly plain: SecretFile;
+  readonly values: KnownValues;
+}
+
+const EMPTY: Readonly<Record<Format['name'], string>> = { dotenv: '', yaml: '', json: '{}\n' };
+const NOTHING_CHANGED = 'Nothing was changed.';
+
+/** How what was typed in an editor becomes the file again. */
+export class Takeover {
+  /** The plaintext to begin with. */
+  readonly shown: string;
+  /** The text of the file that it was made of; undefined where there is none. */
+  readonly base: string | undefined;
+  readonly #session: Session;
+  readonly #target: Target;
+  /** Ciphertexts of these may stand for values that are as they were. */
+  readonly #known: State[];
+  readonly #isUnmerged: boolean;
+
+  private constructor(
+    session: Session,
+    target: Target,
+    begin: { readonly shown: string; readonly base: string | undefined; readonly known: State[] },
+    isUnmerged: boolean,
+  ) {
+    this.#session = session;
+    this.#target = target;
+    this.shown = begin.shown;
+    this.base = begin.base;
+    this.#known = begin.known;
+    this.#isUnmerged = isUnmerged;
+  }
+
+  /**
+   * Decrypts a file. Of one that git could not merge it takes both sides from the index.
+   * @throws what reading, parsing and opening throw, naming file, line and value.
+   */
+  static async begin(session: Session, target: Target, directory: string): Promise<Takeover> {
+    const base = presentOf(target)?.text;
+    const sides = base?.includes('<<<<<<<') === true ? unmergedSides(target.path) : undefined;
+    if (sides === undefined) {
+      const known = base === undefined ? [] : [await stateOf(session, target, base)];
+      const shown = known[0]?.plain.text ?? EMPTY[target.format.name];
+      return new Takeover(session, target, { shown, base, known }, false);
+    }
+    const [was, ours, theirs] = await Promise.all([
+      stateOf(session, target, sides.base || EMPTY[target.format.name]),
+      stateOf(session, target, sides.ours),
+      stateOf(session, target, sides.theirs),
+    ]);
+    const labels = ['ours', 'theirs'] as const;
+    const aligned = align(was.plain, ours.plain, theirs.plain, new Set());
+    const { text } = mergeFile({ ...aligned, labels }, directory);
+    return new Takeover(session, target, { shown: text, base, known: [ours, theirs, was] }, true);
+  }
+
+  /**
+   * Encrypts a draft and writes the file. If the file was changed meanwhile, both changes are merged; where they contradict each
+   * other, the draft gets conflicts to be solved.
+   * @returns what was done, or `again` when the draft needs the editor once more.
+   */
+  async take(draft: Draft): Promise<string | 'again'> {
+    if (!draft.isChanged() && !this.#isUnmerged) return NOTHING_CHANGED;
+    const { format, name } = this.#target;
+    let plain = format.parse(draft.read(), name);
+    const now = presentOf(this.#target);
+    // A file that was removed meanwhile is made again.
+    if (now !== undefined && now.text !== draft.base) {
+      const merged = await this.#merged(draft, plain, now.text);
+      if (merged === undefined) return 'again';
+      plain = merged;
+    }
+    const encrypted = await this.#encrypted(plain);
+    if (encrypted === now?.text) return NOTHING_CHANGED;
+    await writeTarget(this.#target, now, encrypted);
+    return `Wrote ${name}.`;
+  }
+
+  /** Undefined when a person has to solve conflicts. */
+  async #merged(draft: Draft, plain: SecretFile, now: string): Promise<SecretFile | undefined> {
+    const { format, name } = this.#target;
+    const empty = EMPTY[format.name];
+    const [was, others] = await Promise.all(
+      [draft.base, now].map((text) => stateOf(this.#session, this.#target, text ?? empty)),
+    );
+    if (was === undefined || others === undefined) return undefined;
+    this.#known.unshift(others, was);
+    const aligned = align(was.plain, plain, others.plain, new Set());
+    const merged = mergeFile({ ...aligned, labels: ['your text', name] }, draft.directory);
+    draft.show(merged.text, now);
+    if (merged.isClean) {
+      this.#session.say(`${name} was changed while you edited it; both changes are in it now.`);
+      return format.parse(merged.text, name);
+    }
+    this.#session.say(
+      `${name} was changed while you edited it; where both changed the same, solve it in the editor.`,
+    );
+    return undefined;
+  }
+
+  /** What was encrypted stays under its key, and keeps its ciphertext if it is as it was; of the others, the rules say it. */
+  async #encrypted(plain: SecretFile): Promise<string> {
+    const { format, name: path, rule } = this.#target;
+    const files = new Files(new Map());
+    const known = this.#knownValues();
+    const keys = plain.places.map((place): KeyReference | undefined => {
+      const before = known.get(place.name);
+      const same = before?.find(({ source }) => source === place.source) ?? before?.[0];
+      const isWanted =
+        same === undefined ? rule !== undefined && isSecret(place, rule) : isSecret(place, undefined);
+      if (place.sealed !== undefined || !isWanted) return undefined;
+      return files.keyFor(this.#session, { path, rule }, same?.value);
+    });
+    const distinct = new Map(keys.flatMap((key) => (key === undefined ? [] : [[idOf(key), key] as const])));
+    let file = plain;
+    for (const [id, key] of distinct) {
+      const places = file.places.filter((_, index) => {
+        const own = keys[index];
+        return own !== undefined && idOf(own) === id;
+      });
+      file = requireFile((await sealFiles(this.#session, [{ path, format, file, key, places, known }]))[0]);
+    }
+    return file.text;
+  }
+
+  /** Of all states, the nearest first. */
+  #knownValues(): KnownValues {
+    const all = this.#known.flatMap(({ values }) => [...values]);
+    const byName = Map.groupBy(all, ([name]) => name);
+    return new Map([...byName].map(([name, entries]) => [name, entries.flatMap(([, values]) => values)]));
+  }
+}
+
+const idOf = ({ mount, name }: KeyReference): string => `${mount}/${name}`;
+
+async function stateOf(session: Session, { format, name }: Target, text: string): Promise<State> {
+  const file = format.parse(text, name);
+  const [result] = await openFiles(session, [{ path: name, format, file }]);
+  const plain = requireFile(result);
+  return { plain, values: knownValues(file, plain) };
+}

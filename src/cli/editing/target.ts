@@ -1,0 +1,44 @@
+import { type Stats, statSync } from 'node:fs';
+import { isThere } from '../../ground/directories.ts';
+import type { Format } from '../../secret-files/format.ts';
+import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
+import type { Rule } from '../../secret-files/rules.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
+import { FILE, formatFor, replaceSecretFile, textOf } from '../secret-files/secret-file.ts';
+
+/** The file that is edited. */
+export interface Target {
+  /** Behind links. */
+  readonly path: string;
+  /** As it was typed, for messages. */
+  readonly name: string;
+  readonly format: Format;
+  readonly rule: Rule | undefined;
+}
+
+/** What is on the disk. */
+export interface Present {
+  readonly text: string;
+  readonly bytes: Buffer;
+  readonly stats: Stats;
+}
+
+/** @throws `unsupported` when neither name nor rules tell the format; `invalid` for rules with a mistake. */
+export async function targetOf(name: string, path: string): Promise<Target> {
+  const rule = await new Rulebook().ruleFor(path);
+  return { path, name, rule, format: await formatFor(name, rule?.format) };
+}
+
+/** Undefined when there is no such file. */
+export function presentOf({ path, name }: Target): Present | undefined {
+  if (!isThere(path)) return undefined;
+  const stats = statSync(path);
+  const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES + 1);
+  return { text: textOf(name, bytes), bytes, stats };
+}
+
+/** Puts a text in the place of what was there. @throws `conflict` or `exists` when something else is there now. */
+export async function writeTarget({ path }: Target, now: Present | undefined, text: string): Promise<void> {
+  await replaceSecretFile({ path, ...(now ?? { bytes: Buffer.alloc(0), stats: undefined }) }, text);
+}

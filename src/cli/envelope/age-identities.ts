@@ -1,0 +1,132 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { recipientVersions, unwrapStanzas } from '../../operations/age-keys.ts';
+import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
+import { sshBlob } from '../../signatures/ssh-key.ts';
+import { parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
+import type { Stanza } from '../../transit/envelope/age/header.ts';
+import { passphraseIdentity, SCRYPT } from '../../transit/envelope/age/passphrase.ts';
+import { ageIdentity, type Identity } from '../../transit/envelope/age/recipients.ts';
+import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
+import { inputText } from '../files/input.ts';
+import { type Given, textOption, textsOption } from '../given.ts';
+import { passphraseIn, readKeyFile } from '../secrets/secret-sources.ts';
+import type { Session } from '../session.ts';
+import { IDENTITY, PASSPHRASE_FILE } from './age-options.ts';
+import { notForOthers } from './age-recipients.ts';
+
+/**
+ * What may open files: the private keys that `--identity` names and the named key, else every key of the store that others can
+ * encrypt to; and whoever knows the passphrase, where a file has one.
+ * @param name the named key that the user wants.
+ * @see docs/decisions/0165
+ */
+export async function identitiesOf(
+  session: Session,
+  options: Given['options'],
+  name: string | undefined,
+): Promise<readonly Identity[]> {
+  const identities = [passphraseIdentity(oncePassphrase(session, options))];
+  const files = textsOption(options, IDENTITY);
+  for (const path of files) identities.push(...(await identitiesIn(session, path)));
+  if (name !== undefined || files.length === 0) identities.push(storeIdentity(session, name));
+  return identities;
+}
+
+function oncePassphrase(session: Session, options: Given['options']): () => Promise<string | Uint8Array> {
+  let asked: Promise<string | Uint8Array> | undefined;
+  const ask = async (): Promise<string | Uint8Array> => {
+    const file = textOption(options, PASSPHRASE_FILE);
+    if (file !== undefined) return passphraseIn(file, `--${PASSPHRASE_FILE}`);
+    if (session.prompts.available()) return session.prompts.secret('Passphrase of the file');
+    throw new CofferError('sealed', 'a passphrase opens this file, and there is nobody to ask for it', {
+      hint: `use --${PASSPHRASE_FILE}`,
+    });
+  };
+  return () => {
+    asked ??= ask();
+    return asked;
+  };
+}
+
+/** The private keys of a file: one of SSH, or lines of age. @throws `invalid`, `unavailable` */
+async function identitiesIn(session: Session, path: string): Promise<readonly Identity[]> {
+  const text = inputText(readKeyFile(path, `--${IDENTITY}`), `--${IDENTITY}`);
+  if (text.includes('-----BEGIN ')) return [await sshIdentityIn(session, path, text)];
+  const lines = text.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
+  if (lines.length > 0 && lines.every((line) => /^\s*AGE-SECRET-KEY-/i.test(line))) {
+    return lines.map((line) => ageIdentity(line.trim()));
+  }
+  throw invalid(`there is no private key in ${path}`, {
+    field: `--${IDENTITY}`,
+    hint: 'it has lines that begin with AGE-SECRET-KEY-, or one private key of SSH',
+  });
+}
+
+async function sshIdentityIn(session: Session, path: string, text: string): Promise<Identity> {
+  const key = parseSshPrivateKey(text) ?? (await pemKey(session, path, text));
+  return sshIdentity(key, sshBlob(createPublicKey(key)));
+}
+
+async function pemKey(session: Session, path: string, pem: string) {
+  const isEncrypted = /ENCRYPTED/.test(pem);
+  if (isEncrypted && !session.prompts.available()) {
+    throw new CofferError('sealed', `${path} has a passphrase, and there is nobody to ask for it`, {
+      field: `--${IDENTITY}`,
+    });
+  }
+  const passphrase = isEncrypted ? await session.prompts.secret(`Passphrase of ${path}`) : undefined;
+  try {
+    return createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) });
+  } catch {
+    throw invalid(`the private key in ${path} can't be read`, {
+      field: `--${IDENTITY}`,
+      hint: isEncrypted ? 'is the passphrase right?' : 'is it whole?',
+    });
+  }
+}
+
+/** Keys of the store or the server, with all their versions: a stanza is unwrapped where the key is. */
+function storeIdentity(session: Session, name: string | undefined): Identity {
+  return {
+    async unwrap(stanzas) {
+      const runner = await session.runner();
+      const { mount } = session.settings;
+      if (name !== undefined) return unwrapWith(runner, name, mount, stanzas, true);
+      for (const candidate of await keyNames(runner, mount)) {
+        const fileKey = await unwrapWith(runner, candidate, mount, stanzas, false);
+        if (fileKey !== undefined) return fileKey;
+      }
+      return undefined;
+    },
+  };
+}
+
+async function keyNames(runner: Runner, mount: string): Promise<readonly string[]> {
+  const data = resultOf(await runner.run('transit keys list', {}, mount));
+  const keys = isObject(data) && Array.isArray(data['keys']) ? data['keys'] : [];
+  return keys.filter((key: unknown) => typeof key === 'string');
+}
+
+/** @param isWanted the user named this key: that it can't be used is an error then. */
+async function unwrapWith(
+  runner: Runner,
+  name: string,
+  mount: string,
+  stanzas: readonly Stanza[],
+  isWanted: boolean,
+): Promise<Buffer | undefined> {
+  try {
+    const versions = await recipientVersions(runner, name, mount);
+    if (versions.length === 0 && isWanted && stanzas.every(({ type }) => type !== SCRYPT)) {
+      throw notForOthers(name);
+    }
+    return await unwrapStanzas(runner, { name, mount, versions }, stanzas);
+  } catch (error) {
+    const kind = asCofferError(error)?.kind;
+    const isPassedOver = !isWanted && (kind === 'denied' || kind === 'not-found' || kind === 'unsupported');
+    if (!isPassedOver) throw error;
+  }
+  return undefined;
+}

@@ -1,0 +1,102 @@
+import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
+import { recipientVersions } from '../../operations/age-keys.ts';
+import type { Runner } from '../../operations/declaration/operation.ts';
+import { parseSshLine, sshBlob } from '../../signatures/ssh-key.ts';
+import { requireTogether } from '../../transit/envelope/age/file.ts';
+import { passphraseRecipient } from '../../transit/envelope/age/passphrase.ts';
+import { ageRecipient, type Recipient } from '../../transit/envelope/age/recipients.ts';
+import { sshRecipient } from '../../transit/envelope/age/ssh.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { inputText } from '../files/input.ts';
+import { type Given, textOption, textsOption } from '../given.ts';
+import { passphraseIn } from '../secrets/secret-sources.ts';
+import type { Session } from '../session.ts';
+import { PASSPHRASE_FILE, RECIPIENT } from './age-options.ts';
+
+/** As age has it: a list of recipients is no place for more. */
+const MAX_FILE_BYTES = 16 * 2 ** 20;
+
+/** Everybody whom `--recipient` names, or the passphrase in their place. @throws `invalid`, `not-found`, `unsupported`, `sealed` */
+export async function recipientsOf(
+  session: Session,
+  options: Given['options'],
+): Promise<readonly Recipient[]> {
+  const words = textsOption(options, RECIPIENT);
+  if (words.length === 0) {
+    return [passphraseRecipient(await newFilePassphrase(session, options), systemRandom)];
+  }
+  const found: Recipient[] = [];
+  for (const word of words) found.push(...(await recipientsFrom(session, word)));
+  requireTogether(found);
+  return found;
+}
+
+async function recipientsFrom(session: Session, word: string): Promise<readonly Recipient[]> {
+  if (word.startsWith('@')) return fileRecipients(word.slice(1));
+  const recipient = textRecipient(word);
+  if (recipient !== undefined) return [recipient];
+  return [ageRecipient(await latestRecipient(await session.runner(), word, session.settings.mount))];
+}
+
+/** @returns undefined for what can only be a name. */
+function textRecipient(text: string): Recipient | undefined {
+  if (/^AGE-SECRET-KEY-/i.test(text)) {
+    throw invalid('this is a private key', { field: RECIPIENT, hint: 'give its public half, age1…' });
+  }
+  if (/^age1/i.test(text)) return ageRecipient(text);
+  const ssh = parseSshLine(text);
+  return ssh && sshRecipient(ssh.key, sshBlob(ssh.key));
+}
+
+/** Lines as age takes them: recipients, blank ones, and comments after `#`. */
+function fileRecipients(path: string): readonly Recipient[] {
+  const text = inputText(readFileWhole(path, RECIPIENT, MAX_FILE_BYTES), RECIPIENT);
+  const found = text.split(/\r?\n/).flatMap((line, index) => {
+    if (/^\s*(#|$)/.test(line)) return [];
+    try {
+      const recipient = textRecipient(line.trim());
+      if (recipient !== undefined) return [recipient];
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known === undefined) throw error;
+      const hint = known.hint === undefined ? {} : { hint: known.hint };
+      throw new CofferError(known.kind, `line ${index + 1} of ${path}: ${known.message}`, {
+        field: RECIPIENT,
+        ...hint,
+      });
+    }
+    throw invalid(`line ${index + 1} of ${path} is no recipient`, {
+      field: RECIPIENT,
+      hint: 'each line is an age1…, or an SSH public key',
+    });
+  });
+  if (found.length > 0) return found;
+  throw invalid(`there is no recipient in ${path}`, { field: RECIPIENT });
+}
+
+async function latestRecipient(runner: Runner, name: string, mount: string): Promise<string> {
+  const latest = (await recipientVersions(runner, name, mount)).at(-1);
+  if (latest !== undefined) return latest.recipient;
+  throw notForOthers(name);
+}
+
+/** What is said of a key that can be no recipient. */
+export const notForOthers = (name: string): CofferError =>
+  new CofferError('unsupported', `key "${name}" is of a type that others can't encrypt to`, {
+    field: RECIPIENT,
+    hint: 'its public half is no recipient of age; "coffer transit keys create --help" lists the types',
+  });
+
+async function newFilePassphrase(session: Session, options: Given['options']): Promise<string | Uint8Array> {
+  const file = textOption(options, PASSPHRASE_FILE);
+  if (file !== undefined) return passphraseIn(file, `--${PASSPHRASE_FILE}`);
+  if (session.prompts.available()) {
+    return session.prompts.newSecret('Passphrase of the file', async () =>
+      (await import('../secrets/passphrases.ts')).freshPassphrase(systemRandom),
+    );
+  }
+  throw new CofferError('sealed', 'there is nobody to ask for the passphrase of the file', {
+    hint: `use --${PASSPHRASE_FILE}`,
+  });
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import type { Session } from '../session.ts';
+import { TransferProgress } from '../terminal/progress.ts';
+import type { Input } from '../terminal/streams.ts';
+import { MAX_INPUT_BYTES } from './input.ts';
+
+const CHUNK_BYTES = 1 << 20;
+
+/** The whole input, of which the start was read. @throws `too-large`, before the rest is read where its size is known. */
+export function readRest(input: Input, start: Buffer): Buffer {
+  const limit = (input.bytes ?? 0) > MAX_INPUT_BYTES ? 0 : MAX_INPUT_BYTES - start.length;
+  return Buffer.concat([start, input.readAll(limit)]);
+}
+
+/** Hashes a main input of any size; on a terminal it shows how far it is. @param start what was read already. */
+export async function hashInput(
+  session: Session,
+  input: Input,
+  start: Buffer,
+  algorithm: string,
+): Promise<Buffer> {
+  const progress = new TransferProgress(session, input.bytes, false);
+  try {
+    return await hashOf(input, algorithm, progress, start);
+  } finally {
+    progress.end();
+  }
+}
+
+/**
+ * Hashes an input of any size in constant memory.
+ * @param algorithm as `node:crypto` knows it.
+ * @param start what of the input was read already.
+ */
+export async function hashOf(
+  input: Input,
+  algorithm: string,
+  progress: TransferProgress,
+  start: Uint8Array = new Uint8Array(),
+): Promise<Buffer> {
+  const hash = createHash(algorithm).update(start);
+  progress.add(start.length);
+  // The next piece of a file is read while this one is hashed; of a pipe there is little at once, and waiting costs less.
+  const read = async (into: Buffer) => (input.bytes === undefined ? input.readNow(into) : input.read(into));
+  let [piece, next]: [Buffer, Buffer] = [Buffer.allocUnsafe(CHUNK_BYTES), Buffer.allocUnsafe(CHUNK_BYTES)];
+  for (let bytes = await read(piece); bytes > 0; ) {
+    const reading = read(next);
+    hash.update(piece.subarray(0, bytes));
+    progress.add(bytes);
+    [piece, next] = [next, piece];
+    bytes = await reading;
+  }
+  return hash.digest();
+}

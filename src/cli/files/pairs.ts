@@ -1,0 +1,50 @@
+import { invalid } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import type { Session } from '../session.ts';
+import { readFileWhole } from './in-file.ts';
+import { inputText, MAX_INPUT_BYTES, readStandardInput } from './input.ts';
+
+/* Parameters as the commands of the Vault family take them. */
+
+export const PAIR = 'KEY=VALUE';
+
+/** One argument: `KEY=VALUE`, or a whole object from a file or from standard input. @throws `invalid` for anything else. */
+export function parametersOf(session: Session, text: string): readonly (readonly [string, unknown])[] {
+  if (text === '-' || text.startsWith('@')) return Object.entries(objectIn(textOf(session, text)));
+  const [key, value] = pairOf(text);
+  return [[key, textOf(session, value)]];
+}
+
+/** `KEY=VALUE`, taken apart; the value as it was typed. @throws `invalid` for anything else. */
+export function pairOf(text: string): readonly [key: string, value: string] {
+  const mark = text.indexOf('=');
+  if (mark < 1) {
+    throw invalid(`${JSON.stringify(text)} is not KEY=VALUE`, {
+      field: PAIR,
+      hint: 'give KEY=VALUE, KEY=@FILE, KEY=-, @FILE or -',
+    });
+  }
+  return [text.slice(0, mark), text.slice(mark + 1)];
+}
+
+/** Whether a value names the place where it is to be read. */
+export const isElsewhere = (value: string): boolean => value === '-' || value.startsWith('@');
+
+/** A value that is there, or is read from standard input (`-`) or from a file (`@FILE`). */
+export function textOf(session: Session, value: string): string {
+  if (!isElsewhere(value)) return value;
+  const bytes =
+    value === '-' ? readStandardInput(session) : readFileWhole(value.slice(1), PAIR, MAX_INPUT_BYTES);
+  return inputText(bytes, PAIR);
+}
+
+function objectIn(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (isObject(value)) return value;
+  throw invalid('this is not a JSON object', { field: PAIR, hint: 'give {"key": "value", …}' });
+}

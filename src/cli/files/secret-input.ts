@@ -1,0 +1,29 @@
+import { invalid } from '../../ground/errors.ts';
+import type { Session } from '../session.ts';
+
+/**
+ * A new secret that a person types, where none comes from elsewhere.
+ * @returns undefined where nobody was asked, or nothing was answered where that is an answer.
+ * @throws `invalid` when it is an argument.
+ */
+export async function askedSecret(
+  session: Session,
+  param: string,
+  { secret: question = param, onRequest }: { readonly secret?: string; readonly onRequest?: true },
+  { value, file }: { readonly value: string | undefined; readonly file: string | undefined },
+): Promise<string | undefined> {
+  if (value !== undefined && value !== '-') {
+    throw invalid('not as an argument, which others on the machine can read', {
+      field: param,
+      hint: 'give it on standard input (-) or with --in, or leave it out to be asked',
+    });
+  }
+  // Data on standard input is the secret, where one is demanded.
+  const isPiped = onRequest !== true && !session.streams.in.isTerminal;
+  if (value !== undefined || file !== undefined || isPiped || !session.prompts.available()) return undefined;
+  if (onRequest !== true) return session.prompts.newSecret(question);
+  const first = await session.prompts.secret(`${question} (Enter for none, or to leave it as it is)`);
+  if (first === '') return undefined;
+  if ((await session.prompts.secret('Once more')) === first) return first;
+  throw invalid('the two are not the same', { field: param });
+}

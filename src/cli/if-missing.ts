@@ -1,0 +1,61 @@
+import { asCofferError, type CofferError } from '../ground/errors.ts';
+import type { Operation, Outcome } from '../operations/declaration/operation.ts';
+import type { Session } from './session.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+type Call = (raw: Raw) => Promise<Outcome<unknown>>;
+
+/**
+ * Makes what is not there yet, and says of the rest that it is. Of several names, which are made all or none, those that are there
+ * keep nobody from the others.
+ * @returns undefined when all was there.
+ * @see docs/decisions/0154
+ */
+export async function callUnlessThere(
+  session: Session,
+  operation: Operation,
+  raw: Raw,
+  call: Call,
+): Promise<Outcome<unknown> | undefined> {
+  try {
+    return await call(raw);
+  } catch (error) {
+    const known = existing(error);
+    const [several] = Object.entries(operation.params).filter(([, { cli }]) => cli.positional === 'variadic');
+    const names = several === undefined ? [] : raw[several[0]];
+    if (several === undefined || !Array.isArray(names) || names.length < 2) return say(session, known);
+    return eachUnlessThere(
+      session,
+      names.map((name) => ({ ...raw, [several[0]]: [name] })),
+      call,
+    );
+  }
+}
+
+async function eachUnlessThere(
+  session: Session,
+  calls: readonly Raw[],
+  call: Call,
+): Promise<Outcome<unknown> | undefined> {
+  const made: unknown[] = [];
+  for (const raw of calls) {
+    try {
+      const { data } = await call(raw);
+      made.push(...((data as { readonly data?: readonly unknown[] } | undefined)?.data ?? []));
+    } catch (error) {
+      say(session, existing(error));
+    }
+  }
+  return made.length === 0 ? undefined : { created: true, data: { data: made } };
+}
+
+/** @throws any other error as it is. */
+function existing(error: unknown): CofferError {
+  const known = asCofferError(error);
+  if (known?.kind !== 'exists') throw error;
+  return known;
+}
+
+function say(session: Session, { message, hint }: CofferError): undefined {
+  session.say(hint === undefined ? `${message}.` : `${message} (${hint}).`);
+}

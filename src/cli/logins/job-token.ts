@@ -1,0 +1,98 @@
+import { isExposed } from '../../client/address.ts';
+import { HttpTransport } from '../../client/http-transport.ts';
+import { asCofferError, CofferError, denied, invalid, unavailable } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { type Environment, variable } from '../given.ts';
+
+/** A job waits for a login, so for this no longer than for that. */
+const WITHIN_MS = 30_000;
+const MAX_BYTES = 256 * 1024;
+const OK = 200;
+
+/** How the job's own token is asked for. */
+export interface TokenRequest {
+  /** For whom it is: the server refuses one that is meant for another. */
+  readonly audience: string;
+  /** PEM certificates to trust beside those of the platform. */
+  readonly certificateAuthorities?: string;
+}
+
+/**
+ * The token by which a job of a pipeline shows what it is. GitLab puts it into a variable that the job names (`id_tokens`); GitHub's
+ * runner tells where one can be asked for.
+ * @throws `invalid` where there is none, and how the job gets one.
+ * @see docs/decisions/0190
+ * @see https://docs.github.com/en/actions/reference/security/oidc
+ * @see https://docs.gitlab.com/ci/secrets/id_token_authentication/
+ */
+export async function jobToken(environment: Environment, request: TokenRequest): Promise<string> {
+  for (const name of ['COFFER_ID_TOKEN', 'VAULT_ID_TOKEN']) {
+    const token = variable(environment, name);
+    if (token !== undefined) return token;
+  }
+  const url = variable(environment, 'ACTIONS_ID_TOKEN_REQUEST_URL');
+  const bearer = variable(environment, 'ACTIONS_ID_TOKEN_REQUEST_TOKEN');
+  if (url !== undefined && bearer !== undefined) return gitHubToken(environment, url, bearer, request);
+  throw invalid('there is no token of a job here', { field: 'jwt', hint: wayToOne(environment) });
+}
+
+function wayToOne(environment: Environment): string {
+  if (environment['GITHUB_ACTIONS'] === 'true') return 'the job needs "permissions: id-token: write"';
+  if (environment['GITLAB_CI'] === 'true') return 'the job needs "id_tokens: COFFER_ID_TOKEN: aud: …"';
+  return 'give jwt=@FILE or jwt=-, or set COFFER_ID_TOKEN';
+}
+
+async function gitHubToken(
+  environment: Environment,
+  text: string,
+  bearer: string,
+  { audience, certificateAuthorities }: TokenRequest,
+): Promise<string> {
+  if (!URL.canParse(text)) throw invalid('that is no address', { field: 'ACTIONS_ID_TOKEN_REQUEST_URL' });
+  const url = new URL(text);
+  // Whoever reads what is sent could ask for tokens of this job.
+  if (isExposed(url.origin)) {
+    throw denied(`${url.origin} is not encrypted`, {
+      field: 'ACTIONS_ID_TOKEN_REQUEST_URL',
+      hint: 'the token of a job is asked for over https:// alone',
+    });
+  }
+  url.searchParams.set('audience', audience);
+  const transport = new HttpTransport({
+    address: url.origin,
+    timeoutMs: WITHIN_MS,
+    maxAnswerBytes: MAX_BYTES,
+    proxyEnv: environment,
+    ...(certificateAuthorities === undefined ? {} : { certificateAuthorities }),
+  });
+  try {
+    const { status, body } = await transport.send({
+      method: 'GET',
+      target: url.pathname + url.search,
+      headers: { accept: 'application/json', authorization: `bearer ${bearer}` },
+    });
+    return tokenIn(status, body);
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined) throw error;
+    throw new CofferError(known.kind, `no token of the job: ${known.message}`, {
+      field: known.field,
+      hint: known.kind === 'unavailable' ? "see GitHub's status, and run the job again" : known.hint,
+      cause: error,
+    });
+  } finally {
+    transport.close();
+  }
+}
+
+function tokenIn(status: number, body: string): string {
+  if (status === OK) {
+    try {
+      const answer: unknown = JSON.parse(body);
+      if (isObject(answer) && typeof answer['value'] === 'string') return answer['value'];
+    } catch {
+      // What is no JSON is no token either.
+    }
+  }
+  throw unavailable(`GitHub answered with status ${status}${status === OK ? ' and without one' : ''}`);
+}

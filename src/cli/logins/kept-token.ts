@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAddress } from '../../client/address.ts';
+import { corrupt, invalid, placed } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { readPrivateFile } from '../../ground/private-files.ts';
+import { diskError, errorCode } from '../../store/backends/files/disk-errors.ts';
+import type { Environment } from '../given.ts';
+import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
+
+/** A token that "coffer login" has kept for later commands. */
+export interface KeptToken {
+  readonly token: string;
+  /** Its end, in milliseconds since 1970; absent when it has none. */
+  readonly expiresMs?: number;
+  /** Made by the login, not brought along: nobody else uses it. */
+  readonly isOwn: boolean;
+  /** The command that gets another one, without what is secret in it. */
+  readonly again: string;
+}
+
+/**
+ * The file with the token of one address, which nobody but this user can read. Different spellings of an address are one.
+ * @see docs/decisions/0189
+ */
+export class TokenFile {
+  readonly path: string;
+  readonly #directory: string;
+
+  private constructor(directory: string, address: string) {
+    this.#directory = directory;
+    this.path = join(directory, hash('sha256', canonical(address)).slice(0, 32));
+  }
+
+  /** Undefined where this user keeps no state. @throws `invalid` for what is no address. */
+  static of(environment: Environment, address: string): TokenFile | undefined {
+    const state = stateDirectory(environment);
+    return state === undefined ? undefined : new TokenFile(join(state, 'logins'), address);
+  }
+
+  /** @throws `invalid` where there is none. */
+  static required(environment: Environment, address: string): TokenFile {
+    const file = TokenFile.of(environment, address);
+    if (file !== undefined) return file;
+    throw invalid('there is no place to keep a token in', {
+      hint: 'set HOME or XDG_STATE_HOME, or say --no-store',
+    });
+  }
+
+  /** @throws `corrupt` when something else is in the file, `unavailable` when others may read it. */
+  read(): KeptToken | undefined {
+    let text: string;
+    try {
+      text = readPrivateFile(this.path);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+      throw diskError(error, 'read', this.path);
+    }
+    const kept = parse(text);
+    if (kept !== undefined) return kept;
+    throw corrupt(placed`${{ file: this.path }} is not what "coffer login" wrote`, {
+      hint: 'log in again, or forget it with "coffer logout"',
+    });
+  }
+
+  /** Takes the place of what was kept before; a command at the same time finds the one or the other. */
+  async write(kept: KeptToken): Promise<void> {
+    const { openOutFile } = await import('../files/out-file.ts');
+    makeOwnDirectory(this.#directory);
+    const file = openOutFile({ path: this.path, replace: true });
+    try {
+      file.write(`${JSON.stringify(kept)}\n`);
+      await file.commit();
+    } finally {
+      file.abort();
+    }
+  }
+
+  forget(): void {
+    try {
+      rmSync(this.path, { force: true });
+    } catch (error) {
+      throw diskError(error, 'delete', this.path);
+    }
+  }
+}
+
+function canonical(text: string): string {
+  const address = parseAddress(text);
+  if (address.kind === 'socket') return `unix:${address.path}`;
+  return `${address.secure ? 'https' : 'http'}://${address.host}:${address.port}`;
+}
+
+function parse(text: string): KeptToken | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const { token, expiresMs, isOwn, again } = value;
+  const isRight =
+    typeof token === 'string' &&
+    typeof again === 'string' &&
+    typeof isOwn === 'boolean' &&
+    (expiresMs === undefined || typeof expiresMs === 'number');
+  return isRight ? { token, isOwn, again, ...(expiresMs === undefined ? {} : { expiresMs }) } : undefined;
+}

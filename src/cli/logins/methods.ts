@@ -1,0 +1,155 @@
+import { invalid } from '../../ground/errors.ts';
+import { isElsewhere, PAIR, pairOf, textOf } from '../files/pairs.ts';
+import { secretText } from '../secrets/secret-sources.ts';
+import type { Session } from '../session.ts';
+import { jobToken, type TokenRequest } from './job-token.ts';
+
+/** A way to log in, as far as the command line has to know it: the rest is the server's business. */
+interface Method {
+  /** What has to be said. */
+  readonly needs: readonly string[];
+  /** What nobody should read in the list of processes, and how it is asked for. */
+  readonly secret?: {
+    readonly name: string;
+    readonly question: string;
+    /** Nothing is sent for an empty answer: the server says whether it can do without. */
+    readonly isOptional?: true;
+    /** It is short-lived, and put where others may read it by those who make it. */
+    readonly isExposed?: true;
+  };
+  /** Where the secret comes from when nobody brought it and before anybody is asked. */
+  own?(session: Session, request: TokenRequest): Promise<string>;
+  /** Below the mount; undefined for what is no login at all. */
+  path?(values: Values): string;
+}
+
+type Values = Readonly<Record<string, string>>;
+
+const METHODS = {
+  token: { needs: [], secret: { name: 'token', question: 'Token' } },
+  userpass: {
+    needs: ['username'],
+    secret: { name: 'password', question: 'Password' },
+    path: ({ username = '' }) => `login/${username}`,
+  },
+  approle: {
+    needs: ['role_id'],
+    secret: { name: 'secret_id', question: 'Secret ID', isOptional: true },
+    path: () => 'login',
+  },
+  jwt: {
+    needs: [],
+    secret: { name: 'jwt', question: 'JWT', isExposed: true },
+    own: ({ environment }, request) => jobToken(environment, request),
+    path: () => 'login',
+  },
+  cert: { needs: [], path: () => 'login' },
+} as const satisfies Readonly<Record<string, Method>>;
+
+export type MethodName = keyof typeof METHODS;
+
+export const METHOD_NAMES = Object.keys(METHODS) as readonly MethodName[];
+
+/** The method and its parameters, as they were typed. */
+export interface Asked {
+  readonly method: MethodName;
+  readonly pairs: ReadonlyMap<string, string>;
+}
+
+/**
+ * `jwt role=release`, or `role=release` where an option names the method.
+ * @throws `invalid` for a method that nobody knows, for what is missing, and for a secret among the arguments.
+ */
+export function askedIn(words: readonly string[], option: string | undefined): Asked {
+  const [first] = words;
+  const named = first === undefined || first.includes('=') ? undefined : first;
+  if (named !== undefined && option !== undefined && named !== option) {
+    throw invalid(`--method ${option} and ${named} exclude each other`, { hint: 'give one of them' });
+  }
+  const method = methodNamed(named ?? option ?? 'token');
+  const pairs = new Map(words.slice(named === undefined ? 0 : 1).map(pairOf));
+  const { needs, secret }: Method = METHODS[method];
+  for (const name of needs) {
+    if ((pairs.get(name) ?? '') === '')
+      throw invalid(`missing ${name}`, { field: PAIR, hint: `give ${name}=…` });
+  }
+  if (pairs.get('username')?.includes('/')) throw invalid('a user name has no slash', { field: 'username' });
+  if (secret !== undefined && !isElsewhere(pairs.get(secret.name) ?? '-')) {
+    throw invalid('not as an argument, which others on the machine can read', {
+      field: secret.name,
+      hint: `give ${secret.name}=@FILE or ${secret.name}=-, or leave it out to be asked`,
+    });
+  }
+  return { method, pairs };
+}
+
+function methodNamed(word: string): MethodName {
+  const found = METHOD_NAMES.find((name) => name === word);
+  if (found !== undefined) return found;
+  throw invalid(`there is no login method ${JSON.stringify(word)}`, {
+    field: 'method',
+    hint: `use one of ${METHOD_NAMES.join(', ')}`,
+  });
+}
+
+/** The command that logs in like this again; what is read elsewhere is not part of it. */
+export const againOf = ({ method, pairs }: Asked, more: readonly string[]): string =>
+  [
+    'coffer login',
+    method,
+    ...more,
+    ...[...pairs].filter(([, value]) => !isElsewhere(value)).map(([name, value]) => `${name}=${value}`),
+  ].join(' ');
+
+/** A login as it is sent, or the token that was brought in place of one. */
+export type LoginRequest =
+  | { readonly token: string }
+  | { readonly path: string; readonly parameters: Values };
+
+/** Reads and asks for what the login still needs. @throws `invalid` when there is nobody to ask. */
+export async function requestOf(
+  session: Session,
+  { method, pairs }: Asked,
+  request: TokenRequest,
+): Promise<LoginRequest> {
+  const { secret, path }: Method = METHODS[method];
+  const values: Record<string, string> = {};
+  for (const [name, value] of pairs) {
+    values[name] = name === secret?.name ? secretIn(session, value, secret) : textOf(session, value);
+  }
+  if (secret !== undefined && values[secret.name] === undefined) {
+    const found = await missingSecret(session, METHODS[method], request);
+    if (found !== undefined) values[secret.name] = found;
+  }
+  if (path === undefined) return { token: (values['token'] ?? '').trim() };
+  const inPath = method === 'userpass' ? ['username'] : [];
+  const parameters = Object.fromEntries(Object.entries(values).filter(([name]) => !inPath.includes(name)));
+  return { path: path(values), parameters };
+}
+
+function secretIn(
+  session: Session,
+  value: string,
+  { name, isExposed }: NonNullable<Method['secret']>,
+): string {
+  const isPrivate = value.startsWith('@') && isExposed !== true;
+  return isPrivate ? secretText(value.slice(1), name) : textOf(session, value);
+}
+
+async function missingSecret(
+  session: Session,
+  { secret, own }: Method,
+  request: TokenRequest,
+): Promise<string | undefined> {
+  if (secret === undefined) return undefined;
+  if (own !== undefined) return own(session, request);
+  if (session.prompts.available()) {
+    const answer = await session.prompts.secret(secret.question);
+    return answer === '' && secret.isOptional ? undefined : answer;
+  }
+  if (secret.isOptional) return undefined;
+  throw invalid(`there is nobody to ask for the ${secret.question.toLowerCase()}`, {
+    field: secret.name,
+    hint: `give ${secret.name}=@FILE or ${secret.name}=-`,
+  });
+}

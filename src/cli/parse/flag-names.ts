@@ -1,0 +1,3 @@
+/** A text that was written for the API, with its parameters as they are called on the command line. */
+export const inFlags = (text: string, labelOf: (field: string) => string | undefined): string =>
+  text.replace(/(?<![\w"'/])[a-z]+(?:_[a-z]+)+(?![\w"'/])/g, (name) => labelOf(name) ?? name);

@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { notFound } from '../../ground/errors.ts';
+import type { Environment } from '../given.ts';
+import { makeMemoryDirectory, removeLeftovers } from '../memory/memory-directory.ts';
+
+const PURPOSE = 'exec';
+
+/**
+ * Puts the values of some variables into files, and the paths of the files into the variables.
+ * @throws `not-found` for a variable that there is not.
+ */
+export function withFiles(
+  environment: Environment,
+  variables: Readonly<Record<string, string>>,
+  names: readonly string[],
+  onDisk: boolean,
+): { readonly variables: Readonly<Record<string, string>>; remove(): void } {
+  for (const name of names) {
+    if (variables[name] === undefined) throw notFound(`there is no variable ${name} to put into a file`);
+  }
+  removeLeftovers(environment, PURPOSE);
+  const directory = makeMemoryDirectory(environment, PURPOSE, onDisk);
+  const changed: Record<string, string> = { ...variables };
+  try {
+    for (const name of names) {
+      const path = join(directory.path, name.replaceAll('/', '_'));
+      writeFileSync(path, variables[name] ?? '', { mode: 0o600, flag: 'wx' });
+      changed[name] = path;
+    }
+  } catch (error) {
+    directory.remove();
+    throw error;
+  }
+  return { variables: changed, remove: directory.remove };
+}

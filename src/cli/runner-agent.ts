@@ -1,0 +1,61 @@
+import { asCofferError, CofferError } from '../ground/errors.ts';
+import { type Runner, STORE_SECRET } from '../operations/declaration/operation.ts';
+import { loadOperation } from '../operations/runner.ts';
+import { findAgent } from './agent/find.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Runs operations in the agent of the store, when there is one that has it open. What it does not do (it has locked meanwhile, or
+ * the secret is asked for again) is done by this command itself.
+ * @param openStore asks for the secret of the store.
+ */
+export async function openInAgent(
+  session: Session,
+  openStore: (session: Session) => Promise<Runner>,
+): Promise<Runner | undefined> {
+  const connection = await findAgent(session);
+  if (connection === undefined) return undefined;
+  const inside = connection.runner(session.settings);
+  let opened: Promise<Runner> | undefined;
+  const outside = (): Promise<Runner> => {
+    opened ??= openStore(session);
+    return opened;
+  };
+  const again = async (): Promise<Runner> => {
+    session.remark('This hands out what outlives the agent, so it asks again.');
+    return outside().catch((error: unknown) => {
+      throw saying('this hands out what outlives the agent, so it takes the secret of the store', error);
+    });
+  };
+  const orHere = async <T>(work: (runner: Runner) => Promise<T>): Promise<T> => {
+    try {
+      return await work(inside);
+    } catch (error) {
+      const { kind, field } = asCofferError(error) ?? {};
+      if (field === STORE_SECRET) return work(await again());
+      if (kind !== 'sealed') throw error;
+      return work(await outside());
+    }
+  };
+  return {
+    async run(operation, raw, mount) {
+      const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
+      return declaration.asksAgain?.(raw)
+        ? (await again()).run(declaration, raw, mount)
+        : orHere((runner) => runner.run(declaration, raw, mount));
+    },
+    at: (asked) => orHere((runner) => runner.at(asked)),
+    organization: inside.organization,
+    close() {
+      inside.close();
+      void opened?.then((runner) => runner.close()).catch(() => undefined);
+    },
+  };
+}
+
+/** Why there is a question at all, where nobody could be asked it. */
+function saying(why: string, error: unknown): unknown {
+  if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
+  const { kind, hint, cause } = error;
+  return new CofferError(kind, why, { hint, cause });
+}

@@ -1,0 +1,16 @@
+import type { Runner } from '../operations/declaration/operation.ts';
+import { givesSecret } from './secrets/secret-variables.ts';
+import type { Session } from './session.ts';
+
+/** The local store, in its agent if it has one, whatever server is named. @see docs/decisions/0144 */
+export async function openHere(session: Session): Promise<Runner> {
+  // What the environment gives is meant more than an agent that happens to be there.
+  if (givesSecret(session.environment)) return openStore(session);
+  const { openInAgent } = await import('./runner-agent.ts');
+  return (await openInAgent(session, openStore)) ?? openStore(session);
+}
+
+async function openStore(session: Session): Promise<Runner> {
+  const { openLocal } = await import('./runner-local.ts');
+  return openLocal(session);
+}

@@ -1,0 +1,168 @@
+import { utf8 } from '../../ground/bytes.ts';
+import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
+import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
+import { FORMAT_NAMES, type FormatName } from '../../secret-files/format.ts';
+import type { Rule } from '../../secret-files/rules.ts';
+import type { SealedValue } from '../../secret-files/value.ts';
+import type { KeyReference } from '../../transit/envelope/ports.ts';
+import type { ArgumentSpec, OptionSpec } from '../command.ts';
+import { DONE, exitCodeOf } from '../exit-codes.ts';
+import type { OutPlace } from '../files/out-file.ts';
+import { type Given, textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
+import type { Session } from '../session.ts';
+import { printDocument, printResult } from '../terminal/output.ts';
+import { errorLine } from '../terminal/report.ts';
+import { Rulebook } from './rulebook.ts';
+import { FILE, type OpenFile, openOrNewFile, openSecretFile, replaceSecretFile } from './secret-file.ts';
+import type { FileResult } from './transform.ts';
+
+/* What the commands on files with secrets have in common. */
+
+export const oneFile: ArgumentSpec = {
+  metavar: FILE,
+  help: 'A .env, YAML or JSON file.',
+  required: true,
+  offers: 'file',
+};
+export const manyFiles: ArgumentSpec = { ...oneFile, help: '.env, YAML or JSON files.', many: true };
+
+export const KEY = 'key';
+export const FORMAT = 'format';
+
+export const keyOption: OptionSpec = taking(KEY, 'NAME', 'The named key to encrypt with.', {
+  fallback: 'what .coffer.yaml says',
+  offers: 'key',
+});
+export const formatOption: OptionSpec = taking(
+  FORMAT,
+  'FORMAT',
+  'What the files are, if their names do not tell.',
+  {
+    fallback: '.coffer.yaml, else their names',
+    choices: FORMAT_NAMES,
+  },
+);
+
+/** @throws `invalid` for a format that is not known. */
+export function formatIn(options: Given['options']): FormatName | undefined {
+  const text = textOption(options, FORMAT);
+  const format = FORMAT_NAMES.find((name) => name === text);
+  if (text === undefined || format !== undefined) return format;
+  throw invalid(`"${text}" can't be right`, { field: FORMAT, hint: `use one of ${FORMAT_NAMES.join(', ')}` });
+}
+
+/** A file, and the rule that holds for it. */
+export interface RuledFile extends OpenFile {
+  readonly rule: Rule | undefined;
+}
+
+/** Reads files as options, rules and their names say. */
+export class Files {
+  readonly #options: Given['options'];
+  readonly #rulebook = new Rulebook();
+
+  constructor(options: Given['options']) {
+    this.#options = options;
+  }
+
+  open(path: string): Promise<RuledFile> {
+    return this.#openBy(openSecretFile, path);
+  }
+
+  /** The same, or a new one where there is no such file. */
+  openOrNew(path: string): Promise<RuledFile> {
+    return this.#openBy(openOrNewFile, path);
+  }
+
+  async #openBy(opener: typeof openSecretFile, path: string): Promise<RuledFile> {
+    const rule = await this.#rulebook.ruleFor(path);
+    return { ...(await opener(path, formatIn(this.#options) ?? rule?.format)), rule };
+  }
+
+  /**
+   * @param before the value that is replaced, or another one of the file.
+   * @throws `invalid` when neither option nor rule says it.
+   */
+  keyFor(
+    session: Session,
+    { path, rule }: Pick<RuledFile, 'path' | 'rule'>,
+    before?: SealedValue,
+  ): KeyReference {
+    const named = textOption(this.#options, KEY);
+    if (named === undefined && before !== undefined) return { mount: before.mount, name: before.key };
+    const name = named ?? rule?.key;
+    if (name === undefined) {
+      throw invalid(`with which key is ${path} to be encrypted?`, {
+        field: KEY,
+        hint: 'say --key NAME, or write a rule into .coffer.yaml',
+      });
+    }
+    const { mount, mountNamed } = session.settings;
+    return { mount: mountNamed ? mount : (rule?.mount ?? DEFAULT_MOUNT), name };
+  }
+}
+
+/** Does things to several files, of which one that fails does not keep the others from being done. */
+export class Outcomes {
+  exitCode = DONE;
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Tells an error, and remembers the code of the first one. */
+  failed(error: CofferError): void {
+    this.#session.streams.err.write(`${errorLine(error.message, undefined, error.hint)}\n`);
+    if (this.exitCode === DONE) this.exitCode = exitCodeOf[error.kind];
+  }
+
+  /** @returns what was done for each that did not fail. */
+  async each<I, R>(items: readonly I[], work: (item: I) => R | Promise<R>): Promise<R[]> {
+    const results: R[] = [];
+    for (const item of items) {
+      try {
+        results.push(await work(item));
+      } catch (error) {
+        const known = asCofferError(error);
+        if (known === undefined) throw error;
+        this.failed(known);
+      }
+    }
+    return results;
+  }
+
+  /**
+   * Writes what became of files.
+   * @param done what was done, for people: `Encrypted`.
+   */
+  async write(files: readonly OpenFile[], results: readonly FileResult[], done: string): Promise<void> {
+    const written = await this.each([...files.entries()], async ([index, file]) => {
+      const result = results[index];
+      if (result === undefined) return [];
+      if ('errors' in result) {
+        for (const error of result.errors) this.failed(error);
+        return [];
+      }
+      const { changed } = result;
+      await replaceSecretFile(file, result.file.text);
+      this.#session.remark(`${done} ${changed} ${changed === 1 ? 'value' : 'values'} in ${file.path}.`);
+      return [{ file: file.path, changed }];
+    });
+    await printDocument(this.#session, { files: written.flat() });
+  }
+}
+
+/** Prints a text as it is: to `--out` or a pipe without a line end of our own. With `-o json`, as a member of an object. */
+export async function printExactly(
+  session: Session,
+  file: OutPlace | undefined,
+  member: string,
+  text: string,
+): Promise<void> {
+  const isJson = session.settings.format === 'json';
+  const data = { [member]: isJson ? text : utf8(text).toString('base64') };
+  const shape = isJson ? {} : { result: { member, as: 'base64' as const } };
+  await printResult(session, data, shape, { file, keepBase64: false });
+}

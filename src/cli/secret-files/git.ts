@@ -1,0 +1,180 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { CofferError, unavailable } from '../../ground/errors.ts';
+import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
+
+/** What one call of git may answer: lists of names, and contents of so many bytes at a time. */
+const MAX_ANSWER_BYTES = 256 * 2 ** 20;
+const MAX_BATCH_BYTES = 64 * 2 ** 20;
+
+/** A file in git's index. */
+export interface IndexedFile {
+  /** From the top of the working tree, with `/`. */
+  readonly path: string;
+  readonly id: string;
+}
+
+/** What git answers, or undefined where there is no git, no repository, or nothing to answer. */
+export function git(directory: string, args: readonly string[], input = ''): Buffer | undefined {
+  const { status, stdout } = spawnSync('git', args, {
+    cwd: directory,
+    input,
+    maxBuffer: MAX_ANSWER_BYTES,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  return status === 0 ? stdout : undefined;
+}
+
+const namesIn = (answer: Buffer): readonly string[] => answer.toString().split('\0').slice(0, -1);
+
+/** The files below a directory, by their paths from it: those of git that it does not ignore, or all where there is no git. */
+export function filesBelow(directory: string): readonly string[] {
+  const listed = git(directory, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  return listed === undefined ? regularFilesBelow(directory) : [...new Set(namesIn(listed))];
+}
+
+function regularFilesBelow(top: string): readonly string[] {
+  const entries = readdirSync(top, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(top, join(entry.parentPath, entry.name)))
+    .filter((path) => !/^\.git\//.test(path));
+}
+
+/** Whether a path, links followed as far as it is there, leads to something in a directory or below it. */
+export function liesBelow(top: string, path: string): boolean {
+  const below = relative(realPath(top), realPath(path));
+  return below !== '..' && !below.startsWith(`..${sep}`) && resolve(below) !== below;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    const above = dirname(path);
+    if (above === path) throw error;
+    return join(realPath(above), basename(path));
+  }
+}
+
+/** The top of the working tree. @throws `unavailable` with the hint where there is none. */
+export function workingTree(directory: string, hint: string): string {
+  const top = git(directory, ['rev-parse', '--show-toplevel']);
+  if (top !== undefined) return top.toString().replace(/\n$/, '');
+  throw unavailable('this is no working tree of git', { hint });
+}
+
+const REGULAR = /^:\d+ 100\d+ [0-9a-f]+ ([0-9a-f]+) /;
+
+/** The regular files that the next commit changes or adds. */
+export function stagedFiles(top: string): readonly IndexedFile[] {
+  const args = [
+    'diff',
+    '--cached',
+    '--raw',
+    '-z',
+    '--no-abbrev',
+    '--no-renames',
+    '--no-ext-diff',
+    '--diff-filter=d',
+  ];
+  const parts = namesIn(git(top, args) ?? Buffer.alloc(0));
+  return pairs(parts).flatMap(([description, path]) => {
+    const [, id] = REGULAR.exec(description) ?? [];
+    return id === undefined ? [] : [{ path, id }];
+  });
+}
+
+/**
+ * Where git is to be asked about a file, and what to call it there: in its own directory, which may lie in another repository. In a hook
+ * git may have said by variables which repository is meant, seen from where it started us.
+ */
+const askedAt = (path: string): readonly [directory: string, name: string] =>
+  process.env['GIT_DIR'] === undefined
+    ? [dirname(path), `./${basename(path)}`]
+    : ['.', `./${relative('.', path).split(sep).join('/')}`];
+
+/** What the last commit has of a file, or undefined where it has nothing, or there is no repository. */
+export function committed(path: string): Buffer | undefined {
+  const [directory, name] = askedAt(path);
+  const content = git(directory, ['cat-file', 'blob', `HEAD:${name}`]);
+  return content !== undefined && content.length <= MAX_FILE_BYTES ? content : undefined;
+}
+
+/** The files of one name in the index, wherever they lie. */
+export function indexedFilesNamed(top: string, name: string): readonly IndexedFile[] {
+  const listed = git(top, ['ls-files', '-s', '-z', '--', `:(glob)**/${name}`]);
+  return namesIn(listed ?? Buffer.alloc(0)).flatMap((line) => {
+    const [, id, path] = /^\d+ ([0-9a-f]+) 0\t([\s\S]*)$/.exec(line) ?? [];
+    return id === undefined || path === undefined ? [] : [{ path, id }];
+  });
+}
+
+/** The three sides of a file that git could not merge, as the index has them. A side that has no such file is empty. */
+export interface Sides {
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** @returns undefined for a file that is not unmerged. */
+export function unmergedSides(path: string): Sides | undefined {
+  const [directory, name] = askedAt(path);
+  const listed = git(directory, ['ls-files', '--unmerged', '--', name]);
+  if (listed === undefined || listed.length === 0) return undefined;
+  const stage = (number: number): string => git(directory, ['show', `:${number}:${name}`])?.toString() ?? '';
+  return { base: stage(1), ours: stage(2), theirs: stage(3) };
+}
+
+function pairs(parts: readonly string[]): readonly (readonly [string, string])[] {
+  return parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? ''] as const] : []));
+}
+
+/**
+ * Contents of files in the index, some at a time.
+ * @returns in the order of the files; an error for one that is too large.
+ */
+export function* contentsOf(
+  top: string,
+  files: readonly IndexedFile[],
+): Generator<readonly [IndexedFile, Buffer | CofferError]> {
+  const ids = (some: readonly IndexedFile[]): string => some.map(({ id }) => `${id}\n`).join('');
+  const sizes = (git(top, ['cat-file', '--batch-check=%(objectsize)'], ids(files)) ?? Buffer.alloc(0))
+    .toString()
+    .split('\n')
+    .map(Number);
+  let batch: IndexedFile[] = [];
+  let bytes = 0;
+  for (const [index, file] of files.entries()) {
+    const size = sizes[index] ?? 0;
+    if (size > MAX_FILE_BYTES) yield [file, tooLarge(file)];
+    else {
+      batch.push(file);
+      bytes += size;
+    }
+    if (bytes < MAX_BATCH_BYTES && index < files.length - 1) continue;
+    yield* batchOf(batch, git(top, ['cat-file', '--batch'], ids(batch)) ?? Buffer.alloc(0));
+    batch = [];
+    bytes = 0;
+  }
+}
+
+const tooLarge = ({ path }: IndexedFile): CofferError =>
+  new CofferError('too-large', `${path} is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB`);
+
+/** `ID blob SIZE`, a line end, so many bytes, a line end. */
+function* batchOf(
+  files: readonly IndexedFile[],
+  answer: Buffer,
+): Generator<readonly [IndexedFile, Buffer | CofferError]> {
+  let at = 0;
+  for (const file of files) {
+    const lineEnd = answer.indexOf(0x0a, at);
+    const [, size] =
+      /^[0-9a-f]+ blob (\d+)$/.exec(answer.toString('latin1', at, Math.max(lineEnd, at))) ?? [];
+    if (size === undefined) throw unavailable(`git does not show ${file.path}`);
+    at = lineEnd + 1 + Number(size) + 1;
+    yield [file, answer.subarray(lineEnd + 1, at - 1)];
+  }
+}

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { unavailable } from '../../ground/errors.ts';
+
+/** The three sides of a merge, with what conflicts call two of them. */
+export interface MergeInput {
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+  readonly labels: readonly [ours: string, theirs: string];
+}
+
+export interface Merged {
+  readonly text: string;
+  readonly isClean: boolean;
+  /** Every conflict is only that both sides have put something in at one point. */
+  readonly onlyInsertions: boolean;
+}
+
+/** As `git merge-file`: more conflicts are told as so many. */
+const MOST_CONFLICTS = 127;
+
+/**
+ * Merges line by line, by `git merge-file`.
+ * @param directory where the three texts may lie meanwhile.
+ * @param union take both sides of a conflict, one after the other.
+ * @throws `unavailable` where there is no git.
+ */
+export function mergeFile(input: MergeInput, directory: string, union = false): Merged {
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
+  const place = mkdtempSync(join(directory, 'merge-'));
+  try {
+    const paths = (['ours', 'base', 'theirs'] as const).map((side) => {
+      const path = join(place, side);
+      writeFileSync(path, input[side], { mode: 0o600 });
+      return path;
+    });
+    const [ours, theirs] = input.labels;
+    const run = (...how: readonly string[]) => {
+      const labels = ['-L', ours, '-L', 'before', '-L', theirs];
+      const { status, stdout, error } = spawnSync('git', ['merge-file', '-p', ...how, ...labels, ...paths], {
+        encoding: 'utf8',
+        maxBuffer: 1 << 28,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      if (error !== undefined || status === null || status > MOST_CONFLICTS) {
+        throw unavailable("git merge-file failed, so two changes can't be merged", { cause: error });
+      }
+      return { text: stdout, isClean: status === 0 };
+    };
+    if (union) return { ...run('--union'), onlyInsertions: false };
+    const merged = run();
+    return { ...merged, onlyInsertions: !merged.isClean && hasOnlyInsertions(run('--diff3').text) };
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** Between its markers, every conflict has nothing that was there before. */
+const hasOnlyInsertions = (text: string): boolean =>
+  !/^\|{7} before\r?\n(?!={7}\r?$)/m.test(text) && /^\|{7} before\r?\n={7}\r?$/m.test(text);

@@ -1,0 +1,116 @@
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { isThere } from '../../ground/directories.ts';
+import { CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
+import { FORMAT_NAMES, type Format, type FormatName, type SecretFile } from '../../secret-files/format.ts';
+import { formatOf, loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { openOutFile } from '../files/out-file.ts';
+
+/** A file whose values are encrypted one by one, as it was read. */
+export interface OpenFile {
+  readonly path: string;
+  readonly format: Format;
+  readonly file: SecretFile;
+  /** What was on the disk: nothing, and no stats, where there is no such file yet. */
+  readonly bytes: Buffer;
+  readonly stats: Stats | undefined;
+}
+
+export const FILE = 'FILE';
+
+/**
+ * Reads a file. A symbolic link is followed: what it leads to is read, and replaced later.
+ * @param format if the name doesn't tell it.
+ * @throws `invalid` for what can't be read, is no text, or is not of the format.
+ */
+export async function openSecretFile(path: string, format?: FormatName): Promise<OpenFile> {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  // Before it is opened: a pipe would wait for ever.
+  if (stats !== undefined) refuseIrregular(path, stats);
+  const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES);
+  return { ...(await parsedFile(path, bytes, format)), stats: stats ?? statSync(path) };
+}
+
+/** The same, or what a new file of that name begins with. */
+export async function openOrNewFile(path: string, format?: FormatName): Promise<OpenFile> {
+  if (isThere(path)) return openSecretFile(path, format);
+  const reader = await formatFor(path, format);
+  const file = reader.parse(reader.name === 'json' ? '{}\n' : '', path);
+  return { path, format: reader, file, bytes: Buffer.alloc(0), stats: undefined };
+}
+
+/** A content as a file of its name would be read. */
+export async function parsedFile(
+  path: string,
+  bytes: Buffer,
+  format: FormatName | undefined,
+): Promise<Omit<OpenFile, 'stats'>> {
+  const reader = await formatFor(path, format);
+  return { path, format: reader, file: reader.parse(textOf(path, bytes), path), bytes };
+}
+
+/** What reads a file of that name. @throws `unsupported` when nothing tells its format. */
+export const formatFor = (path: string, format: FormatName | undefined): Promise<Format> =>
+  loadFormat(format ?? formatOf(path) ?? unknownFormat(path));
+
+function refuseIrregular(path: string, stats: Stats): void {
+  if (!stats.isFile() && !stats.isDirectory())
+    throw invalid(`${path} is not a regular file`, { field: FILE });
+  if (stats.size > MAX_FILE_BYTES) throw tooLarge(path);
+}
+
+const tooLarge = (path: string): CofferError =>
+  new CofferError('too-large', `${path} is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB`, {
+    hint: 'encrypt it as a whole, with "coffer transit envelope encrypt"',
+  });
+
+/** Whatever its first bytes say, they stay: a byte order mark is part of the text. */
+export function textOf(path: string, bytes: Buffer): string {
+  if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw invalid(`${path} is not UTF-8`, {
+      hint: 'encrypt it as a whole, with "coffer transit envelope encrypt"',
+    });
+  }
+}
+
+const unknownFormat = (path: string): never => {
+  throw unsupported(`the name of ${path} doesn't tell its format`, {
+    hint: `say --format ${FORMAT_NAMES.join('|')}, or format: in .coffer.yaml`,
+  });
+};
+
+/**
+ * Puts a new text in the place of a file, whole or not at all, with the mode and owner it had; a new one is for its owner alone.
+ * @throws `conflict` when somebody else has changed the file since it was read, `exists` when there is one now.
+ */
+export async function replaceSecretFile(
+  { path, bytes, stats }: Pick<OpenFile, 'path' | 'bytes' | 'stats'>,
+  text: string,
+): Promise<void> {
+  const isNew = stats === undefined;
+  if (!isNew && bytes.equals(Buffer.from(text))) return;
+  const out = openOutFile(isNew ? { path, replace: false } : { path, replace: true, like: stats });
+  try {
+    out.write(text);
+    await out.commit(() => {
+      if (!isNew && !isSame(path, bytes)) {
+        throw conflict(`${path} was changed by somebody else meanwhile; nothing was written`, {
+          hint: 'look at it, and do it again',
+        });
+      }
+    });
+  } finally {
+    out.abort();
+  }
+}
+
+function isSame(path: string, bytes: Buffer): boolean {
+  try {
+    return readFileSync(path).equals(bytes);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,173 @@
+import { asCofferError, CofferError } from '../../ground/errors.ts';
+import { type Format, lineCounter, type Place, type SecretFile } from '../../secret-files/format.ts';
+import { respliced } from '../../secret-files/splice.ts';
+import { formatValue, type SealedValue } from '../../secret-files/value.ts';
+import type { KeyReference } from '../../transit/envelope/ports.ts';
+import type { Session } from '../session.ts';
+import { openValues, type Result, rewrapValues, sealValues } from './values.ts';
+
+/** A file as it was read, or a text that is to become one. */
+export interface ReadFile {
+  /** What errors call it. */
+  readonly path: string;
+  readonly format: Format;
+  readonly file: SecretFile;
+}
+
+/** What became of one file, and how many values are others now; or every reason why nothing did. */
+export type FileResult =
+  | { readonly file: SecretFile; readonly changed: number }
+  | { readonly errors: readonly CofferError[] };
+
+/** Plaintexts whose ciphertexts are known: names, each with what it held. */
+export type KnownValues = ReadonlyMap<string, readonly KnownValue[]>;
+
+interface KnownValue {
+  readonly source: string;
+  readonly value: SealedValue;
+}
+
+/** What a file shows of plaintexts and their ciphertexts. @param opened the same file, decrypted. */
+export function knownValues(sealed: SecretFile, opened: SecretFile): KnownValues {
+  const known = new Map<string, KnownValue[]>();
+  for (const [index, { name, sealed: value }] of sealed.places.entries()) {
+    const source = opened.places[index]?.source;
+    if (value === undefined || source === undefined) continue;
+    const others = known.get(name);
+    if (others === undefined) known.set(name, [{ source, value }]);
+    else others.push({ source, value });
+  }
+  return known;
+}
+
+/** What is to be encrypted in one file. */
+export interface Sealing extends ReadFile {
+  readonly key: KeyReference;
+  readonly places: readonly Place[];
+  /** A value that is here with the same name and key keeps this ciphertext. */
+  readonly known?: KnownValues;
+}
+
+/**
+ * Encrypts values of files, one call for each key.
+ * @throws as `sealValues`; then no file has a result.
+ */
+export async function sealFiles(
+  session: Session,
+  sealings: readonly Sealing[],
+): Promise<readonly FileResult[]> {
+  const values = new Map<Place, SealedValue>();
+  const asked = sealings.flatMap(({ key, places, known }) =>
+    places.flatMap((place) => {
+      const same = known
+        ?.get(place.name)
+        ?.find(({ source, value }) => source === place.source && isUnder(value, key));
+      if (same === undefined) return [{ key, place }];
+      values.set(place, same.value);
+      return [];
+    }),
+  );
+  for (const group of Map.groupBy(asked, ({ key }) => `${key.mount}/${key.name}`).values()) {
+    const [first] = group;
+    if (first === undefined) continue;
+    const sealed = await sealValues(
+      session,
+      first.key,
+      group.map(({ place }) => place),
+    );
+    for (const [index, { place }] of group.entries()) {
+      const value = sealed[index];
+      if (value !== undefined) values.set(place, value);
+    }
+  }
+  return sealings.map((sealing) => {
+    const written = sealing.places.flatMap((place) => {
+      const value = values.get(place);
+      return value === undefined ? [] : [[place, sealing.file.written(place, formatValue(value))] as const];
+    });
+    return exchanged(sealing, new Map(written));
+  });
+}
+
+const isUnder = (value: SealedValue, { mount, name }: KeyReference): boolean =>
+  value.key === name && value.mount === mount;
+
+/**
+ * Decrypts values of files, one call for each key. Of the results, the places say what the values mean.
+ * @param isMeant which of the encrypted values; without it all.
+ */
+export function openFiles(
+  session: Session,
+  files: readonly ReadFile[],
+  isMeant: (place: Place) => boolean = () => true,
+): Promise<readonly FileResult[]> {
+  return exchangeAll(files, isMeant, async (found) => openValues(session, found));
+}
+
+/** The file, or the first of the reasons why there is none. @throws that. */
+export function requireFile(result: FileResult | undefined): SecretFile {
+  if (result !== undefined && 'file' in result) return result.file;
+  throw result?.errors[0] ?? new RangeError('there is no result for this file');
+}
+
+/** Moves the values of files to the latest versions of their keys; those that are there already keep their ciphertexts. */
+export function rewrapFiles(session: Session, files: readonly ReadFile[]): Promise<readonly FileResult[]> {
+  return exchangeAll(
+    files,
+    () => true,
+    async (found) => {
+      const results = await rewrapValues(session, found);
+      return results.map((result, index) => {
+        if (result instanceof CofferError) return result;
+        const { file, place, value } = found[index] as Found;
+        return result.version === value.version ? place.source : file.written(place, formatValue(result));
+      });
+    },
+  );
+}
+
+interface Found {
+  readonly file: SecretFile;
+  readonly place: Place;
+  readonly name: string;
+  readonly value: SealedValue;
+  readonly where: string;
+}
+
+/** @param exchange gives each value what is to stand in its place. */
+async function exchangeAll(
+  files: readonly ReadFile[],
+  isMeant: (place: Place) => boolean,
+  exchange: (found: readonly Found[]) => Promise<readonly Result<string>[]>,
+): Promise<readonly FileResult[]> {
+  const found = files.flatMap(({ path, file }) => {
+    const lineOf = lineCounter(file.text);
+    return file.places.flatMap((place): Found[] => {
+      const { name, sealed: value, start } = place;
+      if (value === undefined || !isMeant(place)) return [];
+      return [{ file, place, name, value, where: `${path}:${lineOf(start)}` }];
+    });
+  });
+  const results = found.length === 0 ? [] : await exchange(found);
+  const ofFile = Map.groupBy(found.keys(), (index) => (found[index] as Found).file);
+  return files.map((read): FileResult => {
+    const sources = new Map<Place, string>();
+    const errors: CofferError[] = [];
+    for (const index of ofFile.get(read.file) ?? []) {
+      const [item, result] = [found[index] as Found, results[index]];
+      if (result instanceof CofferError) errors.push(result);
+      else if (result !== undefined && result !== item.place.source) sources.set(item.place, result);
+    }
+    return errors.length > 0 ? { errors } : exchanged(read, sources);
+  });
+}
+
+function exchanged({ format, path, file }: ReadFile, sources: ReadonlyMap<Place, string>): FileResult {
+  try {
+    return { file: respliced(format, path, file, sources), changed: sources.size };
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined) throw error;
+    return { errors: [known] };
+  }
+}

@@ -1,0 +1,300 @@
+import { decodeBase64 } from '../../ground/base64.ts';
+import { utf8, wipe } from '../../ground/bytes.ts';
+import { asCofferError, CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import type { Runner } from '../../operations/declaration/operation.ts';
+import type { SealedValue } from '../../secret-files/value.ts';
+import type { KeyReference } from '../../transit/envelope/ports.ts';
+import type { Session } from '../session.ts';
+
+/** One call of an operation takes so much: little enough for one request to a server. */
+const MAX_BATCH_ITEMS = 1000;
+const MAX_BATCH_CHARACTERS = 1 << 20;
+/** For how many values that can't be opened it is looked up what happened to them. */
+const MOST_EXPLAINED = 5;
+
+/** A value to be encrypted. */
+export interface OpenValue {
+  /** Of its place in the file, to which it is bound. */
+  readonly name: string;
+  readonly source: string;
+}
+
+/** An encrypted value in a file. */
+export interface FoundValue {
+  readonly name: string;
+  readonly value: SealedValue;
+  /** How errors say where it stands: `app.env:3`. */
+  readonly where: string;
+}
+
+/** What became of one value: errors say where it stands and what it is called. */
+export type Result<T> = T | CofferError;
+
+/**
+ * Encrypts values, each bound to its place: its name is the associated data, and the context where keys are derived.
+ * @throws `not-found` when there is no such key, `unsupported` when it can't bind a value to a place. Then none was encrypted.
+ * @see docs/decisions/0145
+ */
+export async function sealValues(
+  session: Session,
+  key: KeyReference,
+  values: readonly OpenValue[],
+): Promise<readonly SealedValue[]> {
+  if (values.some(({ name }) => name === ''))
+    throw unsupported('a value without a name has no place to be bound to');
+  const runner = await session.runner();
+  const items = values.map(({ name, source }) => ({
+    plaintext: utf8(source).toString('base64'),
+    ...bindingTo(name),
+  }));
+  const answers = await runBatches(session, runner, 'encrypt', key, items, { no_create: true }).catch(
+    (error: unknown) => {
+      throw missingKey(error, key) ?? error;
+    },
+  );
+  return answers.map((answer) => {
+    if (typeof answer['error'] !== 'string') return sealedIn(answer, key);
+    throw unsupported(`key "${key.name}" can't bind a value to its place: ${answer['error']}`, {
+      hint: 'use a symmetric key that is not convergent, as "coffer transit keys create NAME" makes',
+    });
+  });
+}
+
+/** Decrypts values, one call for each key. */
+export async function openValues(
+  session: Session,
+  values: readonly FoundValue[],
+): Promise<readonly Result<string>[]> {
+  const results = await withEachKey(session, 'decrypt', values, (answer) => textIn(answer));
+  return explained(session, values, results);
+}
+
+/**
+ * Moves values to the latest version of their keys. What comes back has a version of its own, and another payload, even where nothing
+ * was to be done.
+ */
+export async function rewrapValues(
+  session: Session,
+  values: readonly FoundValue[],
+): Promise<readonly Result<SealedValue>[]> {
+  const results = await withEachKey(session, 'rewrap', values, (answer, key) => sealedIn(answer, key));
+  return explained(session, values, results);
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+const bindingTo = (name: string) => {
+  const bytes = utf8(name).toString('base64');
+  return { associated_data: bytes, context: bytes };
+};
+
+const keyOf = ({ mount, key }: SealedValue): KeyReference => ({ mount, name: key });
+const idOf = ({ mount, name }: KeyReference): string => `${mount}/${name}`;
+
+async function withEachKey<T>(
+  session: Session,
+  operation: 'decrypt' | 'rewrap',
+  values: readonly FoundValue[],
+  resultOf: (answer: Answer, key: KeyReference) => T,
+): Promise<Result<T>[]> {
+  const byKey = Map.groupBy(values.keys(), (index) => idOf(keyOf((values[index] as FoundValue).value)));
+  const results = new Array<Result<T>>(values.length);
+  const runner = await session.runner();
+  for (const indexes of byKey.values()) {
+    const found = indexes.map((index) => values[index] as FoundValue);
+    const key = keyOf((found[0] as FoundValue).value);
+    const items = found.map(({ name, value }) => ({ ciphertext: ciphertextOf(value), ...bindingTo(name) }));
+    const outcomes = await runBatches(session, runner, operation, key, items).catch((error: unknown) => {
+      const missing = missingKey(error, key);
+      if (missing === undefined) throw error;
+      return missing;
+    });
+    for (const [at, index] of indexes.entries()) {
+      const item = found[at] as FoundValue;
+      const answer = outcomes instanceof CofferError ? outcomes : (outcomes[at] ?? {});
+      results[index] = resultFor(item, answer, (given) => resultOf(given, key));
+    }
+  }
+  return results;
+}
+
+function resultFor<T>(
+  item: FoundValue,
+  answer: Answer | CofferError,
+  resultOf: (answer: Answer) => T,
+): Result<T> {
+  try {
+    if (answer instanceof CofferError) throw answer;
+    const { error } = answer;
+    return typeof error === 'string' ? placedError(item, 'inauthentic', error) : resultOf(answer);
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined) throw error;
+    return placedError(item, known.kind, known.message, known.hint);
+  }
+}
+
+/** Read by every member of the family, whichever prefix it writes. */
+const ciphertextOf = ({ version, payload }: SealedValue): string => `vault:v${version}:${payload}`;
+
+function sealedIn(answer: Answer, { mount, name }: KeyReference): SealedValue {
+  const [, version, payload] = /^[a-z]+:v(\d+):([A-Za-z0-9+/=]+)$/.exec(String(answer['ciphertext'])) ?? [];
+  if (version === undefined || payload === undefined) {
+    throw unsupported(`the ciphertexts of key "${name}" have a form of their own, and don't fit into files`);
+  }
+  return { mount, key: name, version: Number(version), payload };
+}
+
+function textIn(answer: Answer): string {
+  const bytes = decodeBase64(String(answer['plaintext']));
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw unsupported('what is encrypted there is no text');
+  } finally {
+    wipe(bytes);
+  }
+}
+
+async function runBatches(
+  session: Session,
+  runner: Runner,
+  operation: 'encrypt' | 'decrypt' | 'rewrap',
+  { mount, name }: KeyReference,
+  items: readonly Readonly<Record<string, string>>[],
+  more: object = {},
+): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  const said = new Set<string>();
+  for (const batch of batchesOf(items)) {
+    const outcome = await runner.run(`transit ${operation}`, { name, ...more, batch_input: batch }, mount);
+    const { data, warnings = [] } = outcome;
+    for (const warning of warnings) {
+      if (!said.has(warning)) session.warn(warning);
+      said.add(warning);
+    }
+    const results = isObject(data) ? data['batch_results'] : undefined;
+    if (!Array.isArray(results) || results.length !== batch.length || !results.every(isObject)) {
+      throw unavailable('the answer does not have one result for each item');
+    }
+    answers.push(...results);
+  }
+  return answers;
+}
+
+function* batchesOf<I extends Readonly<Record<string, string>>>(
+  items: readonly I[],
+): Generator<readonly I[]> {
+  let batch: I[] = [];
+  let characters = 0;
+  for (const item of items) {
+    const size = Object.values(item).reduce((sum, text) => sum + text.length, 0);
+    if (batch.length === MAX_BATCH_ITEMS || (batch.length > 0 && characters + size > MAX_BATCH_CHARACTERS)) {
+      yield batch;
+      batch = [];
+      characters = 0;
+    }
+    batch.push(item);
+    characters += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function missingKey(error: unknown, { mount, name }: KeyReference): CofferError | undefined {
+  if (asCofferError(error)?.kind !== 'not-found') return undefined;
+  return notFound(`there is no key "${name}" in mount "${mount}"`, {
+    hint: `is this the right store? "coffer transit keys create ${name}" makes the key`,
+    cause: error,
+  });
+}
+
+const placedError = (
+  { where, name }: FoundValue,
+  kind: CofferError['kind'],
+  message: string,
+  hint?: string,
+): CofferError => new CofferError(kind, `${where}: ${name}: ${message}`, { hint });
+
+/** Finds out of the first values that can't be opened whether they were moved, or are of a version that the key doesn't open. */
+async function explained<T>(
+  session: Session,
+  values: readonly FoundValue[],
+  results: readonly Result<T>[],
+): Promise<readonly Result<T>[]> {
+  let left = MOST_EXPLAINED;
+  return Promise.all(
+    results.map(async (result, index) => {
+      const found = values[index];
+      const isPuzzling = result instanceof CofferError && result.kind === 'inauthentic';
+      if (found === undefined || !isPuzzling || left-- <= 0) return result;
+      const reason = (await otherPlace(session, found, values)) ?? (await wrongVersion(session, found.value));
+      return reason === undefined
+        ? placedError(found, 'inauthentic', "this can't be opened", lookOf(found.value))
+        : placedError(found, 'inauthentic', reason.message, reason.hint);
+    }),
+  );
+}
+
+interface Reason {
+  readonly message: string;
+  readonly hint: string;
+}
+
+async function otherPlace(
+  session: Session,
+  { name, value }: FoundValue,
+  values: readonly FoundValue[],
+): Promise<Reason | undefined> {
+  const names = [...new Set([...values.map((other) => other.name), ...neighbours(name)])]
+    .filter((other) => other !== name)
+    .slice(0, MAX_BATCH_ITEMS);
+  const runner = await session.runner();
+  const items = names.map((other) => ({ ciphertext: ciphertextOf(value), ...bindingTo(other) }));
+  const answers = await runBatches(session, runner, 'decrypt', keyOf(value), items).catch(() => []);
+  const index = answers.findIndex((answer) => answer['error'] === undefined);
+  if (index < 0) return undefined;
+  return {
+    message: `this was encrypted for another place, ${names[index]}`,
+    hint: `put it back there, or set ${name} anew`,
+  };
+}
+
+/** Where an entry of a list was before others came or went. */
+const neighbours = (name: string): readonly string[] =>
+  [...name.matchAll(/(?<=^|\.|#)\d+(?=\.|$)/g)].flatMap(({ index, 0: number }) =>
+    [-2, -1, 1, 2]
+      .map((step) => Number(number) + step)
+      .filter((other) => other >= 0)
+      .map((other) => `${name.slice(0, index)}${other}${name.slice(index + number.length)}`),
+  );
+
+async function wrongVersion(
+  session: Session,
+  { mount, key, version }: SealedValue,
+): Promise<Reason | undefined> {
+  const runner = await session.runner();
+  const outcome = await runner.run('transit keys read', { name: key }, mount).catch(() => undefined);
+  const data = isObject(outcome?.data) ? outcome.data : {};
+  if (version > Number(data['latest_version'])) {
+    return {
+      message: `key "${key}" has no version ${version}`,
+      hint: 'it was encrypted with another store, or a later state of this one',
+    };
+  }
+  if (version < Number(data['min_decryption_version'])) {
+    return {
+      message: `version ${version} of key "${key}" may not decrypt any more`,
+      hint: `lower it with "coffer transit keys config ${key} --min-decryption-version ${version}", then rewrap the file`,
+    };
+  }
+  return undefined;
+}
+
+/** The shortest ciphertext has a nonce of 12 bytes and a tag of 16. */
+const LEAST_CHARACTERS = 40;
+
+const lookOf = ({ key, payload }: SealedValue): string =>
+  payload.length % 4 !== 0 || payload.length < LEAST_CHARACTERS
+    ? 'it looks cut off'
+    : `it was altered, moved from another name, or encrypted with another key that is called "${key}"`;

@@ -1,0 +1,145 @@
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import type { Random } from '../../ground/random.ts';
+
+/*
+ * Passphrases of words, and how easily one is guessed. The list is the English one of BIP-39: 2048 words of three to eight letters that
+ * differ in their first four, so that each stands for 11 bits.
+ */
+
+const WORD_BITS = 11;
+const LONGEST_WORD = 8;
+const SHORTEST_WORD = 3;
+const words: ReadonlySet<string> = new Set(wordlist);
+
+/** 77 bits: each guess costs 64 MiB and a good part of a second, whoever makes it. */
+const WORDS_OF_ONE = 7;
+
+/** A fresh passphrase, e.g. `drum-velvet-…`. */
+export function freshPassphrase(random: Random): string {
+  const bytes = random.bytes(2 * WORDS_OF_ONE);
+  // The length of the list divides 2^16, so every word is as likely.
+  const chosen = Array.from(
+    { length: WORDS_OF_ONE },
+    (_, index) => wordlist[bytes.readUInt16BE(2 * index) % wordlist.length],
+  );
+  return chosen.join('-');
+}
+
+/** Below so many bits a copied store can be opened by trying, with money or patience. */
+const WEAK_BELOW = 50;
+
+/** What people take first, beside words of the list. */
+const COMMON = new Set(
+  'password passwort passphrase qwerty letmein welcome admin administrator root login changeme default iloveyou sunshine princess football baseball dragon monkey shadow michael jordan hunter hunter2 superman batman starwars whatever trustno1 correcthorsebatterystaple coffer vault test guest hello'.split(
+    ' ',
+  ),
+);
+const LONGEST_COMMON = Math.max(...[...COMMON].map(({ length }) => length));
+const COMMON_BITS = 5;
+const PATTERN_BITS = 5;
+const YEAR_BITS = 7;
+const KEYBOARD = ['qwertyuiop', 'asdfghjkl', 'zxcvbnm', 'qwertzuiop', '1234567890'];
+const SHORTEST_PATTERN = 3;
+const SHORT = 12;
+
+type Piece = {
+  readonly length: number;
+  readonly bits: number;
+  readonly what: 'common' | 'pattern' | 'word' | 'other';
+};
+
+/**
+ * Why a passphrase is weak, as the rest of a sentence; undefined when it is not. An estimate: it knows words, runs, rows of the keyboard
+ * and years, and takes all else for random.
+ * @see docs/decisions/0157
+ */
+export function weaknessOf(passphrase: string): string | undefined {
+  const pieces = piecesOf(passphrase);
+  const bits = pieces.reduce((sum, piece) => sum + piece.bits, 0);
+  if (bits >= WEAK_BELOW) return undefined;
+  const share = (what: Piece['what']): number =>
+    pieces.reduce((sum, piece) => sum + (piece.what === what ? piece.length : 0), 0) / passphrase.length;
+  if (share('common') >= 0.5) return 'it is among the first that anybody tries';
+  if (share('pattern') >= 0.5) return 'most of it is a pattern';
+  const common = pieces.filter(({ what }) => what === 'word').length;
+  if (share('word') >= 0.5)
+    return `there is little in it but ${common} common ${common === 1 ? 'word' : 'words'}`;
+  const { length } = [...passphrase];
+  if (length < SHORT) return `it has only ${length} ${length === 1 ? 'character' : 'characters'}`;
+  return 'too much of it can be guessed';
+}
+
+function piecesOf(passphrase: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const folded = unmasked(passphrase);
+  const bits = bitsOfAny(passphrase);
+  for (let at = 0; at < passphrase.length; ) {
+    const piece = pieceAt(passphrase, folded, at, bits);
+    pieces.push(piece);
+    at += piece.length;
+  }
+  return pieces;
+}
+
+/** Capitals, and digits and signs in the place of letters, keep nobody from guessing. */
+const MASKS: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+};
+const unmasked = (text: string): string =>
+  text.replace(/[\s\S]/g, (char) => {
+    const small = char.toLowerCase();
+    return MASKS[char] ?? (small.length === 1 ? small : char);
+  });
+
+function pieceAt(text: string, folded: string, at: number, bits: number): Piece {
+  const common = longestAt(folded, at, COMMON, LONGEST_COMMON) || longestAt(text, at, COMMON, LONGEST_COMMON);
+  const pattern = patternAt(text.toLowerCase(), at);
+  const word = longestAt(folded, at, words, LONGEST_WORD);
+  if (common >= Math.max(pattern, word) && common > 0)
+    return { length: common, bits: COMMON_BITS, what: 'common' };
+  if (pattern >= word && pattern > 0)
+    return { length: pattern, bits: PATTERN_BITS + Math.log2(pattern), what: 'pattern' };
+  if (word > 0) return { length: word, bits: WORD_BITS, what: 'word' };
+  if (/^(?:19|20)\d\d/.test(text.slice(at, at + 4))) return { length: 4, bits: YEAR_BITS, what: 'pattern' };
+  return { length: 1, bits, what: 'other' };
+}
+
+/** The length of the longest of `list` that stands at a place; 0 for none. */
+function longestAt(text: string, at: number, list: ReadonlySet<string>, longest: number): number {
+  for (let length = Math.min(longest, text.length - at); length >= SHORTEST_WORD; length--) {
+    if (list.has(text.slice(at, at + length))) return length;
+  }
+  return 0;
+}
+
+/** The length of a run of one character, of characters that follow each other, or of a row of the keyboard; 0 for none. */
+function patternAt(text: string, at: number): number {
+  const step = text.charCodeAt(at + 1) - text.charCodeAt(at);
+  let end = at + 1;
+  if (Math.abs(step) <= 1) while (text.charCodeAt(end) - text.charCodeAt(end - 1) === step) end++;
+  let length = end - at;
+  for (const row of KEYBOARD) {
+    let along = length + 1;
+    while (at + along <= text.length && row.includes(text.slice(at, at + along))) length = along++;
+  }
+  return length >= SHORTEST_PATTERN ? length : 0;
+}
+
+/** Characters are guessed from the kinds that the passphrase has. */
+const KINDS: readonly (readonly [RegExp, size: number])[] = [
+  [/\d/, 10],
+  [/[a-z]/, 26],
+  [/[A-Z]/, 26],
+  [/[^\da-zA-Z]/, 33],
+];
+
+const bitsOfAny = (text: string): number =>
+  Math.log2(KINDS.reduce((sum, [kind, size]) => sum + (kind.test(text) ? size : 0), 0));

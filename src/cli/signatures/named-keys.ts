@@ -1,0 +1,109 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { type CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
+import { recipientKey } from '../../transit/key-types/recipient-key.ts';
+
+/** The public half of one version of a named key. */
+export interface PublicVersion {
+  readonly number: number;
+  /** @throws `unsupported` for a recipient of age that has no other form. */
+  readonly key: KeyObject;
+  /** `age1…`, when others encrypt to the key. */
+  readonly recipient?: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+/**
+ * The public halves of a key, by version, in order.
+ * @throws `not-found`, `unsupported` when it has none that could be shown without a context.
+ */
+export async function publicVersions(
+  runner: Runner,
+  name: string,
+  mount?: string,
+): Promise<readonly PublicVersion[]> {
+  const data = resultOf(await runner.run('transit keys read', { name }, mount));
+  const versions = isObject(data) && isObject(data['keys']) ? Object.entries(data['keys']) : [];
+  const found = versions.flatMap(([number, version]) => {
+    const text = isObject(version) ? version['public_key'] : undefined;
+    if (!isObject(version) || typeof text !== 'string' || text === '') return [];
+    const createdAt = Date.parse(String(version['creation_time']));
+    if (!/^[1-9]\d{0,8}$/.test(number) || Number.isNaN(createdAt))
+      throw nonsense('a version that can be none');
+    return [publicVersion(Number(number), text, createdAt)];
+  });
+  if (found.length > 0) return found.sort((one, other) => one.number - other.number);
+  throw unsupported(`${name} has no public half that could be shown`, {
+    field: 'key',
+    hint: 'use a key of a type that signs or that others encrypt to, and that is not derived',
+  });
+}
+
+/** What a server answers may be anything. */
+const nonsense = (what: string, cause?: unknown): CofferError =>
+  unavailable(`the answer about the key has ${what} in it`, { cause });
+
+function publicVersion(number: number, text: string, createdAt: number): PublicVersion {
+  if (!text.startsWith('age1')) return { number, key: shownKey(text), createdAt };
+  return {
+    number,
+    recipient: text,
+    createdAt,
+    get key() {
+      return recipientKey(text);
+    },
+  };
+}
+
+/** As key read shows it: PEM, or the raw bytes in base64 where peers do so. */
+function shownKey(text: string): KeyObject {
+  try {
+    if (text.startsWith('-----')) return createPublicKey(text);
+    const x = Buffer.from(text, 'base64').toString('base64url');
+    return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  } catch (error) {
+    throw nonsense('a public key that is none', error);
+  }
+}
+
+/** @param number undefined for the latest. @throws `not-found` */
+export function versionOf(versions: readonly PublicVersion[], number: number | undefined): PublicVersion {
+  const found =
+    number === undefined ? versions.at(-1) : versions.find((version) => version.number === number);
+  if (found !== undefined) return found;
+  throw notFound(`the key has no version ${number}`, { field: 'key-version' });
+}
+
+/** One version of a named key, ready to sign where the key is. */
+export interface Signer {
+  readonly version: PublicVersion;
+  /** @param how further parameters of `transit sign`. @returns the bytes of the signature. */
+  sign(data: Uint8Array, how: Readonly<Record<string, unknown>>): Promise<Buffer>;
+}
+
+/** @param number undefined for the latest. @throws as {@link publicVersions}. */
+export async function signerOf(
+  runner: Runner,
+  name: string,
+  number: number | undefined,
+  mount?: string,
+): Promise<Signer> {
+  const version = versionOf(await publicVersions(runner, name, mount), number);
+  return {
+    version,
+    async sign(data, how) {
+      const raw = { name, input: Buffer.from(data).toString('base64'), key_version: version.number, ...how };
+      const answer = resultOf(await runner.run('transit sign', raw, mount));
+      const signature = isObject(answer)
+        ? /^[^:]+:v(\d+):([\w+/-]+={0,2})$/.exec(String(answer['signature']))
+        : null;
+      const [, by, text] = signature ?? [];
+      if (text === undefined) throw unavailable('the answer has no signature in it');
+      if (Number(by) !== version.number)
+        throw unavailable(`version ${by} has signed, and not version ${version.number}`);
+      return Buffer.from(text, 'base64');
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { unsupported } from '../../ground/errors.ts';
+import {
+  isMinisignSignature,
+  MINISIGN_HASH,
+  type MinisignSignature,
+  minisignKeyName,
+  parseMinisignSignature,
+  verifyMinisign,
+  verifyMinisignComment,
+} from '../../signatures/minisign.ts';
+import type { GivenKey } from '../../signatures/public-key.ts';
+import { isEdwardsKey, sshFingerprint } from '../../signatures/ssh-key.ts';
+import {
+  isSshSignature,
+  parseSshSignature,
+  type SshSignature,
+  verifySshSignature,
+} from '../../signatures/ssh-signature.ts';
+import type { SignatureRequest } from '../../transit/signing.ts';
+
+/** What is verified: a file, or bytes. */
+export interface Content {
+  /** @param algorithm as `node:crypto` knows it. */
+  hash(algorithm: string): Promise<Buffer>;
+  /** @throws `too-large` */
+  whole(): Promise<Buffer>;
+}
+
+/** How a signature came out: `why` says what does not fit, and is absent for a valid one. */
+export interface Verdict {
+  readonly format: string;
+  readonly why?: string;
+  /** The key that fits, for people. */
+  readonly key?: string;
+  readonly comment?: string;
+}
+
+/** Whoever is trusted to sign. */
+export interface Trust {
+  /** Each is good for a signature; those of a named key with the number of their version. */
+  keys(): readonly (GivenKey & { readonly version?: number })[];
+  /** Present: whether the key in an SSH signature may sign for whoever is meant. @returns what speaks against it. */
+  judge?(signature: SshSignature): string | undefined;
+}
+
+const ANOTHER_KEY = 'it was made with another key';
+const ALTERED = 'the file is not what was signed, or the signature was altered';
+
+/**
+ * Verifies a signature of any kind that is known: SSH, minisign, or of the transit engine.
+ * @param text the signature.
+ * @throws `invalid`, `unsupported` when it is none of these.
+ */
+export async function verifySignature(
+  text: string,
+  content: Content,
+  trust: Trust,
+  { namespace, request }: { readonly namespace: string; readonly request: SignatureRequest },
+): Promise<Verdict> {
+  if (isSshSignature(text)) return verifySsh(parseSshSignature(text), content, trust, namespace);
+  if (isMinisignSignature(text)) return verifyMini(parseMinisignSignature(text), content, trust);
+  return verifyTransit(text.trim(), content, trust, request);
+}
+
+async function verifySsh(
+  signature: SshSignature,
+  content: Content,
+  trust: Trust,
+  namespace: string,
+): Promise<Verdict> {
+  const format = 'ssh';
+  const key = sshFingerprint(signature.key);
+  const isTrusted =
+    trust.judge !== undefined || trust.keys().some((trusted) => trusted.key.equals(signature.key));
+  if (!isTrusted) return { format, key, why: `${ANOTHER_KEY}, ${key}` };
+  if (signature.namespace !== namespace) {
+    return { format, key, why: `it was made for the namespace ${JSON.stringify(signature.namespace)}` };
+  }
+  const judgement = trust.judge?.(signature);
+  if (judgement !== undefined) return { format, key, why: judgement };
+  const holds = verifySshSignature(signature, await content.hash(signature.hash));
+  return { format, key, ...(!holds && { why: ALTERED }) };
+}
+
+async function verifyMini(signature: MinisignSignature, content: Content, trust: Trust): Promise<Verdict> {
+  const format = 'minisign';
+  const { comment } = signature;
+  const ed25519 = trust.keys().filter(({ key }) => isEdwardsKey(key));
+  // Whoever gives the key in another form does not know minisign's number for it.
+  const candidates = ed25519.filter(
+    ({ minisignId }) => minisignId === undefined || minisignId.equals(signature.keyId),
+  );
+  const name = minisignKeyName(signature.keyId);
+  if (candidates.length === 0) return { format, why: `${ANOTHER_KEY}, ${name}` };
+  const data = signature.hashed ? await content.hash(MINISIGN_HASH) : await content.whole();
+  const found = candidates.find(({ key }) => verifyMinisign(signature, key, data));
+  if (found === undefined) return { format, key: name, why: `${ALTERED}, or ${ANOTHER_KEY}` };
+  if (!verifyMinisignComment(signature, found.key))
+    return { format, key: name, why: 'its comment was altered' };
+  return { format, key: name, comment };
+}
+
+const TRANSIT = /^(?:service|vault):v([1-9]\d{0,8}):(\S+)$/;
+
+export const isTransitSignature = (text: string): boolean => TRANSIT.test(text.trim());
+
+async function verifyTransit(
+  text: string,
+  content: Content,
+  trust: Trust,
+  request: SignatureRequest,
+): Promise<Verdict> {
+  const format = 'transit';
+  const [, number, payload] = TRANSIT.exec(text) ?? [];
+  if (payload === undefined) {
+    throw unsupported('this is no signature that is known', {
+      field: 'SIGNATURE',
+      hint: 'give one of ssh-keygen, minisign or Coffer',
+    });
+  }
+  const version = Number(number);
+  const candidates = trust
+    .keys()
+    .filter((trusted) => trusted.version === undefined || trusted.version === version);
+  if (candidates.length === 0) return { format, why: `the key has no version ${version}` };
+  // Every type of key comes with it, and signatures of others need none.
+  const { publicVerifier } = await import('../../transit/public-verification.ts');
+  const verifiers = candidates.map(({ key }) => publicVerifier(key, request));
+  // Standard input is there once, whatever the keys want of it. They hash it alike: the request says how.
+  const hashed = verifiers.find(({ hash }) => hash !== undefined)?.hash;
+  const whole = verifiers.some(({ hash }) => hash === undefined) ? await content.whole() : undefined;
+  const digest =
+    hashed === undefined || whole === undefined
+      ? hashed && (await content.hash(hashed))
+      : createHash(hashed).update(whole).digest();
+  for (const verifier of verifiers) {
+    const input = verifier.hash === undefined ? whole : digest;
+    if (input && (await verifier.verify(input, payload))) return { format, key: `version ${version}` };
+  }
+  return { format, why: `${ALTERED}, or ${ANOTHER_KEY}` };
+}

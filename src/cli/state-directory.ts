@@ -1,0 +1,41 @@
+import { statSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { isThere, makeWithParents } from '../ground/directories.ts';
+import { unavailable } from '../ground/errors.ts';
+import { type Environment, variable } from './given.ts';
+
+const DIRECTORY_MODE = 0o700;
+
+/** Where the platform wants what programs remember for a user; undefined where this user keeps no state. */
+export function stateDirectory(
+  environment: Environment,
+  platform: string = process.platform,
+): string | undefined {
+  const own = (name: string, ...parts: readonly string[]): string | undefined => {
+    const base = variable(environment, name);
+    return base === undefined || !isAbsolute(base) ? undefined : join(base, ...parts);
+  };
+  // Beside the directory that is the usual store there.
+  if (platform === 'win32') return own('LOCALAPPDATA', 'coffer-state');
+  const xdg = own('XDG_STATE_HOME', 'coffer');
+  if (xdg !== undefined) return xdg;
+  return platform === 'darwin'
+    ? own('HOME', 'Library', 'Application Support', 'coffer-state')
+    : own('HOME', '.local', 'state', 'coffer');
+}
+
+/**
+ * Makes a directory that nobody else can look into, with those above it that are missing.
+ * @throws `unavailable` where it would not be this user's own, as with `sudo` and the home of who called it.
+ */
+export function makeOwnDirectory(directory: string): void {
+  let existing = directory;
+  while (!isThere(existing)) existing = dirname(existing);
+  const user = process.geteuid?.();
+  if (user !== undefined && statSync(existing).uid !== user) {
+    throw unavailable(`${existing} belongs to another user`, {
+      hint: 'set HOME or XDG_STATE_HOME to a directory of your own',
+    });
+  }
+  makeWithParents(directory, DIRECTORY_MODE);
+}

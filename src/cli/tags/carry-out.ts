@@ -1,0 +1,143 @@
+import type { Runner } from '../../operations/declaration/operation.ts';
+import type {
+  ProjectResource,
+  ResourceDocument,
+  Resources,
+  TagResource,
+  WorkspaceResource,
+} from '../../operations/tags/documents.ts';
+import type { Session } from '../session.ts';
+import { carryOut, inCalls, type Piece } from './in-calls.ts';
+import type { Attachment, Binding, Plan } from './plan.ts';
+import type { Whole } from './surroundings.ts';
+import { deletingUnused } from './unused.ts';
+
+/** Does what a plan says, in as few calls as it takes; what was planned is done, and nothing else that came meanwhile is undone. */
+export async function carryOutPlan(
+  session: Session,
+  runner: Runner,
+  organization_name: string,
+  whole: Whole,
+  plan: Plan,
+): Promise<void> {
+  const tags = new Map(whole.tags.map(({ id, attributes }) => [attributes.name, id]));
+  const workspaces = new Map(whole.workspaces.map(({ id, name }) => [name, id]));
+  const projects = new Map(whole.projects.map(({ id, name }) => [name, id]));
+  const isNew = new Set(plan.newWorkspaces);
+  const onNew = Map.groupBy(
+    plan.added.filter(({ workspace }) => isNew.has(workspace)),
+    ({ workspace }) => workspace,
+  );
+  const makeTags = inCalls(plan.newTags).map((data) => ({
+    count: data.length,
+    async run() {
+      const answer = await runner.run('tags create', { organization_name, data });
+      for (const { id, attributes } of (answer.data as Resources<TagResource>).data)
+        tags.set(attributes.name, id);
+    },
+  }));
+  const makeWorkspaces = plan.newWorkspaces.map((name) => ({
+    count: 1 + (onNew.get(name)?.length ?? 0),
+    async run() {
+      const carried = onNew.get(name)?.map(({ tag }) => tag) ?? [];
+      const answer = await runner.run('workspaces create', { organization_name, name, tags: carried });
+      const { id } = (answer.data as ResourceDocument<WorkspaceResource>).data;
+      workspaces.set(name, id);
+    },
+  }));
+  const makeProjects = plan.newProjects.map((name) => ({
+    count: 1,
+    async run() {
+      const answer = await runner.run('projects create', { organization_name, name });
+      projects.set(name, (answer.data as ResourceDocument<ProjectResource>).data.id);
+    },
+  }));
+  const ids: Ids = {
+    tag: (name) => tags.get(name) ?? name,
+    workspace: (name) => workspaces.get(name) ?? name,
+    project: (name) => projects.get(name) ?? name,
+  };
+  const added = plan.added.filter(({ workspace }) => !isNew.has(workspace));
+  await carryOut(session, 'changes', [
+    ...makeTags,
+    ...makeProjects,
+    ...makeWorkspaces,
+    ...moving(runner, plan, ids),
+    ...binding(runner, plan.unbound, ids, 'unbind', ({ key }) => key),
+    ...binding(runner, plan.bound, ids, 'bind', ({ key, value }) => ({ key, value })),
+    ...linking(runner, added, ids, { ofTag: 'tags attach', ofWorkspace: 'workspaces tag' }),
+    ...linking(runner, plan.removed, ids, { ofTag: 'tags detach', ofWorkspace: 'workspaces untag' }),
+    ...deletingUnused(runner, organization_name, plan.deletedTags),
+  ]);
+}
+
+/** What is made on the way has an identifier only when its turn comes. */
+interface Ids {
+  tag(name: string): string;
+  workspace(name: string): string;
+  project(name: string): string;
+}
+
+const moving = (runner: Runner, { moved }: Plan, ids: Ids): readonly Piece[] =>
+  [...Map.groupBy(moved, ({ project }) => project)].flatMap(([project, moves]) =>
+    inCalls(moves).map((part) => ({
+      count: part.length,
+      run: () =>
+        runner.run('projects move', {
+          project_id: ids.project(project),
+          data: part.map(({ workspace }) => ids.workspace(workspace)),
+        }),
+    })),
+  );
+
+/** Each workspace and each project has a call of its own. */
+const binding = (
+  runner: Runner,
+  bindings: readonly Binding[],
+  ids: Ids,
+  operation: 'bind' | 'unbind',
+  print: (binding: Binding) => unknown,
+): readonly Piece[] =>
+  [...Map.groupBy(bindings, ({ on, name }) => `${on} ${name}`).values()].map((group) => ({
+    count: group.length,
+    async run() {
+      const { on = 'workspace', name = '' } = group[0] ?? {};
+      const data = group.map(print);
+      if (on === 'project')
+        await runner.run(`projects ${operation}`, { project_id: ids.project(name), data });
+      else await runner.run(`workspaces ${operation}`, { workspace_id: ids.workspace(name), data });
+    },
+  }));
+
+/** Tag by tag or workspace by workspace, whichever takes fewer calls. */
+function linking(
+  runner: Runner,
+  attachments: readonly Attachment[],
+  ids: Ids,
+  operations: { readonly ofTag: string; readonly ofWorkspace: string },
+): readonly Piece[] {
+  const byTag = [...Map.groupBy(attachments, ({ tag }) => tag)].flatMap(([tag, items]) =>
+    inCalls(items).map((part) => [tag, part] as const),
+  );
+  const byWorkspace = [...Map.groupBy(attachments, ({ workspace }) => workspace)].flatMap(
+    ([workspace, items]) => inCalls(items).map((part) => [workspace, part] as const),
+  );
+  if (byTag.length <= byWorkspace.length) {
+    return byTag.map(([tag, items]) => ({
+      count: items.length,
+      run: () =>
+        runner.run(operations.ofTag, {
+          tag_id: ids.tag(tag),
+          data: items.map(({ workspace }) => ids.workspace(workspace)),
+        }),
+    }));
+  }
+  return byWorkspace.map(([workspace, items]) => ({
+    count: items.length,
+    run: () =>
+      runner.run(operations.ofWorkspace, {
+        workspace_id: ids.workspace(workspace),
+        data: items.map(({ tag }) => ids.tag(tag)),
+      }),
+  }));
+}

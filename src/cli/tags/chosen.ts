@@ -1,0 +1,101 @@
+import type { Runner } from '../../operations/declaration/operation.ts';
+import type { WorkspaceResource } from '../../operations/tags/documents.ts';
+import { anyOf, isPattern, wildcard } from '../../tags/wildcard.ts';
+import type { OptionSpec } from '../command.ts';
+import { type Given, textsOption } from '../given.ts';
+import type { Session } from '../session.ts';
+import { keysIn, withBindings } from './surroundings.ts';
+
+/** Workspaces that are named by what they are called and what they carry. */
+
+const WHERE_NAME = 'where-name';
+const WHERE_TAG = 'where-tag';
+export const ALL_TAGS = 'all-tags';
+const ANY_TAG = 'any-tag';
+const NO_TAG = 'no-tag';
+
+const choosing = (flag: string, metavar: string, help: string, isTag = true): OptionSpec => ({
+  flag,
+  takes: 'values',
+  metavar,
+  help,
+  offers: isTag ? 'tag' : 'workspace',
+});
+
+/** For those who say which tags must all be there in the words of `--any-tag`. */
+export const sameAs = (flag: string): OptionSpec => choosing(ALL_TAGS, 'TAG', `The same as --${flag}.`);
+
+export const whereOptions: readonly OptionSpec[] = [
+  choosing(WHERE_NAME, 'NAME', 'Workspaces of that name; * stands for anything.', false),
+  choosing(WHERE_TAG, 'TAG', 'Workspaces that carry all of these tags; env:* is any tag that begins so.'),
+  sameAs(WHERE_TAG),
+  choosing(ANY_TAG, 'TAG', 'Workspaces that carry at least one of these tags.'),
+  choosing(NO_TAG, 'TAG', 'Workspaces that carry none of these tags.'),
+];
+
+export interface Choice {
+  readonly names: readonly string[];
+  readonly allTags: readonly string[];
+  readonly anyTags: readonly string[];
+  readonly noTags: readonly string[];
+}
+
+/** Undefined when nothing was said of it. */
+export function choiceOf(options: Given['options']): Choice | undefined {
+  if (!whereOptions.some(({ flag }) => options.has(flag))) return undefined;
+  const listed = (...flags: readonly string[]): readonly string[] =>
+    flags.flatMap((flag) => textsOption(options, flag)).flatMap((text) => text.split(','));
+  return {
+    names: listed(WHERE_NAME),
+    allTags: listed(WHERE_TAG, ALL_TAGS),
+    anyTags: listed(ANY_TAG),
+    noTags: listed(NO_TAG),
+  };
+}
+
+export interface Chosen {
+  readonly workspaces: readonly WorkspaceResource[];
+  readonly isWhole: boolean;
+}
+
+/** The workspaces that fit. What a server understands narrows what it sends; everything is looked at again here. */
+export async function chosenWorkspaces(
+  session: Session,
+  runner: Runner,
+  organization_name: string,
+  choice: Choice,
+): Promise<Chosen> {
+  const plain = (tags: readonly string[]): string => tags.filter((tag) => !isPattern(tag)).join(',');
+  const all = plain(choice.allTags);
+  const none = plain(choice.noTags);
+  const query = {
+    organization_name,
+    ...(all === '' ? {} : { 'search[tags]': all }),
+    ...(none === '' ? {} : { 'search[exclude-tags]': none }),
+  };
+  const gathered = await withBindings<WorkspaceResource>(session, runner, 'workspaces list', query);
+  if (gathered === undefined) return { workspaces: [], isWhole: false };
+  const { document, isWhole } = gathered;
+  return { workspaces: document.data.filter(chooses(choice, keysIn(document))), isWhole };
+}
+
+/** A workspace carries a tag of the pool, and a key whatever its value. @see docs/decisions/0193 */
+function chooses(
+  { names, allTags, anyTags, noTags }: Choice,
+  keysOf: (workspace: WorkspaceResource) => readonly string[],
+): (workspace: WorkspaceResource) => boolean {
+  const isNamed = anyOf(names);
+  const needed = allTags.map(wildcard);
+  const isAny = anyOf(anyTags);
+  const isUnwanted = anyOf(noTags);
+  return (workspace) => {
+    const { name, 'tag-names': tags } = workspace.attributes;
+    if (names.length > 0 && !isNamed(name)) return false;
+    const carried = [...tags, ...keysOf(workspace)];
+    return (
+      needed.every((fits) => carried.some(fits)) &&
+      (anyTags.length === 0 || carried.some(isAny)) &&
+      !carried.some(isUnwanted)
+    );
+  };
+}

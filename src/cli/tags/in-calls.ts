@@ -1,0 +1,45 @@
+import { asCofferError, failedAfter } from '../../ground/errors.ts';
+import { MOST_LINKED } from '../../operations/json-api/linkage.ts';
+import type { Session } from '../session.ts';
+import { Progress } from '../terminal/progress.ts';
+
+/** As many as one call takes. */
+export function inCalls<T>(items: readonly T[]): readonly (readonly T[])[] {
+  const calls: T[][] = [];
+  for (let at = 0; at < items.length; at += MOST_LINKED) calls.push(items.slice(at, at + MOST_LINKED));
+  return calls;
+}
+
+/** A call, and how many things it does. */
+export interface Piece {
+  readonly count: number;
+  run(): Promise<unknown>;
+}
+
+/**
+ * Runs one call after the other, with a bar on a terminal.
+ * @throws what a call throws; when others were done before it, it says how many things they did.
+ * @param hint what to do then.
+ */
+export async function carryOut(
+  session: Session,
+  noun: string,
+  pieces: readonly Piece[],
+  hint = 'the same command does the rest',
+): Promise<void> {
+  const total = pieces.reduce((sum, { count }) => sum + count, 0);
+  const progress = new Progress(session, { bytes: undefined, noun, besideOutput: false });
+  let done = 0;
+  try {
+    for (const { count, run } of pieces) {
+      progress.show(done, total);
+      await run();
+      done += count;
+    }
+  } catch (error) {
+    if (done === 0 || asCofferError(error) === undefined) throw error;
+    throw failedAfter(`${done} of ${total} ${noun} are done`, error, hint);
+  } finally {
+    progress.end();
+  }
+}

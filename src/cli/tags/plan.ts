@@ -1,0 +1,187 @@
+import type { TagResource } from '../../operations/tags/documents.ts';
+import type { Bindings, TagFile } from '../../tag-files/tag-file.ts';
+import { plainName, tagName } from '../../tags/names.ts';
+import { type Owned, ownedBy } from './owned.ts';
+import type { Bound, Whole } from './surroundings.ts';
+
+/** What has to be done so that an organization is as a file says. @see docs/decisions/0201 */
+
+export interface Plan {
+  readonly newTags: readonly string[];
+  readonly newProjects: readonly string[];
+  readonly newWorkspaces: readonly string[];
+  readonly moved: readonly Move[];
+  readonly added: readonly Attachment[];
+  readonly removed: readonly Attachment[];
+  readonly bound: readonly Binding[];
+  readonly unbound: readonly Binding[];
+  readonly deletedTags: readonly TagResource[];
+}
+
+export interface Attachment {
+  readonly workspace: string;
+  readonly tag: string;
+}
+
+export interface Move {
+  readonly workspace: string;
+  readonly project: string;
+  readonly before: string | undefined;
+}
+
+export interface Binding {
+  readonly on: 'workspace' | 'project';
+  readonly name: string;
+  readonly key: string;
+  readonly value: string;
+  /** Absent for a key that is not there yet. */
+  readonly before?: string;
+}
+
+export interface PlanOptions {
+  /** Nothing is taken off and nothing is deleted. */
+  readonly addsOnly: boolean;
+  /** Tags that the file does not name, and that no workspace carries then, are deleted. */
+  readonly prunes: boolean;
+  /** Patterns beside those of the file. */
+  readonly owns: readonly string[];
+}
+
+/**
+ * Workspaces that the file does not name stay as they are; so do tags that are not the file's business.
+ * @throws `invalid` naming what the file says against the rules.
+ */
+export function planOf(file: TagFile, whole: Whole, options: PlanOptions): Plan {
+  return new Planning(file, whole, options).plan();
+}
+
+class Planning {
+  readonly #file: TagFile;
+  readonly #whole: Whole;
+  readonly #options: PlanOptions;
+  readonly #owned: Owned;
+  readonly #named: Set<string>;
+  readonly #projects: Set<string>;
+  readonly #added: Attachment[] = [];
+  readonly #removed: Attachment[] = [];
+  readonly #moved: Move[] = [];
+  readonly #bound: Binding[] = [];
+  readonly #unbound: Binding[] = [];
+
+  constructor(file: TagFile, whole: Whole, options: PlanOptions) {
+    this.#file = file;
+    this.#whole = whole;
+    this.#options = options;
+    this.#owned = ownedBy([...(file.owns ?? []), ...options.owns]);
+    this.#named = new Set(file.tags.map((tag) => this.#tag(tag)));
+    this.#projects = new Set(file.projects?.keys());
+  }
+
+  plan(): Plan {
+    const { tags, workspaces, projects } = this.#whole;
+    const known = new Set(tags.map(({ attributes }) => attributes.name));
+    const present = new Set(workspaces.map(({ name }) => name));
+    const held = new Set(projects.map(({ name }) => name));
+    const ofProject = new Map(projects.map((project) => [project.name, project]));
+    for (const [name, bindings] of this.#file.projects ?? []) {
+      this.#bindings('project', name, bindings, ofProject.get(name));
+    }
+    this.#workspaces();
+    return {
+      newTags: [...this.#named].filter((tag) => !known.has(tag)),
+      newProjects: [...this.#projects].filter((name) => !held.has(name)),
+      newWorkspaces: [...this.#file.workspaces.keys()].filter((name) => !present.has(name)),
+      moved: this.#moved,
+      added: this.#added,
+      removed: this.#removed,
+      bound: this.#bound,
+      unbound: this.#unbound,
+      deletedTags: this.#options.prunes ? this.#unused() : [],
+    };
+  }
+
+  #workspaces(): void {
+    const present = new Map(this.#whole.workspaces.map((workspace) => [workspace.name, workspace]));
+    for (const [name, carried] of this.#file.workspaces) {
+      const workspace = plainName(name, name);
+      const found = present.get(workspace);
+      const wanted = new Set(carried.tags.map((tag) => this.#tag(tag)));
+      const has = new Set(found?.tags);
+      for (const tag of wanted) {
+        this.#named.add(tag);
+        if (!has.has(tag)) this.#added.push({ workspace, tag });
+      }
+      for (const tag of this.#options.addsOnly ? [] : has) {
+        if (!wanted.has(tag) && this.#owned.has(tag)) this.#removed.push({ workspace, tag });
+      }
+      if (carried.bindings !== undefined) this.#bindings('workspace', workspace, carried.bindings, found);
+      const { project } = carried;
+      if (project === undefined) continue;
+      this.#projects.add(project);
+      if (project !== found?.project) this.#moved.push({ workspace, project, before: found?.project });
+    }
+  }
+
+  #bindings(on: Binding['on'], name: string, wanted: Bindings, found: Bound | undefined): void {
+    const has = found?.bindings ?? new Map<string, string>();
+    for (const [key, value] of wanted) {
+      this.#owned.check(key);
+      const before = has.get(key);
+      if (before === value) continue;
+      this.#bound.push({ on, name, key, value, ...(before === undefined ? {} : { before }) });
+    }
+    if (this.#options.addsOnly) return;
+    for (const [key, value] of has) {
+      if (!wanted.has(key) && this.#owned.has(key)) this.#unbound.push({ on, name, key, value });
+    }
+  }
+
+  /** @throws `invalid` for a name against the rules, and for one that is none of the file's business. */
+  #tag(text: string): string {
+    const tag = tagName(text, text);
+    this.#owned.check(tag);
+    return tag;
+  }
+
+  #unused(): readonly TagResource[] {
+    const { tags } = this.#whole;
+    const counts = new Map(tags.map(({ attributes }) => [attributes.name, attributes['instance-count']]));
+    for (const { tag } of this.#added) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    for (const { tag } of this.#removed) counts.set(tag, (counts.get(tag) ?? 0) - 1);
+    return tags.filter(
+      ({ attributes: { name } }) => !this.#named.has(name) && counts.get(name) === 0 && this.#owned.has(name),
+    );
+  }
+}
+
+export const isEmpty = (plan: Plan): boolean => Object.values(plan).every(({ length }) => length === 0);
+
+const owner = ({ on, name }: Binding): string => (on === 'project' ? `project ${name}` : name);
+const pair = (key: string, value: string): string => (value === '' ? key : `${key}=${value}`);
+
+/** One line each, with `+` for what is added, `~` for what changes and `-` for what goes. */
+export const planLines = (plan: Plan): readonly string[] => [
+  ...plan.newTags.map((tag) => `+ tag ${tag}`),
+  ...plan.newProjects.map((project) => `+ project ${project}`),
+  ...plan.newWorkspaces.map((workspace) => `+ workspace ${workspace}`),
+  ...plan.moved.map(({ workspace, project, before }) =>
+    before === undefined ? `+ ${workspace}: in ${project}` : `~ ${workspace}: in ${before} -> in ${project}`,
+  ),
+  ...plan.added.map(({ workspace, tag }) => `+ ${workspace}: ${tag}`),
+  ...plan.bound.map((binding) => {
+    const { key, value, before } = binding;
+    const change = before === undefined ? pair(key, value) : `${pair(key, before)} -> ${pair(key, value)}`;
+    return `${before === undefined ? '+' : '~'} ${owner(binding)}: ${change}`;
+  }),
+  ...plan.unbound.map((binding) => `- ${owner(binding)}: ${pair(binding.key, binding.value)}`),
+  ...plan.removed.map(({ workspace, tag }) => `- ${workspace}: ${tag}`),
+  ...plan.deletedTags.map(({ attributes }) => `- tag ${attributes.name}`),
+];
+
+/** How much of each kind: `words` say it of what is to be done, or of what is done. */
+export function planSummary(plan: Plan, words: readonly [string, string, string]): string {
+  const counts = ['+', '~', '-'].map(
+    (sign) => planLines(plan).filter((line) => line.startsWith(sign)).length,
+  );
+  return `${counts.map((count, at) => `${count} ${words[at]}`).join(', ')}.`;
+}
