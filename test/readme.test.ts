@@ -9,6 +9,7 @@ import { topics } from '../src/cli/commands/help.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const scripts = readFileSync(join(root, 'docs/scripts-and-ci.md'), 'utf8');
+const inFiles = readFileSync(join(root, 'docs/secrets-in-files.md'), 'utf8');
 const serving = readFileSync(join(root, 'docs/serving.md'), 'utf8');
 let directory = '';
 
@@ -102,6 +103,25 @@ describe.skipIf(!hasGit)('the page on scripts and pipelines', () => {
     expect(output).toContain('db-password');
     expect(output).toContain('committed\nTOKEN=1\n');
     expect(output).toMatch(/secrets\/naked\.env is not encrypted, or not with this store\nrefused\n$/);
+  });
+});
+
+describe.skipIf(!hasGit)('the page on secrets in files', () => {
+  it('shows commands that work, and a hook that lets no readable value through', () => {
+    const prepare = [
+      'export COFFER_STORE=$HOME/files-store COFFER_MASTER_KEY=$(coffer keygen)',
+      'coffer init --quiet && mkdir files && cd files',
+    ];
+    const commit = [
+      'git config user.name Ada && git config user.email ada@example.com',
+      'git commit --quiet --message "sealed" && echo committed',
+      'echo TOKEN=1 >> app.env && git add app.env',
+      'git commit --quiet --message "naked" 2>&1 || echo refused',
+    ];
+    const output = outputOf([...prepare, ...testedBlocks(inFiles, 'sh'), ...commit, 'cat nginx.conf']);
+    expect(output).toMatch(/export DB_USER=shop\nDB_PASSWORD=coffer:app:v1:\S+ {3}# rotated in May\ns3cret/);
+    expect(output).toMatch(/committed\napp\.env:4:TOKEN\n.*\nrefused\n/);
+    expect(output).toMatch(/X-Key "[0-9a-f]{64}";\n$/);
   });
 });
 
