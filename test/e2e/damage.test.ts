@@ -153,9 +153,11 @@ describe('damage in a store', () => {
     const good = readFileSync(here.file('good.coffer'));
     flip(fileOfKey());
     for (const more of ['', ' --without-damaged', ' --unverified']) {
-      here.refused(`store backup good.coffer${more}`, 1);
+      here.refused(`store backup good.coffer${more}`, 6);
       expect(readFileSync(here.file('good.coffer'))).toEqual(good);
     }
+    here.refused('store backup good.coffer --force', 1);
+    expect(readFileSync(here.file('good.coffer'))).toEqual(good);
   });
 
   it('in a store without any is not found: a copy, a backup and a restore are the same, byte for byte', () => {

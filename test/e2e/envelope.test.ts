@@ -158,7 +158,7 @@ describe('a process', () => {
     const [stdout, stderr] = [collected(child.stdout), collected(child.stderr)];
     child.stdin.write(damaged);
     const [exitCode] = await once(child, 'close');
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(4);
     expect((await stderr).toString()).toContain('the envelope is damaged: chunk 1 was changed');
     expect((await stdout).equals(plaintext.subarray(0, CHUNK))).toBe(true);
   });
@@ -198,15 +198,24 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect(shown.text).not.toContain('left');
   });
 
-  it('text is shown, other data and envelopes are not', () => {
+  it('text is shown, other data are not', () => {
     writeFileSync(here.file('noise'), Buffer.from('harmless\u001b[2J'));
     here.ok('transit envelope encrypt backups --in noise --out noise.coffer');
-    for (const command of ['decrypt --in noise.coffer', 'encrypt backups --in noise']) {
-      const { text, exitCode } = onTerminal(here, `coffer transit envelope ${command}`);
-      expect(exitCode).toBe(2);
-      expect(text).toContain('the result is binary, and is not written to a terminal');
-      expect(text).not.toContain('harmless');
-    }
+    const { text, exitCode } = onTerminal(here, 'coffer transit envelope decrypt --in noise.coffer');
+    expect(exitCode).toBe(2);
+    expect(text).toContain('the result is binary, and is not written to a terminal');
+    expect(text).not.toContain('harmless');
+  });
+
+  it('an envelope of a file goes beside it, and one of standard input is not shown', () => {
+    writeFileSync(here.file('fresh'), 'fresh');
+    const beside = onTerminal(here, 'coffer transit envelope encrypt backups --in fresh');
+    expect(beside.exitCode).toBe(0);
+    expect(beside.text).toContain('Encrypted fresh');
+    expect(here.ok('transit envelope decrypt --in fresh.coffer')).toBe('fresh');
+    const piped = onTerminal(here, 'cat fresh | coffer transit envelope encrypt backups');
+    expect(piped.exitCode).toBe(2);
+    expect(piped.text).toContain('the result is binary, and is not written to a terminal');
   });
 });
 

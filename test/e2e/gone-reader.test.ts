@@ -102,7 +102,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
     place.ok('transit keys create turning');
     const full = place.shell('coffer transit keys rotate turning -o json > /dev/full');
     expect(full).toMatchObject({
-      exitCode: 6,
+      exitCode: 7,
       stderr: expect.stringMatching(
         /^coffer: it is done, but can't write: no space left on device \(do not do it again/,
       ),

@@ -325,12 +325,12 @@ describe('a hint of the store that is followed', () => {
     allIsWell(here);
   });
 
-  it('lets a backup be made that must not replace another', () => {
+  it('lets a backup be made that must not replace another, or may', () => {
     furnished();
-    expect(here.refused('store backup good.coffer', 1)).toContain('give another file, or delete it first');
+    expect(here.refused('store backup good.coffer', 6)).toContain('say --force to replace it');
     here.ok('store backup another.coffer');
-    rmSync(here.file('good.coffer'));
-    here.ok('store backup good.coffer');
+    here.ok('store backup good.coffer --force');
+    here.ok('store restore good.coffer --store again');
   });
 
   it('lets a backup be made without a secret, when that is said', () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nssPkcs8 } from '../reference/incoming-keys.ts';
 import fixtures from '../vectors/go-backups/backups.json' with { type: 'json' };
 
 /** Keys in and out of a store, by the command that is shipped. */
@@ -56,7 +57,7 @@ describe('transit backup and restore', () => {
   it('refuse to replace a key unless forced', () => {
     const backup = readFileSync(file('orders.backup'), 'utf8');
     expect(coffer('transit restore', backup)).toMatchObject({
-      status: 1,
+      status: 6,
       stdout: '',
       stderr: expect.stringContaining('key "orders" already exists'),
     });
@@ -112,6 +113,20 @@ describe('transit import', () => {
     const theirs = execFileSync('openssl', sign).toString('base64');
     expect(printed(`transit verify upstream hello --signature service:v1:${theirs}`)).toBe('true');
     expect(coffer(`transit verify upstream other --signature service:v1:${theirs}`).status).toBe(5);
+  });
+
+  it('takes the RSA key for PSS that openssl made, and an ed25519 key that NSS wrote', () => {
+    execFileSync('openssl', ['genpkey', '-algorithm', 'RSA-PSS', '-out', file('pss.pem')], { stdio: 'pipe' });
+    printed(`transit import pss --type rsa-2048 --in ${file('pss.pem')}`);
+    const signature = printed('transit sign pss hello');
+    expect(printed(`transit verify pss hello --signature ${signature}`)).toBe('true');
+    const base64 = nssPkcs8(Buffer.alloc(32)).toString('base64');
+    const nss = `-----BEGIN PRIVATE KEY-----\n${base64}\n-----END PRIVATE KEY-----\n`;
+    printed('transit import nss --type ed25519', nss);
+    // The public key of the seed of zeros, as OpenSSL computes it.
+    expect(printed('transit keys read nss -o json')).toContain(
+      'O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik=',
+    );
   });
 
   it('takes a symmetric key in base64, wrapped on the way', () => {

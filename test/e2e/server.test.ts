@@ -9,11 +9,14 @@ describe('who is denied by a server', () => {
     const { place, stop } = await server.start();
     try {
       expect(place.with({ COFFER_TOKEN: undefined }).refused('transit keys list', 4)).toBe(
-        'coffer: permission denied (no token was given: use COFFER_TOKEN or --token-file)',
+        'coffer: permission denied (no token was given: use "coffer login", COFFER_TOKEN or --token-file)',
       );
       expect(place.with({ COFFER_TOKEN: 'wrong' }).refused('transit keys list', 4)).toBe(
-        'coffer: permission denied (see that the token is valid and that its policies allow this)',
+        'coffer: permission denied (see that the token is valid, and that a policy of it grants "list" on transit/keys)',
       );
+      expect(
+        place.with({ COFFER_TOKEN: 'wrong' }).refused('write transit/encrypt/a.b plaintext=', 4),
+      ).toContain('grants "update" on transit/encrypt/a.b');
     } finally {
       await stop();
     }

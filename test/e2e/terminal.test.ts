@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
-import { canUseTerminals, onTerminal } from './terminal.ts';
+import { canUseTerminals, NO_AGENT, onTerminal } from './terminal.ts';
 
 const ESCAPE = '\u001b[';
 let bare: Place;
@@ -30,7 +30,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       expect(made.text).toContain('It opens with a passphrase');
       expect(made.text).not.toContain('correct');
       const used = onTerminal(bare, 'coffer transit keys create orders --store asked -o json > made', {
-        steps: [['Passphrase', 'correct horse\r']],
+        steps: [['Passphrase', 'correct horse\r'], NO_AGENT],
       });
       expect(used.exitCode).toBe(0);
       expect(used.text).not.toContain('correct');
@@ -49,10 +49,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       });
       expect(made.exitCode).toBe(0);
       const used = onTerminal(bare, 'coffer transit keys list --store twice', {
-        steps: [
-          ['Passphrase', 'wrong\r'],
-          ['did not unlock[^$]*Passphrase', 'three\r'],
-        ],
+        steps: [['Passphrase', 'wrong\r'], ['did not unlock[^$]*Passphrase', 'three\r'], NO_AGENT],
       });
       expect(used.exitCode).toBe(0);
     });
@@ -61,7 +58,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       const made = bare.with({ COFFER_PASSPHRASE: 'x' }).ok('init --shares 2 --threshold 2 --store shared');
       const [first = '', second = ''] = made.split('\n');
       const known = onTerminal(bare, 'coffer transit keys list --store shared', {
-        steps: [['Passphrase', 'x\r']],
+        steps: [['Passphrase', 'x\r'], NO_AGENT],
       });
       expect(known.exitCode).toBe(0);
       expect(known.text).not.toContain('share');
@@ -155,7 +152,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       const place = bare.with({ COFFER_STORE: bare.file('piped') });
       place.with({ COFFER_PASSPHRASE: 'x' }).ok('init');
       const { exitCode } = onTerminal(place, 'printf secret | coffer transit encrypt orders > sealed', {
-        steps: [['Passphrase', 'x\r']],
+        steps: [['Passphrase', 'x\r'], NO_AGENT],
       });
       expect(exitCode).toBe(0);
       const sealed = readFileSync(place.file('sealed'), 'utf8');
@@ -194,11 +191,13 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       for (const plain of [
         onTerminal(here, 'coffer tags list --no-color'),
         onTerminal(here, 'coffer tags list', { environment: { NO_COLOR: '1' } }),
-        onTerminal(here, 'coffer tags list', { environment: { TERM: 'dumb' } }),
       ]) {
         expect(plain.screen).not.toContain(ESCAPE);
         expect(plain.text).toContain('│');
       }
+      const dumb = onTerminal(here, 'coffer tags list', { environment: { TERM: 'dumb' } });
+      expect(dumb.screen).not.toContain(ESCAPE);
+      expect(dumb.text).toContain('| Name');
     });
 
     it('fit into a narrow terminal', () => {

@@ -18,6 +18,9 @@ export interface Screen {
   readonly exitCode: number;
 }
 
+/** The answer of somebody who wants no agent, which is asked for once when a passphrase was right. */
+export const NO_AGENT: Step = ['Keep it unlocked', '\r'];
+
 export interface TerminalOptions {
   readonly columns?: number;
   readonly steps?: readonly Step[];

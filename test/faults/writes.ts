@@ -103,7 +103,7 @@ export const storeWrites: readonly Write[] = [
 export const fileWrites: readonly Write[] = [
   {
     name: 'encrypt --out, in place of an older file',
-    words: (box) => ['transit', 'encrypt', 'letters', 'hello', '--out', box.at('ciphertext')],
+    words: (box) => ['transit', 'encrypt', 'letters', 'hello', '--out', box.at('ciphertext'), '--force'],
     ...withFile('ciphertext'),
   },
   {

@@ -70,7 +70,8 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   workspace_id: (chance, { workspaces }) => chance.pick(workspaces),
   tag_id: (chance, { tags }) => chance.pick(tags),
   q: (chance) => chance.pick(['prod', 'env:', 'ENV', '']),
-  'search[tags]': (chance) => chance.pick(['env:prod', 'env:prod,team:web', ',', 'none']),
+  'search[tags]': (chance) => chance.pick(['env:prod', 'env:prod,team:web', ',', 'none', 'env:*']),
+  'search[any-tags]': (chance) => chance.pick(['env:prod', 'team:web,none', ',', '*o*']),
   'filter[exclude][taggable][id]': (chance, { workspaces }) => chance.pick(workspaces),
 };
 

@@ -178,7 +178,7 @@ async function tagged({ core }: Call): Promise<Pick<Content, 'workspaces' | 'tag
   const made = [];
   for (const name of ['billing', 'web', 'core']) {
     const tags = [{ name: 'env:prod' }, { name: `team:${name}` }];
-    made.push(await workspaces.create('acme', { name, description: null, tags, field: 'name' }));
+    made.push(await workspaces.create('acme', { name, description: null, tags }));
   }
   const page = await pool.list('acme', { page: { number: 1, size: 20 } });
   return { workspaces: made.map(({ id }) => id), tags: page.items.map(({ id }) => id) };

@@ -131,8 +131,8 @@ describe('the command line', () => {
 });
 
 const SECRET = /pass|secret|master|token|private|shares?$/;
-/** What flags take that name a place, a number or a command instead. */
-const PLACE = /^(?:FILE|PATH|DIR|COMMAND|N|T|ID)$/;
+/** What flags take that name a place, a number, a time, a policy or a command instead. */
+const PLACE = /^(?:FILE|PATH|DIR|COMMAND|N|T|D|P|ID|CIDR|TYPE)$/;
 
 async function valueFlags(): Promise<readonly { readonly flag: string; readonly metavar: string }[]> {
   const commands = await commandsBelow(commandTree);

@@ -29,7 +29,7 @@ const CHECKS: Record<string, (engine: Engine, name: string, check: Check) => Pro
     const item = { ciphertext: text, ...given({ context, nonce, associatedData }) };
     expect(only(await decrypt(engine, name, [item])).toString('base64')).toBe(message);
     await expect(decrypt(engine, name, [{ ...item, ciphertext: altered(text) }])).resolves.toEqual([
-      { error: expect.objectContaining({ kind: 'invalid' }) },
+      { error: expect.objectContaining({ kind: 'inauthentic' }) },
     ]);
   },
   async verify(engine, name, check) {

@@ -1,10 +1,11 @@
 import { catalogue } from '../../src/operations/catalogue.ts';
+import { usualPath } from '../../src/operations/mount-types.ts';
 import { loadRoutes } from '../../src/operations/routes.ts';
 
 /** The paths of every operation, each below its API's prefix. */
 export const routePaths = (await loadRoutes(catalogue)).map(({ operation, route }) => {
-  const prefix =
-    operation.api === 'json-api' ? '/api/v2/' : route.mount === undefined ? '/v1/' : '/v1/transit/';
+  const below = route.mount === undefined ? '/v1/' : `/v1/${usualPath(route.mount)}/`;
+  const prefix = operation.api === 'json-api' ? '/api/v2/' : below;
   const parts = route.parts.map((part) => ('text' in part ? part.text : part.optional ? '' : 'x'));
   return { method: route.method, path: prefix + parts.join(''), operation };
 });

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type Agent, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -13,6 +12,9 @@ import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
 import { issueToken as issue, ownersCall, setPolicy as set } from './owner.ts';
+
+export { selfSigned } from './self-signed.ts';
+
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 import { MASTER_KEY_VARIABLE, WORKER_COMMAND } from './worker-command.ts';
 
@@ -132,6 +134,8 @@ export interface SendOptions {
   /** An object is sent as JSON, a text or bytes as they are. */
   readonly body?: unknown;
   readonly ca?: string;
+  /** The certificate of the client with what signed it, and its key; PEM. */
+  readonly client?: { readonly cert: string; readonly key: string };
   readonly agent?: Agent;
 }
 
@@ -142,7 +146,7 @@ export function send(
   path: string,
   options: SendOptions = {},
 ): Promise<Reply> {
-  const { token, headers = {}, body, ca, agent } = options;
+  const { token, headers = {}, body, ca, client, agent } = options;
   const bytes =
     body === undefined || typeof body === 'string' || body instanceof Uint8Array
       ? body
@@ -151,7 +155,7 @@ export function send(
   const isSecure = address.startsWith('https:');
   const target = address.startsWith('unix:')
     ? { socketPath: address.slice('unix:'.length), path }
-    : { ...urlParts(address), path, ...(ca === undefined ? {} : { ca }) };
+    : { ...urlParts(address), path, ...(ca === undefined ? {} : { ca }), ...client };
   const sent = (isSecure ? secureRequest : request)(
     {
       ...target,
@@ -188,20 +192,4 @@ export function send(
 function urlParts(address: string): { readonly host: string; readonly port: string } {
   const { hostname, port } = new URL(address);
   return { host: hostname.replace(/^\[|\]$/g, ''), port };
-}
-
-/** A self-signed certificate for localhost and 127.0.0.1, made with the machine's openssl. */
-export function selfSigned(directory: string): { certificateFile: string; keyFile: string; pem: string } {
-  const certificateFile = join(directory, 'cert.pem');
-  const keyFile = join(directory, 'key.pem');
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-      ...['-keyout', keyFile, '-out', certificateFile, '-subj', '/CN=localhost'],
-      ...['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
-    ],
-    { stdio: 'ignore' },
-  );
-  return { certificateFile, keyFile, pem: readFileSync(certificateFile, 'utf8') };
 }

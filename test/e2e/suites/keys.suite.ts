@@ -34,7 +34,7 @@ export const keysSuite: Suite = (here) => {
   it('prints nothing for a change, unless it is asked to', () => {
     expect(here().ok('transit keys create quiet')).toBe('');
     expect(here().ok('transit keys rotate quiet')).toBe('');
-    expect(here().ok('transit keys config quiet --exportable')).toBe('');
+    expect(here().ok('transit keys config quiet --exportable --yes')).toBe('');
     expect(here().json('transit keys rotate quiet')).toMatchObject({ name: 'quiet', latest_version: 3 });
     expect(here().ok('transit keys create quiet -o raw')).toContain('latest_version\t3');
   });
@@ -91,7 +91,7 @@ export const keysSuite: Suite = (here) => {
     here().ok('transit keys create set');
     here().ok('transit keys rotate set');
     here().ok(
-      'transit keys config set --min-decryption-version 2 --min-encryption-version 2 --deletion-allowed --exportable --allow-plaintext-backup',
+      'transit keys config set --min-decryption-version 2 --min-encryption-version 2 --deletion-allowed --exportable --allow-plaintext-backup --yes',
     );
     const settings = {
       min_decryption_version: 2,

@@ -9,7 +9,7 @@ export const mountsAndAccessSuite: Suite = (here) => {
     expect(here().ok('transit encrypt shared x --mount teams/payments')).toMatch(/^vault:v1:/);
     expect(here().ok('transit encrypt shared x')).toMatch(/^service:v1:/);
     const ciphertext = here().ok('transit encrypt shared x');
-    here().refused(`transit decrypt shared ${ciphertext} --mount teams/payments`, 2);
+    here().refused(`transit decrypt shared ${ciphertext} --mount teams/payments`, 4);
     expect(here().with({ COFFER_MOUNT: 'teams/payments' }).ok('transit keys list')).toBe('shared');
   });
 
@@ -26,7 +26,8 @@ export const mountsAndAccessSuite: Suite = (here) => {
     here().ok('write transit/keys/by-path type=ed25519');
     expect(here().ok('read transit/keys/by-path --field type')).toBe('ed25519');
     expect(here().ok('list transit/keys').split('\n')).toContain('by-path');
-    here().refused('delete transit/keys/by-path', 1);
+    here().refused('delete transit/keys/by-path', 2);
+    here().refused('delete transit/keys/by-path --yes', 1);
     here().ok('write transit/keys/by-path/config -', { input: '{"deletion_allowed": true}' });
     writeFileSync(here().file('input'), 'aGVsbG8=');
     const signature = here().ok('write transit/sign/by-path input=@input --field signature');
@@ -37,9 +38,18 @@ export const mountsAndAccessSuite: Suite = (here) => {
       `signature=${signature}`,
     ]);
     expect(verdict).toEqual({ valid: true });
-    here().ok('delete transit/keys/by-path');
+    here().refused('delete transit/keys/by-path', 2);
+    here().ok('delete transit/keys/by-path --yes');
     here().refused('read transit/keys/by-path', 3);
     here().refused('read nowhere/at/all', 3);
+    expect(here().refused('write transit/keys/by-path @absent', 2)).toContain("KEY=VALUE: can't read absent");
+  });
+
+  it('takes the paths below sys/ of what needs no key', () => {
+    // FIPS 180-4, example of SHA-256
+    const sum = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+    expect(here().ok('write sys/tools/hash input=YWJj --field sum')).toBe(sum);
+    expect(here().ok('write sys/tools/random/8 format=hex --field random_bytes')).toMatch(/^[0-9a-f]{16}$/);
   });
 
   it('removes a mount with every key in it, after a yes', () => {
@@ -72,9 +82,28 @@ export const mountsAndAccessSuite: Suite = (here) => {
     expect(here().ok('token list').split('\n')).not.toContain(accessor);
   });
 
+  it('issues batch tokens, which are in no list, and ends them by their path', () => {
+    const token = here().ok('token create --policy reader --ttl 10m --type batch');
+    expect(token).toMatch(/^b\.\S{100,}$/);
+    const before = here().ok('token list');
+    expect(here().json(['token', 'lookup', token])).toMatchObject({ type: 'batch', accessor: '' });
+    expect(here().refused(['token', 'revoke', token, '--yes'], 2)).toContain(
+      'batch tokens cannot be revoked',
+    );
+    expect(here().ok('token list')).toBe(before);
+    here().ok('token revoke-prefix auth/token/create/nowhere --yes');
+    here().ok(['token', 'lookup', token]);
+    // Of a path of its own, so that the tokens of others stay.
+    here().ok('token roles write jobs --token-type batch --orphan --no-renewable --allowed-policies reader');
+    const ofRole = here().ok('token create-by-role jobs --ttl 10m');
+    here().ok('token revoke-prefix auth/token/create/jobs --yes');
+    expect(here().refused(['token', 'lookup', ofRole], 4)).toContain('bad token');
+    here().ok(['token', 'lookup', token]);
+  });
+
   describe('bad input', () => {
     it.each([
-      ['a mount path that is taken', 'mounts add transit', 1],
+      ['a mount path that is taken', 'mounts add transit', 6],
       ['a reserved mount path', 'mounts add sys/keys', 2],
       ['a dialect that there is not', 'mounts add other --dialect klingon', 2],
       ['a policy that there is not', 'policy read nowhere', 3],

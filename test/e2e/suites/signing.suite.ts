@@ -63,6 +63,18 @@ export const signingSuite: Suite = (here) => {
     const verify = (text: string) =>
       here().run(['transit', 'verify', name, text, '--signature', signature, ...options]);
     expect(verify('what was signed')).toMatchObject({ exitCode: 0, stdout: 'true\n', stderr: '' });
+    writeFileSync(here().file('document.signature'), `${signature}\n`);
+    const inFile = [
+      'transit',
+      'verify',
+      name,
+      '--in',
+      'document',
+      '--signature',
+      '@document.signature',
+      ...options,
+    ];
+    expect(here().ok(inFile)).toBe('true');
     expect(verify('what was not')).toMatchObject({ exitCode: 5, stdout: 'false\n', stderr: '' });
     expect(
       here().json(['transit', 'verify', name, 'what was signed', '--signature', signature, ...options]),

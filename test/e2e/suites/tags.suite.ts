@@ -121,7 +121,7 @@ export const tagsSuite: Suite = (here) => {
       ['a negative page', 'tags list --page -1 --org acme', 2, '--page'],
       ['an absurd page size', 'tags list --page-size 100000000000000000000 --org acme', 2, '--page-size'],
       ['an organization whose name is no name', 'orgs create ..', 2, '..'],
-      ['a name that is taken', 'orgs create acme', 2, 'acme'],
+      ['a name that is taken', 'orgs create acme', 6, 'acme'],
       ['no tag at all', 'tags create --org acme', 2, 'NAME'],
       ['no workspace at all', 'tags attach team:billing --org acme', 2, '--workspace'],
     ])('refuses %s', (_, line, exitCode, named) => {

@@ -70,9 +70,9 @@ function wrapNames(layer: Wrapping): void {
   layer.promise('unlink', onPath('unlink'));
   layer.sync('rmdirSync', onPath('rmdir'));
   layer.promise('rmdir', onPath('rmdir'));
-  layer.sync('mkdirSync', onPath('mkdir'));
+  for (const name of ['mkdirSync', 'mkdtempSync']) layer.sync(name, onPath('mkdir'));
   for (const name of ['truncateSync', 'ftruncateSync']) layer.sync(name, onPath('truncate'));
-  for (const name of ['chmodSync', 'fchmodSync', 'chownSync', 'utimesSync'])
+  for (const name of ['chmodSync', 'fchmodSync', 'chownSync', 'fchownSync', 'utimesSync'])
     layer.sync(name, onPath('attributes'));
 }
 
@@ -80,7 +80,15 @@ function wrapLooks(layer: Wrapping): void {
   layer.sync('readSync', onPath('read'));
   layer.callback('read', onPath('read'));
   layer.sync('readFileSync', onPath('read'));
-  for (const name of ['statSync', 'fstatSync', 'lstatSync', 'accessSync', 'realpathSync']) {
+  for (const name of [
+    'statSync',
+    'fstatSync',
+    'lstatSync',
+    'statfsSync',
+    'accessSync',
+    'realpathSync',
+    'readlinkSync',
+  ]) {
     layer.sync(name, onPath('stat'));
   }
   layer.promise('stat', onPath('stat'));

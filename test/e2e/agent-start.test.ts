@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  isGone,
+  isLocked,
+  KEY,
+  kill,
+  LOCKED,
+  leave,
+  over,
+  placeForAgents,
+  statusOf,
+  WITHIN,
+} from './agent-target.ts';
+import { binary, type Place } from './harness.ts';
+import { canUseTerminals, onTerminal } from './terminal.ts';
+
+const PASSPHRASE = 'correct horse battery staple';
+
+let place: Place;
+let running: ChildProcess | undefined;
+
+beforeEach(() => {
+  place = placeForAgents();
+});
+
+afterEach(async () => {
+  if (running?.pid !== undefined && running.exitCode === null && running.signalCode === null) {
+    const gone = once(running, 'close');
+    running.kill('SIGKILL');
+    await gone;
+  }
+  running = undefined;
+  leave(place);
+});
+
+describe.runIf(canUseTerminals)('on a terminal', () => {
+  const withPassphrase = (): void =>
+    void place.ok('init', { environment: { COFFER_PASSPHRASE: PASSPHRASE } });
+
+  it('the first command that asks offers to ask no more, and does not ask any more', () => {
+    withPassphrase();
+    const { text, exitCode } = onTerminal(
+      place,
+      'coffer transit keys create app && coffer transit encrypt app hello > one && coffer transit keys list',
+      {
+        steps: [
+          ['Passphrase', `${PASSPHRASE}\n`],
+          ['Keep it unlocked until it is unused for 15 minutes\\?', 'y\n'],
+        ],
+      },
+    );
+    expect(exitCode).toBe(0);
+    expect(text).toContain('Unlocked until it is unused for 15 minutes, and until ');
+    expect(isLocked(place)).toBe(false);
+  });
+
+  it('Enter means no, and a no holds for the session', () => {
+    withPassphrase();
+    const { text, exitCode } = onTerminal(place, 'coffer transit keys list; coffer transit keys create app', {
+      steps: [
+        ['Passphrase', 'wrong\n'],
+        ['again', `${PASSPHRASE}\n`],
+        ['Keep it unlocked', '\n'],
+        ['Passphrase', `${PASSPHRASE}\n`],
+      ],
+    });
+    expect(exitCode).toBe(0);
+    expect(text.indexOf('again')).toBeLessThan(text.indexOf('Keep it unlocked'));
+    expect(isLocked(place)).toBe(true);
+  });
+
+  it('nothing is offered to whoever has set a variable that is to unlock the store', () => {
+    withPassphrase();
+    const { exitCode, text } = onTerminal(place, 'coffer transit keys list', {
+      steps: [['Passphrase', `${PASSPHRASE}\n`]],
+      environment: { COFFER_PASSPHRASE: 'wrong' },
+    });
+    expect(exitCode).toBe(0);
+    expect(text).not.toContain('Keep it unlocked');
+  });
+
+  it('what outlives an agent says why it asks, and offers nothing', () => {
+    withPassphrase();
+    const owner = place.with({ COFFER_PASSPHRASE: PASSPHRASE });
+    owner.ok('unlock');
+    const { text, exitCode } = onTerminal(place, 'coffer token create', {
+      steps: [['Passphrase', `${PASSPHRASE}\n`]],
+    });
+    expect(exitCode).toBe(0);
+    expect(text).toContain('This hands out what outlives the agent, so it asks again.');
+    expect(text).not.toContain('Keep it unlocked');
+  });
+
+  it('an agent outlives the terminal on which it was started', () => {
+    withPassphrase();
+    onTerminal(place, 'coffer unlock', { steps: [['Passphrase', `${PASSPHRASE}\n`]] });
+    expect(isLocked(place)).toBe(false);
+  });
+});
+
+describe('an agent in the foreground', () => {
+  const start = (command: readonly string[], environment: NodeJS.ProcessEnv): Promise<string[]> => {
+    const [program = '', ...words] = command;
+    const child = spawn(program, words, { env: environment, stdio: ['ignore', 'pipe', 'ignore'] });
+    running = child;
+    return new Promise((resolve, reject) => {
+      let said = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+        if (said.split('\n').length > 2) resolve(said.trim().split('\n'));
+      });
+      child.once('close', () => reject(new Error(`it ended: ${said}`)));
+    });
+  };
+
+  it('opens with what the environment has, which does not stay there', async () => {
+    place.with(KEY).ok('init');
+    const addresses = await start(
+      [process.execPath, binary, 'agent', 'run', '--idle', '1h'],
+      place.with(KEY).environment(),
+    );
+    const { socket, api, pid } = statusOf(place);
+    expect(addresses).toEqual([`unix:${socket}`, `unix:${api}`]);
+    expect(pid).toBe(running?.pid);
+    place.ok('transit keys create app');
+    if (process.platform === 'linux')
+      expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).not.toContain(KEY.COFFER_MASTER_KEY);
+    expect(place.with(KEY).refused('agent run', 1)).toContain('this store has an agent already');
+  });
+
+  it('waits locked without a secret, refuses at once, and is opened by "unlock"', async () => {
+    place.with(KEY).ok('init');
+    await start([process.execPath, binary, 'agent', 'run'], place.environment());
+    const { api, pid, locked } = statusOf(place);
+    expect(locked).toBe(true);
+    expect((await over(api, 'POST', '/v1/transit/encrypt/app', { plaintext: '' })).status).toBe(503);
+    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    place.with(KEY).ok('unlock');
+    expect(statusOf(place)).toMatchObject({ locked: false, pid });
+    place.ok('transit encrypt app hello');
+  });
+
+  it.runIf(canUseTerminals)(
+    'takes the sockets that a service manager has made, and leaves them there',
+    async () => {
+      place.with(KEY).ok('init');
+      const { socket, api } = statusOf(place);
+      mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
+      const manager = [
+        'import os, socket, sys',
+        'def listen(path, descriptor):',
+        '    made = socket.socket(socket.AF_UNIX)',
+        '    os.umask(0o177)',
+        '    made.bind(path)',
+        '    made.listen(9)',
+        '    os.dup2(made.fileno(), descriptor)',
+        '    return made',
+        'kept = [listen(sys.argv[1], 13), listen(sys.argv[2], 14)]',
+        'os.dup2(13, 3); os.dup2(14, 4)',
+        'os.environ.update(LISTEN_FDS="2", LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES="agent:api")',
+        'os.execv(sys.argv[3], sys.argv[3:])',
+      ].join('\n');
+      await start(
+        ['python3', '-c', manager, socket, api, process.execPath, binary, 'agent', 'run'],
+        place.environment(),
+      );
+      const inode = statSync(socket).ino;
+      place.with(KEY).ok('unlock');
+      expect(statusOf(place).pid).toBe(running?.pid);
+      place.ok('transit encrypt app hello');
+      expect((await over(api, 'GET', '/v1/transit/keys/app')).status).toBe(200);
+      const gone = once(running as ChildProcess, 'close');
+      place.ok('lock');
+      await gone;
+      expect(statSync(socket).ino).toBe(inode);
+    },
+  );
+
+  it.runIf(canUseTerminals)('takes no sockets that were made for another process', async () => {
+    place.with(KEY).ok('init');
+    await start([process.execPath, binary, 'agent', 'run'], {
+      ...place.environment(),
+      LISTEN_FDS: '2',
+      LISTEN_PID: '1',
+    });
+    expect(existsSync(statusOf(place).socket)).toBe(true);
+  });
+});
+
+describe('a store that went back', () => {
+  it('is refused by its agent, until its owner accepts it', () => {
+    const owner = place.with(KEY);
+    owner.ok('init');
+    owner.ok('transit keys create before');
+    cpSync(place.file('store'), place.file('older'), { recursive: true });
+    owner.ok('unlock');
+    place.ok('transit keys create after');
+    const { pid } = statusOf(place);
+    rmSync(place.file('store'), { recursive: true });
+    cpSync(place.file('older'), place.file('store'), { recursive: true });
+    expect(place.refused('transit keys list', 1)).toContain('went back');
+    owner.ok('store accept --yes');
+    expect(place.ok('transit keys list')).toBe('before');
+    expect(statusOf(place).pid).toBe(pid);
+  });
+});
+
+describe('what a killed agent left', () => {
+  it('is cleared away by whatever comes next', async () => {
+    const owner = place.with(KEY);
+    owner.ok('init');
+    owner.ok('unlock');
+    const { pid, socket, api } = statusOf(place);
+    kill(pid, 'SIGKILL');
+    await vi.waitUntil(() => isGone(pid), WITHIN);
+    place.run('transit keys list');
+    expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
+  });
+});

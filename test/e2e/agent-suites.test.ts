@@ -1,0 +1,4 @@
+import { agent } from './agent-target.ts';
+import { describeCommands } from './suites/index.ts';
+
+describeCommands(agent);

@@ -1,0 +1,159 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { afterEach, beforeEach } from 'vitest';
+import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
+import {
+  emptyPlace,
+  MASTER_KEY,
+  Place,
+  type Result,
+  type RunOptions,
+  removePlace,
+  type Target,
+} from './harness.ts';
+
+/** A place of which the agents, if it gets any, are found in a directory of its own. */
+export function placeForAgents(environment: Readonly<Record<string, string | undefined>> = {}): Place {
+  const bare = emptyPlace(environment);
+  const runtime = bare.file('run');
+  mkdirSync(runtime, { mode: 0o700 });
+  return bare.with({ XDG_RUNTIME_DIR: runtime });
+}
+
+/** What takes the secret again: there it is given. */
+const ASKS_AGAIN = new RegExp(
+  [
+    'transit (?:backup|byok-export|keys export)',
+    'token create',
+    'write auth/\\S+/secret-id',
+    'auth approle (?:custom-)?secret-id',
+    'auth userpass (?:write|password)',
+    'auth jwt (?:configure|write)',
+    'auth cert write',
+  ]
+    .map((command) => `^${command}\\b`)
+    .join('|'),
+);
+
+class UnlockedPlace extends Place {
+  override run(line: string | readonly string[], options: RunOptions = {}): Result {
+    const words = typeof line === 'string' ? line : line.join(' ');
+    if (!ASKS_AGAIN.test(words)) return super.run(line, options);
+    return super.run(line, {
+      ...options,
+      environment: { COFFER_MASTER_KEY: MASTER_KEY, ...options.environment },
+    });
+  }
+}
+
+/** Commands that know no secret, but whose store was unlocked before. */
+export const agent: Target = {
+  name: 'a store with an agent',
+  remote: false,
+  async start() {
+    const place = placeForAgents();
+    const owner = place.with({ COFFER_MASTER_KEY: MASTER_KEY });
+    owner.ok('init');
+    owner.ok('unlock');
+    return {
+      place: new UnlockedPlace(place.directory, place.environment()),
+      async stop() {
+        place.ok('lock');
+        removePlace(place);
+      },
+    };
+  },
+};
+
+export interface Status {
+  readonly locked: boolean;
+  readonly pid: number;
+  readonly uses: number;
+  readonly socket: string;
+  readonly api: string;
+  readonly ssh: string;
+  readonly sops: string;
+  readonly pkcs11: string;
+  readonly idle_until: string;
+  readonly until: string;
+}
+
+export const KEY = { COFFER_MASTER_KEY: MASTER_KEY };
+export const LOCKED = 4;
+export const WITHIN = { timeout: 20_000, interval: 50 };
+
+export const statusOf = (of: Place): Status => JSON.parse(of.run('agent status -o json').stdout) as Status;
+export const isLocked = (of: Place): boolean => of.run('agent status -q').exitCode === LOCKED;
+
+/** Agents that belong to a place, found by what they were started with. */
+export function agentsOf({ directory }: Place): readonly { readonly pid: number }[] {
+  if (!hasProcessFiles) return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const shown = shownOf(pid);
+        return shown.includes('agent-process') && shown.includes(directory);
+      } catch {
+        return false;
+      }
+    })
+    .map((pid) => ({ pid }));
+}
+
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
+
+export const isGone = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+/** One request over a Unix socket. */
+export function over(
+  socketPath: string,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: number; readonly data: Record<string, unknown> }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath, method, path, headers }, async (answer) => {
+      let text = '';
+      for await (const chunk of answer) text += String(chunk);
+      resolve({ status: answer.statusCode ?? 0, data: text === '' ? {} : JSON.parse(text) });
+    });
+    sent.once('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** Ends whatever agents a test has left behind, and removes the place. */
+export function leave(place: Place): void {
+  for (const { pid } of agentsOf(place)) kill(pid, 'SIGKILL');
+  removePlace(place);
+}
+
+/** Before each test, a store of which one place knows the key and the other does not; after it, neither store nor agent. */
+export function freshStores(use: (place: Place, owner: Place) => void): void {
+  let place: Place | undefined;
+  beforeEach(() => {
+    place = placeForAgents();
+    const owner = place.with(KEY);
+    owner.ok('init');
+    use(place, owner);
+  });
+  afterEach(() => {
+    if (place !== undefined) leave(place);
+  });
+}

@@ -1,0 +1,269 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { hasProcessFiles } from '../hygiene/processes.ts';
+import {
+  agentsOf,
+  freshStores,
+  isGone,
+  isLocked,
+  KEY,
+  kill,
+  LOCKED,
+  over,
+  statusOf,
+  WITHIN,
+} from './agent-target.ts';
+import { binary, type Place } from './harness.ts';
+
+let place: Place;
+let owner: Place;
+
+freshStores((bare, known) => {
+  place = bare;
+  owner = known;
+});
+
+describe('a store that was unlocked', () => {
+  it('is used by later commands with no variable set, until it is locked', async () => {
+    expect(place.refused('transit encrypt app hello', LOCKED)).toContain('the store is sealed');
+    expect(owner.run('unlock').stderr).toMatch(
+      /^Unlocked until it is unused for 15 minutes, and until .*\d\d:\d\d at the latest\. Lock it with "coffer lock"\.\n$/,
+    );
+    const ciphertext = place.ok('transit encrypt app hello');
+    expect(ciphertext).toMatch(/^service:v1:/);
+    expect(place.ok(['transit', 'decrypt', 'app', ciphertext])).toBe('hello');
+    expect(statusOf(place)).toMatchObject({ locked: false, uses: 2 });
+    const { pid, socket, api } = statusOf(place);
+    place.ok('lock');
+    await vi.waitUntil(() => isGone(pid), WITHIN);
+    expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
+    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(place.run('lock')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('tells until when by the times that were asked for', () => {
+    const before = Date.now();
+    owner.ok('unlock --idle 1h --for 10h');
+    const { idle_until: idle, until } = statusOf(place);
+    const hours = (text: string) => Math.round((Date.parse(text) - before) / 3_600_000);
+    expect([hours(idle), hours(until)]).toEqual([1, 10]);
+  });
+
+  it('stays as it is when it is unlocked again, but for times that are given', () => {
+    owner.ok('unlock');
+    const first = statusOf(place);
+    expect(place.run('unlock').stderr).toContain('unlocked already');
+    expect(statusOf(place).until).toBe(first.until);
+    expect(place.refused('unlock --for 9h', LOCKED)).toContain('sealed');
+    owner.ok('unlock --for 9h');
+    const renewed = statusOf(place);
+    expect(renewed.pid).toBe(first.pid);
+    expect(Date.parse(renewed.until)).toBeGreaterThan(Date.parse(first.until));
+  });
+
+  it('is not opened by an agent in place of a secret that was given and is wrong', () => {
+    owner.ok('unlock');
+    const wrong = place.with({ COFFER_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') });
+    expect(wrong.refused('transit keys list', LOCKED)).toContain('does not open with COFFER_MASTER_KEY');
+    expect(statusOf(place).uses).toBe(0);
+  });
+
+  it('has an agent of its own beside those of other stores', () => {
+    const other = place.with({ COFFER_STORE: place.file('other') });
+    other.with(KEY).ok('init');
+    owner.ok('unlock');
+    expect(isLocked(other)).toBe(true);
+    other.with(KEY).ok('unlock');
+    place.ok('transit keys create here');
+    other.ok('transit keys create there');
+    expect([place.ok('transit keys list'), other.ok('transit keys list')]).toEqual(['here', 'there']);
+    place.ok('lock');
+    expect(other.ok('transit keys list')).toBe('there');
+  });
+
+  it('is found under every name of its directory', () => {
+    owner.ok('unlock');
+    symlinkSync('store', place.file('link'));
+    expect(isLocked(place.with({ COFFER_STORE: 'store' }))).toBe(false);
+    expect(isLocked(place.with({ COFFER_STORE: place.file('link') }))).toBe(false);
+  });
+
+  it('is told of by status, with what is in it', () => {
+    owner.ok('unlock');
+    place.ok('transit keys create app');
+    expect(place.json('status')).toMatchObject({ locked: false, keys: 1, agent: { locked: false } });
+    place.ok('lock');
+    const locked = place.json('status');
+    expect(locked).toMatchObject({ locked: true });
+    expect(locked).not.toHaveProperty('agent');
+  });
+
+  it('offers names to completion', () => {
+    owner.ok('unlock');
+    place.ok('transit keys create app');
+    expect(place.ok('complete key')).toBe('app');
+  });
+
+  it('has errors that say what a local command says', () => {
+    owner.ok('unlock');
+    for (const line of [
+      'transit decrypt nobody service:v1:AAAA',
+      'tags list --org x',
+      'transit keys read no',
+    ]) {
+      expect(place.run(line)).toMatchObject(owner.run(line));
+    }
+  });
+});
+
+describe('what outlives an agent', () => {
+  it.each([
+    'token create',
+    'transit backup app',
+    'transit keys export app --key-type encryption-key',
+    'read transit/export/encryption-key/app',
+    'write auth/token/create ttl=1h',
+  ])('takes the secret again: %s', (line) => {
+    owner.ok('transit keys create app --exportable --allow-plaintext-backup');
+    owner.ok('unlock');
+    expect(place.refused(line, LOCKED)).toMatch(/hands out what outlives the agent.*help environment/);
+    owner.ok(line);
+  });
+
+  it.each(['slots list', 'rekey', 'store backup saved'])('never goes through an agent: %s', (line) => {
+    owner.ok('unlock');
+    expect(place.refused(line, LOCKED)).toContain('the store is sealed');
+  });
+
+  it('does not count what anybody may have', () => {
+    owner.ok('transit keys create app --type ed25519');
+    owner.ok('unlock');
+    expect(place.ok('transit keys export app --key-type public-key')).not.toBe('');
+  });
+});
+
+describe('an agent ends', () => {
+  it('when it was not used for its time', async () => {
+    owner.ok('unlock --idle 1s');
+    const { pid } = statusOf(place);
+    await vi.waitUntil(() => isGone(pid), WITHIN);
+    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+  });
+
+  it('when its whole time is up, however much it is used', async () => {
+    owner.ok('unlock --for 2s --idle 2s');
+    const { pid } = statusOf(place);
+    await vi.waitUntil(() => {
+      place.run('transit keys list');
+      return isGone(pid);
+    }, WITHIN);
+    expect(isLocked(place)).toBe(true);
+  });
+
+  it('when the slot that opened the store is removed, before anything else is done', () => {
+    owner.ok('transit keys create app');
+    const passphrase = { COFFER_NEW_PASSPHRASE: 'correct horse battery' };
+    const id = (owner.json('slots add --passphrase', { environment: passphrase }) as { id: string }).id;
+    const other = place.with({ COFFER_PASSPHRASE: 'correct horse battery' });
+    other.ok('unlock');
+    expect(place.ok('transit keys list')).toBe('app');
+    const { pid } = statusOf(place);
+    owner.ok(`slots remove ${id} --yes`);
+    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(isLocked(place)).toBe(true);
+    return vi.waitUntil(() => isGone(pid), WITHIN);
+  });
+
+  it('when the store is rekeyed', () => {
+    owner.ok('unlock');
+    const { pid } = statusOf(place);
+    owner.ok('rekey');
+    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    return vi.waitUntil(() => isGone(pid), WITHIN);
+  });
+
+  it('when another store comes into the place of its own', () => {
+    owner.ok('unlock');
+    const { pid } = statusOf(place);
+    renameSync(place.file('store'), place.file('moved'));
+    owner.ok('init');
+    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    return vi.waitUntil(() => isGone(pid), WITHIN);
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'on %s, and takes its sockets with it',
+    async (signal) => {
+      owner.ok('unlock');
+      const { pid, socket, api } = statusOf(place);
+      kill(pid, signal);
+      await vi.waitUntil(() => isGone(pid), WITHIN);
+      expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
+    },
+  );
+
+  it('when the directory of the session is taken away', async () => {
+    owner.ok('unlock');
+    const { pid } = statusOf(place);
+    rmSync(place.file('run'), { recursive: true });
+    await vi.waitUntil(() => isGone(pid), WITHIN);
+  });
+
+  it('when it is told to through its API', async () => {
+    owner.ok('unlock');
+    const { pid, api } = statusOf(place);
+    expect((await over(api, 'POST', '/v1/sys/seal')).status).toBe(204);
+    await vi.waitUntil(() => isGone(pid), WITHIN);
+  });
+
+  it('by SIGKILL, and the next command works and clears up', async () => {
+    owner.ok('unlock');
+    const { pid, socket } = statusOf(place);
+    const files = readdirSync(dirname(socket)).sort();
+    kill(pid, 'SIGKILL');
+    await vi.waitUntil(() => isGone(pid), WITHIN);
+    expect(existsSync(socket)).toBe(true);
+    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    owner.ok('unlock');
+    expect(statusOf(place)).toMatchObject({ locked: false });
+    expect(readdirSync(dirname(socket)).sort()).toEqual(files);
+    expect(files).toEqual([
+      'age.sock',
+      'agent.sock',
+      'api.sock',
+      'lock',
+      'pkcs11.sock',
+      'sops.sock',
+      'ssh.sock',
+    ]);
+  });
+});
+
+describe('two at the same moment', () => {
+  it('come to one agent, and both are told until when', async () => {
+    const unlock = async (): Promise<{ readonly code: number; readonly said: string }> => {
+      const child = spawn(process.execPath, [binary, 'unlock'], {
+        env: owner.environment(),
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      let said = '';
+      child.stderr.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+      });
+      const [code] = (await once(child, 'close')) as [number];
+      return { code, said };
+    };
+    const ended = await Promise.all([unlock(), unlock(), unlock()]);
+    for (const { code, said } of ended)
+      expect({ code, said }).toMatchObject({ code: 0, said: expect.any(String) });
+    const { pid } = statusOf(place);
+    expect(isLocked(place)).toBe(false);
+    if (hasProcessFiles) {
+      await vi.waitUntil(() => agentsOf(place).length === 1, WITHIN);
+      expect(agentsOf(place)).toEqual([{ pid }]);
+    }
+  });
+});

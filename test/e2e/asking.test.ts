@@ -1,0 +1,176 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { canUseTerminals, onTerminal } from './terminal.ts';
+
+/** What is asked, said and warned of while a person is watching, and how that is switched off. */
+let bare: Place;
+let here: Place;
+beforeAll(() => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
+  here.ok('init');
+  here.ok('orgs create acme');
+  here.ok('workspaces create web');
+});
+afterAll(() => removePlace(bare));
+
+it('init of a store that is there is fine with --if-missing, and asks for nothing', () => {
+  expect(here.ok('init --if-missing')).toBe('');
+  expect(bare.refused('init', 6)).toContain('there is a store in');
+  expect(bare.ok('init --if-missing')).toBe('');
+});
+
+it('a weak passphrase is told of wherever it comes from', () => {
+  const made = bare.with({ COFFER_PASSPHRASE: 'hunter2' }).run('init --store weak');
+  expect(made.exitCode).toBe(0);
+  expect(made.stderr).toContain('warning: the passphrase is weak: it is among the first that anybody tries');
+  const added = here.run('slots add --passphrase', {
+    environment: { COFFER_NEW_PASSPHRASE: 'kK8&xLw2.q%d' },
+  });
+  expect(added.exitCode).toBe(0);
+  expect(added.stderr).not.toContain('weak');
+});
+
+it('what is wrong with the options of a new slot is said before anything is unlocked', () => {
+  expect(bare.refused('slots add', 2)).toContain('say which one way to add');
+  expect(bare.refused('slots add --key-file nowhere', 2)).toContain('no such file');
+});
+
+it('every command that is asked for a document gives one', () => {
+  here.ok('orgs create gone');
+  here.ok('tags create blue');
+  for (const line of [
+    'tags attach blue --workspace web',
+    'tags delete blue --yes',
+    'orgs delete gone --yes',
+  ]) {
+    expect(here.json(line)).toEqual({});
+  }
+  expect(here.json('rekey')).toMatchObject({ files: expect.any(Number) });
+  expect(here.json('delete sys/policy/none --yes')).toEqual({});
+});
+
+it('people are told of flags, not of what the API calls them', () => {
+  expect(here.ok('transit sign --help')).toMatch(/Another name for\s+--hash-algorithm/);
+  here.ok('transit keys create wide --type rsa-2048');
+  const refused = here.refused('transit sign wide x --hash-algorithm none', 2);
+  expect(refused).toContain('--signature-algorithm=pkcs1v15');
+  expect(refused).not.toContain('_');
+  expect(here.refused('workspaces list --sort foo', 2)).toContain('use one of name, -name');
+});
+
+it('a key that shall be exportable from now on needs a yes', () => {
+  here.ok('transit keys create stays');
+  expect(here.refused('transit keys config stays --exportable', 2)).toContain('say --yes');
+  here.ok('transit keys config stays --deletion-allowed');
+  here.ok('transit keys config stays --exportable --yes');
+});
+
+describe.skipIf(!canUseTerminals)('on a terminal', () => {
+  it('Enter makes a passphrase of words, which is shown once and opens the store', () => {
+    const made = onTerminal(bare, 'coffer init --store words', { steps: [['New passphrase .*Enter', '\r']] });
+    expect(made.exitCode).toBe(0);
+    expect(made.text).not.toContain('weak');
+    const [passphrase = ''] = /[a-z]+(-[a-z]+){6}/.exec(made.text) ?? [];
+    bare.with({ COFFER_PASSPHRASE: passphrase }).ok('transit keys list --store words');
+  });
+
+  it.each(['--no-prompt', 'COFFER_NO_PROMPT'])('nothing is asked with %s', (way) => {
+    const environment = way === 'COFFER_NO_PROMPT' ? { [way]: '1' } : {};
+    const option = way === 'COFFER_NO_PROMPT' ? '' : way;
+    const locked = onTerminal(bare, `coffer transit keys list ${option}`, { environment });
+    expect(locked.exitCode).toBe(4);
+    const deleting = onTerminal(here, `coffer orgs delete acme ${option}`, { environment });
+    expect(deleting.exitCode).toBe(2);
+    expect(deleting.text).toContain('say --yes');
+  });
+
+  it('a file that is there is replaced after a yes, and stays after a no', () => {
+    writeFileSync(bare.file('key'), 'precious');
+    const kept = onTerminal(bare, 'coffer keygen --out key', { steps: [['Replace key', 'n\r']] });
+    expect(kept.exitCode).toBe(6);
+    expect(readFileSync(bare.file('key'), 'utf8')).toBe('precious');
+    const replaced = onTerminal(bare, 'coffer keygen --out key', { steps: [['Replace key', 'y\r']] });
+    expect(replaced.exitCode).toBe(0);
+    expect(readFileSync(bare.file('key'), 'utf8')).not.toBe('precious');
+  });
+
+  it('one file that is encrypted becomes FILE.coffer, as several do', () => {
+    here.ok('transit keys create files');
+    writeFileSync(here.file('one.txt'), 'text');
+    const done = onTerminal(here, 'coffer transit envelope encrypt files --in one.txt');
+    expect(done.exitCode).toBe(0);
+    expect(existsSync(here.file('one.txt.coffer'))).toBe(true);
+    expect(onTerminal(here, 'coffer transit envelope decrypt --in one.txt.coffer').text).toContain('text');
+  });
+
+  it('a missing file is told of before a passphrase is asked for', () => {
+    for (const verb of ['encrypt files', 'decrypt', 'header --verify', 'rewrap']) {
+      const missing = onTerminal(bare, `coffer transit envelope ${verb} --in nowhere`);
+      expect(missing.exitCode).toBe(2);
+      expect(missing.text).toContain('no such file');
+      expect(missing.text).not.toContain('Passphrase');
+    }
+  });
+
+  it('what a mistyped name has made is said, to a person alone', () => {
+    expect(onTerminal(here, 'coffer transit encrypt mistyped x').text).toContain(
+      'Made key mistyped: nothing had that name.',
+    );
+    expect(onTerminal(here, 'coffer transit encrypt mistyped x').text).not.toContain('Made');
+    expect(here.run('transit encrypt other x').stderr).toBe('');
+    const tagged = onTerminal(here, 'coffer workspaces tag web env:prd');
+    expect(tagged.text).toContain('Made tag env:prd: nothing had that name.');
+    expect(onTerminal(here, 'coffer workspaces tag web env:prd').text).not.toContain('Made');
+  });
+
+  it('a server in the background starts sealed, and says why, instead of being stopped', () => {
+    const { text } = onTerminal(
+      bare,
+      'set -m; coffer serve --socket s.sock & until [ -S s.sock ]; do sleep 0.1; done; sleep 0.5; kill %1; wait %1',
+    );
+    expect(text.replace(/\s+/g, ' ')).toContain("in the background it can't ask for a secret");
+  });
+
+  it('a server starts sealed when that is asked for, and says so in both forms', () => {
+    const { text } = onTerminal(
+      here,
+      'set -m; coffer serve --sealed --socket t.sock & until [ -S t.sock ]; do sleep 0.1; done; coffer status --address unix:$PWD/t.sock -o json; kill %1; wait %1',
+    );
+    expect(text).toContain('the store is sealed until somebody unseals it with "coffer unseal"');
+    expect(text).not.toContain('in the background');
+    expect(text).toMatch(/"locked": true/);
+    expect(text).toMatch(/"sealed": true/);
+  });
+
+  it.each([
+    ['a plain locale', { LC_ALL: 'C' }],
+    ['a plain terminal', { TERM: 'dumb' }],
+  ])('tables are drawn with what %s has', (_, environment) => {
+    const { screen } = onTerminal(here, 'coffer orgs list', { environment });
+    expect(screen).toContain('| acme');
+    expect([...screen].filter((char) => char > '~')).toEqual([]);
+  });
+
+  it('the accessors of tokens stay whole in 80 columns', () => {
+    here.ok('token create --display-name a-name-that-goes-on --policy one-policy --policy two');
+    const [accessor = ''] = here.ok('token list').split('\n');
+    expect(onTerminal(here, 'coffer token list', { columns: 80 }).text).toContain(accessor);
+  });
+
+  it('what cannot be taken back is said of a new key', () => {
+    const made = onTerminal(here, 'coffer transit keys create leaves --exportable --allow-plaintext-backup');
+    expect(made.text.replace(/\s+/g, ' ')).toContain(
+      "It may be exported and be backed up in plaintext; that can't be undone.",
+    );
+    const asked = onTerminal(
+      here,
+      'coffer transit keys create shut && coffer transit keys config shut --exportable',
+      {
+        steps: [['Let key shut be exported', 'n\r']],
+      },
+    );
+    expect(asked.exitCode).toBe(1);
+  });
+});

@@ -1,0 +1,262 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { binary, local, type Place } from './harness.ts';
+import { server } from './server.ts';
+import { canUseTerminals, onTerminal } from './terminal.ts';
+
+/*
+ * Signatures, keys and lists come from strangers; and what others have written for theirs is read as their own programs read it.
+ */
+
+const GIBI = 2 ** 30;
+const MAX_RESIDENT = 120 * 2 ** 20;
+
+let here: Place;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  ({ place: here, stop } = await local.start());
+  here.ok('transit keys create release --type ed25519');
+  here.ok('transit keys create curve --type ecdsa-p256');
+  write('message', 'a message');
+});
+afterAll(() => stop());
+
+const write = (name: string, content: string | Uint8Array): void => writeFileSync(here.file(name), content);
+const read = (name: string): string => readFileSync(here.file(name), 'utf8');
+const program = (file: string, words: readonly string[], input?: string) =>
+  spawnSync(file, words, { cwd: here.directory, input, encoding: 'utf8' });
+
+describe('a list of sums', () => {
+  it('that names a pipe, a device or a directory is answered at once', () => {
+    mkdirSync(here.file('odd'));
+    for (const name of ['pipe', 'device', 'folder', 'plain']) write(`odd/${name}`, name);
+    here.ok('sign odd/pipe odd/device odd/folder odd/plain --key release --manifest odd/SUMS');
+    for (const name of ['pipe', 'device', 'folder']) rmSync(here.file(`odd/${name}`));
+    execFileSync('mkfifo', [here.file('odd/pipe')]);
+    symlinkSync('/dev/zero', here.file('odd/device'));
+    mkdirSync(here.file('odd/folder'));
+    const line = ['verify', 'odd/SUMS', '--manifest', '--key', 'release'];
+    expect(here.run(line)).toMatchObject({
+      exitCode: 5,
+      stdout: 'odd/SUMS: not valid: pipe is no file, and 2 more\n',
+    });
+    expect(JSON.parse(here.run([...line, '-o', 'json']).stdout)).toMatchObject({
+      valid: false,
+      files: [
+        { name: 'pipe', valid: false },
+        { name: 'device', valid: false },
+        { name: 'folder', valid: false },
+        { name: 'plain', valid: true },
+      ],
+    });
+  });
+
+  it('is not on itself when the same line is typed again, and has each file once', () => {
+    mkdirSync(here.file('dist'));
+    for (const name of ['one', 'two']) write(`dist/${name}`, name);
+    const sign = 'coffer sign dist/* ./dist/one --key release --manifest dist/SHA256SUMS --force';
+    for (const turn of [1, 2]) {
+      expect({ turn, ...here.shell(sign) }).toMatchObject({ turn, exitCode: 0 });
+      expect(read('dist/SHA256SUMS').trimEnd().split('\n')).toHaveLength(2);
+      expect(here.run('verify dist/SHA256SUMS --manifest --key release').exitCode).toBe(0);
+    }
+    expect(here.refused('sign dist/SHA256SUMS --key release --manifest dist/SHA256SUMS', 2)).toContain(
+      'other files than itself',
+    );
+  });
+
+  it.skipIf(!canUseTerminals)('can do nothing to a terminal with a name', () => {
+    mkdirSync(here.file('names'));
+    write('names/evil\u001b[2J\u009b5n', 'x');
+    here.shell('coffer sign names/evil* --key release --manifest names/SUMS');
+    rmSync(here.file('names/evil\u001b[2J\u009b5n'));
+    const { screen, exitCode } = onTerminal(here, 'coffer verify names/SUMS --manifest --key release');
+    expect(exitCode).toBe(5);
+    expect(screen).toContain('is missing');
+    expect(screen).not.toContain('\u001b[2J');
+    expect(screen).not.toContain('\u009b');
+  });
+});
+
+describe('what is signed', () => {
+  it('may come through a named pipe, which is opened once', () => {
+    execFileSync('mkfifo', [here.file('stream')]);
+    expect(here.shell('cat message > stream & coffer sign stream --key release').exitCode).toBe(0);
+    expect(here.run('verify message stream.sig --key release')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('may be standard input for several keys, whatever they want of it', () => {
+    const keys = ['curve', 'release'].map((name) => here.ok(`transit keys public ${name}`));
+    here.ok('transit keys rotate curve --force');
+    keys.unshift(here.ok('transit keys public curve'));
+    write('several.pem', keys.join('\n'));
+    for (const [name, version] of [
+      ['curve', 1],
+      ['curve', 2],
+      ['release', 1],
+    ] as const) {
+      write('signature', here.ok(`transit sign ${name} --key-version ${version} --in message`));
+      const verify = 'verify - signature --public-key several.pem';
+      expect(here.run(verify, { input: 'a message' })).toMatchObject({ exitCode: 0 });
+      expect(here.run(verify, { input: 'another' })).toMatchObject({ exitCode: 5 });
+    }
+  });
+
+  it('takes little memory, and shows how far it is', () => {
+    write('large', '');
+    truncateSync(here.file('large'), GIBI);
+    const measured =
+      'import resource,subprocess,sys\n' +
+      'code=subprocess.call(sys.argv[1:])\n' +
+      'print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)';
+    const words = [process.execPath, binary, 'sign', 'large', '--key', 'release', '--force'];
+    const { stdout } = spawnSync('python3', ['-c', measured, ...words], {
+      cwd: here.directory,
+      env: here.environment(),
+      encoding: 'utf8',
+    });
+    const [exitCode, kibibytes] = stdout.split(' ').map(Number);
+    expect(exitCode).toBe(0);
+    expect((kibibytes ?? Number.POSITIVE_INFINITY) * 1024).toBeLessThan(MAX_RESIDENT);
+    if (!canUseTerminals) return;
+    const { text } = onTerminal(here, 'coffer verify large --key release');
+    expect(text).toMatch(/\d+ % {2}[\d.]+ [MG]iB of 1\.0 GiB/);
+    expect(text).toContain('large: valid (ssh, SHA256:');
+  });
+});
+
+describe('a public key', () => {
+  it('that signs nothing of the kind is another key, not a defect', () => {
+    here.ok('transit keys create hashes --type slh-dsa-sha2-128f');
+    write('hashes.pem', here.ok('transit keys public hashes'));
+    here.ok('sign message --key release --format minisign --force');
+    here.ok('sign message --key release --force');
+    for (const ending of ['sig', 'minisig']) {
+      const verdict = here.run(`verify message message.${ending} --public-key hashes.pem`);
+      expect(verdict).toMatchObject({ exitCode: 5, stderr: '' });
+      expect(verdict.stdout).toContain('another key');
+    }
+    expect(here.refused('sign message --key hashes --format minisign --force', 2)).toContain('Ed25519 keys');
+  });
+
+  it('that is too large, or begins and begins, is refused at once with its name', () => {
+    write('huge', Buffer.alloc(2 ** 20 + 1));
+    expect(here.refused('verify message message.sig --public-key huge', 2)).toContain(
+      'huge is larger than 1024 KiB',
+    );
+    expect(here.refused('verify message huge --public-key hashes.pem', 2)).toContain('huge is larger than');
+    write('begins', '-----BEGIN A-----\n'.repeat(50_000));
+    expect(here.refused('verify message message.sig --public-key begins', 2)).toContain('no public key');
+  });
+});
+
+describe('allowed signers', () => {
+  it('with a line that nobody understands say so to whom it concerns', () => {
+    const line = here.ok('transit keys public release --format ssh');
+    write('signers', `me valid-befor="20200101" ${line}\nyou ${line}\n`);
+    here.ok('sign message --key release --force');
+    expect(here.run('verify message --allowed-signers signers --identity you').exitCode).toBe(0);
+    const { exitCode, stdout } = here.run('verify message --allowed-signers signers --identity me');
+    expect(exitCode).toBe(5);
+    expect(stdout).toMatch(/don't let me sign with SHA256:\S+ now; line 1 has an unknown option\n$/);
+  });
+
+  it('may be many', () => {
+    const line = here.ok('transit keys public release --format ssh').split(' ').slice(0, 2).join(' ');
+    write('signers', `a ${line}\n`.repeat(100_000));
+    here.ok('sign message --key release --force');
+    expect(here.run('verify message --allowed-signers signers --identity a').exitCode).toBe(0);
+  });
+});
+
+describe('as ssh-keygen for git', () => {
+  const keygen = (words: string) => here.run(`ssh-keygen -Y ${words} -s message.sig`, { input: 'a message' });
+
+  it('names each who may have signed on a line of its own', () => {
+    const line = here.ok('transit keys public release --format ssh');
+    write('signers', `me@example.com,you@example.com ${line}\n`);
+    here.ok('sign message --key release --force');
+    const theirs = program('ssh-keygen', ['-Y', 'find-principals', '-f', 'signers', '-s', 'message.sig']);
+    const { stdout } = keygen('find-principals -f signers');
+    expect(stdout).toBe('me@example.com\nyou@example.com\n');
+    expect(stdout).toBe(theirs.stdout);
+    expect(keygen('verify -n file -f signers -I you@example.com').exitCode).toBe(0);
+  });
+
+  it('refuses keys that were revoked', () => {
+    const line = here.ok('transit keys public release --format ssh');
+    write('signers', `me ${line}\n`);
+    here.ok('sign message --key release --force');
+    const verify = 'verify -n file -f signers -I me -r revoked';
+    write('revoked', `# none\nsk-ssh-ed25519@openssh.com ${Buffer.from('\0\0\0\x01a').toString('base64')}\n`);
+    expect(keygen(verify).exitCode).toBe(0);
+    write('revoked', `${line}\n`);
+    expect(keygen(verify)).toMatchObject({ exitCode: 255, stderr: 'Could not verify signature.\n' });
+    write('revoked', 'what\n');
+    expect(keygen(verify).stderr).toContain('line 1 of the revoked keys');
+    program('ssh-keygen', ['-q', '-k', '-f', 'revoked']);
+    expect(keygen(verify)).toMatchObject({ exitCode: 2 });
+    expect(keygen(verify).stderr).toContain('binary form');
+  });
+});
+
+describe.skipIf(spawnSync('minisign', ['-v']).status !== 0)('minisign', () => {
+  it('verifies what we sign, and we what it signs, hashed or not', () => {
+    write('release.pub', `${here.ok('transit keys public release --format minisign')}\n`);
+    here.ok('sign message --key release --format minisign --comment hello --force');
+    const theirs = program('minisign', ['-V', '-p', 'release.pub', '-m', 'message']);
+    expect(theirs.stdout).toContain('Trusted comment: hello');
+    write('altered', 'another message');
+    expect(
+      program('minisign', ['-V', '-p', 'release.pub', '-m', 'altered', '-x', 'message.minisig']).status,
+    ).toBe(1);
+    program('minisign', ['-G', '-W', '-f', '-p', 'theirs.pub', '-s', 'theirs.key']);
+    for (const how of ['-H', '-l']) {
+      program('minisign', [
+        '-S',
+        how,
+        '-s',
+        'theirs.key',
+        '-m',
+        'message',
+        '-x',
+        'theirs.minisig',
+        '-t',
+        'from them',
+      ]);
+      expect(here.json('verify message theirs.minisig --public-key theirs.pub')).toMatchObject({
+        comment: 'from them',
+      });
+      expect(here.run('verify altered theirs.minisig --public-key theirs.pub').exitCode).toBe(5);
+    }
+  });
+});
+
+describe('a token that may sign with one key and read it', () => {
+  it.each(['ed25519', 'ecdsa-p384', 'rsa-2048'])('is enough to sign files with %s', async (type) => {
+    const running = await server.start();
+    try {
+      const { place: owner } = running;
+      owner.ok(`transit keys create release --type ${type}`);
+      writeFileSync(owner.file('policy.hcl'), POLICY);
+      owner.ok('policy write signer policy.hcl');
+      const signer = owner.with({ COFFER_TOKEN: owner.ok('token create --policy signer') });
+      writeFileSync(signer.file('release.tar.gz'), 'a release');
+      signer.ok('sign release.tar.gz --key release');
+      signer.ok('verify release.tar.gz --key release');
+      const blind = owner.with({ COFFER_TOKEN: owner.ok('token create --policy default') });
+      expect(blind.refused('sign release.tar.gz --key release --force', 4)).toContain(
+        '"read" on transit/keys/release',
+      );
+    } finally {
+      await running.stop();
+    }
+  });
+});
+
+/** As in docs/scripts-and-ci.md. */
+const POLICY = `
+path "transit/keys/release" { capabilities = ["read"] }
+path "transit/sign/release" { capabilities = ["update"] }
+`;

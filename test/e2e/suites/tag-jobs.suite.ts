@@ -1,0 +1,249 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import type { Suite } from './index.ts';
+
+export const tagJobsSuite: Suite = (here) => {
+  const environment = { COFFER_ORG: 'shop' };
+  const ok = (line: string) => here().ok(line, { environment });
+  const run = (line: string) => here().run(line, { environment });
+  const tagsOf = (workspace: string): string => ok(`tags of ${workspace}`).split('\n').join(' ');
+  const file = (name: string, text: string): string => {
+    writeFileSync(here().file(name), text);
+    return name;
+  };
+  const attributes = (line: string): Record<string, unknown> =>
+    JSON.parse(ok(`${line} -o json`)).data.attributes;
+
+  const START = `workspace,tag
+,unused
+billing-dev,env:dev
+billing-prod,env:prod
+billing-prod,team:core
+web-prod,env:prod
+web-prod,team:shop
+plain,
+`;
+
+  beforeAll(() => {
+    ok('orgs create shop');
+    ok(`tags import ${file('start.csv', START)}`);
+  });
+
+  it('imports what a file says, and finds nothing to do the second time', () => {
+    expect(ok('workspaces list').split('\n')).toEqual(['billing-dev', 'billing-prod', 'plain', 'web-prod']);
+    expect(tagsOf('billing-prod')).toBe('env:prod team:core');
+    expect(attributes('tags show unused')['instance-count']).toBe(0);
+    const { exitCode, stderr } = run('tags import start.csv');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'There is nothing to change.\n' });
+  });
+
+  it('exports what it imported, in every format, and as it was', () => {
+    ok('tags export --out all.csv');
+    expect(readFileSync(here().file('all.csv'), 'utf8')).toBe(
+      'workspace,tag\n,env:dev\n,env:prod\n,team:core\n,team:shop\n,unused\nbilling-dev,env:dev\n' +
+        'billing-prod,env:prod\nbilling-prod,team:core\nplain,\nweb-prod,env:prod\nweb-prod,team:shop\n',
+    );
+    for (const format of ['yaml', 'json', 'csv']) {
+      ok(`tags export --out again.${format}`);
+      expect(run(`tags import again.${format}`).stderr).toBe('There is nothing to change.\n');
+    }
+    expect(JSON.parse(ok('tags export -o json'))).toEqual(JSON.parse(ok('tags export --format json')));
+  });
+
+  it('shows where a tag is used', () => {
+    const { data, included } = JSON.parse(ok('tags show env:prod -o json'));
+    expect(data.attributes).toMatchObject({ name: 'env:prod', 'instance-count': 2 });
+    const names = included.map((workspace: { attributes: { name: string } }) => workspace.attributes.name);
+    expect(names).toEqual(['billing-prod', 'web-prod']);
+    expect(ok('tags show env:prod -o table')).toContain('On 2 workspaces: billing-prod, web-prod');
+    ok('workspaces create keyed --bind unused');
+    expect(ok('tags show unused -o table')).toContain('No workspace carries it.');
+    ok('workspaces delete keyed --yes');
+    expect(ok('tags show env:prod')).toBe('env:prod');
+  });
+
+  it.each([
+    ['--where-name *-prod', 'billing-prod web-prod'],
+    ['--where-name billing-* plain', 'billing-dev billing-prod plain'],
+    ['--where-tag team:core', 'billing-prod'],
+    ['--where-tag env:prod team:*', 'billing-prod web-prod'],
+    ['--all-tags ENV:*', 'billing-dev billing-prod web-prod'],
+    ['--any-tag team:core env:dev', 'billing-dev billing-prod'],
+    ['--no-tag env:*', 'plain'],
+    ['--where-name b*l*g-* --no-tag team:core', 'billing-dev'],
+    ['--where-name none', ''],
+  ])('finds the workspaces for a tag with %s, and changes nothing in a dry run', (where, names) => {
+    expect(ok(`tags attach unused ${where} --dry-run`).split('\n').join(' ')).toBe(names);
+    expect(attributes('tags show unused')['instance-count']).toBe(0);
+  });
+
+  it.each([
+    ['--any-tag team:core env:dev', 'billing-dev billing-prod'],
+    ['--all-tags env:* team:core', 'billing-prod'],
+    ['--tag env:prod --all-tags team:*', 'billing-prod web-prod'],
+    ['--tag env:*', 'billing-dev billing-prod web-prod'],
+    ['--exclude-tag env:*', 'plain'],
+    ['--any-tag t*:shop none --page-size 1', 'web-prod'],
+  ])('lists the workspaces that fit %s', (where, names) => {
+    expect(ok(`workspaces list ${where}`).split('\n').join(' ')).toBe(names);
+  });
+
+  it('chooses workspaces by their keys with values as well, also by those of their project', () => {
+    ok('projects create Keyed --bind region=eu');
+    ok('workspaces create keyed --project Keyed');
+    ok('workspaces bind plain Owner=me');
+    const chosen = (where: string) => ok(`tags attach unused ${where} --dry-run`).split('\n').join(' ');
+    expect(chosen('--where-tag owner')).toBe('plain');
+    expect(chosen('--where-tag Own*')).toBe('plain');
+    expect(chosen('--any-tag region team:core')).toBe('billing-prod keyed');
+    expect(chosen('--no-tag env:* --no-tag reg*')).toBe('plain');
+    expect(ok('workspaces list --any-tag owner reg*').split('\n')).toEqual(['keyed', 'plain']);
+    ok('workspaces unbind plain Owner');
+    ok('workspaces delete keyed --yes');
+    ok('projects delete Keyed --yes');
+  });
+
+  it('puts a tag on all workspaces that fit, tells how many had it, and takes it off again', () => {
+    ok('tags create bulk');
+    expect(run('tags attach bulk --where-tag team:core').stderr).toBe('Put bulk on 1 workspace.\n');
+    expect(run('tags attach bulk --where-name *-prod').stderr).toBe(
+      'Put bulk on 1 workspace. 1 workspace had it so already.\n',
+    );
+    expect(attributes('tags show bulk')['instance-count']).toBe(2);
+    expect(run('tags detach bulk --any-tag team:core team:shop').stderr).toBe(
+      'Took bulk off 2 workspaces.\n',
+    );
+    expect(attributes('tags show bulk')['instance-count']).toBe(0);
+    ok('tags delete bulk --yes');
+  });
+
+  it('refuses a dry run of workspaces by name, a description beside them, and a tag that is not there', () => {
+    expect(run('tags attach unused --workspace plain --dry-run')).toMatchObject({ exitCode: 2 });
+    expect(run('tags attach unused --workspace plain --where-name web')).toMatchObject({ exitCode: 2 });
+    expect(run('tags attach none --where-name *').exitCode).toBe(3);
+  });
+
+  it('applies a file after its plan, and only when that is agreed to', () => {
+    file(
+      'plan.yaml',
+      'workspaces:\n  billing-dev: [env:dev, team:new]\n  web-prod: [team:shop]\n  fresh: [env:dev]\n',
+    );
+    const plan = [
+      '+ tag team:new',
+      '+ workspace fresh',
+      '+ billing-dev: team:new',
+      '+ fresh: env:dev',
+      '- web-prod: env:prod',
+      'Plan: 4 to add, 0 to change, 1 to remove.',
+    ].join('\n');
+    expect(ok('tags apply plan.yaml --dry-run')).toBe(plan);
+    const refused = run('tags apply plan.yaml');
+    expect(refused).toMatchObject({ exitCode: 2, stdout: `${plan}\n` });
+    expect(refused.stderr).toContain('say --yes to do it');
+    expect(tagsOf('web-prod')).toBe('env:prod team:shop');
+    expect(run('tags apply plan.yaml --yes')).toMatchObject({
+      exitCode: 0,
+      stdout: `${plan}\n`,
+      stderr: 'Done: 4 added, 0 changed, 1 removed.\n',
+    });
+    expect(tagsOf('web-prod')).toBe('team:shop');
+    expect(tagsOf('billing-dev')).toBe('env:dev team:new');
+    expect(tagsOf('fresh')).toBe('env:dev');
+    expect(tagsOf('billing-prod')).toBe('env:prod team:core');
+    expect(run('tags apply plan.yaml --yes').stderr).toBe('There is nothing to change.\n');
+  });
+
+  it('leaves the tags of other owners alone', () => {
+    file('team.yaml', "owns: ['team:*']\nworkspaces:\n  billing-dev: []\n  fresh: [team:new]\n");
+    ok('tags apply team.yaml --yes');
+    expect(tagsOf('billing-dev')).toBe('env:dev');
+    expect(tagsOf('fresh')).toBe('env:dev team:new');
+    file('foreign.yaml', "owns: ['team:*']\nworkspaces:\n  fresh: [env:prod]\n");
+    expect(run('tags apply foreign.yaml --yes')).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+
+  it.each([
+    ['bad.csv', 'workspace,tag\nbilling-dev,a b\n', /Tags must only contain/],
+    ['bad.yaml', 'workspaces:\n  a b: [c]\n', /Name can only include/],
+    ['bad.json', '{"workspaces":{"a":"b"}}', /bad\.json: workspaces\.a: this is neither a list/],
+    ['bad.txt', 'x', /format of bad\.txt is not known/],
+  ])('does nothing for %s, which is wrong', (name, text, message) => {
+    const before = ok('tags export');
+    const { exitCode, stderr } = run(`tags apply ${file(name, text)} --yes`);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(ok('tags export')).toBe(before);
+  });
+
+  it('puts tags in the place of all that a workspace carries', () => {
+    ok('workspaces create replaced --tag a b');
+    ok('workspaces tag replaced b c --replace');
+    expect(tagsOf('replaced')).toBe('b c');
+    ok('workspaces delete replaced --yes');
+    ok('tags delete a b c --yes');
+  });
+
+  it('keeps keys with values and projects in files, and changes them by a plan', () => {
+    file(
+      'bound.yaml',
+      `workspaces:
+  plain: { tags: [], bindings: { env: prod, owner: me }, project: Shop }
+projects:
+  Shop: { cost: '42' }
+`,
+    );
+    expect(ok('tags apply bound.yaml --yes').split('\n')).toEqual([
+      '+ project Shop',
+      '~ plain: in Default Project -> in Shop',
+      '+ project Shop: cost=42',
+      '+ plain: env=prod',
+      '+ plain: owner=me',
+      'Plan: 4 to add, 1 to change, 0 to remove.',
+    ]);
+    expect(ok('workspaces effective plain').split('\n').sort()).toEqual(['cost=42', 'env=prod', 'owner=me']);
+    for (const format of ['yaml', 'json', 'csv']) {
+      ok(`tags export --out bound-again.${format}`);
+      expect(run(`tags import bound-again.${format}`).stderr).toBe('There is nothing to change.\n');
+    }
+    file('bound.csv', 'workspace,tag,key,value\nplain,,env,test\n');
+    expect(ok('tags apply bound.csv --yes').split('\n')).toEqual([
+      '~ plain: env=prod -> env=test',
+      '- plain: owner=me',
+      'Plan: 0 to add, 1 to change, 1 to remove.',
+    ]);
+    expect(ok('workspaces bindings plain')).toBe('env=test');
+  });
+
+  it('reads a file from standard input when its format is said', () => {
+    const options = { environment, input: 'workspace,tag\nplain,from:stdin\n' };
+    here().ok('tags import - --format csv', options);
+    expect(tagsOf('plain')).toBe('from:stdin');
+    expect(here().run('tags import -', options).exitCode).toBe(2);
+  });
+
+  it('prunes the tags that no workspace carries, and no others', () => {
+    expect(ok('tags prune --unused --dry-run').split('\n')).toEqual(['unused']);
+    expect(run('tags prune --unused').exitCode).toBe(2);
+    expect(run('tags prune --yes').exitCode).toBe(2);
+    expect(run('tags prune --unused --matching tmp:* --yes').stderr).toBe('Deleted 0 tags.\n');
+    expect(run('tags prune --unused --yes').stderr).toBe('Deleted 1 tag.\n');
+    expect(ok('tags list').split('\n')).toEqual([
+      'env:dev',
+      'env:prod',
+      'from:stdin',
+      'team:core',
+      'team:new',
+      'team:shop',
+    ]);
+  });
+
+  it('deletes with --prune what a file does not name and nobody carries any more', () => {
+    file('prune.yaml', 'workspaces:\n  plain: []\n');
+    expect(ok('tags apply prune.yaml --prune --yes').split('\n')).toEqual([
+      '- plain: from:stdin',
+      '- tag from:stdin',
+      'Plan: 0 to add, 0 to change, 2 to remove.',
+    ]);
+    expect(ok('tags list').split('\n')).not.toContain('from:stdin');
+  });
+};

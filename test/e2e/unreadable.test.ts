@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { local, type Place } from './harness.ts';
+
+let running: Awaited<ReturnType<typeof local.start>>;
+let here: Place;
+beforeAll(async () => {
+  running = await local.start();
+  here = running.place;
+  here.ok('transit keys create signing --type ed25519');
+});
+afterAll(() => running.stop());
+
+describe.runIf(process.platform === 'linux')('bytes that are no UTF-8', () => {
+  it.each([
+    ['a value', `coffer transit sign signing $'a\\xffb'`, 'argument 4'],
+    ['an option', `coffer transit sign signing x --context-text $'\\xff'`, 'argument 6'],
+    ['a file', `coffer transit sign signing --in $'f\\xff'`, 'argument 5'],
+    ['a variable', `COFFER_ORG=$'a\\xff' coffer orgs list`, 'the value of COFFER_ORG'],
+    [
+      'a passphrase',
+      `COFFER_MASTER_KEY= COFFER_PASSPHRASE=$'a\\xfe' coffer transit keys list`,
+      'COFFER_PASSPHRASE',
+    ],
+  ])('are refused in %s', (_, script, named) => {
+    const { exitCode, stdout, stderr } = here.shell(script);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(named);
+    expect(stderr).toContain('is not UTF-8');
+  });
+
+  it('leave the character alone that Node puts in their place, where somebody typed it', () => {
+    const signature = here.ok(['transit', 'sign', 'signing', 'a\ufffdb']);
+    here.ok(['transit', 'verify', 'signing', 'a\ufffdb', '--signature', signature]);
+    here.ok('orgs list', { environment: { COFFER_ORG: 'a\ufffd' } });
+  });
+
+  it('may come on standard input, where they are what they are', () => {
+    const signature = here.shell(`printf 'a\\xffb' | coffer transit sign signing`).stdout.trim();
+    const other = here.shell(`printf 'a\\xfeb' | coffer transit verify signing --signature ${signature}`);
+    expect(other.exitCode).toBe(5);
+  });
+});
