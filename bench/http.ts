@@ -26,7 +26,7 @@ const PAIRS = 7;
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const bundle = here('../dist/coffer.cjs');
 
-interface Server {
+export interface Server {
   readonly port: number;
   readonly pid: number;
   /** Head and body of the request that loads it. */
@@ -51,7 +51,7 @@ export async function run(): Promise<readonly Row[]> {
   }
 }
 
-interface TestStore {
+export interface TestStore {
   readonly location: string;
   readonly auditFile: string;
   readonly masterKey: string;
@@ -145,13 +145,13 @@ async function sendRefused(port: number, bytes: number): Promise<void> {
 }
 
 /** In hundredths of a second, as the kernel counts it for user and system. */
-function processorMs(pid: number): number {
+export function processorMs(pid: number): number {
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ');
   const [user = '', system = ''] = fields.split(' ').slice(11, 13);
   return (Number(user) + Number(system)) * 10;
 }
 
-const residentMiB = (pid: number): number =>
+export const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
 /** Requests are pipelined, or else the generator would take most of the second core for itself. */
@@ -245,7 +245,7 @@ export async function takeTurns(
   return pairs;
 }
 
-async function underLoad(
+export async function underLoad(
   { port, request: sent }: Server,
   shape: Pick<Load, 'connections' | 'depth'>,
   measureMs: number,

@@ -60,8 +60,8 @@ function timeProgram(program: Program): number {
 }
 
 /** Whole processes, from spawn to exit. */
-export function comparePrograms(ours: Program, floor: Program, pairs = 41): Measured {
-  for (let warmUp = 0; warmUp < 3; warmUp++) {
+export function comparePrograms(ours: Program, floor: Program, pairs = 41, warmUps = 3): Measured {
+  for (let warmUp = 0; warmUp < warmUps; warmUp++) {
     timeProgram(ours);
     timeProgram(floor);
   }

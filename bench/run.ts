@@ -7,8 +7,11 @@ const suites: Readonly<Record<string, () => Promise<{ run(): Promise<readonly Ro
   start: () => import('./start.ts'),
   operations: () => import('./operations.ts'),
   tags: () => import('./tags.ts'),
+  tagged: () => import('./tagged.ts'),
   envelope: () => import('./envelope.ts'),
+  signing: () => import('./signing.ts'),
   http: () => import('./http.ts'),
+  tokens: () => import('./tokens.ts'),
   postgres: () => import('./postgres.ts'),
 };
 

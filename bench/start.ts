@@ -2,7 +2,7 @@
  * The whole process of a command, from spawn to exit, against a bare start of the same Node, and against programs that people
  * start for the like.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ export async function run(): Promise<readonly Row[]> {
     return [
       ...(await againstNode(directory)),
       await againstOneCipher(directory),
+      await throughAgent(directory),
       ...(await againstFewKeys(directory)),
     ];
   } finally {
@@ -43,6 +44,21 @@ const sign = coffer('transit sign signing', PLAINTEXT);
 const envelope = coffer('transit envelope encrypt key-0', PLAINTEXT);
 const rotate = coffer('transit keys rotate key-0');
 const list = coffer('transit keys list');
+/** Moved back before each turn; before the first one there is nothing to move. */
+const move = (env: NodeJS.ProcessEnv): Program => ({
+  ...coffer('mounts move transit moved')(env),
+  prepare: () => spawnSync(binary, ['mounts', 'move', 'moved', 'transit'], { env, stdio: 'ignore' }),
+});
+
+/** Of a small file, with neither a store nor a server. */
+function verify(env: NodeJS.ProcessEnv, directory: string): Program {
+  const [file, key] = [join(directory, 'plain'), join(directory, 'signing.pub')];
+  execFileSync(binary, ['-q', 'sign', file, '--key', 'signing'], { env });
+  execFileSync(binary, ['-q', 'transit', 'keys', 'public', 'signing', '--format', 'ssh', '--out', key], {
+    env,
+  });
+  return { command: [binary, 'verify', file, '--public-key', key] };
+}
 
 /** A bare start loads no cryptography; that alone is 1.1 to 1.2 of it. */
 async function againstNode(directory: string): Promise<Row[]> {
@@ -65,6 +81,7 @@ async function againstNode(directory: string): Promise<Row[]> {
     row('transit sign, ed25519', sign(env), 1.5, openssl(directory, sign(env))),
     row('transit envelope encrypt', envelope(env), 2, age(directory, envelope(env))),
     row('transit keys list', list(env), 1.6, undefined),
+    row('verify, with a public key', verify(env, directory), 1.3, undefined),
   ];
 }
 
@@ -81,6 +98,26 @@ async function againstOneCipher(directory: string): Promise<Row> {
   };
 }
 
+/** Who has unlocked the store waits no longer than a script with its key. */
+async function throughAgent(directory: string): Promise<Row> {
+  const owner = await storeWith(1, join(directory, 'unlocked'));
+  const { COFFER_MASTER_KEY: _, ...bare } = owner;
+  const env = { ...bare, XDG_RUNTIME_DIR: directory };
+  const ciphertext = execFileSync(binary, ['transit', 'encrypt', 'key-0'], { env: owner, input: PLAINTEXT });
+  execFileSync(binary, ['-q', 'unlock'], { env: { ...env, ...owner } });
+  const decrypt = coffer('transit decrypt key-0', ciphertext.toString().trim());
+  try {
+    return {
+      operation: 'transit decrypt, through the agent',
+      floorName: 'the same with COFFER_MASTER_KEY',
+      limit: 1.15,
+      ...comparePrograms(decrypt(env), decrypt(owner)),
+    };
+  } finally {
+    execFileSync(binary, ['-q', 'lock'], { env });
+  }
+}
+
 async function againstFewKeys(directory: string): Promise<Row[]> {
   const small = await storeWith(1, join(directory, 'small'));
   const large = await storeWith(MANY, join(directory, 'large'));
@@ -94,6 +131,7 @@ async function againstFewKeys(directory: string): Promise<Row[]> {
     row('transit encrypt', encrypt, 1.1),
     row('transit keys rotate', rotate, 1.5),
     row('transit keys list', list, 3),
+    row('mounts move', move, 1.5),
   ];
 }
 
