@@ -1,4 +1,24 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** What takes minutes each. Begun last, one of them would run alone while the other cores wait. */
+const LONGEST = [
+  'e2e/server.test.ts',
+  'e2e/agent-suites.test.ts',
+  'e2e/local.test.ts',
+  'store/postgres/fleet.test.ts',
+  'store/postgres/silence.test.ts',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const index = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}`));
+      return index < 0 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -11,5 +31,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two cores are what CI has; many tests spawn processes of their own.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
   },
 });

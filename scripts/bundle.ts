@@ -3,19 +3,24 @@
  *
  * esbuild splits code into chunks only as ES modules, which start 10 ms slower and can't lie in a single executable. So its
  * chunks are turned into CommonJS here and written as tables of functions: `coffer.cjs` with what the frequent commands
- * use; `coffer-more.cjs` with the other commands, and `coffer-serve.cjs` with what only the server uses, each read when first
- * asked for. All share one cache of modules, so that a class is the same class everywhere.
+ * use; `coffer-more.cjs` with the other commands, `coffer-serve.cjs` with what only the server uses, and `coffer-yaml.cjs` with what reads
+ * YAML, each read when first asked for. All share one cache of modules, so that a class is the same class everywhere.
  * @see docs/decisions/0070
  */
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, transform } from 'esbuild';
 
-/** What `encrypt`, `decrypt`, `sign`, `verify` and their like load on their way; a test runs them without the rest. */
+/** What `encrypt`, `decrypt`, `sign`, `verify`, `exec` and their like load on their way; a test runs them without the rest. */
 const FREQUENT = [
   'src/cli/command-line.ts',
   'src/cli/terminal/streams.ts',
   'src/cli/commands/envelope.ts',
+  'src/cli/runner-agent.ts',
+  'src/cli/commands/exec.ts',
+  'src/cli/commands/git-textconv.ts',
+  'src/cli/processes/launch.ts',
+  'src/cli/commands/verify.ts',
   'src/cli/runner-local.ts',
   'src/operations/core.ts',
   'src/operations/transit/data-key.ts',
@@ -25,14 +30,25 @@ const FREQUENT = [
   'src/operations/transit/sign.ts',
   'src/operations/transit/verify.ts',
   'src/operations/transit/hmac.ts',
+  'src/secret-files/dotenv.ts',
   'src/store/backends/files/files-backend.ts',
   'src/store/open.ts',
 ];
 
 /** What only these reach is kept apart: a web server is as large as all the rest. */
-const SERVING = ['src/cli/commands/serve.ts', 'src/cli/commands/serve-worker.ts'];
+const SERVING = [
+  'src/cli/commands/agent-run.ts',
+  'src/cli/commands/kms.ts',
+  'src/cli/commands/serve.ts',
+  'src/cli/commands/serve-worker.ts',
+];
 
+/** What only these reach is wanted by itself: git runs us twice for each file of a diff. */
+const READING_YAML = ['src/secret-files/yaml.ts', 'src/tag-files/yaml.ts'];
+
+/** Where a chunk is looked for that is in neither the first part nor one that is read for its own sake: in one after the other. */
 const PARTS = ['coffer-more.cjs', 'coffer-serve.cjs'] as const;
+const YAML_PART = 'coffer-yaml.cjs';
 
 type Outputs = Metafile['outputs'];
 type Chunk = readonly [name: string, code: string];
@@ -68,19 +84,29 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
   );
   const frequent = reached(outputs, (source) => FREQUENT.includes(source));
   const common = reached(outputs, (source) => !SERVING.includes(source));
+  const readingYaml = reached(outputs, (source) => [...FREQUENT, ...READING_YAML].includes(source));
   const main = join(directory, 'coffer.cjs');
+  const isYaml = ([name]: Chunk): boolean => readingYaml.has(name) && !frequent.has(name);
+  const yaml = functions.filter(isYaml);
+  const first = functions.filter(([name]) => frequent.has(name));
   writeFileSync(
     main,
     mainFile(
       helpers,
-      functions.filter(([name]) => frequent.has(name)),
+      first,
+      yaml.map(([name]) => name),
     ),
   );
-  const rest = functions.filter(([name]) => !frequent.has(name));
-  const parts = [rest.filter(([name]) => common.has(name)), rest.filter(([name]) => !common.has(name))];
-  const files = PARTS.map((name) => join(directory, name));
-  files.forEach((file, index) => {
-    writeFileSync(file, `${helpers.join('')}module.exports=${table(parts[index] ?? [])};\n`);
+  const rest = functions.filter((chunk) => !frequent.has(chunk[0]) && !isYaml(chunk));
+  const parts: readonly (readonly [string, readonly Chunk[]])[] = [
+    [PARTS[0], rest.filter(([name]) => common.has(name))],
+    [PARTS[1], rest.filter(([name]) => !common.has(name))],
+    [YAML_PART, yaml],
+  ];
+  const files = parts.map(([name, chunks]) => {
+    const file = join(directory, name);
+    writeFileSync(file, `${helpers.join('')}module.exports=${table(chunks)};\n`);
+    return file;
   });
   return {
     main,
@@ -179,16 +205,21 @@ const table = (functions: readonly Chunk[]): string =>
   `{${functions.map(([name, code]) => `${JSON.stringify(name)}:${code}`).join(',\n')}}`;
 
 /** The rest lies beside this file, or in a single executable as an asset, where `require` knows only Node's own modules. */
-const mainFile = (helpers: readonly string[], functions: readonly Chunk[]): string => `'use strict';
+const mainFile = (
+  helpers: readonly string[],
+  functions: readonly Chunk[],
+  yaml: readonly string[],
+): string => `'use strict';
 ${helpers.join('')}
 const functions = ${table(functions)};
 const loaded = {};
+const yaml = new Set(${JSON.stringify(yaml)});
 const parts = [${PARTS.map((name) => `() => loadPart('${name}')`).join(', ')}];
 function load(name) {
   const known = loaded[name];
   if (known !== undefined) return known.exports;
   if (!name.startsWith('./')) return (loaded[name] = { exports: require(name) }).exports;
-  while (!(name in functions)) Object.assign(functions, parts.shift()());
+  while (!(name in functions)) Object.assign(functions, yaml.has(name) ? loadPart('${YAML_PART}') : parts.shift()());
   const module = (loaded[name] = { exports: {} });
   functions[name](load, module, module.exports);
   return module.exports;

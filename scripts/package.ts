@@ -36,6 +36,9 @@ try {
   coffer('--quiet', 'transit', 'keys', 'create', 'aead');
   node('scripts/code-cache.ts', directory, 'coffer.cjs', JSON.stringify(frequentCommands()));
   node('scripts/code-cache.ts', directory, 'coffer-more.cjs', JSON.stringify(everydayCommands()));
+  writeFileSync(part('app.yaml'), 'password: hunter2\nlist: [one, "two"]\n');
+  const encrypt = ['secrets', 'encrypt', part('app.yaml'), '--key', 'aead'];
+  node('scripts/code-cache.ts', directory, 'coffer-yaml.cjs', JSON.stringify([encrypt]));
   writeFileSync(part(LICENSES), `${readFileSync(dist(LICENSES), 'utf8')}\n${licenseOfNode(root)}`);
   rmSync(output, { force: true });
   await makeExecutable(join(root, 'scripts/executable.cjs'), output, assets());
@@ -46,7 +49,10 @@ process.stdout.write(`${output} (${Math.round(statSync(output).size / 2 ** 20)} 
 
 function assets(): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    [...PARTS, 'coffer.cjs.cache', 'coffer-more.cjs.cache', LICENSES].map((name) => [name, part(name)]),
+    [...PARTS, 'coffer.cjs.cache', 'coffer-more.cjs.cache', 'coffer-yaml.cjs.cache', LICENSES].map((name) => [
+      name,
+      part(name),
+    ]),
   );
 }
 

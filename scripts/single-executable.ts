@@ -64,7 +64,7 @@ export function makeExecutable(
 }
 
 /** The parts of the command, as `scripts/bundle.ts` writes them; each is an asset of its own name. */
-export const PARTS = ['coffer.cjs', 'coffer-more.cjs', 'coffer-serve.cjs'] as const;
+export const PARTS = ['coffer.cjs', 'coffer-more.cjs', 'coffer-serve.cjs', 'coffer-yaml.cjs'] as const;
 
 /** A part as a function for `Script`, which gives no `require` of its own; in Latin-1, one byte a character. */
 export function wrapped(part: string): Buffer {
