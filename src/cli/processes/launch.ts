@@ -49,11 +49,12 @@ export function replaceProcess({ path, words, environment }: Launch): void {
 export async function runChild({ path, words, environment }: Launch): Promise<Ended> {
   const { spawn } = process.getBuiltinModule('node:child_process');
   const [argv0 = path, ...rest] = words;
-  let stop = (): void => {};
+  let child: ChildProcess | undefined;
+  // Before the program runs: a signal that comes as soon as it does would end this process, and leave the program and its file behind.
+  const stop = forwardSignals((signal) => child?.kill(signal));
   try {
     // What is too large together is thrown, and not told by an event.
-    const child = spawn(path, rest, { argv0, env: environment, stdio: 'inherit' });
-    stop = forwardSignals(child);
+    child = spawn(path, rest, { argv0, env: environment, stdio: 'inherit' });
     return await endOf(child);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -93,10 +94,10 @@ function endOf(child: ChildProcess): Promise<Ended> {
 }
 
 /** @returns what ends it. */
-function forwardSignals(child: ChildProcess): () => void {
+function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
   const handlers = FORWARDED.map((signal) => {
     const forward = (): void => {
-      if (!(FROM_TERMINAL.has(signal) && isInForeground())) child.kill(signal);
+      if (!(FROM_TERMINAL.has(signal) && isInForeground())) send(signal);
     };
     process.on(signal, forward);
     return () => process.off(signal, forward);
