@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isSlow } from '../slow.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { server } from './server.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
@@ -20,7 +21,6 @@ const MEBI = 2 ** 20;
 const GIBI = 2 ** 30;
 const CHUNK = 65_536;
 const MAX_MEMORY_BYTES = 150 * MEBI;
-const isSlow = process.env['SLOW'] === '1';
 
 let here: Place;
 

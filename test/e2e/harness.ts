@@ -95,10 +95,12 @@ export class Place {
 
   /** What the command runs with: nothing of the environment of whoever runs the tests. */
   environment(more: RunOptions['environment'] = {}): NodeJS.ProcessEnv {
-    const base = {
+    const base: Record<string, string | undefined> = {
       PATH: [dirname(process.execPath), process.env['PATH']].join(':'),
       HOME: this.directory,
       LANG: 'C.UTF-8',
+      // What V8 made of the bundle in one test's command is there for all others: nearly half of the time of most.
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     };
     const all: Record<string, string | undefined> = { ...base, ...this.#environment, ...more };
     return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));

@@ -4,6 +4,7 @@ import { initStore } from '../../../src/store/administration/init.ts';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import { issueToken, KEY, type Reply } from '../../servers/serving.ts';
+import { isSlow } from '../../slow.ts';
 import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
 import { DatabaseLine, type Silent } from './database-line.ts';
 import { failure } from './document.ts';
@@ -11,7 +12,6 @@ import { Member } from './fleet.ts';
 import { Traffic } from './traffic.ts';
 
 const missing = whyNoDatabase();
-const isSlow = process.env['SLOW'] === '1';
 /** What docs/postgresql.md promises, and two seconds for a machine that has other things to do. */
 const REQUEST_MS = 12_000;
 const WRITES_AGAIN_MS = 37_000;

@@ -4,11 +4,13 @@ import { expect, it } from 'vitest';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
 import type { Chance } from '../../chance.ts';
 import { seeded } from '../../seeded.ts';
+import { isSlow } from '../../slow.ts';
 import { newStoreDirectory, openImpatiently, openWithKey, rawCredential } from '../temporary-store.ts';
 import type { Counter } from './child.ts';
 import { type Child, childProcesses } from './child-process.ts';
 
-const KILLS = 200;
+const KILLS = isSlow ? 200 : 50;
+const REKEYS = isSlow ? 40 : 15;
 /** A child is killed a moment after it has done up to so many changes, which is in the middle of the next. */
 const MOST_CHANGES = 8;
 const LONGEST_MOMENT_MS = 3;
@@ -83,7 +85,7 @@ it('a store is wholly re-keyed or as before when a rekey is killed at any moment
   });
   let finished = 0;
   const chance = seeded();
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < REKEYS; round++) {
     const child = start(directory, 'rekey');
     await child.said('ready');
     await sleep(chance.below(40));
@@ -100,5 +102,5 @@ it('a store is wholly re-keyed or as before when a rekey is killed at any moment
   }
   const generation = (await setup.backend.state()).generation;
   expect(generation).toBeGreaterThanOrEqual(1 + finished);
-  expect(generation).toBeLessThanOrEqual(41);
+  expect(generation).toBeLessThanOrEqual(1 + REKEYS);
 });

@@ -7,10 +7,11 @@ import {
   keyTypes,
 } from '../../../src/transit/key-types/index.ts';
 import { keyTypeContract } from '../../contracts/key-type.ts';
+import { isSlow } from '../../slow.ts';
 
 /** A type whose signatures take a fifth of a second is left to the long runs. */
-const isSlow = (name: string): boolean => /^slh-dsa-.*s$/.test(name);
-const tested = keyTypes().filter((type) => process.env['SLOW'] !== undefined || !isSlow(type.name));
+const takesLong = (name: string): boolean => /^slh-dsa-.*s$/.test(name);
+const tested = keyTypes().filter((type) => isSlow || !takesLong(type.name));
 tested.forEach(keyTypeContract);
 
 describe('the registry of key types', () => {
