@@ -9,6 +9,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 
 type Main = (argv: readonly string[]) => Promise<number>;
@@ -16,6 +17,12 @@ interface Exports {
   readonly main?: Main;
 }
 type Wrapped = (require: (name: string) => unknown, module: { exports: Exports }) => void;
+
+// What a collection throws away, and how far the compiler got in its own thread, is never twice the same.
+const flags = ['flush-bytecode', 'sparkplug'];
+for (const flag of flags) setFlagsFromString(`--no-${flag}`);
+// Else a slow machine would have long work pause, and a fast one not.
+process.uptime = (): number => 0;
 
 const [directory = '', part = '', commands = '[]'] = process.argv.slice(2);
 const nodeRequire = createRequire(import.meta.url);
@@ -48,4 +55,6 @@ for (const argv of JSON.parse(commands) as string[][]) {
 }
 const script = scripts.get(part);
 if (script === undefined) throw new Error(`none of the commands used ${part}`);
+// V8 takes up no cache that was made under other flags.
+for (const flag of flags) setFlagsFromString(`--${flag}`);
 writeFileSync(join(directory, `${part}.cache`), script.createCachedData());

@@ -1,66 +1,94 @@
-import { createRequire } from 'node:module';
-import { devNull } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /**
- * One file of a script and the Node that is running.
- *
- * The packager's command line downloads the Node that it packs; its function takes the one at hand, so that packaging works
- * offline and what is shipped is the binary that was tested.
+ * One file of a script and a Node binary: the one that runs, so that packaging works offline and what is shipped is the binary that
+ * was tested, or one for another system.
  */
 
-interface Target {
-  readonly nodeRange: string;
-  readonly platform: string;
-  readonly arch: string;
-  readonly output: string;
+const POSTJECT = fileURLToPath(new URL('../node_modules/postject/dist/cli.js', import.meta.url));
+/** What Node looks for in itself, and what it is followed by says whether anything was put in. Of Node's documentation. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+const EXECUTABLE = 0o755;
+
+export type Platform = 'linux' | 'macos' | 'windows';
+
+export interface Onto {
+  readonly platform: Platform;
+  readonly node: string;
+  /** Whether it runs with another V8 than the one that is running now, or on another processor. */
+  readonly foreign: boolean;
 }
 
-interface SeaOptions {
-  readonly targets: readonly Target[];
-  readonly nodePath: string;
-  readonly seaConfig: {
-    readonly useCodeCache: boolean;
-    readonly execArgvExtension: 'none';
-    readonly execArgv: readonly string[];
-    readonly assets: Readonly<Record<string, string>>;
-  };
-}
-
-const { default: sea } = createRequire(import.meta.url)('@yao-pkg/pkg/lib-es5/sea.js') as {
-  readonly default: (entry: string, options: SeaOptions) => Promise<void>;
+/** The Node that runs. */
+export const HERE: Onto = {
+  platform: process.platform === 'darwin' ? 'macos' : process.platform === 'win32' ? 'windows' : 'linux',
+  node: process.execPath,
+  foreign: false,
 };
 
-const platform = process.platform === 'darwin' ? 'macos' : process.platform === 'win32' ? 'win' : 'linux';
+/** What Node reads nothing from. */
+const emptyDevice = (platform: Platform): string => (platform === 'windows' ? '\\\\.\\nul' : '/dev/null');
 
 /**
  * What is set here is so that nothing in the environment gets code into the process, or has Node tell what is in it.
- * @param assets files that the script reads by `node:sea`, by name.
  * @see docs/decisions/0114
  */
-export function makeExecutable(
+const settings = ({ platform, foreign }: Onto) => ({
+  disableExperimentalSEAWarning: true,
+  // A main script with a cache of its own is never taken from the directory that NODE_COMPILE_CACHE names.
+  useCodeCache: true,
+  // NODE_OPTIONS could load any code, and open a debugger, beside the keys.
+  execArgvExtension: 'none',
+  execArgv: [
+    // A short command ends before so much is allocated; with the smaller default it pays for one collection.
+    '--min-semi-space-size=4',
+    // Else that signal opens a debugger on a port of the machine, for whoever is on it: keys and all.
+    '--disable-sigusr1',
+    // Else OPENSSL_CONF could name a library to load.
+    `--openssl-config=${emptyDevice(platform)}`,
+    // It would say that V8 refuses the cache, which it is meant to.
+    ...(foreign ? ['--disable-warning=Warning'] : []),
+  ],
+});
+
+/**
+ * What V8 is told while it makes the cache of the main script. With another seed its tables are in another order at every run.
+ * For another V8 the cache is one that all refuse, because of a flag that only this one has: then all compile the script alike.
+ */
+const flags = ({ foreign }: Onto): readonly string[] => [
+  '--random-seed=1',
+  ...(foreign ? ['--max-lazy'] : []),
+];
+
+/**
+ * The same bytes for the same input.
+ * @param assets files that the script reads by `node:sea`, by name.
+ */
+export async function makeExecutable(
   entry: string,
   output: string,
   assets: Readonly<Record<string, string>> = {},
+  onto: Onto = HERE,
 ): Promise<void> {
-  return sea(entry, {
-    targets: [{ nodeRange: `node${process.version.slice(1)}`, platform, arch: process.arch, output }],
-    nodePath: process.execPath,
-    seaConfig: {
-      // A main script with a cache of its own is never taken from the directory that NODE_COMPILE_CACHE names.
-      useCodeCache: true,
-      // NODE_OPTIONS could load any code, and open a debugger, beside the keys.
-      execArgvExtension: 'none',
-      execArgv: [
-        // A short command ends before so much is allocated; with the smaller default it pays for one collection.
-        '--min-semi-space-size=4',
-        // Else that signal opens a debugger on a port of the machine, for whoever is on it: keys and all.
-        '--disable-sigusr1',
-        // Else OPENSSL_CONF could name a library to load.
-        `--openssl-config=${devNull}`,
-      ],
-      assets,
-    },
-  });
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-executable-'));
+  const run = (...parameters: readonly string[]): void => {
+    execFileSync(process.execPath, parameters, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
+  };
+  try {
+    const config = { main: entry, output: 'blob', ...settings(onto), assets };
+    writeFileSync(join(directory, 'config.json'), JSON.stringify(config));
+    run(...flags(onto), '--experimental-sea-config', 'config.json');
+    copyFileSync(onto.node, output);
+    chmodSync(output, EXECUTABLE);
+    const segment = onto.platform === 'macos' ? ['--macho-segment-name', 'NODE_SEA'] : [];
+    run(POSTJECT, output, 'NODE_SEA_BLOB', 'blob', '--sentinel-fuse', FUSE, ...segment);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /** The parts of the command, as `scripts/bundle.ts` writes them; each is an asset of its own name. */
