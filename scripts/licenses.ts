@@ -52,7 +52,11 @@ export function licenseOfNode(root: string): string {
     .flatMap((place) => names.map((name) => join(root, place, name, 'LICENSE')))
     .find((path) => existsSync(path));
   if (file === undefined) throw new Error('the npm package "node" has no license for this platform');
-  return section(`Node.js ${process.versions.node}`, readFileSync(file, 'utf8').trim());
+  return sectionOfNode(process.versions.node, readFileSync(file, 'utf8'));
 }
+
+/** Of a Node of which the license is at hand. */
+export const sectionOfNode = (version: string, license: string): string =>
+  section(`Node.js ${version}`, license.trim());
 
 const section = (title: string, text: string): string => `${RULE}\n${title}\n\n${text}\n`;

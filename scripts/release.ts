@@ -9,12 +9,17 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { executables } from './release/executables.ts';
 import type { Part, Release } from './release/release.ts';
+import { sums } from './release/sums.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
-const PARTS: Readonly<Record<string, Part>> = {};
+const PARTS: Readonly<Record<string, Part>> = {
+  executables,
+  sums,
+};
 
 const epoch = (): number => {
   const given = process.env['SOURCE_DATE_EPOCH'];

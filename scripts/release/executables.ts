@@ -1,0 +1,105 @@
+/** The single executables, and their downloads. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Assets, assetsWithCaches, build, plainAssets } from '../executable-assets.ts';
+import { LICENSES, sectionOfNode } from '../licenses.ts';
+import { makeExecutable } from '../single-executable.ts';
+import { strip, stripperFor } from '../strip.ts';
+import { pack } from './archives.ts';
+import { type NodeBinary, nodeBinaryFor } from './node-binaries.ts';
+import { executableFor, nameFor, type Part, type Release, SYSTEMS, type System } from './release.ts';
+import { debian, requireTools } from './tools.ts';
+
+const TOOLS: Readonly<Record<System['platform'], Readonly<Record<string, string>>>> = {
+  linux: {
+    'x86_64-linux-gnu-strip': debian('binutils'),
+    'aarch64-linux-gnu-strip': debian('binutils-aarch64-linux-gnu'),
+    tar: debian('tar'),
+    xz: debian('xz-utils'),
+  },
+  macos: {
+    rcodesign: '"cargo install apple-codesign@0.29.0 --locked" makes it',
+    pip: debian('python3-pip'),
+    unzip: debian('unzip'),
+  },
+  windows: { osslsigncode: debian('osslsigncode'), zip: debian('zip') },
+};
+
+/** The name that the signature for macOS is for. */
+const IDENTIFIER = 'coffer';
+
+export const executables: Part = async (release) => {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    throw new Error(
+      'a release is made on Linux x64, because V8 compiles what goes into the executable for that',
+    );
+  }
+  const systems = wanted();
+  requireTools(Object.assign({}, ...systems.map(({ platform }) => TOOLS[platform])));
+  build(release.root);
+  const packing: Promise<void>[] = [];
+  for (const system of systems) {
+    const node = nodeBinaryFor(release, system);
+    const assets = assetsFor(release, system, node);
+    const onto = {
+      platform: system.platform,
+      node: prepared(release, system, node),
+      foreign: !isHere(system),
+    };
+    const output = executableFor(release, system);
+    await makeExecutable(join(release.root, 'scripts/executable.cjs'), output, assets, onto);
+    if (system.platform === 'macos') signForMac(output);
+    packing.push(pack(release, system, readFileSync(assets[LICENSES] ?? '', 'utf8')));
+  }
+  await Promise.all(packing);
+};
+
+/** All, or for a trial those that COFFER_RELEASE_SYSTEMS names: `linux-x64,windows-x64`. */
+function wanted(): readonly System[] {
+  const named = (process.env['COFFER_RELEASE_SYSTEMS'] ?? '').split(',').filter((name) => name !== '');
+  const nameOf = ({ platform, arch }: System): string => `${platform}-${arch}`;
+  const stranger = named.find((name) => !SYSTEMS.some((system) => nameOf(system) === name));
+  if (stranger !== undefined) throw new Error(`there is no executable for "${stranger}"`);
+  return named.length === 0 ? SYSTEMS : SYSTEMS.filter((system) => named.includes(nameOf(system)));
+}
+
+const isHere = ({ platform, arch }: System): boolean => platform === 'linux' && arch === process.arch;
+
+function assetsFor(release: Release, system: System, { version, license }: NodeBinary): Assets {
+  const directory = join(release.scratch, 'assets', nameFor(release, system));
+  mkdirSync(directory, { recursive: true });
+  const section = sectionOfNode(version, license);
+  if (!isHere(system)) return plainAssets(release.root, directory, section);
+  if (version !== process.versions.node) {
+    throw new Error(
+      `this is Node ${process.versions.node}, and the one that is put in ${version}: V8 would refuse its cache`,
+    );
+  }
+  return assetsWithCaches(release.root, directory, section);
+}
+
+/** A Node without what it does not need, or what would no longer be true of it. */
+function prepared(release: Release, system: System, { path }: NodeBinary): string {
+  const output = join(release.scratch, 'nodes', nameFor(release, system));
+  if (system.platform === 'linux') {
+    strip(stripperFor(system.arch) ?? '', path, output);
+    return output;
+  }
+  if (system.platform === 'windows') {
+    // Its maker's signature is of the file as it was.
+    execFileSync('osslsigncode', ['remove-signature', '-in', path, '-out', output], { stdio: 'pipe' });
+    return output;
+  }
+  return path;
+}
+
+/**
+ * Apple silicon runs nothing unsigned; a signature by nobody is enough, unless a browser has marked the file as downloaded. postject removes that of
+ * the Node, which is no longer true.
+ */
+function signForMac(file: string): void {
+  const signed = `${file}.signed`;
+  execFileSync('rcodesign', ['sign', '--binary-identifier', IDENTIFIER, file, signed], { stdio: 'pipe' });
+  renameSync(signed, file);
+}

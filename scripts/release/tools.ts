@@ -1,0 +1,11 @@
+import { spawnSync } from 'node:child_process';
+
+/** Says in one sentence which programs a release is made with are missing here, and where they come from. */
+export function requireTools(sources: Readonly<Record<string, string>>): void {
+  const missing = Object.entries(sources).filter(([name]) => spawnSync('which', [name]).status !== 0);
+  if (missing.length === 0) return;
+  const list = missing.map(([name, source]) => `"${name}" (${source})`).join(', ');
+  throw new Error(`A release is made with programs that are missing here: ${list}.`);
+}
+
+export const debian = (name: string): string => `Debian's package ${name}`;
