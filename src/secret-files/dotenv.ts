@@ -130,7 +130,8 @@ function isEscapedBackslash(text: string, from: number, at: number, quote: strin
 
 function unquotedEnd(text: string, start: number): number {
   const [line = ''] = match(UNQUOTED, text, start) ?? [];
-  const comment = COMMENT.exec(line)?.index ?? line.length;
+  // Most lines have none, and every start looks at each of them.
+  const comment = line.includes('#') ? (COMMENT.exec(line)?.index ?? line.length) : line.length;
   return start + line.slice(0, comment).trimEnd().length;
 }
 

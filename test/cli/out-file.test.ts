@@ -16,7 +16,7 @@ import { thrownBy } from '../reference/thrown.ts';
 
 let directory = '';
 const file = (name: string): string => join(directory, name);
-const opened = (path: string) => openOutFile({ path, replace: true });
+const opened = (path: string, field?: string) => openOutFile({ path, replace: true, field });
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'coffer-out-'));
@@ -81,7 +81,7 @@ describe('openOutFile', () => {
     ['a place below a file', () => join(file('f'), 'x'), /part of the path is not a directory$/],
   ])('refuses %s', (_, path, message) => {
     writeFileSync(file('f'), '');
-    expect(thrownBy(() => opened(path()))).toMatchObject({
+    expect(thrownBy(() => opened(path(), 'out'))).toMatchObject({
       kind: 'invalid',
       field: 'out',
       message: expect.stringMatching(message),

@@ -80,6 +80,15 @@ describe('a list of sums', () => {
 });
 
 describe('what is signed', () => {
+  it('says where a signature could not be written, and which option said so, if one did', () => {
+    write('odd-one', 'one');
+    mkdirSync(here.file('odd-one.sig'));
+    expect(here.refused('sign odd-one --key release', 2)).toBe('coffer: odd-one.sig is a directory');
+    expect(here.refused('sign odd-one --key release --manifest odd-one.sig', 2)).toBe(
+      'coffer: --manifest: odd-one.sig is a directory',
+    );
+  });
+
   it('may come through a named pipe, which is opened once', () => {
     execFileSync('mkfifo', [here.file('stream')]);
     expect(here.shell('cat message > stream & coffer sign stream --key release').exitCode).toBe(0);

@@ -121,7 +121,7 @@ async function rewrapForOthers(path: string, { identities, recipients }: Others)
   const file = openInFile(path, IN);
   try {
     const opened = await readAge(new Lookahead(file));
-    const out = openOutFile({ path, replace: true, mode: statSync(path).mode & 0o777 });
+    const out = openOutFile({ path, replace: true, mode: statSync(path).mode & 0o777, field: IN });
     try {
       await rewrapAge(opened, identities, recipients, { write: (bytes) => out.writeLater(bytes) });
       await out.commit();

@@ -191,7 +191,7 @@ async function signManifest(
   }
   const list = utf8(printManifest(sums));
   const text = await signatureOf(plan, signer, manifest, createHash(plan.format.hash).update(list).digest());
-  await write(manifest, list, replace);
+  await write(manifest, list, replace, `--${MANIFEST}`);
   return [{ file: manifest, signature: await write(`${manifest}${plan.format.ending}`, text, replace) }];
 }
 
@@ -215,8 +215,14 @@ function nameIn(manifest: string, file: string): string {
   });
 }
 
-async function write(path: string, content: string | Uint8Array, replace: boolean): Promise<string> {
-  const out = openOutFile({ path, replace, mode: PUBLIC_MODE });
+/** @param field the option that named it, if one did. */
+async function write(
+  path: string,
+  content: string | Uint8Array,
+  replace: boolean,
+  field?: string,
+): Promise<string> {
+  const out = openOutFile({ path, replace, mode: PUBLIC_MODE, field });
   try {
     out.write(content);
     await out.commit();

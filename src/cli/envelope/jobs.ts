@@ -135,8 +135,9 @@ export async function jobsOf(
   const jobs = inputs.map((input) => jobOf(input, directory, naming));
   refuseClashes(jobs);
   const results = jobs.map(({ to }) => to);
-  const replace = await mayReplace(session, results, options.has(FORCE));
-  return jobs.map((job) => ({ from: job.from, to: { path: job.to, replace } }));
+  const field = directory === undefined ? undefined : OUT_DIR;
+  const replace = await mayReplace(session, results, options.has(FORCE), field);
+  return jobs.map((job) => ({ from: job.from, to: { path: job.to, replace, field } }));
 }
 
 const isShownToPerson = ({ streams, settings }: Session): boolean =>

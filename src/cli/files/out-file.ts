@@ -48,7 +48,12 @@ export interface OutPlace {
   readonly mode?: number;
   /** Of the file that is replaced, when the new one is to have its owner and mode. */
   readonly like?: Stats;
+  /** The option that named it, for errors; absent where none did, as for what lies beside a file that was named. */
+  readonly field?: string | undefined;
 }
+
+/** What an error says of a file. */
+type Named = Pick<OutPlace, 'path' | 'field'>;
 
 /** Standard streams and descriptors by their names: what they lead to was opened on purpose, by whoever started us. */
 const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/;
@@ -61,6 +66,7 @@ const isFileThere = (path: string): boolean =>
  * Decides, before anything is unlocked or done, about files that are there: only `--force`, `--yes` or the person at the terminal
  * lets them be replaced.
  * @param force what else than `--yes` says so.
+ * @param field the option that named them, for errors.
  * @throws `exists` when one is there and has to stay.
  * @see docs/decisions/0155
  */
@@ -68,9 +74,10 @@ export async function mayReplace(
   session: Session,
   paths: readonly string[],
   force: boolean,
+  field?: string,
 ): Promise<boolean> {
   if (force || session.settings.yes) return true;
-  const there = paths.filter((path) => withPlainErrors(path, () => isFileThere(path)));
+  const there = paths.filter((path) => withPlainErrors({ path, field }, () => isFileThere(path)));
   const [first, ...others] = there;
   if (first === undefined) return false;
   if (!session.prompts.available()) throw alreadyThere(first);
@@ -88,7 +95,7 @@ export async function outPlaceOf(
 ): Promise<OutPlace | undefined> {
   const path = textOption(options, OUT);
   if (path === undefined || path === '-') return undefined;
-  return { path, replace: await mayReplace(session, [path], force) };
+  return { path, replace: await mayReplace(session, [path], force, OUT), field: OUT };
 }
 
 const alreadyThere = (path: string): CofferError =>
@@ -98,17 +105,19 @@ const alreadyThere = (path: string): CofferError =>
  * Opens FILE for writing. A device or a named pipe is written to directly.
  * @throws `invalid` when the place can't be right, `exists` when a file is there that must stay, `unavailable` when the disk refuses.
  */
-export function openOutFile({ path, replace, mode = OWNER_ONLY, like }: OutPlace): OutFile {
-  return withPlainErrors(path, () => {
-    if (OWN_DESCRIPTOR.test(path)) return device(path, 'a');
+export function openOutFile(place: OutPlace): OutFile {
+  const { path, field } = place;
+  return withPlainErrors(place, () => {
+    if (OWN_DESCRIPTOR.test(path)) return device(place, 'a');
     const present = statSync(path, { throwIfNoEntry: false });
-    if (present?.isDirectory()) throw invalid(`${path} is a directory`, { field: 'out' });
-    if (present !== undefined && !present.isFile()) return device(path, 'w');
-    return temporaryFile(path, present === undefined ? path : realpathSync(path), replace, mode, like);
+    if (present?.isDirectory()) throw invalid(`${path} is a directory`, field === undefined ? {} : { field });
+    if (present !== undefined && !present.isFile()) return device(place, 'w');
+    return temporaryFile(place, present === undefined ? path : realpathSync(path));
   });
 }
 
-function temporaryFile(path: string, target: string, replace: boolean, mode: number, like?: Stats): OutFile {
+function temporaryFile(place: OutPlace, target: string): OutFile {
+  const { path, replace, mode = OWNER_ONLY, like } = place;
   const refuseThere = (): void => {
     if (!replace && isFileThere(target)) throw alreadyThere(path);
   };
@@ -134,14 +143,14 @@ function temporaryFile(path: string, target: string, replace: boolean, mode: num
     throw error;
   }
   return {
-    ...writer(path, descriptor),
+    ...writer(place, descriptor),
     async commit(last) {
-      await withPlainErrorsLater(path, () => flush(descriptor));
+      await withPlainErrorsLater(place, () => flush(descriptor));
       await turn();
       await turn();
       refuseThere();
       last?.();
-      withPlainErrors(path, () => move(temporary, target));
+      withPlainErrors(place, () => move(temporary, target));
       open = false;
       closeSync(descriptor);
       signals.stop();
@@ -172,19 +181,19 @@ const notKnownDurable = (path: string, error: unknown): CofferError =>
     cause: error,
   });
 
-function device(path: string, flags: 'w' | 'a'): OutFile {
-  const descriptor = openSync(path, flags);
+function device(place: OutPlace, flags: 'w' | 'a'): OutFile {
+  const descriptor = openSync(place.path, flags);
   let open = true;
   const close = (): void => {
     if (open) closeSync(descriptor);
     open = false;
   };
-  return { ...writer(path, descriptor), commit: async () => close(), abort: close };
+  return { ...writer(place, descriptor), commit: async () => close(), abort: close };
 }
 
-const writer = (path: string, descriptor: number): Pick<OutFile, 'write' | 'writeLater'> => ({
-  write: (data) => withPlainErrors(path, () => writeWhole(descriptor, Buffer.from(data))),
-  writeLater: (data) => withPlainErrorsLater(path, () => writeWholeLater(descriptor, data)),
+const writer = (place: Named, descriptor: number): Pick<OutFile, 'write' | 'writeLater'> => ({
+  write: (data) => withPlainErrors(place, () => writeWhole(descriptor, Buffer.from(data))),
+  writeLater: (data) => withPlainErrorsLater(place, () => writeWholeLater(descriptor, data)),
 });
 
 /** Resolves when everything written is on disk. */
@@ -233,19 +242,19 @@ const REASONS: typeof FILE_REASONS = {
   ENOSPC: 'the disk is full',
 };
 
-function withPlainErrors<T>(path: string, work: () => T): T {
+function withPlainErrors<T>({ path, field }: Named, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw writeFailure(path, error);
+    throw writeFailure(path, error, field);
   }
 }
 
-async function withPlainErrorsLater<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function withPlainErrorsLater<T>({ path, field }: Named, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw writeFailure(path, error);
+    throw writeFailure(path, error, field);
   }
 }
 
@@ -258,14 +267,14 @@ const reasonOf = (error: unknown): string => REASONS[codeOf(error) ?? ''] ?? dis
 
 /**
  * An error of the platform in plain words; any other error as it is.
- * @param field which value named the file.
+ * @param field the option that named the file, if one did.
  */
-export function writeFailure(path: string, error: unknown, field = 'out'): unknown {
+export function writeFailure(path: string, error: unknown, field?: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
   return new CofferError(
     IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
     `can't write ${path}: ${reasonOf(error)}`,
-    { field, cause: error },
+    { ...(field !== undefined && { field }), cause: error },
   );
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { CofferError, unavailable } from '../../ground/errors.ts';
@@ -17,6 +16,8 @@ export interface IndexedFile {
 
 /** What git answers, or undefined where there is no git, no repository, or nothing to answer. */
 export function git(directory: string, args: readonly string[], input = ''): Buffer | undefined {
+  // Commands that never ask git, as exec does, would pay for loading it.
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status, stdout } = spawnSync('git', args, {
     cwd: directory,
     input,

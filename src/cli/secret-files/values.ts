@@ -146,10 +146,13 @@ function sealedIn(answer: Answer, { mount, name }: KeyReference): SealedValue {
   return { mount, key: name, version: Number(version), payload };
 }
 
+/** One for all values: making one costs more than decrypting. */
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 function textIn(answer: Answer): string {
   const bytes = decodeBase64(String(answer['plaintext']));
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return STRICT_UTF8.decode(bytes);
   } catch {
     throw unsupported('what is encrypted there is no text');
   } finally {
