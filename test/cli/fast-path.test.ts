@@ -128,6 +128,7 @@ describe('parseQuickly', () => {
     ],
     ['options before the command', ['--store', 'x', 'transit', '-o', 'json', 'keys', 'trim', 'orders'], true],
     ['a value beside its flag', ['tags', 'list', '--org=acme'], true],
+    ['names behind two dashes, as git gives them', ['secrets', 'git-textconv', '--', '-a.env'], true],
     ['a request for help', ['transit', 'keys', 'trim', '--help'], false],
     ['no command', [], false],
     ['half a command', ['transit', 'keys'], false],

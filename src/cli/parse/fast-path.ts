@@ -67,8 +67,13 @@ class Reader {
     return this.#argv.slice(this.#at);
   }
 
+  /** Behind `--`, which git and scripts put before names of files, all are words. */
   readAll(): boolean {
     for (let word = this.nextWord(); word !== undefined; word = this.nextWord()) this.words.push(word);
+    if (this.#argv[this.#at] === '--') {
+      this.words.push(...this.#argv.slice(this.#at + 1));
+      return true;
+    }
     return this.#at === this.#argv.length;
   }
 

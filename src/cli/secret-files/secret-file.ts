@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { isThere } from '../../ground/directories.ts';
 import { CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
@@ -67,13 +68,10 @@ const tooLarge = (path: string): CofferError =>
 /** Whatever its first bytes say, they stay: a byte order mark is part of the text. */
 export function textOf(path: string, bytes: Buffer): string {
   if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path);
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw invalid(`${path} is not UTF-8`, {
-      hint: 'encrypt it as a whole, with "coffer transit envelope encrypt"',
-    });
-  }
+  if (isUtf8(bytes)) return bytes.toString();
+  throw invalid(`${path} is not UTF-8`, {
+    hint: 'encrypt it as a whole, with "coffer transit envelope encrypt"',
+  });
 }
 
 const unknownFormat = (path: string): never => {

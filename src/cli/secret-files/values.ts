@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { utf8, wipe } from '../../ground/bytes.ts';
 import { asCofferError, CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
@@ -146,15 +147,12 @@ function sealedIn(answer: Answer, { mount, name }: KeyReference): SealedValue {
   return { mount, key: name, version: Number(version), payload };
 }
 
-/** One for all values: making one costs more than decrypting. */
-const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 function textIn(answer: Answer): string {
   const bytes = decodeBase64(String(answer['plaintext']));
   try {
-    return STRICT_UTF8.decode(bytes);
-  } catch {
-    throw unsupported('what is encrypted there is no text');
+    // A decoder for each value would cost more than decrypting it.
+    if (!isUtf8(bytes)) throw unsupported('what is encrypted there is no text');
+    return bytes.toString();
   } finally {
     wipe(bytes);
   }
