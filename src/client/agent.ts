@@ -50,7 +50,9 @@ export async function connectToAgent(path: string): Promise<AgentConnection | un
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       late.reject(
-        unavailable('the agent does not answer', { hint: 'see whether it was stopped, or end it' }),
+        unavailable('the agent does not answer', {
+          hint: 'see whether it was stopped; "coffer lock" ends it',
+        }),
       );
       close();
     }, ms);

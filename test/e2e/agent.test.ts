@@ -219,6 +219,18 @@ describe('an agent ends', () => {
     await vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
+  it.skipIf(!hasProcessFiles)('when it is to lock and does not answer, because it was stopped', async () => {
+    owner.ok('unlock');
+    const { pid, socket, api } = statusOf(place);
+    kill(pid, 'SIGSTOP');
+    const locked = place.run('lock');
+    expect(locked).toMatchObject({ exitCode: 0 });
+    expect(locked.stderr).toContain(`the agent (process ${pid}) did not answer, so it was killed`);
+    await vi.waitUntil(() => isGone(pid), WITHIN);
+    expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
+    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+  });
+
   it('by SIGKILL, and the next command works and clears up', async () => {
     owner.ok('unlock');
     const { pid, socket } = statusOf(place);

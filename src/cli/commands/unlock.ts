@@ -1,3 +1,4 @@
+import { asCofferError } from '../../ground/errors.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { areTimesGiven, timeOptions, timesOf } from '../agent/times.ts';
 import { keepUnlocked, sayUntil } from '../agent/unlock.ts';
@@ -57,7 +58,8 @@ async function isUnlocked(session: Session): Promise<boolean> {
 export const lock: Command = {
   arguments: [],
   options: [],
-  details: 'Ends the agent of the store at once. A store without one is locked already.',
+  details:
+    'Ends the agent of the store at once; one that does not answer is killed. A store without one is locked already.',
   examples: [['coffer lock', 'Before you leave the desk']],
   async run(session) {
     session.refuseRemote();
@@ -66,8 +68,27 @@ export const lock: Command = {
       session.remark('It was locked already.');
       return DONE;
     }
-    await connection.lock();
-    session.remark('Locked.');
+    try {
+      await connection.lock();
+      session.remark('Locked.');
+    } catch (error) {
+      const pid = await killUnanswering(session, error);
+      session.warn(
+        `the agent (process ${pid}) did not answer, so it was killed; what was acknowledged is on disk`,
+      );
+      session.remark('Locked.');
+    }
     return DONE;
   },
 };
+
+/** A stopped or hanging agent holds the key for as long. @throws `error` where it can't be ended. */
+async function killUnanswering(session: Session, error: unknown): Promise<number> {
+  if (asCofferError(error)?.kind !== 'unavailable') throw error;
+  const { endAgent } = await import('../agent/end-agent.ts');
+  const pid = await endAgent(requireDirectory(session).socket);
+  if (pid === undefined) throw error;
+  // Takes the sockets away that it left.
+  await findAgent(session);
+  return pid;
+}
