@@ -14,6 +14,11 @@ const get = <T>(store: SealedStore, ref: DocumentRef) => store.read((view) => vi
 const put = (store: SealedStore, ref: DocumentRef, value: object) =>
   store.transact((tx) => tx.put(ref, value));
 
+function signal(): { give(): void; readonly given: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { give: resolve, given: promise };
+}
+
 const places = [
   {
     name: 'files',
@@ -94,6 +99,67 @@ describe.each(places)('a sealed store in $name', ({ make }) => {
     expect(await get(store, at('one'))).toBe(first);
     await put(await open(), at('one'), { deep: { list: [2] } });
     expect(await get(store, at('one'))).toEqual({ deep: { list: [2] } });
+  });
+
+  it('opens a document once, though it is read after a look at the revision through a view that did not have it', async () => {
+    const other = await open();
+    await other.transact((tx) => {
+      for (const id of ['one', 'two']) tx.put(at(id), { id });
+    });
+    const seen = async (id: string) => {
+      await store.revision();
+      return get(store, at(id));
+    };
+    for (let round = 0; round < 3; round++) await seen('one');
+    const opened = vi.spyOn(store.backend, 'read');
+    const first = await seen('two');
+    expect(first).toEqual({ id: 'two' });
+    expect(await seen('two')).toBe(first);
+    expect(opened).toHaveBeenCalledTimes(1);
+  });
+
+  it('takes no document for one of an earlier version while several read through the same view', async () => {
+    const other = await open();
+    const putAll = (of: string) =>
+      other.transact((tx) => {
+        for (const id of ['one', 'two', 'three']) tx.put(at(id), { of });
+      });
+    await putAll('before');
+    await get(store, at('one'));
+    const committed = signal();
+    const opened = signal();
+    const confirmed = signal();
+    const compared = signal();
+    // Begins before the commit and finds all in the cache, if that holds what it should not.
+    const compares = store.read(async (view) => {
+      const one = await view.get(at('one'));
+      await confirmed.given;
+      const three = await view.get(at('three'));
+      compared.give();
+      return [one, three];
+    });
+    await store.revision();
+    await get(store, at('one'));
+    const state = store.backend.state.bind(store.backend);
+    await store.revision();
+    vi.spyOn(store.backend, 'state').mockImplementationOnce(async () => {
+      const seen = await state();
+      await putAll('after');
+      committed.give();
+      await opened.given;
+      return seen;
+    });
+    const opens = get(store, at('two')).then(confirmed.give);
+    const opensLate = store.read(async (view) => {
+      await committed.given;
+      const three = await view.get(at('three'));
+      opened.give();
+      await compared.given;
+      return three;
+    });
+    await opens;
+    expect(await compares).toEqual([{ of: 'after' }, { of: 'after' }]);
+    expect(await opensLate).toEqual({ of: 'after' });
   });
 
   it('sees at once what another has committed, deletions and new documents included', async () => {

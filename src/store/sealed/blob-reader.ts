@@ -54,11 +54,12 @@ export class BlobReader implements IndexReader {
     return !this.versionGone && this.#unconfirmed.size === 0;
   }
 
-  /** To be called once all that was read is known to belong to this version. */
-  confirm(version = this.version): void {
-    for (const { identity, blob } of this.#unconfirmed.values()) {
-      this.#scope.cache.add(version, identity, blob);
-    }
+  /** What to call once all that was read until now is known to belong to this version: it is cached then. */
+  confirmation(): (version?: Version) => void {
+    const read = [...this.#unconfirmed.values()];
+    return (version = this.version) => {
+      for (const { identity, blob } of read) this.#scope.cache.add(version, identity, blob);
+    };
   }
 
   /**

@@ -56,6 +56,8 @@ export class SealedStore implements Store {
       const outcome = await outcomeOf(() => read(known.view));
       if (known.reader.isSpotless) return outcome();
       this.#known = undefined;
+      // What it opened is looked after like that of any reader: thrown away, a search of thousands would open them all each time.
+      if (await this.#counts(known.reader)) return outcome();
     }
     this.refuseClosed();
     const state = this.#seen ?? (await this.#state());
@@ -97,7 +99,7 @@ export class SealedStore implements Store {
       if (await reader.isStillSo(at.view)) {
         if (at.state.settled) {
           this.#cache.moveTo(at.state, false);
-          reader.confirm(at.state);
+          reader.confirmation()(at.state);
         }
         return outcome;
       }
@@ -232,9 +234,11 @@ export class SealedStore implements Store {
   async #counts(reader: BlobReader): Promise<boolean> {
     if (reader.versionGone) return false;
     if (!reader.needsConfirmation) return true;
+    // Several may read through one reader: what one of them finds after this look is not covered by it.
+    const confirm = reader.confirmation();
     const now = await this.#state();
     if (!now.settled || printVersion(now) !== printVersion(reader.version)) return false;
-    reader.confirm();
+    confirm();
     return true;
   }
 }
