@@ -221,7 +221,7 @@ export class Mounts {
         });
       }
       const path = checkedPath(target, isLogin);
-      if (mounts.some((other) => other !== mount && overlaps(other.path, path))) {
+      if (mounts.some((other) => overlaps(other.path, path))) {
         throw invalid(`path in use at "${path}/"`, { field: 'to' });
       }
       await write(

@@ -5,7 +5,6 @@ import type { RequestParameters } from '../access/parameter-rule.ts';
 import type { WrapInfo } from '../access/wrapping.ts';
 import { asCofferError, type CofferError, denied, failedAfter, invalid } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
-import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import type { AskedRequest, Door, GuardedCore, Performed, PolicyPaths, Result } from './asked-request.ts';
 import {
   type Call,
@@ -142,7 +141,7 @@ async function carryOut<A>(
     core: asked.dialect === undefined ? guarded.core : guarded.core.speaking(asked.dialect),
     caller: judge.caller,
     remoteAddress: asked.remoteAddress,
-    ...(operation.mount === undefined ? {} : { mount: asked.mount?.path ?? DEFAULT_MOUNT }),
+    ...(operation.mount === undefined ? {} : { mount: asked.mount?.path ?? '' }),
     ...(asked.clientCertificates === undefined ? {} : { clientCertificates: asked.clientCertificates }),
     ...(asked.baseUrl === undefined ? {} : { baseUrl: asked.baseUrl }),
     ...(asked.wrapTtl === undefined ? {} : { wrapTtl: asked.wrapTtl }),

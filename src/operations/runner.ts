@@ -56,8 +56,8 @@ export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
       const { findByPath } = await import('./by-path.ts');
       const { match, mount } = await findByPath(core, asked);
       const { operation } = match.served;
-      // Some of transit lie below sys/ as well, and need some mount.
-      const call = callOf(operation, mount?.path ?? ownMount);
+      // Some of transit lie below sys/ as well, and need none.
+      const call = callOf(operation, mount?.path ?? '');
       return run(call, operation, { ...asked.parameters, ...match.captures });
     },
     async snapshot(work) {

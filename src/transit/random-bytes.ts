@@ -1,5 +1,5 @@
 import { invalid } from '../ground/errors.ts';
-import type { Engine } from './engine.ts';
+import type { Random } from '../ground/random.ts';
 import { isBinaryFormat } from './hashing.ts';
 
 /** As many as peers give out at once. */
@@ -12,7 +12,7 @@ const SOURCES = ['platform', 'seal', 'all'];
  * @throws `invalid`
  */
 export function randomBytes(
-  engine: Engine,
+  { random }: { readonly random: Random },
   { bytes, format, source }: { readonly bytes: number; readonly format: string; readonly source: string },
 ) {
   if (bytes < 1) {
@@ -35,5 +35,5 @@ export function randomBytes(
   }
   const warnings =
     source === 'seal' ? ['no seal/entropy augmentation available, using platform entropy source'] : [];
-  return { text: engine.random.bytes(bytes).toString(format), warnings };
+  return { text: random.bytes(bytes).toString(format), warnings };
 }

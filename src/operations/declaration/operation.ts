@@ -127,7 +127,7 @@ export interface Call {
   readonly caller: Caller;
   /**
    * The mount that the request is for, without slashes at the ends; only for operations of a type of mounts.
-   * Where the path names none, the default one is meant.
+   * Empty where the path names none, as below `sys/tools`.
    */
   readonly mount?: string;
   /** From where the request came: an address, empty on a Unix socket; absent for the owner. */

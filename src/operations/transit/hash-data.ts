@@ -1,8 +1,8 @@
 import { DEFAULT_HASH, hash, hashing, plainHashNames } from '../../transit/hashing.ts';
 import { base64, text } from '../declaration/params.ts';
-import { transitOperation } from './parameters.ts';
+import { transitTool } from './parameters.ts';
 
-export const declaration = transitOperation({
+export const declaration = transitTool({
   route: ['POST hash(/:algorithm)', 'POST /sys/tools/hash(/:algorithm)'],
   capability: 'update',
   computes: true,

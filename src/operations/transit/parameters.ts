@@ -42,6 +42,20 @@ export const transitOperation = <P extends Params, D>({
     run: async (call: MountCall, values) => run(await withEngine(call), values),
   });
 
+/** Declares what a mount offers but has no part in: it works below `sys/tools` as well, wherever there are mounts of transit. */
+export const transitTool = <P extends Params, D>({
+  run,
+  ...declaration
+}: Declaration<P, D, 'transit', MountCall>): Operation<P, D, 'transit'> =>
+  operation({
+    ...declaration,
+    mount: 'transit',
+    async run(call: MountCall, values) {
+      if (call.mount !== '') await call.core.engine(call.mount);
+      return run(call, values);
+    },
+  });
+
 /** The name of a named key: letters, digits, `_`; inside also `-` and `.`. */
 export function keyName<const S extends Spec<string>>(spec: S): Declared<string, S> {
   return declare<string, S>(spec, { type: 'string', pattern: KEY_NAME.source }, (value, field) => {

@@ -1,8 +1,8 @@
 import { randomBytes } from '../../transit/random-bytes.ts';
 import { integer, text } from '../declaration/params.ts';
-import { transitOperation } from './parameters.ts';
+import { transitTool } from './parameters.ts';
 
-export const declaration = transitOperation({
+export const declaration = transitTool({
   route: [
     'POST random(/:bytes)',
     'POST random/:source<platform|seal|all>',
@@ -34,8 +34,8 @@ export const declaration = transitOperation({
     result: { member: 'random_bytes', as: 'text' },
     examples: [['coffer transit random 16 --format hex', '128 random bits']],
   },
-  async run({ engine }, values) {
-    const { text: printed, warnings } = randomBytes(engine, {
+  async run({ core }, values) {
+    const { text: printed, warnings } = randomBytes(core, {
       ...values,
       source: values.source || 'platform',
     });

@@ -116,11 +116,19 @@ describe('moving a mount', () => {
     expect((await asFamily(server, 'POST', '/v1/teams/new/decrypt/k', { ciphertext })).json).toMatchObject({
       data: { plaintext: HELLO },
     });
+    // What needs no key does not care where mounts are.
+    for (const tool of ['hash', 'random/8']) {
+      const used = await asFamily(server, 'POST', `/v1/sys/tools/${tool}`, { input: HELLO });
+      expect(used.status).toBe(200);
+    }
+    expect((await asFamily(server, 'POST', '/v1/transit/hash', { input: HELLO })).status).toBe(404);
   });
 
   it.each([
     ['a mount that is not there', { from: 'nowhere', to: 'a' }, 'no matching mount at "nowhere/"'],
     ['a path that is taken', { from: 'transit', to: 'other/below' }, 'path in use at "other/below/"'],
+    ['a mount moved onto itself', { from: 'other', to: 'other/' }, 'path in use at "other/"'],
+    ['a mount moved below itself', { from: 'other', to: 'other/below' }, 'path in use at "other/below/"'],
     ['what is built in', { from: 'auth/token', to: 'auth/other' }, 'cannot remount "auth/token/"'],
     ['an engine among the login methods', { from: 'transit', to: 'auth/transit' }, undefined],
   ])('refuses %s', async (_, body, text) => {
