@@ -19,6 +19,8 @@ export interface GuardedCore {
   recordRequest(request: AuditedRequest): Promise<void>;
   /** Written before the answer is sent. @throws `unavailable`: then it must not be sent. */
   recordResponse(request: AuditedRequest, response: AuditedResponse): Promise<void>;
+  /** A login failed through its caller's fault: for those who count. */
+  loginFailed(): void;
 }
 
 /** A request as every door understands it, before anybody looks who asks. */

@@ -1,6 +1,7 @@
 import type { Access } from '../access/access.ts';
 import { asCofferError, type ErrorKind } from '../ground/errors.ts';
 import type { Mount } from '../mounts/mounts.ts';
+import type { GuardedCore } from './asked-request.ts';
 import type { Match } from './routes.ts';
 
 /** As much of a request as says whether it is a login, and from where. */
@@ -29,9 +30,14 @@ const CALLERS_FAULTS: ReadonlySet<ErrorKind | undefined> = new Set<ErrorKind>([
 ]);
 
 /** Counts what ended a login, if that is the caller's fault. */
-export function countFailure({ loginFailures }: Access, attempt: Attempt, error: unknown): void {
+export function countFailure(
+  { access: { loginFailures }, loginFailed }: GuardedCore,
+  attempt: Attempt,
+  error: unknown,
+): void {
   const mount = loginMountOf(attempt);
   if (mount !== undefined && CALLERS_FAULTS.has(asCofferError(error)?.kind)) {
     loginFailures.count(mount.uuid, attempt.remoteAddress);
+    loginFailed();
   }
 }

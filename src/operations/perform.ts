@@ -59,7 +59,7 @@ export async function performAdmitted<A>(
           : (door.refused?.() ?? (await carryOut(guarded, asked, door, judge, trail, roleLimit)));
   } catch (error) {
     failure = error;
-    countFailure(guarded.access, asked, error);
+    countFailure(guarded, asked, error);
     result = door.failed(error, operation);
   }
   try {

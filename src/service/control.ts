@@ -33,6 +33,8 @@ export class Control implements ServerState {
   #shares = new Set<string>();
   #keys: readonly UnsealKey[] | undefined;
   #seen: Sighting | undefined;
+  /** Processes that ended unasked. */
+  #replaced = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(location: Location, log: Log, apiDocument: () => object) {
@@ -62,6 +64,11 @@ export class Control implements ServerState {
 
   remove(member: Member): void {
     this.#members.delete(member);
+  }
+
+  /** A process ended unasked. */
+  replaced(): void {
+    this.#replaced += 1;
   }
 
   /** The newest that any process has seen of the store, for one that is to join them. */
@@ -112,9 +119,13 @@ export class Control implements ServerState {
     await this.#alone(() => this.#everybody((member) => member.reload()));
   }
 
-  async metrics(): Promise<string> {
+  async metrics(tokenEnds?: number): Promise<string> {
     const snapshots = await Promise.all([...this.#members].map((member) => member.snapshot()));
-    return printMetrics(snapshots, this.#keys === undefined);
+    return printMetrics(snapshots, {
+      sealed: this.#keys === undefined,
+      replaced: this.#replaced,
+      tokenEnds,
+    });
   }
 
   apiDocument(): object {

@@ -1,7 +1,11 @@
 /**
  * Numbers for Prometheus. Snapshots of several processes add up, so that any of them can answer for all.
+ * Alerts and a dashboard name them: those are held against what is printed here.
  * @see docs/decisions/0067
+ * @see docs/decisions/0242
  */
+import type { ErrorKind } from '../ground/errors.ts';
+import type { StoreCondition } from './conditions.ts';
 
 /** Upper bounds of the duration buckets, in seconds. */
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const;
@@ -22,6 +26,15 @@ export interface Snapshot {
   readonly defects: number;
   /** Audit records that could not be written, so that no answer was given. */
   readonly unrecorded: number;
+  /** Requests that failed for the server's disk or database, by the kind of error. */
+  readonly storeFailures: Readonly<Record<string, number>>;
+  /** Logins that failed through their callers' fault. */
+  readonly loginFailures: number;
+  /** How this process finds its store now; undefined while that is sealed. */
+  readonly store?: StoreCondition;
+  /** Bytes that are left on the disk of the store, and on that of the audit log; undefined where there is none. */
+  readonly storeFreeBytes?: number;
+  readonly auditFreeBytes?: number;
   /** When the certificate ends, in Unix seconds; undefined without TLS. */
   readonly certificateEnds?: number;
   readonly residentBytes: number;
@@ -37,6 +50,8 @@ export class Metrics {
   #inFlight = 0;
   #defects = 0;
   #unrecorded = 0;
+  #loginFailures = 0;
+  readonly #storeFailures = new Map<string, number>();
   /** When the certificate of the door ends, in Unix seconds. */
   certificateEnds: number | undefined;
 
@@ -67,6 +82,17 @@ export class Metrics {
     this.#unrecorded += 1;
   }
 
+  loginFailure(): void {
+    this.#loginFailures += 1;
+  }
+
+  storeFailure(kind: ErrorKind): void {
+    // What the server misses is not there for it now, and is told so to callers.
+    const told = kind === 'corrupt' || kind === 'unconfirmed' ? kind : 'unavailable';
+    this.#storeFailures.set(told, (this.#storeFailures.get(told) ?? 0) + 1);
+  }
+
+  /** What was counted: the process' store and disks are nothing that it knows of. */
   snapshot(): Snapshot {
     const { rss, heapUsed } = process.memoryUsage();
     return {
@@ -75,6 +101,8 @@ export class Metrics {
       inFlight: this.#inFlight,
       defects: this.#defects,
       unrecorded: this.#unrecorded,
+      storeFailures: Object.fromEntries(this.#storeFailures),
+      loginFailures: this.#loginFailures,
       ...(this.certificateEnds === undefined ? {} : { certificateEnds: this.certificateEnds }),
       residentBytes: rss,
       heapBytes: heapUsed,
@@ -96,8 +124,17 @@ function sumByName(records: readonly Readonly<Record<string, number>>[]): Readon
   return total;
 }
 
+/** What the server knows of itself beside its processes. */
+interface ServerNumbers {
+  readonly sealed: boolean;
+  /** Processes that ended unasked, and were replaced. */
+  readonly replaced: number;
+  /** When the token ends that asks for the numbers, in Unix seconds; undefined for one that doesn't, and for who needs none. */
+  readonly tokenEnds?: number | undefined;
+}
+
 /** The text format of Prometheus, version 0.0.4. @param snapshots of every process that answers requests. */
-export function printMetrics(snapshots: readonly Snapshot[], sealed: boolean): string {
+export function printMetrics(snapshots: readonly Snapshot[], server: ServerNumbers): string {
   const of = (member: (snapshot: Snapshot) => number) => sum(snapshots.map(member));
   return [
     ...printRequests(sumByName(snapshots.map(({ requests }) => requests))),
@@ -120,9 +157,27 @@ export function printMetrics(snapshots: readonly Snapshot[], sealed: boolean): s
       'Audit records that could not be written.',
       of((s) => s.unrecorded),
     ),
+    ...metric(
+      'coffer_login_failures_total',
+      'counter',
+      "Logins that failed through their callers' fault.",
+      of((s) => s.loginFailures),
+    ),
+    ...printStore(snapshots),
     ...printCertificateEnd(snapshots),
-    ...metric('coffer_sealed', 'gauge', '1 while the store is sealed.', sealed ? 1 : 0),
+    ...printEnd(
+      'coffer_scrape_token_end_seconds',
+      'When the token ends that asked for these numbers, in Unix time.',
+      server.tokenEnds,
+    ),
+    ...metric('coffer_sealed', 'gauge', '1 while the store is sealed.', server.sealed ? 1 : 0),
     ...metric('coffer_processes', 'gauge', 'Processes that answer requests.', snapshots.length),
+    ...metric(
+      'coffer_worker_restarts_total',
+      'counter',
+      'Processes that ended unasked, and were replaced.',
+      server.replaced,
+    ),
     ...metric(
       'process_resident_memory_bytes',
       'gauge',
@@ -155,13 +210,59 @@ const metric = (name: string, type: string, help: string, value: number): string
   `${name} ${value}`,
 ];
 
+/** As the worst off of the processes finds it. */
+function printStore(snapshots: readonly Snapshot[]): string[] {
+  const failures = 'coffer_store_failures_total';
+  const byKind = sumByName([
+    { corrupt: 0, unavailable: 0, unconfirmed: 0 },
+    ...snapshots.map(({ storeFailures }) => storeFailures),
+  ]);
+  const found = snapshots.flatMap(({ store }) => store ?? []);
+  const count = (is: boolean): number => (is ? 1 : 0);
+  return [
+    ...describe(failures, 'counter', "Requests that failed for the server's disk or database."),
+    ...Object.entries(byKind).map(([kind, number]) => `${failures}{kind="${kind}"} ${number}`),
+    ...metric(
+      'coffer_store_available',
+      'gauge',
+      '1 while every process can use the store; 0 while it is sealed, too.',
+      count(found.length > 0 && found.every((condition) => condition === 'available')),
+    ),
+    ...metric(
+      'coffer_store_went_back',
+      'gauge',
+      '1 while the store is behind what was seen of it.',
+      count(found.includes('went-back')),
+    ),
+    ...printFree(
+      'coffer_store_free_bytes',
+      'Bytes left on the disk of the store.',
+      snapshots.flatMap(({ storeFreeBytes }) => storeFreeBytes ?? []),
+    ),
+    ...printFree(
+      'coffer_audit_free_bytes',
+      'Bytes left on the disk of the audit log.',
+      snapshots.flatMap(({ auditFreeBytes }) => auditFreeBytes ?? []),
+    ),
+  ];
+}
+
+const printFree = (name: string, help: string, found: readonly number[]): string[] =>
+  found.length === 0 ? [] : metric(name, 'gauge', help, Math.min(...found));
+
 /** The first that ends, should a process have missed a renewal. */
 function printCertificateEnd(snapshots: readonly Snapshot[]): string[] {
   const ends = snapshots.flatMap(({ certificateEnds }) => certificateEnds ?? []);
-  if (ends.length === 0) return [];
   const help = 'When the TLS certificate ends, in Unix time.';
-  return metric('coffer_tls_certificate_end_seconds', 'gauge', help, Math.min(...ends));
+  return printEnd(
+    'coffer_tls_certificate_end_seconds',
+    help,
+    ends.length === 0 ? undefined : Math.min(...ends),
+  );
 }
+
+const printEnd = (name: string, help: string, seconds: number | undefined): string[] =>
+  seconds === undefined ? [] : metric(name, 'gauge', help, seconds);
 
 function printRequests(requests: Readonly<Record<string, number>>): string[] {
   const name = 'coffer_http_requests_total';

@@ -19,6 +19,7 @@ export class ServedCore implements GuardedCore {
   readonly #engines: Map<string, Promise<Engine>>[] = [];
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditAppender | undefined;
+  readonly loginFailed: () => void;
   #looking: Promise<string> | undefined;
   /** Counts looks at the store; and the one that saw what is taken up now. */
   #looks = 0;
@@ -26,7 +27,13 @@ export class ServedCore implements GuardedCore {
   #revision: string | undefined;
   #mounts: ReadonlyMap<string, Mount> = new Map();
 
-  private constructor(core: Core, access: Access, recorder?: AuditRecorder, auditLog?: AuditAppender) {
+  private constructor(
+    core: Core,
+    access: Access,
+    loginFailed: () => void,
+    recorder?: AuditRecorder,
+    auditLog?: AuditAppender,
+  ) {
     const speakers: Readonly<Record<Dialect, Core>> = {
       service: { ...core, engine: this.#engineIn(core, 'service'), speaking: (dialect) => speakers[dialect] },
       vault: { ...core, engine: this.#engineIn(core, 'vault'), speaking: (dialect) => speakers[dialect] },
@@ -35,12 +42,18 @@ export class ServedCore implements GuardedCore {
     this.access = access;
     this.#recorder = recorder;
     this.#auditLog = auditLog;
+    this.loginFailed = loginFailed;
   }
 
-  static async over(core: Core, auditLog: AuditAppender | undefined): Promise<ServedCore> {
+  /** @param loginFailed called with each login that fails through its caller's fault. */
+  static async over(
+    core: Core,
+    auditLog: AuditAppender | undefined,
+    loginFailed: () => void = () => undefined,
+  ): Promise<ServedCore> {
     const access = await core.access();
-    if (auditLog === undefined) return new ServedCore(core, access);
-    return new ServedCore(core, access, await access.auditRecorder(), auditLog);
+    if (auditLog === undefined) return new ServedCore(core, access, loginFailed);
+    return new ServedCore(core, access, loginFailed, await access.auditRecorder(), auditLog);
   }
 
   /**

@@ -13,6 +13,7 @@ import type { Dialect } from '../transit/engine.ts';
 import { MessageCounts } from '../transit/message-counts.ts';
 import { applyCacheSize } from '../transit/mount-settings.ts';
 import { rotateDueKeys } from '../transit/rotation.ts';
+import { conditionOf, freeBytes } from './conditions.ts';
 import type { Member } from './control.ts';
 import { startLane } from './lane.ts';
 import { Lanes } from './lanes.ts';
@@ -86,6 +87,7 @@ export class Service implements Member {
     }
     if (known instanceof WentBack) this.#alarm(known);
     else if (isOfServer(known)) log.warn('request failed', { kind: known.kind, reason: known.message });
+    if (isOfServer(known)) this.metrics.storeFailure(known.kind);
     return outsideView(known, located(settings.location).text);
   };
 
@@ -165,7 +167,18 @@ export class Service implements Member {
   }
 
   async snapshot(): Promise<Snapshot> {
-    return this.metrics.snapshot();
+    const { location, auditFile } = this.#options.settings;
+    const open = this.#store;
+    const [store, disks] = await Promise.all([
+      open === undefined ? undefined : conditionOf(open),
+      freeBytes(location, auditFile),
+    ]);
+    return { ...this.metrics.snapshot(), ...(store === undefined ? {} : { store }), ...disks };
+  }
+
+  /** The numbers of all processes of the server. */
+  printMetrics(): Promise<string> {
+    return this.#options.server.metrics();
   }
 
   async close(): Promise<void> {
@@ -192,7 +205,7 @@ export class Service implements Member {
         this.metrics.unrecorded();
         throw error;
       });
-    return ServedCore.over(core, log && { append });
+    return ServedCore.over(core, log && { append }, () => this.metrics.loginFailure());
   }
 
   #core(store: Store): Core {

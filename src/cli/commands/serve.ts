@@ -52,7 +52,8 @@ export const command: Command = {
   arguments: [],
   options,
   details:
-    'Prints each address it listens on. An address followed by "?max-request-size=BYTES" has a limit of its own. ' +
+    'Prints each address it listens on. An address followed by "?max-request-size=BYTES" has a limit of its own; one followed by ' +
+    '"?unauthenticated-metrics-access=true" gives /v1/sys/metrics to whoever reaches it, sealed or not. ' +
     'SIGINT and SIGTERM finish what is in flight and end it; SIGHUP takes up a new certificate and a fresh audit file; ' +
     'SIGUSR1 does nothing. Without a secret at hand, in the background too, where nobody can be asked, it starts sealed, until "coffer unseal".',
   examples: [

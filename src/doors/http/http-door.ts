@@ -1,4 +1,5 @@
 import { catalogue } from '../../operations/catalogue.ts';
+import { METRICS_CONTENT_TYPE } from '../../operations/declaration/operation.ts';
 import { loadRoutes } from '../../operations/routes.ts';
 import type { DoorKind } from '../../service/door.ts';
 import type { Job } from '../../service/frames.ts';
@@ -11,9 +12,13 @@ import { heldBody, LARGE_BODY_BYTES } from './incoming-body.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { Listeners } from './listeners.ts';
 import { describeApi } from './openapi.ts';
-import type { PendingRequest } from './pending-request.ts';
+import { type PendingRequest, settled } from './pending-request.ts';
+import { errorBody } from './vault/envelope.ts';
+import { VAULT_PREFIX } from './vault/vault-api.ts';
 
 /** HTTP as a door to a service: listeners, and the APIs behind them. */
+
+const METRICS_PATH = `${VAULT_PREFIX}sys/metrics`;
 
 /** Plain JSON. */
 export interface HttpSettings {
@@ -46,7 +51,9 @@ export async function httpDoor(callers: 'bearers' | 'owner' = 'bearers'): Promis
     async open(service, { listen, tls }) {
       const apis = apisOf(service);
       service.metrics.certificateEnds = tls?.ends;
-      const listeners = await Listeners.open(listen, tls, (exchange) => answer(service, apis, exchange));
+      const listeners = await Listeners.open(listen, tls, (exchange, { openMetrics }) =>
+        answer(service, openMetrics && isForMetrics(exchange) ? openly(service) : apis, exchange),
+      );
       return {
         addresses: listeners.addresses,
         renew({ tls: renewed }) {
@@ -76,7 +83,7 @@ function remembered<K extends object, V>(make: (key: K) => V): (key: K) => V {
   };
 }
 
-async function answer(service: Service, apis: Apis, exchange: Exchange): Promise<Answer> {
+async function answer(service: Service, apis: Pick<Apis, 'take'>, exchange: Exchange): Promise<Answer> {
   const { metrics } = service;
   const start = performance.now();
   metrics.begin();
@@ -111,6 +118,30 @@ async function answerBeside(service: Service, exchange: Exchange, pending: Pendi
     place?.leave();
   }
 }
+
+/**
+ * Metrics for whoever reaches the listener: while nobody can be told apart, because the store is sealed or not to be used, they say so.
+ * @see docs/decisions/0241
+ */
+const openly = (service: Service): Pick<Apis, 'take'> => ({
+  take: () => {
+    const failed = (error: unknown): Answer => {
+      service.failed(error);
+      return errorBody(500, ['the numbers can not be had']);
+    };
+    return {
+      ...settled({ status: 200 }),
+      failed,
+      answer: () =>
+        service
+          .printMetrics()
+          .then((body) => ({ status: 200, contentType: METRICS_CONTENT_TYPE, body }), failed),
+    };
+  },
+});
+
+const isForMetrics = ({ method, target }: Exchange): boolean =>
+  method === 'GET' && target.split('?', 1)[0] === METRICS_PATH;
 
 function answerFrom({ head, body }: Job): Answer {
   const sent = head as SentAnswer;

@@ -6,21 +6,25 @@ import type { ListenPlace } from '../../service/listening.ts';
 export type ListenAddress = {
   /** Largest body in bytes. */
   readonly maxRequestBytes: number;
+  /** Whoever reaches it may read the metrics, without a token. */
+  readonly openMetrics?: true;
 } & ListenPlace;
 
 export const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 
 const HOST_AND_PORT = /^(?:\[(?<ipv6>[^\]]+)\]|(?<host>[^:[\]]+)):(?<port>\d{1,5})$/;
 const SIZE_PARAMETER = 'max-request-size';
+const METRICS_PARAMETER = 'unauthenticated-metrics-access';
 
 /**
- * `HOST:PORT`, `[IPV6]:PORT` or `unix:/path.sock`, each with `?max-request-size=BYTES` for a limit of its own.
+ * `HOST:PORT`, `[IPV6]:PORT` or `unix:/path.sock`, each with `?max-request-size=BYTES` for a limit of its own, and
+ * `?unauthenticated-metrics-access=true` (or `&…`) where metrics are read without a token.
  * @throws `invalid` naming what is wrong.
  */
 export function parseListenAddress(text: string, maxRequestBytes: number): ListenAddress {
   const [address = '', query] = text.split('?', 2);
-  const limit = query === undefined ? maxRequestBytes : parseLimit(text, query);
-  if (address.startsWith('unix:')) return { socket: address.slice('unix:'.length), maxRequestBytes: limit };
+  const settings = { maxRequestBytes, ...(query === undefined ? {} : parseSettings(text, query)) };
+  if (address.startsWith('unix:')) return { socket: address.slice('unix:'.length), ...settings };
   const { ipv6, host, port } = HOST_AND_PORT.exec(address)?.groups ?? {};
   const name = ipv6 ?? host;
   if (name === undefined || Number(port) > 65_535 || (ipv6 !== undefined && !isIPv6(ipv6))) {
@@ -29,20 +33,33 @@ export function parseListenAddress(text: string, maxRequestBytes: number): Liste
       hint: 'give HOST:PORT, e.g. 127.0.0.1:8200 or [::1]:8200',
     });
   }
-  return { host: name, port: Number(port), maxRequestBytes: limit };
+  return { host: name, port: Number(port), ...settings };
 }
 
-function parseLimit(text: string, query: string): number {
+type ListenerSettings = Partial<Pick<ListenAddress, 'maxRequestBytes' | 'openMetrics'>>;
+
+function parseSettings(text: string, query: string): ListenerSettings {
   const parameters = [...new URLSearchParams(query)];
-  const [name, value] = parameters[0] ?? [];
-  const bytes = Number(value);
-  if (parameters.length !== 1 || name !== SIZE_PARAMETER || !Number.isSafeInteger(bytes) || bytes < 1) {
+  const given = new Map(parameters);
+  const { [SIZE_PARAMETER]: size, [METRICS_PARAMETER]: metrics, ...others } = Object.fromEntries(given);
+  const bytes = Number(size ?? 1);
+  const areGood =
+    given.size > 0 &&
+    given.size === parameters.length &&
+    Object.keys(others).length === 0 &&
+    Number.isSafeInteger(bytes) &&
+    bytes > 0 &&
+    (metrics === undefined || metrics === 'true' || metrics === 'false');
+  if (!areGood) {
     throw invalid(`cannot listen on ${JSON.stringify(text)}`, {
       field: 'listen',
-      hint: `only ?${SIZE_PARAMETER}=BYTES may follow an address`,
+      hint: `only ?${SIZE_PARAMETER}=BYTES and ?unauthenticated-metrics-access=true may follow an address`,
     });
   }
-  return bytes;
+  return {
+    ...(size === undefined ? {} : { maxRequestBytes: bytes }),
+    ...(metrics === 'true' ? { openMetrics: true } : {}),
+  };
 }
 
 /** How the address is written for people and clients. */

@@ -4,6 +4,12 @@ import { listening } from '../../service/listening.ts';
 import { HttpServer, type HttpServerOptions, secureContext, type TlsCertificate } from './http-server.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
 
+/** As `HttpServerOptions` has it, with where the request came in. */
+type AnswerThere = (
+  exchange: Parameters<HttpServerOptions['answer']>[0],
+  address: ListenAddress,
+) => ReturnType<HttpServerOptions['answer']>;
+
 /** All listeners of one process. */
 export class Listeners {
   readonly #servers: HttpServer[] = [];
@@ -14,7 +20,7 @@ export class Listeners {
   static async open(
     listen: readonly ListenAddress[],
     tls: TlsCertificate | undefined,
-    answer: HttpServerOptions['answer'],
+    answer: AnswerThere,
   ): Promise<Listeners> {
     const listeners = new Listeners();
     try {
@@ -26,15 +32,11 @@ export class Listeners {
     return listeners;
   }
 
-  async #add(
-    address: ListenAddress,
-    tls: TlsCertificate | undefined,
-    answer: HttpServerOptions['answer'],
-  ): Promise<void> {
+  async #add(address: ListenAddress, tls: TlsCertificate | undefined, answer: AnswerThere): Promise<void> {
     const secure = tls !== undefined && 'host' in address;
     const http = new HttpServer({
       maxRequestBytes: address.maxRequestBytes,
-      answer,
+      answer: (exchange) => answer(exchange, address),
       ...(secure ? { tls } : {}),
     });
     await listening(http.server, address);

@@ -15,7 +15,7 @@ export interface ServeOptions {
   /** The store, and what may unlock it; when nothing is offered, the server starts sealed. */
   readonly location: Location;
   readonly credentials: readonly Credential[];
-  /** `HOST:PORT`, `[IPV6]:PORT`; port 0 takes a free one. `?max-request-size=BYTES` sets that listener's own limit. */
+  /** `HOST:PORT`, `[IPV6]:PORT`; port 0 takes a free one. `?max-request-size=BYTES` and `unauthenticated-metrics-access=true` are that listener's own. */
   readonly listen: readonly string[];
   /** A Unix socket to listen on as well, made with mode 0600. */
   readonly socket?: string | undefined;

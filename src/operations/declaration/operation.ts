@@ -48,6 +48,9 @@ export interface SealStatus {
   readonly storeId: string;
 }
 
+/** Of the numbers that a server prints. */
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
 /** What a running server lets operations under `sys/` see and turn. */
 export interface ServerState {
   sealStatus(): Promise<SealStatus>;
@@ -61,8 +64,8 @@ export interface ServerState {
   seal(): Promise<void>;
   /** Empties caches and takes up settings that wait for it. */
   reload(): Promise<void>;
-  /** Numbers in the Prometheus text format. */
-  metrics(): Promise<string>;
+  /** Numbers in the Prometheus text format. @param tokenEnds when the token ends that asks for them, in Unix seconds. */
+  metrics(tokenEnds?: number): Promise<string>;
   /** The OpenAPI document of everything that is served. */
   apiDocument(): object;
 }

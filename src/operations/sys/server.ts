@@ -1,7 +1,7 @@
 /** The operations below `sys`: the server itself here, its seal, mounts, policies and capabilities beside it. */
 
 import { invalid } from '../../ground/errors.ts';
-import { operation } from '../declaration/operation.ts';
+import { METRICS_CONTENT_TYPE, operation } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';
 import { publicRead, serverOf } from './seal.ts';
 
@@ -34,9 +34,12 @@ export const metrics = operation({
   params: {
     format: text({ help: 'Accepted for the sake of clients; the answer is always in Prometheus format.' }),
   },
-  async run({ core }) {
-    const body = await serverOf(core).metrics();
-    return { text: { contentType: 'text/plain; version=0.0.4; charset=utf-8', body } };
+  async run({ core, caller }) {
+    const { tokens } = await core.access();
+    const token = caller.token === undefined ? undefined : await tokens.find(caller.token);
+    const ends = token !== undefined && Number.isFinite(token.untilMs) ? token.untilMs / 1000 : undefined;
+    const body = await serverOf(core).metrics(ends);
+    return { text: { contentType: METRICS_CONTENT_TYPE, body } };
   },
 });
 

@@ -158,7 +158,7 @@ export class Agent implements ServerState {
   }
 
   async metrics(): Promise<string> {
-    return printMetrics([await this.service.snapshot()], this.#open === undefined);
+    return printMetrics([await this.service.snapshot()], { sealed: this.#open === undefined, replaced: 0 });
   }
 
   apiDocument(): object {

@@ -53,6 +53,8 @@ export interface BackendKind {
   identity(location: Located): string;
   /** The same location for a process in another directory; absent where it is the same anyway. */
   lasting?(location: Located): Located;
+  /** The directory of the store; absent where it lies in none. */
+  directory?(location: Located): string;
   /** @throws `invalid` for an impossible location. */
   open(location: Located, options: BackendOptions): Promise<Backend>;
   /**

@@ -55,6 +55,12 @@ export function lasting(location: Location): Location {
   return kindOf(where.text).lasting?.(where) ?? where;
 }
 
+/** The directory that holds a store; undefined for one that lies elsewhere. */
+export function directoryOf(location: Location): string | undefined {
+  const where = located(location);
+  return kindOf(where.text).directory?.(where);
+}
+
 /** The backend of a store. @throws `invalid` for an impossible location. */
 export async function backendAt(location: Location, options: BackendOptions = {}): Promise<Backend> {
   const where = located(location);

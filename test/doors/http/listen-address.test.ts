@@ -10,6 +10,18 @@ describe('an address to listen on', () => {
     ['[::1]:8200', { host: '::1', port: 8200, maxRequestBytes: LIMIT }],
     ['unix:/run/coffer.sock', { socket: '/run/coffer.sock', maxRequestBytes: LIMIT }],
     ['127.0.0.1:1?max-request-size=5', { host: '127.0.0.1', port: 1, maxRequestBytes: 5 }],
+    [
+      '127.0.0.1:1?unauthenticated-metrics-access=true',
+      { host: '127.0.0.1', port: 1, maxRequestBytes: LIMIT, openMetrics: true },
+    ],
+    [
+      '127.0.0.1:1?unauthenticated-metrics-access=false',
+      { host: '127.0.0.1', port: 1, maxRequestBytes: LIMIT },
+    ],
+    [
+      'unix:/s?unauthenticated-metrics-access=true&max-request-size=7',
+      { socket: '/s', maxRequestBytes: 7, openMetrics: true },
+    ],
     ['unix:/s?max-request-size=7', { socket: '/s', maxRequestBytes: 7 }],
   ])('is read from %s', (text, expected) => {
     expect(parseListenAddress(text, LIMIT)).toEqual(expected);
@@ -28,6 +40,9 @@ describe('an address to listen on', () => {
     '127.0.0.1:8200?max-request-size=0',
     '127.0.0.1:8200?max-request-size=1e3x',
     '127.0.0.1:8200?limit=5',
+    '127.0.0.1:8200?',
+    '127.0.0.1:8200?unauthenticated-metrics-access=yes',
+    '127.0.0.1:8200?max-request-size=5&max-request-size=6',
     '127.0.0.1:8200?max-request-size=5&x=1',
   ])('is refused when it is %j', (text) => {
     expect(() => parseListenAddress(text, LIMIT)).toThrow(

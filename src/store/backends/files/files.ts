@@ -8,6 +8,7 @@ export const files: BackendKind = {
   matches: () => true,
   identity: ({ text }) => realPath(resolve(text)),
   lasting: ({ text, defaults }) => ({ text: resolve(text), defaults }),
+  directory: ({ text }) => text,
   async open({ text }, options) {
     const { FilesBackend } = await import('./files-backend.ts');
     return new FilesBackend(text, options);
