@@ -25,6 +25,7 @@ export interface Measured {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const LENGTH = /content-length: *(\d+)/i;
 const STATUS = 'HTTP/1.1 200';
 
@@ -48,13 +49,20 @@ function drive(): void {
   const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true });
   let sentAt = performance.now();
   let received = 0;
+  /** What came of the first answers, until it is known how long one is. */
+  let first = Buffer.alloc(0);
   socket.on('connect', () => socket.write(requests));
   socket.on('error', (error) => {
     throw error;
   });
   socket.on('data', (chunk) => {
-    if (received === 0) checkAnswer(chunk);
+    if (received === 0) checkStatus(chunk);
     received += chunk.length;
+    if (answerLength === 0) {
+      first = Buffer.concat([first, chunk]);
+      answerLength = lengthOfFirst(first);
+      if (answerLength === 0) return;
+    }
     if (received < answerLength * load.depth) return;
     if (received > answerLength * load.depth) throw new Error('the answers differ in length');
     received = 0;
@@ -65,12 +73,19 @@ function drive(): void {
   });
 }
 
-/** The head of the first answer arrives in one piece from the servers under test. */
-function checkAnswer(chunk: Buffer): void {
+/** The status line arrives in one piece from the servers under test. */
+function checkStatus(chunk: Buffer): void {
   if (chunk.toString('latin1', 0, STATUS.length) !== STATUS) throw new Error(`the server answered ${chunk}`);
-  if (answerLength !== 0) return;
-  const end = chunk.indexOf(HEAD_END);
-  answerLength = end + HEAD_END.length + Number(LENGTH.exec(chunk.toString('latin1', 0, end))?.[1] ?? 0);
+}
+
+/** Of the answer that the bytes begin with; 0 while that can't be told. One in chunks ends with an empty one. */
+function lengthOfFirst(bytes: Buffer): number {
+  const end = bytes.indexOf(HEAD_END);
+  if (end === -1) return 0;
+  const length = LENGTH.exec(bytes.toString('latin1', 0, end))?.[1];
+  if (length !== undefined) return end + HEAD_END.length + Number(length);
+  const last = bytes.indexOf(LAST_CHUNK, end);
+  return last === -1 ? 0 : last + LAST_CHUNK.length;
 }
 
 function report(seconds: number): void {

@@ -28,7 +28,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-const fromPairs = (pairs: readonly (readonly [number, number])[]): Measured => ({
+/** How long a program takes whose peer is not there. */
+export function timeAlone(program: Program, turns: number): number {
+  timeProgram(program);
+  return median(Array.from({ length: turns }, () => timeProgram(program)));
+}
+
+export const fromPairs = (pairs: readonly (readonly [number, number])[]): Measured => ({
   ours: median(pairs.map(([ours]) => ours)),
   floor: median(pairs.map(([, floor]) => floor)),
   ratio: median(pairs.map(([ours, floor]) => ours / floor)),

@@ -13,6 +13,7 @@ const suites: Readonly<Record<string, () => Promise<{ run(): Promise<readonly Ro
   http: () => import('./http.ts'),
   tokens: () => import('./tokens.ts'),
   postgres: () => import('./postgres.ts'),
+  peers: () => import('./against-peers.ts'),
 };
 
 const chosen = process.argv.slice(2);
@@ -24,8 +25,15 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+/** What was not measured has no number. */
 const milliseconds = (value: number): string =>
-  value >= 10 ? value.toFixed(1) : value >= 0.1 ? value.toFixed(3) : value.toFixed(5);
+  Number.isNaN(value)
+    ? '-'
+    : value >= 10
+      ? value.toFixed(1)
+      : value >= 0.1
+        ? value.toFixed(3)
+        : value.toFixed(5);
 
 const HEAD = ['operation', 'ours ms', 'floor ms', 'ratio', 'limit', 'floor', 'peer ms', 'ratio', 'peer'];
 const WIDTHS = [44, 10, 10, 7, 7, 22, 10, 7, 0];
@@ -37,12 +45,13 @@ const line = (cells: readonly string[]): string =>
     .trimEnd();
 
 const isOver = (ratio: number, limit = Number.POSITIVE_INFINITY): boolean => ratio > limit;
-const shownLimit = (ratio: number, limit: number): string => `${isOver(ratio, limit) ? '! ' : ''}${limit}`;
+const shownLimit = (ratio: number, limit: number): string =>
+  Number.isFinite(limit) ? `${isOver(ratio, limit) ? '! ' : ''}${limit}` : '-';
 const cellsOf = ({ operation, ours, floor, ratio, limit, floorName, peer }: Row): string[] => [
   operation,
   milliseconds(ours),
   milliseconds(floor),
-  ratio.toFixed(2),
+  Number.isNaN(ratio) ? '-' : ratio.toFixed(2),
   shownLimit(ratio, limit),
   floorName,
   ...(peer === undefined

@@ -1,0 +1,285 @@
+/**
+ * Every served operation against OpenBao's server, in time and in processor time for each request. Both speak plain HTTP on loopback,
+ * check a token and its policy, write an audit file, and use as many cores as there are.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { processorMs } from './http.ts';
+import type { Load, Measured } from './load.ts';
+import { fromPairs, median, type Row } from './measure.ts';
+import { peerProgram, without } from './peer-programs.ts';
+import { must, type PeerServer, startBao, startOurs } from './peer-server.ts';
+
+const isQuick = process.env['COFFER_BENCH_QUICK'] !== undefined;
+const PAIRS = isQuick ? 1 : 5;
+const MEASURE_MS = isQuick ? 300 : 800;
+const WARM_UP_MS = isQuick ? 300 : 2_000;
+const CONNECTIONS = 8;
+/** Changes that are made in a turn, so many at a time. */
+const CHANGES = isQuick ? 16 : 64;
+const MEMORY_MS = isQuick ? 1_000 : 15_000;
+const NO_SLOWER = 1;
+const PEER = 'OpenBao';
+
+const PLAINTEXT = Buffer.alloc(64, 7).toString('base64');
+const BATCH = 100;
+const SIGNING = ['ed25519', 'ecdsa-p256', 'rsa-2048', 'rsa-4096'];
+
+/** A request that is sent over and over: what has to be there first is made by `prepare`. */
+interface Case {
+  readonly operation: string;
+  readonly path: string;
+  readonly body: (server: PeerServer) => Promise<object>;
+}
+
+interface Answer {
+  readonly data: {
+    readonly ciphertext: string;
+    readonly signature: string;
+    readonly batch_results: object[];
+  };
+}
+
+const made = async (server: PeerServer, path: string, body: object): Promise<Answer['data']> =>
+  ((await must(server.port, 'POST', `transit/${path}`, body, server.token)) as Answer).data;
+
+const items = Array.from({ length: BATCH }, () => ({ plaintext: PLAINTEXT }));
+/** Of both forms of an ECDSA signature this one always has the same length, as the load generator wants it. */
+const SIGNED = { input: PLAINTEXT, marshaling_algorithm: 'jws' };
+
+const CASES: readonly Case[] = [
+  { operation: 'encrypt, 64 bytes', path: 'encrypt/data', body: async () => ({ plaintext: PLAINTEXT }) },
+  {
+    operation: 'decrypt, 64 bytes',
+    path: 'decrypt/data',
+    body: async (server) => ({
+      ciphertext: (await made(server, 'encrypt/data', { plaintext: PLAINTEXT })).ciphertext,
+    }),
+  },
+  { operation: 'hmac, 64 bytes', path: 'hmac/data', body: async () => ({ input: PLAINTEXT }) },
+  {
+    operation: `encrypt, batch of ${BATCH}`,
+    path: 'encrypt/data',
+    body: async () => ({ batch_input: items }),
+  },
+  {
+    operation: `decrypt, batch of ${BATCH}`,
+    path: 'decrypt/data',
+    body: async (server) => ({
+      batch_input: (await made(server, 'encrypt/data', { batch_input: items })).batch_results,
+    }),
+  },
+  ...SIGNING.flatMap((type): Case[] => [
+    { operation: `sign, ${type}`, path: `sign/${type}`, body: async () => SIGNED },
+    {
+      operation: `verify, ${type}`,
+      path: `verify/${type}`,
+      body: async (server) => ({
+        ...SIGNED,
+        signature: (await made(server, `sign/${type}`, SIGNED)).signature,
+      }),
+    },
+  ]),
+];
+
+export async function servedRows(): Promise<readonly Row[]> {
+  if (!existsSync(fileURLToPath(new URL('../dist/coffer.cjs', import.meta.url)))) {
+    throw new Error('dist/coffer.cjs is missing: run "npm run build" first');
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-bench-'));
+  const program = peerProgram('bao');
+  const ours = await startOurs(directory, availableParallelism());
+  try {
+    const bao = program === undefined ? undefined : await startBao(program, directory);
+    try {
+      for (const server of bao === undefined ? [ours] : [ours, bao]) await makeKeys(server);
+      const rows: Row[] = [];
+      for (const each of CASES) rows.push(...(await compared(each, ours, bao)));
+      rows.push(...(await changes(ours, bao)), ...(await memory(directory, ours, bao)));
+      return rows;
+    } finally {
+      await bao?.stop();
+    }
+  } finally {
+    await ours.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function makeKeys(server: PeerServer): Promise<void> {
+  await must(server.port, 'POST', 'transit/keys/data', {}, server.token);
+  for (const type of SIGNING) await must(server.port, 'POST', `transit/keys/${type}`, { type }, server.token);
+}
+
+/** One turn: time and processor time for each request. */
+interface Turn {
+  readonly ms: number;
+  readonly processorMs: number;
+}
+
+async function compared(
+  { operation, path, body }: Case,
+  ours: PeerServer,
+  bao: PeerServer | undefined,
+): Promise<readonly Row[]> {
+  const load = async (server: PeerServer): Promise<Omit<Load, 'measureMs' | 'warmUpMs'>> => ({
+    port: server.port,
+    request: requestOf(server, path, await body(server)),
+    connections: CONNECTIONS,
+    depth: 1,
+  });
+  const ourLoad = await load(ours);
+  const theirLoad = bao && (await load(bao));
+  await driven({ ...ourLoad, warmUpMs: 0, measureMs: WARM_UP_MS });
+  if (theirLoad !== undefined) await driven({ ...theirLoad, warmUpMs: 0, measureMs: WARM_UP_MS });
+  const pairs: [Turn, Turn | undefined][] = [];
+  for (let pair = 0; pair < PAIRS; pair += 1) {
+    pairs.push([await turn(ours, ourLoad), bao && theirLoad && (await turn(bao, theirLoad))]);
+  }
+  return rowsOf(operation, pairs);
+}
+
+async function turn(server: PeerServer, load: Omit<Load, 'measureMs' | 'warmUpMs'>): Promise<Turn> {
+  const before = processorOf(server);
+  const { requests, seconds } = await driven({ ...load, warmUpMs: 0, measureMs: MEASURE_MS });
+  return { ms: (seconds * 1000) / requests, processorMs: (processorOf(server) - before) / requests };
+}
+
+function rowsOf(operation: string, pairs: readonly (readonly [Turn, Turn | undefined])[]): readonly Row[] {
+  const of = (name: string, member: (turn: Turn) => number): Row => {
+    const whole = pairs.flatMap(([ours, theirs]) =>
+      theirs === undefined ? [] : [[member(ours), member(theirs)] as const],
+    );
+    if (whole.length === 0) return without(name, median(pairs.map(([ours]) => member(ours))), 'bao');
+    return { operation: name, floorName: PEER, limit: NO_SLOWER, ...fromPairs(whole) };
+  };
+  return [
+    of(`served ${operation}`, ({ ms }) => ms),
+    of('  processor time of it', ({ processorMs: ms }) => ms),
+  ];
+}
+
+/** Durable changes: each of a key of its own, or of the same key once more. */
+async function changes(ours: PeerServer, bao: PeerServer | undefined): Promise<readonly Row[]> {
+  let number = 0;
+  const create = (server: PeerServer, type: string) => {
+    number += 1;
+    return must(server.port, 'POST', `transit/keys/made-${number}`, { type }, server.token);
+  };
+  const rotate: Change = (server, index) => {
+    const path = `transit/keys/turning-${index % CONNECTIONS}`;
+    return must(server.port, 'POST', `${path}/rotate`, {}, server.token);
+  };
+  for (const server of bao === undefined ? [ours] : [ours, bao]) {
+    for (let index = 0; index < CONNECTIONS; index += 1) {
+      await must(server.port, 'POST', `transit/keys/turning-${index}`, {}, server.token);
+    }
+  }
+  const createOne: Change = (server) => create(server, 'aes256-gcm96');
+  const cases: readonly (readonly [operation: string, change: Change, callers: number])[] = [
+    ['key create', createOne, CONNECTIONS],
+    ['key create, ed25519', (server) => create(server, 'ed25519'), CONNECTIONS],
+    ['key rotate', rotate, CONNECTIONS],
+    ['key create, one caller', createOne, 1],
+    ['key rotate, one caller', rotate, 1],
+  ];
+  const rows: Row[] = [];
+  for (const [operation, change, callers] of cases) {
+    const pairs: [Turn, Turn | undefined][] = [];
+    await changed(ours, change, callers);
+    if (bao !== undefined) await changed(bao, change, callers);
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      pairs.push([await changed(ours, change, callers), bao && (await changed(bao, change, callers))]);
+    }
+    rows.push(...rowsOf(operation, pairs));
+  }
+  return rows;
+}
+
+/** A change of a server's store; `index` counts within a turn. */
+type Change = (server: PeerServer, index: number) => Promise<unknown>;
+
+async function changed(server: PeerServer, change: Change, callers: number): Promise<Turn> {
+  const before = processorOf(server);
+  const started = performance.now();
+  await Promise.all(
+    Array.from({ length: callers }, async (_, lane) => {
+      for (let index = lane; index < CHANGES; index += callers) await change(server, index);
+    }),
+  );
+  return {
+    ms: (performance.now() - started) / CHANGES,
+    processorMs: (processorOf(server) - before) / CHANGES,
+  };
+}
+
+/** After encryption at full speed, in MiB. */
+async function memory(
+  directory: string,
+  ours: PeerServer,
+  bao: PeerServer | undefined,
+): Promise<readonly Row[]> {
+  const after = async (server: PeerServer): Promise<number> => {
+    const request = requestOf(server, 'encrypt/data', { plaintext: PLAINTEXT });
+    await driven({
+      port: server.port,
+      request,
+      connections: 32,
+      depth: 1,
+      warmUpMs: 0,
+      measureMs: MEMORY_MS,
+    });
+    return takenMiB(server);
+  };
+  const theirs = bao && (await after(bao));
+  const row = (operation: string, mib: number): Row =>
+    theirs === undefined
+      ? without(operation, mib, 'bao')
+      : { operation, floorName: PEER, limit: NO_SLOWER, ...fromPairs([[mib, theirs]]) };
+  const all = row(`MiB after load, ${availableParallelism()} workers`, await after(ours));
+  const alone = mkdtempSync(join(directory, 'alone-'));
+  const one = await startOurs(alone, 1);
+  try {
+    await must(one.port, 'POST', 'transit/keys/data', {}, one.token);
+    return [all, row('MiB after load, one process', await after(one))];
+  } finally {
+    await one.stop();
+  }
+}
+
+const processorOf = (server: PeerServer): number =>
+  server.pids().reduce((sum, pid) => sum + processorMs(pid), 0);
+
+/** What each process has for itself, and once what all of them have mapped from the same files. */
+function takenMiB(server: PeerServer): number {
+  const parts = server.pids().map((pid) => {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const mib = (name: string): number =>
+      Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+    return { own: mib('RssAnon') + mib('RssShmem'), files: mib('RssFile') };
+  });
+  return parts.reduce((sum, { own }) => sum + own, 0) + Math.max(...parts.map(({ files }) => files));
+}
+
+async function driven(load: Load): Promise<Measured> {
+  const program = fileURLToPath(new URL('load.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(load)]);
+  return JSON.parse(stdout) as Measured;
+}
+
+function requestOf(server: PeerServer, path: string, body: object): string {
+  const text = JSON.stringify(body);
+  return [
+    `POST /v1/transit/${path} HTTP/1.1`,
+    'Host: bench',
+    `X-Vault-Token: ${server.token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    '',
+    text,
+  ].join('\r\n');
+}
