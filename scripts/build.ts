@@ -1,6 +1,7 @@
 /**
  * Builds what is shipped: `dist/coffer.cjs` with its parts, the command, and the licenses of what others made of it; `dist/library.js` for
- * `import … from 'coffer'`, with its declarations in `dist/types`.
+ * `import … from 'coffer'`, with its declarations in `dist/types`. Neither wants any package beside it.
+ * @see docs/decisions/0227
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +32,7 @@ const common: BuildOptions = {
 };
 
 rmSync(`${root}dist/types`, { recursive: true, force: true });
-const [{ inputs }] = await Promise.all([
+const [command, library] = await Promise.all([
   bundle(common, 'src/main.ts', `${root}dist`),
   build({
     ...common,
@@ -40,8 +41,13 @@ const [{ inputs }] = await Promise.all([
     format: 'esm',
     // Programs meet its lines in stack traces, and Node prints the whole line in which an uncaught error arose.
     minify: false,
-    packages: 'external',
+    // For packages that are CommonJS; a module has none.
+    banner: {
+      js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
+    },
+    metafile: true,
   }),
 ]);
+const inputs = [...command.inputs, ...Object.keys(library.metafile.inputs)];
 writeFileSync(`${root}dist/${LICENSES}`, licensesOfBundle(root, inputs));
 execFileSync(`${root}node_modules/.bin/tsc`, ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' });

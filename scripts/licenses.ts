@@ -19,13 +19,16 @@ const RULE = '='.repeat(80);
  * @throws for a package without a license, or with one that asks for more than its text.
  */
 export function licensesOfBundle(root: string, inputs: readonly string[]): string {
-  const packages = new Set(inputs.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []));
-  const sections = [...packages].sort().map((path) => sectionOf(join(root, path)));
+  const sections = packagesIn(inputs).map((path) => sectionOf(join(root, path)));
   return [
     'Coffer contains works of others, each under the license that follows its name.\n',
     ...sections,
   ].join('\n');
 }
+
+/** The folders of the packages that some files of a bundle are from, by their paths from where those begin. */
+export const packagesIn = (inputs: readonly string[]): readonly string[] =>
+  [...new Set(inputs.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []))].sort();
 
 function sectionOf(directory: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { executables } from './release/executables.ts';
+import { npmPackage } from './release/npm.ts';
 import type { Part, Release } from './release/release.ts';
 import { sums } from './release/sums.ts';
 
@@ -19,6 +20,7 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const PARTS: Readonly<Record<string, Part>> = {
   executables,
   sums,
+  npm: npmPackage,
 };
 
 const epoch = (): number => {

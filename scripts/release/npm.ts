@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { gzip, type Member, type Members, membersOf, tar } from './archive.ts';
+import type { Part, Release } from './release.ts';
+
+interface Manifest {
+  readonly files: readonly string[];
+  readonly [member: string]: unknown;
+}
+
+/** npm puts them into each package, whatever `files` says. */
+const ALWAYS = ['README.md', 'LICENSE', 'CHANGELOG.md'] as const;
+const IMPORTED = /(?:\bfrom |\bimport\()\s*["'](\.[^"']+)["']/g;
+
+/**
+ * The package as npm would pack it, `coffer-VERSION.tgz`, but for what only a checkout needs: scripts, and packages that are in the
+ * bundles already. Who installs it runs nothing of ours and fetches nothing else.
+ * @see docs/decisions/0227
+ */
+export const npmPackage: Part = async (release) => {
+  execFileSync(process.execPath, [join(release.root, 'scripts/build.ts')], { stdio: 'inherit' });
+  const manifest = JSON.parse(readFileSync(join(release.root, 'package.json'), 'utf8')) as Manifest;
+  const members = {
+    ...Object.assign({}, ...[...ALWAYS, ...manifest.files].map((path) => shipped(release, path))),
+    ...declarations(join(release.root, 'dist/types'), 'library.d.ts', 'package/dist/types/'),
+    'package/package.json': { content: Buffer.from(`${JSON.stringify(published(manifest), null, 2)}\n`) },
+  };
+  writeFileSync(join(release.directory, npmName(release)), gzip(await tar(members, release.epoch)));
+};
+
+export const npmName = ({ version }: Pick<Release, 'version'>): string => `coffer-${version}.tgz`;
+
+function published(manifest: Manifest): object {
+  const { scripts, dependencies, devDependencies, ...rest } = manifest;
+  return rest;
+}
+
+function shipped({ root }: Release, path: string): Members {
+  const place = join(root, path);
+  if (!existsSync(place)) throw new Error(`${path} is missing`);
+  if (path === 'dist/types') return {};
+  const below = membersOf(place, `package/${path}/`);
+  if (Object.keys(below).length > 0) return below;
+  return { [`package/${path}`]: { content: readFileSync(place) } };
+}
+
+/** Those that others lead to; the compiler writes one for each source. They name each other as what Node finds would be called. */
+function declarations(directory: string, entry: string, under: string): Members {
+  const found: Record<string, Member> = {};
+  const add = (file: string): void => {
+    const name = `${under}${relative(directory, file)}`;
+    if (name in found) return;
+    const text = readFileSync(file, 'utf8');
+    found[name] = {
+      content: Buffer.from(text.replace(IMPORTED, (all) => all.replace(/\.ts(["'])$/, '.js$1'))),
+    };
+    for (const [, specifier = ''] of text.matchAll(IMPORTED)) {
+      add(resolve(dirname(file), specifier.replace(/\.ts$/, '.d.ts')));
+    }
+  };
+  add(join(directory, entry));
+  return found;
+}
