@@ -57,7 +57,7 @@ function headerOf(name: string, member: Member, epoch: number): Header {
 }
 
 /** Node writes neither a time nor a name into it. */
-export const gzip = (bytes: Buffer): Buffer => gzipSync(bytes, { level: 9 });
+export const gzip = (bytes: Buffer): Buffer => gzipSync(bytes);
 
 /**
  * What lies below a directory, without the directories themselves.

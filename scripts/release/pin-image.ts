@@ -1,0 +1,34 @@
+/**
+ * Writes down which packages of the distribution go into the image: those that it offers today. To be run, and committed, when a release
+ * says that the pinned ones are there no more, and whenever they were repaired.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Distribution, fieldOf, PINS_FILE, type Pins, type Processor, sha256 } from './debian.ts';
+
+/** What Node is linked with, and what has the license of the last two. */
+const NEEDED = ['libc6', 'libstdc++6', 'libgcc-s1', 'gcc-12-base'] as const;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), 'coffer-pins-'));
+const release = readFileSync('/etc/os-release', 'utf8');
+const member = (name: string): string => new RegExp(`^${name}="?([^"\n]*)`, 'm').exec(release)?.[1] ?? '';
+
+const offered = (processor: Processor) =>
+  new Distribution(processor, scratch).download(NEEDED).map((file) => ({
+    name: fieldOf(file, 'Package'),
+    version: fieldOf(file, 'Version'),
+    sha256: sha256(readFileSync(file)),
+  }));
+
+try {
+  const pins: Pins = {
+    distribution: { id: member('ID'), version: member('VERSION_ID') },
+    packages: { amd64: offered('amd64'), arm64: offered('arm64') },
+  };
+  writeFileSync(join(root, PINS_FILE), `${JSON.stringify(pins, null, 2)}\n`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
