@@ -1,5 +1,5 @@
 /** Archives that are the same bytes each time: members in order, one time, owners by number. */
-import { globSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -64,7 +64,7 @@ export const gzip = (bytes: Buffer): Buffer => gzipSync(bytes);
  * @param under what the paths begin with in the archive, with a slash at its end
  */
 export function membersOf(directory: string, under = ''): Members {
-  const paths = globSync('**/*', { cwd: directory }).sort();
+  const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
   return Object.fromEntries(
     paths.flatMap((path): (readonly [string, Member])[] => {
       const file = join(directory, path);

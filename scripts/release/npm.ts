@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { gzip, type Member, type Members, membersOf, tar } from './archive.ts';
 import type { Part, Release } from './release.ts';
@@ -38,10 +38,8 @@ function published(manifest: Manifest): object {
 
 function shipped({ root }: Release, path: string): Members {
   const place = join(root, path);
-  if (!existsSync(place)) throw new Error(`${path} is missing`);
   if (path === 'dist/types') return {};
-  const below = membersOf(place, `package/${path}/`);
-  if (Object.keys(below).length > 0) return below;
+  if (statSync(place).isDirectory()) return membersOf(place, `package/${path}/`);
   return { [`package/${path}`]: { content: readFileSync(place) } };
 }
 
