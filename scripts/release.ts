@@ -10,9 +10,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { executables } from './release/executables.ts';
+import { gitHubAction } from './release/action.ts';
+import { installScript } from './release/install-script.ts';
 import { npmPackage } from './release/npm.ts';
+import { ociImage } from './release/oci.ts';
+import { homebrewFormula, scoopManifest } from './release/package-managers.ts';
 import type { Part, Release } from './release/release.ts';
 import { sums } from './release/sums.ts';
+import { billOfMaterials } from './release/sbom.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
@@ -21,6 +26,12 @@ const PARTS: Readonly<Record<string, Part>> = {
   executables,
   sums,
   npm: npmPackage,
+  oci: ociImage,
+  sbom: billOfMaterials,
+  homebrew: homebrewFormula,
+  scoop: scoopManifest,
+  action: gitHubAction,
+  install: installScript,
 };
 
 const epoch = (): number => {

@@ -51,7 +51,8 @@ export function partsOfNode(versions: Readonly<Record<string, string | undefined
     // A name without a version is of something that this build was made without.
     if (NO_WORKS.includes(key) || version === undefined || version === '') return [];
     const work = WORKS[key];
-    if (work === undefined) throw new Error(`Node has a part ${key} that scripts/release/node-parts.ts does not know`);
+    if (work === undefined)
+      throw new Error(`Node has a part ${key} that scripts/release/node-parts.ts does not know`);
     return [{ ...work, version }];
   });
 }
