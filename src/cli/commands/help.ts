@@ -4,6 +4,8 @@ import { type Command, type Group, isGroup, nodeAt } from '../command.ts';
 import { DONE, exitCodeMeanings } from '../exit-codes.ts';
 import { parseWithCommander } from '../parse/program.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
+import { formats } from '../topics/formats.ts';
+import { topicText } from '../topics/topic.ts';
 
 /** `coffer help`, on the commands of a tree. */
 export function helpOn(tree: Group): Command {
@@ -28,7 +30,7 @@ export function helpOn(tree: Group): Command {
     async run({ streams }, { arguments: words }) {
       const topic = topics.get(words.join(' '));
       if (topic !== undefined) {
-        streams.out.write(topic());
+        streams.out.write(topic(streams.out.columns));
         return DONE;
       }
       // Where the words lead nowhere, commander knows what was probably meant.
@@ -65,28 +67,36 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['NO_COLOR', 'when set, no colour (--no-color)'],
 ];
 
-/** Texts for `coffer help TOPIC`. */
-export const topics: ReadonlyMap<string, () => string> = new Map([
+/** Texts for `coffer help TOPIC`, for a terminal of so many columns. */
+export const topics: ReadonlyMap<string, (columns: number) => string> = new Map([
   ['environment', environmentTopic],
   ['exit-codes', exitCodesTopic],
+  ...formats.map((topic) => [topic.name, (columns: number) => topicText(topic, columns)] as const),
 ]);
 
+/** Variables that belong together, under the line that says what they have in common. */
+export interface VariableGroup {
+  readonly title: string;
+  readonly variables: readonly (readonly [name: string, meaning: string])[];
+}
+
+/** Every variable that the command reads. */
+export const variableGroups = (): readonly VariableGroup[] => [
+  {
+    title:
+      'What unlocks the store; without any of these, its agent ("coffer unlock"), else a prompt on the terminal:',
+    variables: unlockSources.map(({ variable, meaning }) => [variable, meaning]),
+  },
+  { title: 'Settings; an option on the command line wins:', variables: VARIABLES },
+  ...backendEnvironments().map(({ title, variables }) => ({ title: `For a store in ${title}:`, variables })),
+];
+
+/** What holds for all of them. */
+export const EMPTY_VARIABLES = 'An empty variable counts as one that is not set.';
+
 function environmentTopic(): string {
-  return [
-    'What unlocks the store; without any of these, its agent ("coffer unlock"), else a prompt on the terminal:',
-    ...columns(unlockSources.map(({ variable, meaning }) => [variable, meaning])),
-    '',
-    'Settings; an option on the command line wins:',
-    ...columns(VARIABLES),
-    '',
-    ...backendEnvironments().flatMap(({ title, variables }) => [
-      `For a store in ${title}:`,
-      ...columns(variables),
-      '',
-    ]),
-    'An empty variable counts as one that is not set.',
-    '',
-  ].join('\n');
+  const groups = variableGroups().flatMap(({ title, variables }) => [title, ...columns(variables), '']);
+  return [...groups, EMPTY_VARIABLES, ''].join('\n');
 }
 
 function exitCodesTopic(): string {

@@ -1,10 +1,13 @@
-import { type ArgumentSpec, type Group, isGroup, type OptionSpec } from '../command.ts';
+import { type ArgumentSpec, type CommandSpec, type Group, isGroup, type OptionSpec } from '../command.ts';
 import { everywhereBeside, everywhereOptions } from '../parse/everywhere.ts';
 
 /** One place of the command tree, with all that can be typed there. */
 export interface Place {
   /** Words after `coffer`, with spaces between; empty for the root. */
   readonly path: string;
+  readonly summary: string;
+  /** Undefined for a group. */
+  readonly command?: CommandSpec;
   readonly children: readonly { readonly word: string; readonly summary: string }[];
   readonly arguments: readonly ArgumentSpec[];
   readonly options: readonly OptionSpec[];
@@ -26,6 +29,7 @@ export async function placesOf(tree: Group, path: readonly string[] = []): Promi
   const visible = Object.entries(tree.children).filter(([, node]) => isGroup(node) || node.hidden !== true);
   const here: Place = {
     path: path.join(' '),
+    summary: tree.summary,
     children: visible.map(([word, { summary }]) => ({ word, summary })),
     arguments: [],
     options: [...everywhereOptions, HELP],
@@ -40,6 +44,8 @@ export async function placesOf(tree: Group, path: readonly string[] = []): Promi
     const command = await node.load();
     below.push({
       path: inner.join(' '),
+      summary: node.summary,
+      command,
       children: [],
       arguments: command.arguments,
       options: [...command.options, ...everywhereBeside(command.options), HELP],

@@ -3,7 +3,6 @@ import { invalid } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
 import {
   type ArgumentSpec,
-  type Command,
   type CommandSpec,
   type Group,
   type Invocation,
@@ -15,7 +14,9 @@ import {
 import type { OptionValue } from '../given.ts';
 import { EVERYWHERE_HEADING, helpPage } from '../terminal/help-page.ts';
 import type { Streams } from '../terminal/streams.ts';
+import { formats } from '../topics/formats.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
+import { rootExamples, withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
 import { suggestionFor } from './suggestion.ts';
 
@@ -124,7 +125,7 @@ class Building {
       .helpOption('-h, --help', 'Show help.')
       .version(`coffer ${version}`, '-V, --version', 'Show the version.');
     this.#fillGroup(program, tree, []);
-    program.addHelpText('after', ROOT_EPILOGUE);
+    program.addHelpText('after', examplesText({ examples: rootExamples }) + MORE);
     return program;
   }
 
@@ -212,32 +213,13 @@ function argumentOf(spec: ArgumentSpec): Argument {
   return new Argument(spec.required ? `<${name}>` : `[${name}]`, withNotes(spec.help, spec));
 }
 
-function withNotes(
-  help: string,
-  spec: { readonly choices?: readonly string[]; readonly fallback?: string },
-): string {
-  const said = spec.choices?.every((choice) => help.includes(choice)) ?? true;
-  const choices = said ? [] : [`One of: ${spec.choices?.join(', ')}.`];
-  const fallback = spec.fallback === undefined ? [] : [`Default: ${spec.fallback}.`];
-  return [help, ...choices, ...fallback].join(' ');
-}
-
-function examplesText({ examples }: Command): string {
+function examplesText({ examples }: Pick<CommandSpec, 'examples'>): string {
   if (examples.length === 0) return '';
-  const lines = examples.map(([command, comment]) => `  # ${comment}\n  ${command}`);
+  const lines = examples.map(([command, comment]) => `  # ${comment}\n  ${command.replaceAll('\n', '\n  ')}`);
   return `\nExamples:\n${lines.join('\n\n')}\n`;
 }
 
-const ROOT_EPILOGUE = `
-Examples:
-  # Make a store, sealed with a fresh master key
-  export COFFER_MASTER_KEY=$(coffer keygen)
-  coffer init
-
-  # Make a key, encrypt with it, decrypt
-  coffer transit keys create orders
-  echo 'credit card 4242' | coffer transit encrypt orders > card
-  coffer transit decrypt orders --in card
-
-More: coffer COMMAND --help, coffer help environment, coffer help exit-codes
+const MORE = `
+More: coffer COMMAND --help, coffer help environment, coffer help exit-codes,
+  ${formats.map(({ name }) => name).join(', ')}
 `;

@@ -1,0 +1,190 @@
+/**
+ * The pages of the manual: `coffer.1`, one for each command and group, `age-plugin-coffer.1`, and section 5 for the formats. They come from the
+ * declarations that `--help` and the completions come from.
+ * @see docs/decisions/0224
+ */
+import type { ArgumentSpec, OptionSpec } from '../../src/cli/command.ts';
+import { command as agePlugin } from '../../src/cli/commands/age-plugin.ts';
+import { EMPTY_VARIABLES, variableGroups } from '../../src/cli/commands/help.ts';
+import { type Place, placesOf } from '../../src/cli/completions/model.ts';
+import { exitCodeMeanings } from '../../src/cli/exit-codes.ts';
+import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
+import { rootExamples, withNotes } from '../../src/cli/parse/notes.ts';
+import { formats } from '../../src/cli/topics/formats.ts';
+import type { Block, Topic } from '../../src/cli/topics/topic.ts';
+import { commandTree } from '../../src/cli/tree.ts';
+import {
+  bold,
+  fileOf,
+  heading,
+  italic,
+  item,
+  page,
+  paragraph,
+  type Reference,
+  referred,
+  seeAlso,
+  shown,
+  subheading,
+} from './roff.ts';
+
+/** Of which Coffer the manual is, and the time in seconds since 1970 that its pages say. */
+export interface Edition {
+  readonly version: string;
+  readonly epoch: number;
+}
+
+const ROOT: Reference = { name: 'coffer', section: 1 };
+const AGE_PLUGIN: Reference = { name: 'age-plugin-coffer', section: 1 };
+const isShared = new Set(everywhereOptions.map(({ flag }) => flag));
+const VERSION: OptionSpec = { flag: 'version', short: 'V', takes: 'nothing', help: 'Show the version.' };
+
+const pageOf = (path: string): Reference => ({
+  name: ['coffer', ...path.split(' ')].filter((word) => word !== '').join('-'),
+  section: 1,
+});
+const formatPage = ({ page: name }: Topic): Reference => ({ name, section: 5 });
+const within = (path: string, word: string): string => (path === '' ? word : `${path} ${word}`);
+const isAt = (path: string, command: string): boolean => path === command || path.startsWith(`${command} `);
+
+/** Every page by the name of its file. */
+export async function manualPages(edition: Edition): Promise<ReadonlyMap<string, string>> {
+  const places = await placesOf(commandTree);
+  const pages = new Map<string, string>();
+  const add = (reference: Reference, summary: string, body: readonly string[]): void => {
+    pages.set(fileOf(reference), page(reference, edition, summary, body));
+  };
+  for (const place of places) add(pageOf(place.path), place.summary.replace(/\.$/, ''), bodyOf(place));
+  add(AGE_PLUGIN, 'let age use keys of a coffer store', agePluginBody());
+  for (const topic of formats) add(formatPage(topic), topic.summary, topicBody(topic));
+  return pages;
+}
+
+function bodyOf(place: Place): string[] {
+  const { path, command, children } = place;
+  return [
+    heading('Synopsis'),
+    synopsis(place),
+    heading('Description'),
+    ...paragraph(place.summary.replace(/\.?$/, '.')),
+    ...(command?.details === undefined ? [] : paragraph(command.details)),
+    ...(children.length === 0 ? [] : [heading('Commands')]),
+    ...children.flatMap(({ word, summary }) => item(referred(pageOf(within(path, word))), `${summary}.`)),
+    ...(place.arguments.length === 0 ? [] : [heading('Arguments')]),
+    ...place.arguments.flatMap((argument) =>
+      item(italic(argument.metavar), withNotes(argument.help, argument)),
+    ),
+    ...optionsOf(place),
+    ...exitStatus(place),
+    ...(path === '' ? environment() : []),
+    ...examples(path === '' ? rootExamples : (command?.examples ?? [])),
+    ...related(place),
+  ];
+}
+
+function synopsis({ path, children, arguments: specs }: Place): string {
+  const words = bold(['coffer', path].join(' ').trim());
+  const given = children.length > 0 ? [italic('COMMAND')] : specs.map(argumentTerm);
+  return [words, `[${italic('options')}]`, ...given].join(' ');
+}
+
+function argumentTerm({ metavar, many, required }: ArgumentSpec): string {
+  const name = `${italic(metavar)}${many ? '...' : ''}`;
+  return required ? name : `[${name}]`;
+}
+
+function optionsOf({ path, options, command }: Place): string[] {
+  if (path === '') return [heading('Options'), ...[...options, VERSION].flatMap(optionItem)];
+  const own = options.filter(
+    ({ flag }) => !isShared.has(flag) || command?.options.some((option) => option.flag === flag) === true,
+  );
+  return [
+    heading('Options'),
+    ...own.flatMap(optionItem),
+    ...paragraph('Options of every command, which may stand before or behind its name, are in coffer(1):'),
+    everywhereOptions
+      .filter(({ flag }) => !own.some((option) => option.flag === flag))
+      .map(({ flag }) => bold(`--${flag}`))
+      .join('\n'),
+  ];
+}
+
+function optionItem(option: OptionSpec): string[] {
+  const { flag, short, takes } = option;
+  const names = [...(short === undefined ? [] : [bold(`-${short}`)]), bold(`--${flag}`)].join(', ');
+  const metavar = italic(option.metavar ?? flag.toUpperCase());
+  const value = {
+    nothing: '',
+    value: ` ${metavar}`,
+    each: ` ${metavar}`,
+    values: ` ${metavar}...`,
+    maybe: ` [${metavar}]`,
+  };
+  const again = takes === 'each' ? ' May be given several times.' : '';
+  return item(`${names}${value[takes]}`, `${withNotes(option.help, option)}${again}`);
+}
+
+function exitStatus({ path, command }: Place): string[] {
+  if (path === '') {
+    const codes = exitCodeMeanings.flatMap(([code, meaning]) => item(bold(String(code)), `${meaning}.`));
+    return [heading('Exit status'), ...codes];
+  }
+  if (command === undefined) return [];
+  const answer = command.isVerdict ? 'It is the answer: 0 says yes. ' : '';
+  return [heading('Exit status'), ...paragraph(`${answer}What each code means is in coffer(1).`)];
+}
+
+function environment(): string[] {
+  const groups = variableGroups().flatMap(({ title, variables }) => [
+    ...paragraph(title),
+    ...variables.flatMap(([names, meaning]) => item(bold(names), `${meaning}.`)),
+  ]);
+  return [heading('Environment'), ...groups, ...paragraph(EMPTY_VARIABLES)];
+}
+
+function examples(all: readonly (readonly [command: string, comment: string])[]): string[] {
+  if (all.length === 0) return [];
+  const each = all.flatMap(([command, comment]) => [
+    ...paragraph(`${comment}:`),
+    ...shown(command.split('\n')),
+  ]);
+  return [heading('Examples'), ...each];
+}
+
+/** What is above it, what is beside it, and the formats that it works with. */
+function related({ path, children }: Place): string[] {
+  if (path === '') return seeAlso([AGE_PLUGIN, ...formats.map(formatPage)]);
+  const words = path.split(' ');
+  const above = words.map((_, index) => pageOf(words.slice(0, index).join(' ')));
+  const about = formats.filter(({ commands }) => commands.some((command) => isAt(path, command)));
+  const below = children.map(({ word }) => pageOf(within(path, word)));
+  return seeAlso([...above, ...below, ...about.map(formatPage)]);
+}
+
+function agePluginBody(): string[] {
+  return [
+    heading('Synopsis'),
+    bold('age-plugin-coffer'),
+    heading('Description'),
+    ...paragraph(
+      'What age starts for identities and recipients of "coffer agent offer NAME --age". It passes on what age says to the agent of the store, or opens the ' +
+        'store itself where there is none.',
+    ),
+    ...examples(agePlugin.examples),
+    ...seeAlso([pageOf('agent offer'), ROOT]),
+  ];
+}
+
+function topicBody({ parts, commands }: Topic): string[] {
+  return [
+    heading('Description'),
+    ...parts.flatMap(({ heading: title, blocks }) => [subheading(title), ...blocks.flatMap(blockLines)]),
+    ...seeAlso([ROOT, ...commands.map(pageOf)]),
+  ];
+}
+
+function blockLines(block: Block): string[] {
+  if (typeof block === 'string') return paragraph(block);
+  if ('lines' in block) return shown(block.lines);
+  return block.terms.flatMap(([term, meaning]) => item(bold(term), meaning));
+}

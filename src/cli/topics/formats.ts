@@ -1,0 +1,15 @@
+import { envelopeFormat } from './envelope-format.ts';
+import { policyFormat } from './policy-format.ts';
+import { secretsFormat } from './secrets-format.ts';
+import { storeFormat } from './store-format.ts';
+import { tagsFormat } from './tags-format.ts';
+import type { Topic } from './topic.ts';
+
+/** The formats that people write or read themselves, in the order in which help lists them. */
+export const formats: readonly Topic[] = [
+  secretsFormat,
+  envelopeFormat,
+  storeFormat,
+  policyFormat,
+  tagsFormat,
+];
