@@ -9,22 +9,23 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { executables } from './release/executables.ts';
 import { gitHubAction } from './release/action.ts';
+import { debian } from './release/debian.ts';
+import { executables } from './release/executables.ts';
 import { installScript } from './release/install-script.ts';
 import { npmPackage } from './release/npm.ts';
 import { ociImage } from './release/oci.ts';
 import { homebrewFormula, scoopManifest } from './release/package-managers.ts';
 import type { Part, Release } from './release/release.ts';
-import { sums } from './release/sums.ts';
 import { billOfMaterials } from './release/sbom.ts';
+import { sums } from './release/sums.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
 const PARTS: Readonly<Record<string, Part>> = {
   executables,
-  sums,
+  debian,
   npm: npmPackage,
   oci: ociImage,
   sbom: billOfMaterials,
@@ -32,6 +33,8 @@ const PARTS: Readonly<Record<string, Part>> = {
   scoop: scoopManifest,
   action: gitHubAction,
   install: installScript,
+  // Over all the others.
+  sums,
 };
 
 const epoch = (): number => {

@@ -55,7 +55,7 @@ describe('the README', () => {
   it('names every variable that the command knows', () => {
     const known =
       topics
-        .get('environment')?.()
+        .get('environment')?.(80)
         .match(/COFFER_[A-Z_]+/g) ?? [];
     expect(known).toContain('COFFER_SHARES_FILE');
     expect(

@@ -1,92 +1,135 @@
-/** Packages of the distribution that the release is made on, for either processor, exactly those that are pinned. */
+/**
+ * `coffer_VERSION_ARCH.deb` for Debian, Ubuntu and what comes from them: the single executable, completions, the manual, units of systemd, and a user for the
+ * service.
+ * @see docs/decisions/0226
+ */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LICENSES, licenseOfNode } from '../licenses.ts';
+import { manualPages } from '../manual/pages.ts';
+import { DebianTree, gzipped, PLAIN, PROGRAM } from './debian-tree.ts';
+import { executableFor, type Part, type Release, SYSTEMS, type System } from './release.ts';
 
-/** In the words of the distribution, which are those of OCI images as well. */
-export type Processor = 'amd64' | 'arm64';
+const ARCHITECTURES: Readonly<Record<System['arch'], string>> = { x64: 'amd64', arm64: 'arm64' };
+const MAINTAINER = 'Coffer maintainers <maintainers@coffer.example>';
+const SCRIPTS = ['postinst', 'prerm', 'postrm'] as const;
+/** What its owner changes, and an upgrade leaves alone. */
+const CONFIGURATION: Readonly<Record<string, string>> = {
+  'etc/default/coffer': 'coffer.default',
+  'etc/logrotate.d/coffer': 'coffer.logrotate',
+};
+const UNITS: Readonly<Record<string, string>> = {
+  'usr/lib/systemd/system/coffer.service': 'coffer.service',
+  'usr/lib/systemd/user/coffer-agent@.socket': 'coffer-agent@.socket',
+  'usr/lib/systemd/user/coffer-agent@.service': 'coffer-agent@.service',
+};
+const COMPLETIONS: Readonly<Record<string, string>> = {
+  'usr/share/bash-completion/completions/coffer': 'coffer.bash',
+  'usr/share/zsh/vendor-completions/_coffer': 'coffer.zsh',
+  'usr/share/fish/vendor_completions.d/coffer.fish': 'coffer.fish',
+};
+const DOCUMENTS = 'usr/share/doc/coffer';
 
-export interface Pinned {
-  readonly name: string;
-  readonly version: string;
-  /** Of the file, as hex. */
-  readonly sha256: string;
+/** As dpkg-shlibdeps of Debian 12 finds them in the executable; test/release compares. */
+export const LIBRARIES = ['libc6 (>= 2.34)', 'libgcc-s1 (>= 3.4)', 'libstdc++6 (>= 10.2)'] as const;
+
+/** A package for each architecture of Linux. Needs `dpkg-deb`. */
+export const debian: Part = async (release) => {
+  for (const system of SYSTEMS.filter(({ platform }) => platform === 'linux')) {
+    await debianPackage(release, system, ['-Zxz', '-z9', '-Sextreme', '--threads-max=1']);
+  }
+};
+
+/** @param compression what dpkg-deb is told about it. @returns the file. */
+export async function debianPackage(
+  release: Release,
+  system: System,
+  compression: readonly string[],
+): Promise<string> {
+  const { version, epoch, directory, scratch } = release;
+  const architecture = ARCHITECTURES[system.arch];
+  const tree = new DebianTree(join(scratch, `debian-${architecture}`), epoch);
+  await fill(tree, release, executableFor(release, system));
+  tree.write('DEBIAN/control', control(version, architecture, tree.installedKiB()));
+  tree.write('DEBIAN/md5sums', tree.md5sums());
+  tree.write(
+    'DEBIAN/conffiles',
+    Object.keys(CONFIGURATION)
+      .map((path) => `/${path}\n`)
+      .join(''),
+  );
+  for (const name of SCRIPTS) tree.copy(`DEBIAN/${name}`, own(release, name), PROGRAM);
+  tree.setTimes();
+  const file = join(directory, `coffer_${version}_${architecture}.deb`);
+  execFileSync('dpkg-deb', [...compression, '--root-owner-group', '--build', tree.directory, file], {
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  chmodSync(file, PLAIN);
+  return file;
 }
 
-export interface Pins {
-  /** As /etc/os-release has them. */
-  readonly distribution: { readonly id: string; readonly version: string };
-  readonly packages: Readonly<Record<Processor, readonly Pinned[]>>;
+const own = ({ root }: Release, name: string): string => join(root, 'scripts/release/debian', name);
+
+async function fill(tree: DebianTree, release: Release, executable: string): Promise<void> {
+  const { root, version, epoch } = release;
+  const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+  tree.copy('usr/bin/coffer', executable, PROGRAM);
+  tree.link('usr/bin/age-plugin-coffer', 'coffer');
+  for (const [path, name] of Object.entries({ ...CONFIGURATION, ...UNITS }))
+    tree.copy(path, own(release, name));
+  for (const [path, name] of Object.entries(COMPLETIONS)) tree.copy(path, join(root, 'completions', name));
+  for (const [name, page] of await manualPages({ version, epoch })) {
+    tree.write(`usr/share/man/man${name.slice(-1)}/${name}.gz`, gzipped(page));
+  }
+  tree.copy('usr/share/lintian/overrides/coffer', own(release, 'lintian-overrides'));
+  tree.copy(`${DOCUMENTS}/README.Debian`, own(release, 'README.Debian'));
+  tree.write(`${DOCUMENTS}/copyright`, COPYRIGHT);
+  tree.write(`${DOCUMENTS}/changelog.gz`, gzipped(changelog(version, epoch)));
+  tree.write(`${DOCUMENTS}/CHANGELOG.md.gz`, gzipped(text('CHANGELOG.md')));
+  tree.write(
+    `${DOCUMENTS}/${LICENSES}.gz`,
+    gzipped(`${text(join('dist', LICENSES))}\n${licenseOfNode(root)}`),
+  );
 }
 
-export const PINS_FILE = 'scripts/release/image-packages.json';
-export const pinsOf = (root: string): Pins => JSON.parse(readFileSync(join(root, PINS_FILE), 'utf8')) as Pins;
+const control = (version: string, architecture: string, installedKiB: number): string => `Package: coffer
+Version: ${version}
+Architecture: ${architecture}
+Maintainer: ${MAINTAINER}
+Installed-Size: ${installedKiB}
+Depends: adduser, ${LIBRARIES.join(', ')}
+Suggests: age, logrotate, p11-kit-modules
+Section: utils
+Priority: optional
+Description: encryption with named keys, and an organization's tags, in one command
+ Coffer keeps named, versioned keys in a store that is sealed on disk, and
+ encrypts, decrypts, signs and verifies with them without ever showing a key:
+ what Vault and OpenBao call transit, compatible with both. It encrypts values
+ in .env, YAML and JSON files, and lends keys to ssh, git, age, sops and
+ PKCS #11.
+ .
+ It also keeps the tags of an organization's workspaces, as Terraform
+ Enterprise does. It needs no server; "coffer serve" is one.
+`;
 
-/** The sources of this machine, read for another processor, with nothing of it changed. */
-export class Distribution {
-  readonly #directory: string;
-  readonly #options: readonly string[];
+/** In the form that Debian's tools read. What has changed is in the other file. */
+const changelog = (version: string, epoch: number): string => `coffer (${version}) stable; urgency=medium
 
-  constructor(processor: Processor, scratch: string) {
-    this.#directory = join(scratch, `debian-${processor}`);
-    const place = (name: string): string => join(this.#directory, name);
-    for (const name of ['lists/partial', 'cache/archives/partial', 'files']) {
-      mkdirSync(place(name), { recursive: true });
-    }
-    const sources = ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list'].find((path) =>
-      existsSync(path),
-    );
-    if (sources === undefined) throw new Error('the image is made on Debian, from its packages');
-    this.#options = [
-      `APT::Architecture=${processor}`,
-      `APT::Architectures::=${processor}`,
-      `Dir::State::lists=${place('lists')}`,
-      'Dir::State::status=/dev/null',
-      `Dir::Cache=${place('cache')}`,
-      `Dir::Etc::SourceList=${sources}`,
-      'Dir::Etc::SourceParts=/dev/null',
-      'Acquire::Languages=none',
-      // Who it would become for downloads can't write into a directory of ours.
-      'APT::Sandbox::User=root',
-    ].flatMap((option) => ['-o', option]);
-    this.#apt('update');
-  }
+  * See CHANGELOG.md.gz in this directory.
 
-  /** Downloads packages, the version that is offered unless one is named (`NAME=VERSION`). @returns the files */
-  download(packages: readonly string[]): readonly string[] {
-    this.#apt('download', ...packages);
-    return globSync('*.deb', { cwd: join(this.#directory, 'files') })
-      .sort()
-      .map((name) => join(this.#directory, 'files', name));
-  }
+ -- ${MAINTAINER}  ${new Date(epoch * 1000).toUTCString().replace('GMT', '+0000')}
+`;
 
-  #apt(...args: readonly string[]): void {
-    execFileSync('apt-get', ['-qq', ...this.#options, ...args], {
-      cwd: join(this.#directory, 'files'),
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-  }
-}
+const COPYRIGHT = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: coffer
+Comment: The program contains Node.js and works of others; the license of
+ each is in THIRD-PARTY-LICENSES.gz in this directory.
 
-/** A member of what a package says about itself. */
-export const fieldOf = (file: string, field: string): string =>
-  execFileSync('dpkg-deb', ['--field', file, field], { encoding: 'utf8' }).trim();
-
-export const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
-
-/** @throws when the distribution offers them no more, or other bytes by their names. */
-export function pinnedPackages(pins: readonly Pinned[], distribution: Distribution): readonly string[] {
-  const files = distribution.download(pins.map(({ name, version }) => `${name}=${version}`));
-  const found = files.map((file) => sha256(readFileSync(file))).sort();
-  if (
-    found.join() !==
-    pins
-      .map((pin) => pin.sha256)
-      .sort()
-      .join()
-  ) {
-    throw new Error(`the packages of the distribution are others than in ${PINS_FILE}`);
-  }
-  return files;
-}
+Files: *
+Copyright: 2026 The authors of Coffer
+License: Apache-2.0
+ On Debian systems the text of the license is in
+ /usr/share/common-licenses/Apache-2.0.
+`;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256 } from './debian.ts';
+import { sha256 } from './distribution.ts';
 import { nameFor, type Release, SYSTEMS, type System } from './release.ts';
 
 /** A name that nobody can register (RFC 2606): what is made with it is good for trying out alone. */

@@ -10,7 +10,7 @@ import {
   pinnedPackages,
   pinsOf,
   sha256,
-} from './debian.ts';
+} from './distribution.ts';
 import { executableFor, type Part, type Release, type System } from './release.ts';
 
 const SYSTEMS: Readonly<Record<Processor, System>> = {

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Distribution, fieldOf, PINS_FILE, type Pins, type Processor, sha256 } from './debian.ts';
+import { Distribution, fieldOf, PINS_FILE, type Pins, type Processor, sha256 } from './distribution.ts';
 
 /** What Node is linked with, and what has the license of the last two. */
 const NEEDED = ['libc6', 'libstdc++6', 'libgcc-s1', 'gcc-12-base'] as const;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { packagesIn } from '../licenses.ts';
-import { type Processor, pinsOf } from './debian.ts';
+import { type Processor, pinsOf } from './distribution.ts';
 import { partsOfNode } from './node-parts.ts';
 import type { Part, Release } from './release.ts';
 

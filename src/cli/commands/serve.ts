@@ -10,6 +10,7 @@ import { compareWithLastSeen } from '../last-seen.ts';
 import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
+import { serviceManager } from '../processes/service-manager.ts';
 import { programAfterNode } from '../program.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
 import { secretVariables } from '../secrets/secret-sources.ts';
@@ -55,7 +56,7 @@ export const command: Command = {
     'Prints each address it listens on. An address followed by "?max-request-size=BYTES" has a limit of its own; one followed by ' +
     '"?unauthenticated-metrics-access=true" gives /v1/sys/metrics to whoever reaches it, sealed or not. ' +
     'SIGINT and SIGTERM finish what is in flight and end it; SIGHUP takes up a new certificate and a fresh audit file; ' +
-    'SIGUSR1 does nothing. Without a secret at hand, in the background too, where nobody can be asked, it starts sealed, until "coffer unseal".',
+    'SIGUSR1 does nothing. A service manager that asks for it is told when it listens and that it lives (Type=notify with NotifyAccess=all). Without a secret at hand, in the background too, where nobody can be asked, it starts sealed, until "coffer unseal".',
   examples: [
     ['coffer serve', `On ${DEFAULT_LISTEN}, for programs on this machine`],
     ['coffer serve --socket /run/coffer.sock', 'On a Unix socket alone'],
@@ -74,7 +75,9 @@ export const command: Command = {
       session.warn(
         `the store is sealed until somebody unseals it with "coffer unseal"${whySealed(session, given)}`,
       );
-    await untilToldToStop(session, serving);
+    const manager = serviceManager(session.environment, (text) => session.warn(text));
+    manager?.ready();
+    await untilToldToStop(session, serving, () => manager?.stopping());
     return DONE;
   },
 };
@@ -153,12 +156,13 @@ const wholeNumber = (given: Given['options'], flag: string): number | undefined 
   numberOption(given, flag, /^[1-9]\d{0,14}$/, 'give a whole number from 1');
 
 /** A first signal ends the server in order; a second one at once, as if nobody had listened. */
-function untilToldToStop(session: Session, serving: Serving): Promise<void> {
+function untilToldToStop(session: Session, serving: Serving, stopping: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const reload = (): void => void serving.reload().catch((error: Error) => session.fail(error.message));
     const stop = (): void => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
       process.off('SIGHUP', reload);
+      stopping();
       serving.close().then(resolve, reject);
     };
     process.once('SIGINT', stop);

@@ -1,0 +1,111 @@
+/** A directory as a Debian package is made of it: the same bytes, modes and times whoever makes it. */
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+/** Where gzip's header says on which system it was made, and what it says on Unix. */
+const GZIP_SYSTEM = 9;
+const UNIX = 3;
+const KIB = 1024;
+export const PLAIN = 0o644;
+export const PROGRAM = 0o755;
+
+/** As `gzip -9n` packs it: with neither name nor time. */
+export function gzipped(text: string): Buffer {
+  const packed = gzipSync(text, { level: 9 });
+  packed[GZIP_SYSTEM] = UNIX;
+  return packed;
+}
+
+/** What a package installs, and in `DEBIAN` what is said about it. */
+export class DebianTree {
+  readonly directory: string;
+  readonly #epoch: number;
+
+  /** @param epoch what each file carries as its time, in seconds since 1970. */
+  constructor(directory: string, epoch: number) {
+    this.directory = directory;
+    this.#epoch = epoch;
+    mkdirSync(directory, { recursive: true });
+  }
+
+  /** @param path without a slash before it. */
+  write(path: string, content: string | Uint8Array, mode = PLAIN): void {
+    const file = this.#placeFor(path);
+    writeFileSync(file, content);
+    chmodSync(file, mode);
+  }
+
+  copy(path: string, from: string, mode = PLAIN): void {
+    const file = this.#placeFor(path);
+    copyFileSync(from, file);
+    chmodSync(file, mode);
+  }
+
+  link(path: string, to: string): void {
+    symlinkSync(to, this.#placeFor(path));
+  }
+
+  /** Every file that gets installed, in order; links are none. */
+  files(): readonly string[] {
+    return this.#entries()
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(this.directory.length + 1))
+      .filter((path) => !path.startsWith('DEBIAN/'))
+      .sort();
+  }
+
+  /** What they take when they are installed, in KiB as dpkg counts: whole ones for a file, one for everything else. */
+  installedKiB(): number {
+    const others = this.#entries().filter((entry) => !entry.isFile()).length;
+    const sizes = this.files().map((path) => Math.ceil(statSync(join(this.directory, path)).size / KIB));
+    return sizes.reduce((sum, size) => sum + size, others);
+  }
+
+  /** For `DEBIAN/md5sums`, by which `dpkg --verify` finds files that have changed since. */
+  md5sums(): string {
+    const sums = this.files().map((path) => {
+      const sum = createHash('md5')
+        .update(readFileSync(join(this.directory, path)))
+        .digest('hex');
+      return `${sum}  ${path}\n`;
+    });
+    return sums.join('');
+  }
+
+  /** To be called when all is written. */
+  setTimes(): void {
+    for (const entry of this.#entries()) this.#setTime(join(entry.parentPath, entry.name));
+    this.#setTime(this.directory);
+  }
+
+  #setTime(path: string): void {
+    lutimesSync(path, this.#epoch, this.#epoch);
+  }
+
+  #entries() {
+    return readdirSync(this.directory, { recursive: true, withFileTypes: true });
+  }
+
+  #placeFor(path: string): string {
+    const parts = dirname(path).split('/');
+    // Whatever this process would give them.
+    for (const [index] of parts.entries()) {
+      const directory = join(this.directory, ...parts.slice(0, index + 1));
+      mkdirSync(directory, { recursive: true });
+      chmodSync(directory, PROGRAM);
+    }
+    return join(this.directory, path);
+  }
+}
