@@ -1,6 +1,6 @@
 /** The licenses of what others made and we ship, as one text. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 export const LICENSES = 'THIRD-PARTY-LICENSES';
 
@@ -47,14 +47,18 @@ function sectionOf(directory: string): string {
 const licenseInReadme = (directory: string): string | undefined =>
   LICENSE_IN_README.exec(readFileSync(join(directory, 'README.md'), 'utf8'))?.[0].trim();
 
-/** Of the Node that runs, and of all that is in it: the npm package "node" has one more for each platform. */
-export function licenseOfNode(root: string): string {
-  const platform = process.platform === 'win32' ? 'win' : process.platform;
-  const names = ['node', 'node-bin'].map((prefix) => `${prefix}-${platform}-${process.arch}`);
-  const file = ['node_modules/node/node_modules', 'node_modules']
-    .flatMap((place) => names.map((name) => join(root, place, name, 'LICENSE')))
+/**
+ * Of the Node that runs, and of all that is in it.
+ * @param binary where it is; what it comes in has the license above its `bin`, for Windows beside it.
+ */
+export function licenseOfNode(binary: string = process.execPath): string {
+  const directory = dirname(realpathSync(binary));
+  const file = [dirname(directory), directory]
+    .map((place) => join(place, 'LICENSE'))
     .find((path) => existsSync(path));
-  if (file === undefined) throw new Error('the npm package "node" has no license for this platform');
+  if (file === undefined) {
+    throw new Error(`there is no license beside ${binary}: take a Node as https://nodejs.org hands it out`);
+  }
   return sectionOfNode(process.versions.node, readFileSync(file, 'utf8'));
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes `dist/coffer`, one file that runs with no Node on the machine, from the bundle and the Node binary of the
- * npm package `node`, stripped where that can be done.
+ * Makes `dist/coffer`, one file that runs with no Node on the machine, from the bundle and the Node that
+ * runs this, stripped where that can be done.
  *
  * What V8 compiled for the frequent commands goes along, for
  * a quicker start (scripts/code-cache.ts).
@@ -20,7 +20,7 @@ const directory = mkdtempSync(join(tmpdir(), 'coffer-package-'));
 
 try {
   build(root);
-  const assets = assetsWithCaches(root, directory, licenseOfNode(root));
+  const assets = assetsWithCaches(root, directory, licenseOfNode());
   rmSync(output, { force: true });
   await makeExecutable(join(root, 'scripts/executable.cjs'), output, assets, { ...HERE, node: slimNode() });
 } finally {

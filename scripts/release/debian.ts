@@ -90,7 +90,7 @@ async function fill(tree: DebianTree, release: Release, executable: string): Pro
   tree.write(`${DOCUMENTS}/CHANGELOG.md.gz`, gzipped(text('CHANGELOG.md')));
   tree.write(
     `${DOCUMENTS}/${LICENSES}.gz`,
-    gzipped(`${text(join('dist', LICENSES))}\n${licenseOfNode(root)}`),
+    gzipped(`${text(join('dist', LICENSES))}\n${licenseOfNode()}`),
   );
 }
 
