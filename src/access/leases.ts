@@ -6,7 +6,7 @@ import { turn } from '../ground/pause.ts';
 import type { Store, View } from '../store/store.ts';
 import { endBatchTokens } from './batch-tokens.ts';
 import type { Token, TokenRecord } from './token.ts';
-import { erase, type LiveToken, liveToken, livingTokens, refOf } from './token-documents.ts';
+import { erase, type LiveToken, liveToken, livingTokens, tokenAt } from './token-documents.ts';
 
 const ACCESSOR_LENGTH = 40;
 /** The last segment of a lease's name: `h` and 256 bits in hex, of which the accessor is the beginning. */
@@ -76,7 +76,7 @@ export class Leases {
       if (doomed.length === 0) continue;
       await this.#store.transact(async (tx) => {
         for (const { accessor } of doomed) {
-          const token = await tx.get<Token>(refOf(accessor));
+          const token = await tokenAt(tx, accessor);
           if (token !== undefined && isBelow(token, prefix)) await erase(tx, accessor);
         }
       });

@@ -9,7 +9,7 @@ export const TOKENS = 'access/tokens';
 /** Wrapped answers, each below the accessor of its token. */
 export const WRAPPED_ANSWERS = 'access/wrapped-answers';
 
-export const refOf = (accessor: string): DocumentRef => ({ collection: TOKENS, id: accessor });
+const refOf = (accessor: string): DocumentRef => ({ collection: TOKENS, id: accessor });
 
 export const answerRefOf = (accessor: string): DocumentRef => ({ collection: WRAPPED_ANSWERS, id: accessor });
 
@@ -46,11 +46,43 @@ export async function* livingTokens(store: Store, nowMs: number): AsyncGenerator
   }
 }
 
-/** Stores a token, to be cleared away after its end. */
+/** As it lies in the store. */
+interface TokenDocument extends Token {
+  /** The policies of a guarded token, whose `policies` are empty. */
+  readonly guardedPolicies?: readonly string[];
+}
+
+/** The stored token of an accessor, whether it holds or not. */
+export async function tokenAt(view: View, accessor: string): Promise<Token | undefined> {
+  const document = await view.get<TokenDocument>(refOf(accessor));
+  if (document?.guardedPolicies === undefined) return document;
+  const { guardedPolicies: policies, ...token } = document;
+  return { ...token, policies, isGuarded: true };
+}
+
+/**
+ * Stores what became of a token. A guarded one has no policies where earlier releases look for them, so that their servers on the same
+ * store grant it nothing; they change the members that they know, and keep the others.
+ * @see docs/decisions/0231
+ */
+export function replaceToken(tx: Transaction, accessor: string, { isGuarded, ...token }: Token): void {
+  const document: TokenDocument = isGuarded
+    ? { ...token, policies: [], guardedPolicies: token.policies }
+    : token;
+  tx.put(refOf(accessor), document);
+}
+
+/** Stores a new token, to be cleared away after its end. */
 export async function putToken(tx: Transaction, accessor: string, token: Token): Promise<void> {
-  tx.put(refOf(accessor), token);
+  const parent = token.parent === undefined ? undefined : await tokenAt(tx, token.parent);
+  const isGuarded = parent?.isGuarded === true || isMoreThanBefore(token);
+  replaceToken(tx, accessor, isGuarded ? { ...token, isGuarded } : token);
   await noteEnd(tx, accessor, token);
 }
+
+/** Release 0.1 would take it for a token that holds for everybody, everywhere, until it expires. */
+const isMoreThanBefore = ({ boundCidrs, wraps, login, serial, parentSerial }: Token): boolean =>
+  [boundCidrs, wraps, login, serial, parentSerial].some((member) => member !== undefined);
 
 /**
  * Whether a token holds: follows it to the one that everything depends on. Undefined when any on the way is missing or expired, or the method
@@ -71,7 +103,7 @@ export async function holds(
       const isThere = login === undefined || (await loginMount(view, login.mount)) !== undefined;
       return isThere ? { untilMs, generation } : undefined;
     }
-    const parent: Token | undefined = await view.get<Token>(refOf(current.parent));
+    const parent: Token | undefined = await tokenAt(view, current.parent);
     // Another one of the same text is no parent.
     if (parent?.serial !== current.parentSerial) return undefined;
     current = parent;
@@ -83,14 +115,14 @@ export async function holds(
 /** The stored token of an accessor, if it holds. */
 export async function liveToken(view: View, accessor: string, nowMs: number): Promise<LiveToken | undefined> {
   if (accessor === '') return undefined;
-  const token = await view.get<Token>(refOf(accessor));
+  const token = await tokenAt(view, accessor);
   const held = token && (await holds(view, token, nowMs));
   return token && held && { accessor, token, ...held };
 }
 
 /** Removes a token, and the answer that it stands for. Returns whether there was one. */
 export async function erase(tx: Transaction, accessor: string): Promise<boolean> {
-  const token = await tx.get<Token>(refOf(accessor));
+  const token = await tokenAt(tx, accessor);
   if (token === undefined) return false;
   tx.delete(refOf(accessor));
   if (token.wraps) tx.delete(answerRefOf(accessor));
@@ -100,7 +132,7 @@ export async function erase(tx: Transaction, accessor: string): Promise<boolean>
 export async function childrenOf(view: View, accessor: string): Promise<TokenRecord[]> {
   const children: TokenRecord[] = [];
   for (const candidate of await listTokens(view)) {
-    const token = await view.get<Token>(refOf(candidate));
+    const token = await tokenAt(view, candidate);
     if (token?.parent === accessor) children.push({ accessor: candidate, token });
   }
   return children;

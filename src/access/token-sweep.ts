@@ -1,8 +1,8 @@
 /** Clearing away tokens that hold no more. They are dead without it; it keeps the store small. @see docs/decisions/0186 */
 
 import type { Store, Transaction, View } from '../store/store.ts';
-import { isUsedUp, type Token } from './token.ts';
-import { erase, listTokens, liveToken, refOf } from './token-documents.ts';
+import { isUsedUp } from './token.ts';
+import { erase, listTokens, liveToken, tokenAt } from './token-documents.ts';
 import { dueNotes, noteEnd, takeNote } from './token-ends.ts';
 
 /** Notes that are worked off in one change; a note has hardly more than some hundred tokens. */
@@ -61,7 +61,7 @@ async function workOff(tx: Transaction, notes: readonly string[], nowMs: number)
   for (const note of notes) {
     for (const accessor of await takeNote(tx, note)) {
       looked += 1;
-      const token = await tx.get<Token>(refOf(accessor));
+      const token = await tokenAt(tx, accessor);
       if (token === undefined) continue;
       const [dead] = await deadOf(tx, [accessor], nowMs);
       if (dead === undefined) await noteEnd(tx, accessor, token);
@@ -75,7 +75,7 @@ async function workOff(tx: Transaction, notes: readonly string[], nowMs: number)
 async function deadOf(view: View, accessors: readonly string[], nowMs: number): Promise<string[]> {
   const dead: string[] = [];
   for (const accessor of accessors) {
-    const token = await view.get<Token>(refOf(accessor));
+    const token = await tokenAt(view, accessor);
     if (token === undefined) continue;
     const live = isUsedUp(token) ? undefined : await liveToken(view, accessor, nowMs);
     if (live === undefined) dead.push(accessor);

@@ -42,6 +42,8 @@ export interface Token {
   readonly wraps?: true;
   /** Of whoever logged in. */
   readonly login?: TokenLogin;
+  /** Earlier releases must not take it for good: they would not know what it depends on, or not what that one does that issued it. */
+  readonly isGuarded?: true;
 }
 
 /** What a token goes back to that a login method issued. */

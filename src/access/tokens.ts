@@ -42,8 +42,9 @@ import {
   liveToken,
   livingTokens,
   putToken,
-  refOf,
+  replaceToken,
   TOKENS,
+  tokenAt,
 } from './token-documents.ts';
 import { forgetEnd } from './token-ends.ts';
 import { grantLifetime } from './token-lifetime.ts';
@@ -202,7 +203,7 @@ export class Tokens {
     if (known?.kind !== 'unconfirmed' || accessor === '') throw error;
     try {
       await this.#store.transact(async (tx) => {
-        const token = await tx.get<Token>(refOf(accessor));
+        const token = await tokenAt(tx, accessor);
         if (token === undefined) return;
         await erase(tx, accessor);
         await forgetEnd(tx, accessor, token);
@@ -286,7 +287,7 @@ export class Tokens {
         wanted: increment,
       });
       const renewed: Token = { ...token, renewedMs: now, expiresMs: now + ttl * 1000 };
-      tx.put(refOf(accessor), renewed);
+      replaceToken(tx, accessor, renewed);
       return { accessor, token: renewed, warnings };
     });
   }
@@ -305,7 +306,7 @@ export class Tokens {
       if (!(await erase(tx, accessor))) throw invalid('token to revoke not found', { field: 'token' });
       for (const child of await childrenOf(tx, accessor)) {
         const { parent: _, parentSerial: _serial, ...orphan } = child.token;
-        tx.put(refOf(child.accessor), orphan);
+        replaceToken(tx, child.accessor, orphan);
       }
     });
   }
@@ -316,9 +317,9 @@ export class Tokens {
    */
   async consume(accessor: string): Promise<void> {
     await this.#store.transact(async (tx) => {
-      const token = await tx.get<Token>(refOf(accessor));
+      const token = await tokenAt(tx, accessor);
       if (token?.usesLeft === undefined || token.usesLeft <= 0) throw denied('permission denied');
-      tx.put(refOf(accessor), { ...token, usesLeft: token.usesLeft - 1 });
+      replaceToken(tx, accessor, { ...token, usesLeft: token.usesLeft - 1 });
     });
   }
 
@@ -358,7 +359,7 @@ export const revoking = (accessor: string): string =>
 
 /** A text chosen by the caller may have been a token before. */
 async function refuseTaken(view: View, accessor: string, nowMs: number): Promise<void> {
-  const existing = await view.get<Token>(refOf(accessor));
+  const existing = await tokenAt(view, accessor);
   if (existing === undefined || isExpired(existing, nowMs)) return;
   throw invalid('cannot create a token with a duplicate ID', { field: 'id' });
 }

@@ -260,6 +260,11 @@ export class OrganizationEdit {
     if (tag !== undefined) await this.tags.replace(tag, { ...tag, instances: tag.instances + change });
   }
 
+  /** How many workspaces a project holds that is not the default one, counted anew. */
+  async heldBy({ key }: ProjectRecord): Promise<number> {
+    return (await this.workspaces.all()).filter(({ project }) => project === key).length;
+  }
+
   /** The default project has what no other one has, so nothing is counted for it. */
   async #countIn(projectKey: string | undefined, change: 1 | -1): Promise<void> {
     if (projectKey === undefined) return;

@@ -153,12 +153,14 @@ export class Projects {
           hint: 'it has the workspaces that are in no other one',
         });
       }
-      if (project.workspaces > 0) {
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      // A release that knew no projects counts nothing when it deletes a workspace.
+      const held = project.workspaces === 0 ? 0 : await edit.heldBy(project);
+      if (held > 0) {
         throw conflict('Project cannot be deleted while it contains workspaces', {
-          hint: `it holds ${project.workspaces}: move or delete them first`,
+          hint: `it holds ${held}: move or delete them first`,
         });
       }
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       await (await edit.projects()).remove(project);
       await edit.save();
     });
