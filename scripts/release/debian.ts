@@ -88,10 +88,7 @@ async function fill(tree: DebianTree, release: Release, executable: string): Pro
   tree.write(`${DOCUMENTS}/copyright`, COPYRIGHT);
   tree.write(`${DOCUMENTS}/changelog.gz`, gzipped(changelog(version, epoch)));
   tree.write(`${DOCUMENTS}/CHANGELOG.md.gz`, gzipped(text('CHANGELOG.md')));
-  tree.write(
-    `${DOCUMENTS}/${LICENSES}.gz`,
-    gzipped(`${text(join('dist', LICENSES))}\n${licenseOfNode()}`),
-  );
+  tree.write(`${DOCUMENTS}/${LICENSES}.gz`, gzipped(`${text(join('dist', LICENSES))}\n${licenseOfNode()}`));
 }
 
 const control = (version: string, architecture: string, installedKiB: number): string => `Package: coffer

@@ -58,7 +58,11 @@ const PARSERS: Readonly<Record<string, Parser>> = {
   flag: { samples: ['true', 'T', '0'], read: (text) => yes.parse(text, 'f') },
   list: { samples: ['a,b, c', ','], read: (text) => several.parse(text, 'l') },
   'listening address': {
-    samples: ['127.0.0.1:8200', '[::1]:8200?max-request-size=100&unauthenticated-metrics-access=true', 'unix:/run/x.sock'],
+    samples: [
+      '127.0.0.1:8200',
+      '[::1]:8200?max-request-size=100&unauthenticated-metrics-access=true',
+      'unix:/run/x.sock',
+    ],
     read: (text) => parseListenAddress(text, 1000),
   },
   'server address': { samples: ['http://a:1', 'https://[::1]:2/', 'unix:///x'], read: parseServerAddress },
