@@ -6,13 +6,34 @@
  * a quicker start (scripts/code-cache.ts).
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assetsWithCaches, build } from './executable-assets.ts';
 import { licenseOfNode } from './licenses.ts';
-import { HERE, makeExecutable } from './single-executable.ts';
+import { HERE, settings } from './single-executable.ts';
 import { strip, stripperFor } from './strip.ts';
+
+interface Packager {
+  readonly default: (
+    entry: string,
+    options: {
+      readonly targets: readonly {
+        readonly nodeRange: string;
+        readonly platform: string;
+        readonly arch: string;
+        readonly output: string;
+      }[];
+      readonly nodePath: string;
+      readonly seaConfig: object;
+    },
+  ) => Promise<void>;
+}
+
+// Its command line downloads the Node that it packs; this takes the one at hand, so that packaging works offline.
+const { default: sea } = createRequire(import.meta.url)('@yao-pkg/pkg/lib-es5/sea.js') as Packager;
+const platform = { darwin: 'macos', win32: 'win' }[process.platform as string] ?? 'linux';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const output = join(root, 'dist', process.platform === 'win32' ? 'coffer.exe' : 'coffer');
@@ -22,7 +43,11 @@ try {
   build(root);
   const assets = assetsWithCaches(root, directory, licenseOfNode());
   rmSync(output, { force: true });
-  await makeExecutable(join(root, 'scripts/executable.cjs'), output, assets, { ...HERE, node: slimNode() });
+  await sea(join(root, 'scripts/executable.cjs'), {
+    targets: [{ nodeRange: `node${process.version.slice(1)}`, platform, arch: process.arch, output }],
+    nodePath: slimNode(),
+    seaConfig: { ...settings(HERE), assets },
+  });
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }

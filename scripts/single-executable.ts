@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * One file of a script and a Node binary: the one that runs, so that packaging works offline and what is shipped is the binary that
- * was tested, or one for another system.
+ * One file of a script and a Node binary, for this system or another one, and the same bytes whenever it is made. The packager that
+ * `scripts/package.ts` uses makes such files, too, but runs the Node that it packs, and takes no flags for it.
  */
 
 const POSTJECT = fileURLToPath(new URL('../node_modules/postject/dist/cli.js', import.meta.url));
@@ -37,7 +37,7 @@ const emptyDevice = (platform: Platform): string => (platform === 'windows' ? '\
  * What is set here is so that nothing in the environment gets code into the process, or has Node tell what is in it.
  * @see docs/decisions/0114
  */
-const settings = ({ platform, foreign }: Onto) => ({
+export const settings = ({ platform, foreign }: Onto) => ({
   disableExperimentalSEAWarning: true,
   // A main script with a cache of its own is never taken from the directory that NODE_COMPILE_CACHE names.
   useCodeCache: true,
