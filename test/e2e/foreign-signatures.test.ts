@@ -89,6 +89,13 @@ describe('what is signed', () => {
     );
   });
 
+  it('is never signed for no purpose at all, which ssh-keygen would not verify', () => {
+    const refusal = /^coffer: --namespace: a namespace is not empty \(leave it out for "file"/;
+    expect(here.refused(['sign', 'message', '--key', 'release', '--namespace', ''], 2)).toMatch(refusal);
+    const verify = ['verify', 'message', 'message.sig', '--key', 'release', '--namespace', ''];
+    expect(here.refused(verify, 2)).toMatch(refusal);
+  });
+
   it('may come through a named pipe, which is opened once', () => {
     execFileSync('mkfifo', [here.file('stream')]);
     expect(here.shell('cat message > stream & coffer sign stream --key release').exitCode).toBe(0);

@@ -13,16 +13,15 @@ import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { FORMATS, type SignatureFormat } from '../signatures/formats.ts';
 import { type Signer, signerOf } from '../signatures/named-keys.ts';
+import { namespaceIn, namespaceOption } from '../signatures/namespace.ts';
 import { printDocument } from '../terminal/output.ts';
 
 const FILES = 'FILE';
 const KEY = 'key';
 const FORMAT = 'format';
-const NAMESPACE = 'namespace';
 const COMMENT = 'comment';
 const MANIFEST = 'manifest';
 const KEY_VERSION = 'key-version';
-const DEFAULT_NAMESPACE = 'file';
 
 /** A signature is for others to read. */
 const PUBLIC_MODE = 0o666;
@@ -43,9 +42,7 @@ export const command: Command = {
       fallback: 'ssh',
       choices: Object.keys(FORMATS),
     }),
-    taking(NAMESPACE, 'NS', 'ssh: what the signature is for; whoever verifies it says the same.', {
-      fallback: DEFAULT_NAMESPACE,
-    }),
+    namespaceOption('ssh: what the signature is for; whoever verifies it says the same.'),
     taking(COMMENT, 'TEXT', 'minisign: the comment that is signed, too.', { fallback: 'time and file name' }),
     taking(
       MANIFEST,
@@ -134,7 +131,7 @@ function planOf({ arguments: files, options }: Given): Plan {
     key,
     version: numberOption(options, KEY_VERSION, /^[1-9]\d{0,8}$/, 'give the number of a version'),
     format,
-    namespace: textOption(options, NAMESPACE) ?? DEFAULT_NAMESPACE,
+    namespace: namespaceIn(options),
     comment,
     manifest,
     results: [

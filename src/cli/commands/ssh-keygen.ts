@@ -138,7 +138,7 @@ async function sign(session: Session, given: Given): Promise<number> {
 
 function required({ options }: Given, flag: string): string {
   const text = textOption(options, flag);
-  if (text === undefined) throw invalid(`--${flag} is missing`);
+  if (text === undefined || text === '') throw invalid(`--${flag} is missing`);
   return text;
 }
 

@@ -19,6 +19,7 @@ import { switching, taking } from '../parse/everywhere.ts';
 import { optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { ENDINGS } from '../signatures/endings.ts';
+import { namespaceIn, namespaceOption } from '../signatures/namespace.ts';
 import {
   type Content,
   isTransitSignature,
@@ -34,7 +35,6 @@ const PUBLIC_KEY = 'public-key';
 const ALLOWED_SIGNERS = 'allowed-signers';
 const IDENTITY = 'identity';
 const KEY = 'key';
-const NAMESPACE = 'namespace';
 const MANIFEST = 'manifest';
 const { hash_algorithm, signature_algorithm, marshaling_algorithm } = signatureParameters;
 
@@ -64,7 +64,7 @@ export const command: Command = {
     }),
     taking(IDENTITY, 'WHO', 'Whose signature it has to be.'),
     taking(KEY, 'NAME', 'A named key of the store, in any of its versions.', { offers: 'key' }),
-    taking(NAMESPACE, 'NS', 'SSH signatures: what it was made for.', { fallback: 'file' }),
+    namespaceOption('SSH signatures: what it was made for.'),
     switching(MANIFEST, 'FILE is a list of SHA-256 sums: check the files that it names, too.'),
     ...optionsOf('hash_algorithm', hash_algorithm),
     ...optionsOf('signature_algorithm', signature_algorithm),
@@ -114,7 +114,7 @@ interface Plan {
 }
 
 function planOf({ arguments: [file = '', signature], options }: Given): Plan {
-  const namespace = textOption(options, NAMESPACE) ?? 'file';
+  const namespace = namespaceIn(options);
   const manifest = options.has(MANIFEST);
   if (manifest && file === STANDARD)
     throw invalid('files of a list are looked for beside it', { field: FILE });

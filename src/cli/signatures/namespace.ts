@@ -1,0 +1,21 @@
+import { invalid } from '../../ground/errors.ts';
+import type { OptionSpec } from '../command.ts';
+import { type Given, textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
+
+const NAMESPACE = 'namespace';
+const DEFAULT_NAMESPACE = 'file';
+
+/** What an SSH signature is for. */
+export const namespaceOption = (help: string): OptionSpec =>
+  taking(NAMESPACE, 'NS', help, { fallback: DEFAULT_NAMESPACE });
+
+/** @throws `invalid` for an empty one: SSH signatures have none (PROTOCOL.sshsig of OpenSSH), and ssh-keygen neither makes nor verifies it. */
+export function namespaceIn(options: Given['options']): string {
+  const namespace = textOption(options, NAMESPACE) ?? DEFAULT_NAMESPACE;
+  if (namespace !== '') return namespace;
+  throw invalid('a namespace is not empty', {
+    field: `--${NAMESPACE}`,
+    hint: `leave it out for "${DEFAULT_NAMESPACE}", or say what the signature is for`,
+  });
+}
