@@ -265,6 +265,12 @@ describe('a token that may sign with one key and read it', () => {
       expect(blind.refused('sign release.tar.gz --key release --force', 4)).toContain(
         '"read" on transit/keys/release',
       );
+      // Nobody writes into the pipe: a token that may not sign is refused before anything is read.
+      writeFileSync(owner.file('reader.hcl'), POLICY.split('\n', 2).join('\n'));
+      owner.ok('policy write reader reader.hcl');
+      const reader = owner.with({ COFFER_TOKEN: owner.ok('token create --policy reader') });
+      execFileSync('mkfifo', [reader.file('pipe')]);
+      expect(reader.refused('sign pipe --key release', 4)).toContain('"update" on transit/sign/release');
     } finally {
       await running.stop();
     }

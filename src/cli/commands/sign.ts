@@ -74,8 +74,9 @@ export const command: Command = {
     const hasher = new FileHasher(session, plan.files, FILES);
     try {
       const replace = await mayReplace(session, plan.results, given.options.has(FORCE));
-      const signer = await signerOf(await session.runner(), plan.key, plan.version);
+      const signer = await signerOf(await session.runner(), plan.key, plan.version, session.settings.mount);
       plan.format.requireKey(signer);
+      if (session.settings.address !== undefined && hasher.takesLong) await signer.requirePermission();
       const signed = await (plan.manifest === undefined
         ? signFiles(session, plan, hasher, signer, replace)
         : signManifest(plan, plan.manifest, hasher, signer, replace));

@@ -8,10 +8,15 @@ import { hashOf } from './large-input.ts';
 /** The name of standard input. */
 export const STANDARD = '-';
 
+/** They take longer than a request to a server, or may do so. */
+const LONG_BYTES = 2 ** 24;
+
 /** Hashes files of any size, one after the other, and shows on a terminal how far it is. */
 export class FileHasher {
   readonly #session: Session;
   readonly #progress: TransferProgress;
+  /** Whether it is worth a question first. */
+  readonly takesLong: boolean;
 
   /**
    * @param paths every file that will be hashed; `-` is standard input.
@@ -26,6 +31,7 @@ export class FileHasher {
       0,
     );
     this.#progress = new TransferProgress(session, total, false);
+    this.takesLong = total === undefined || total > LONG_BYTES;
   }
 
   /** @param algorithm as `node:crypto` knows it. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { asCofferError } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
 import { TransferProgress } from '../terminal/progress.ts';
-import type { Input } from '../terminal/streams.ts';
+import { type Input, tooLarge } from '../terminal/streams.ts';
 import { MAX_INPUT_BYTES } from './input.ts';
 
 const CHUNK_BYTES = 1 << 20;
@@ -9,7 +10,12 @@ const CHUNK_BYTES = 1 << 20;
 /** The whole input, of which the start was read. @throws `too-large`, before the rest is read where its size is known. */
 export function readRest(input: Input, start: Buffer): Buffer {
   const limit = (input.bytes ?? 0) > MAX_INPUT_BYTES ? 0 : MAX_INPUT_BYTES - start.length;
-  return Buffer.concat([start, input.readAll(limit)]);
+  try {
+    return Buffer.concat([start, input.readAll(limit)]);
+  } catch (error) {
+    // What may still come is no round number.
+    throw asCofferError(error)?.kind === 'too-large' ? tooLarge(MAX_INPUT_BYTES) : error;
+  }
 }
 
 /** Hashes a main input of any size; on a terminal it shows how far it is. @param start what was read already. */

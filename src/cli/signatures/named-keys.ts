@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { type CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
+import { asCofferError, CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
+import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
 import { recipientKey } from '../../transit/key-types/recipient-key.ts';
 
@@ -81,6 +82,8 @@ export interface Signer {
   readonly version: PublicVersion;
   /** @param how further parameters of `transit sign`. @returns the bytes of the signature. */
   sign(data: Uint8Array, how: Readonly<Record<string, unknown>>): Promise<Buffer>;
+  /** Asks a server first. What it does not tell, it tells when it signs. @throws `denied` when the token may not sign. */
+  requirePermission(): Promise<void>;
 }
 
 /** @param number undefined for the latest. @throws as {@link publicVersions}. */
@@ -105,5 +108,20 @@ export async function signerOf(
         throw unavailable(`version ${by} has signed, and not version ${version.number}`);
       return Buffer.from(text, 'base64');
     },
+    requirePermission: () => requireUpdate(runner, `${mount ?? DEFAULT_MOUNT}/sign/${name}`),
   };
+}
+
+const SIGNING = ['root', 'update', 'create'];
+
+async function requireUpdate(runner: Runner, path: string): Promise<void> {
+  const answer = await runner.run('sys capabilities-self', { paths: [path] }).catch((error: unknown) => {
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  });
+  const capabilities = isObject(answer?.data) ? answer.data['capabilities'] : undefined;
+  if (!Array.isArray(capabilities) || SIGNING.some((known) => capabilities.includes(known))) return;
+  throw new CofferError('denied', 'permission denied', {
+    hint: `see that the token is valid, and that a policy of it grants "update" on ${path}`,
+  });
 }

@@ -106,7 +106,8 @@ export function inputFrom(descriptor: number): Input {
   };
 }
 
-const tooLarge = (maxBytes: number): CofferError =>
+/** The refusal of an input that has more than these bytes. */
+export const tooLarge = (maxBytes: number): CofferError =>
   new CofferError('too-large', `the input is larger than ${maxBytes / 2 ** 20} MiB`, {
     hint: 'for data of any size use "coffer transit envelope encrypt"',
   });
