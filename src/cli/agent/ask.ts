@@ -3,8 +3,12 @@ import { variable } from '../given.ts';
 import type { Session } from '../session.ts';
 import { visible } from '../terminal/visible.ts';
 
+/** The program that asks, where one is named. */
+export const askpassOf = ({ environment }: Session): string | undefined =>
+  variable(environment, 'COFFER_ASKPASS') ?? variable(environment, 'SSH_ASKPASS');
+
 /** Whoever is asked and does not answer in this time has said no. */
-const ANSWER_WITHIN_MS = 120_000;
+export const ANSWER_WITHIN_MS = 120_000;
 
 /**
  * How an agent asks whoever sits at the machine: by the program that ssh-agent asks with, else on the terminal that it runs on. One
@@ -14,8 +18,7 @@ const ANSWER_WITHIN_MS = 120_000;
 export function askerOf(
   session: Session,
 ): ((question: string, gone: AbortSignal) => Promise<boolean>) | undefined {
-  const program =
-    variable(session.environment, 'COFFER_ASKPASS') ?? variable(session.environment, 'SSH_ASKPASS');
+  const program = askpassOf(session);
   const asking =
     program !== undefined
       ? (question: string, gone: AbortSignal) => askByProgram(program, session, question, gone)

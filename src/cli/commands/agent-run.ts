@@ -8,6 +8,7 @@ import { Log } from '../../service/log.ts';
 import { uselessSecrets } from '../../store/backends/registry.ts';
 import { handOver } from '../../store/handed-over.ts';
 import { askerOf } from '../agent/ask.ts';
+import { askToUnlockOf } from '../agent/ask-to-unlock.ts';
 import { CONFIRM, useOptions, usesFor } from '../agent/door-options.ts';
 import { requireDirectory } from '../agent/find.ts';
 import { passedDescriptors } from '../agent/passed-descriptors.ts';
@@ -38,7 +39,8 @@ export const run: Command = {
   arguments: [],
   options: [...timeOptions, auditOption, ...keyOptions, ...useOptions],
   details:
-    'Without a secret at hand it starts locked, answers nothing but that, and waits for "coffer unlock". Takes listening sockets ' +
+    'Without a secret at hand it starts locked and waits for "coffer unlock", or asks with the program in COFFER_ASKPASS or ' +
+    'SSH_ASKPASS for the passphrase when a program wants a key. Takes listening sockets ' +
     "from systemd: the first for Coffer's own commands, the second for programs of the Vault family, then one for each door " +
     `(${AGENT_DOORS.map(({ name }) => name).join(', ')}). Ends with the times, with ` +
     '"coffer lock", and on SIGINT, SIGTERM and SIGHUP. With --address the keys are those of a server, Coffer, OpenBao or Vault, and the token ' +
@@ -65,6 +67,7 @@ export const run: Command = {
       descriptors,
       unlocking,
       ask: askerOf(session),
+      askToUnlock: askToUnlockOf(session, times),
       log: new Log((line) => session.streams.err.write(`${line}\n`)),
       ready(agent, addresses) {
         for (const address of addresses) session.streams.out.write(`${address}\n`);

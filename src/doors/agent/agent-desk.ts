@@ -10,6 +10,7 @@ import type { AgentDoorKind } from './agent-door.ts';
 import type { Ask, Desk } from './desk.ts';
 import { rulesOf } from './offered-rules.ts';
 import { performAs } from './perform-as.ts';
+import type { UnlockQuestion } from './unlock-question.ts';
 
 /** What is offered through one door now, and who comes in through it. */
 interface Opening {
@@ -20,8 +21,14 @@ interface Opening {
 /**
  * The desk of a door to the store that an agent holds open: what is offered is kept in the store, and looked up for each request.
  * @param ask undefined where nobody can be asked.
+ * @param question undefined where nobody can be asked to unlock the store.
  */
-export function agentDesk(agent: Agent, kind: AgentDoorKind, ask: Ask | undefined): Desk {
+export function agentDesk(
+  agent: Agent,
+  kind: AgentDoorKind,
+  ask: Ask | undefined,
+  question: UnlockQuestion | undefined,
+): Desk {
   const openings = new WeakMap<readonly Offer[], Opening>();
   const open = async (served: ServedCore): Promise<Opening> => {
     await served.revision();
@@ -37,9 +44,16 @@ export function agentDesk(agent: Agent, kind: AgentDoorKind, ask: Ask | undefine
     if (core !== undefined) return core;
     throw new CofferError('sealed', 'the store is locked', { hint: 'run "coffer unlock"' });
   };
+  const unlocked = async (): Promise<void> => {
+    if (agent.isWaiting) await question?.put(kind.name);
+  };
   return {
-    offers: () => agent.with(false, async () => (await open(served())).offers),
+    async offers() {
+      await unlocked();
+      return agent.with(false, async () => (await open(served())).offers);
+    },
     async run(words, raw, mount) {
+      await unlocked();
       const operation = await loadOperation(words);
       return agent.with(isUse(operation), async () => {
         const core = served();

@@ -15,6 +15,7 @@ import { agentDesk } from './agent-desk.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import type { Ask } from './desk.ts';
 import { DoorServer } from './door-server.ts';
+import { type AskToUnlock, UnlockQuestion } from './unlock-question.ts';
 
 /** More at a time than a build on many cores has. */
 const MOST_CONNECTIONS = 512;
@@ -28,6 +29,14 @@ export interface AgentPlaces {
   readonly commands: ListenPlace;
   readonly api: ListenPlace;
   readonly others: readonly { readonly kind: AgentDoorKind; readonly place: ListenPlace }[];
+}
+
+/** How an agent asks whoever sits at the machine; undefined where nobody can be asked. */
+export interface Asking {
+  /** Before a key is used. */
+  readonly ask?: Ask | undefined;
+  /** When a program wants a key while the store is locked. */
+  readonly askToUnlock?: AskToUnlock | undefined;
 }
 
 /**
@@ -58,7 +67,7 @@ export class AgentDoors {
     agent: Agent,
     http: HttpDoorKind,
     places: AgentPlaces,
-    ask: Ask | undefined,
+    { ask, askToUnlock }: Asking,
   ): Promise<AgentDoors> {
     const answer = (exchange: Exchange) =>
       agent.with(isUse(exchange), () => http.answer(agent.service, exchange));
@@ -81,9 +90,11 @@ export class AgentDoors {
       answer,
     );
     const others: DoorServer[] = [];
+    const question =
+      askToUnlock && new UnlockQuestion(askToUnlock, (unlocking) => agent.unlockWith(unlocking));
     try {
       for (const { kind, place } of places.others) {
-        others.push(await DoorServer.open(kind, agentDesk(agent, kind, ask), place));
+        others.push(await DoorServer.open(kind, agentDesk(agent, kind, ask, question), place));
       }
       await listening(commands, places.commands);
       return new AgentDoors(commands, api, callers, others);

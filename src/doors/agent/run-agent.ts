@@ -10,11 +10,10 @@ import { makeWay, somebodyListens } from '../../service/socket-file.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { FileLock } from '../../store/backends/files/file-lock.ts';
 import { httpDoor } from '../http/http-door.ts';
-import { AgentDoors } from './agent-doors.ts';
-import type { Ask } from './desk.ts';
+import { AgentDoors, type Asking } from './agent-doors.ts';
 import { AGENT_DOORS } from './registry.ts';
 
-export interface RunAgentOptions {
+export interface RunAgentOptions extends Asking {
   readonly location: Location;
   readonly directory: AgentDirectory;
   readonly auditFile?: string | undefined;
@@ -24,8 +23,6 @@ export interface RunAgentOptions {
    * order in which they are registered.
    */
   readonly descriptors: readonly number[];
-  /** How somebody is asked before a key is used; undefined where nobody can be. */
-  readonly ask?: Ask | undefined;
   /** The store, when it is open already. */
   readonly unlocking?: Unlocking | undefined;
   /** Called once it listens. */
@@ -75,6 +72,7 @@ async function listen({
   descriptors,
   unlocking,
   ask,
+  askToUnlock,
   ready,
   ...options
 }: RunAgentOptions): Promise<void> {
@@ -104,7 +102,7 @@ async function listen({
       const place = more[index];
       return place === undefined ? [] : [{ kind, place }];
     });
-    const doors = await AgentDoors.open(agent, http, { commands, api, others }, ask);
+    const doors = await AgentDoors.open(agent, http, { commands, api, others }, { ask, askToUnlock });
     inodes = made.map(inodeOf);
     ready(
       agent,

@@ -75,6 +75,11 @@ export class Agent implements ServerState {
     return this.#locked.promise;
   }
 
+  /** Whether it holds no store yet, and would take one. */
+  get isWaiting(): boolean {
+    return this.#open === undefined && !this.#isOver;
+  }
+
   get service(): Service {
     if (this.#made === undefined) throw new Error('the agent is being made');
     return this.#made;

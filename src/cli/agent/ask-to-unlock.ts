@@ -1,0 +1,76 @@
+import type { AskToUnlock } from '../../doors/agent/unlock-question.ts';
+import { wipe } from '../../ground/bytes.ts';
+import type { Times } from '../../service/agent/calls.ts';
+import { handOver } from '../../store/handed-over.ts';
+import { openWith } from '../secrets/unlock.ts';
+import type { Session } from '../session.ts';
+import { ANSWER_WITHIN_MS, askpassOf } from './ask.ts';
+
+/** So many answers may be wrong. */
+const ATTEMPTS = 3;
+/** Longer than any passphrase. */
+const MOST_BYTES = 64 * 1024;
+
+/**
+ * How a locked agent asks for the passphrase: by the program that it asks everything with. On a terminal it does not: there a question
+ * would come in the midst of what it logs.
+ * @param times for which the store is unlocked then.
+ * @returns undefined where there is no such program.
+ */
+export function askToUnlockOf(session: Session, times: Times): AskToUnlock | undefined {
+  const program = askpassOf(session);
+  if (program === undefined) return undefined;
+  return async (door) => {
+    let wrong = 0;
+    const question = `A program wants to use a key through ${door}. Passphrase of the Coffer store:`;
+    const store = await openWith(session, [
+      {
+        source: 'the passphrase',
+        kind: 'passphrase',
+        asks: true,
+        reveal: () =>
+          answerOf(program, session, wrong === 0 ? question : `That did not unlock the store. ${question}`),
+        again: () => ++wrong < ATTEMPTS,
+      },
+    ]);
+    try {
+      return { handed: await handOver(store), ...times };
+    } finally {
+      store.close();
+    }
+  };
+}
+
+/** What the program prints without the end of the line, the way ssh reads it; undefined when it fails, prints nothing, or takes too long. */
+async function answerOf(
+  program: string,
+  { environment }: Session,
+  question: string,
+): Promise<Buffer | undefined> {
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  const { SSH_ASKPASS_PROMPT: _, ...others } = environment;
+  const child = spawn(program, [question], {
+    env: others,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  });
+  const parts: Buffer[] = [];
+  let length = 0;
+  child.stdout.on('data', (part: Buffer) => {
+    parts.push(part);
+    length += part.length;
+    if (length > MOST_BYTES) child.kill();
+  });
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  child.once('error', () => resolve(null));
+  child.once('close', resolve);
+  const code = await promise;
+  const whole = Buffer.concat(parts);
+  for (const part of parts) wipe(part);
+  const end = whole.indexOf(0x0a);
+  const line = Buffer.from(end === -1 ? whole : whole.subarray(0, end));
+  wipe(whole);
+  if (code === 0 && line.length > 0 && length <= MOST_BYTES) return line;
+  wipe(line);
+  return undefined;
+}
