@@ -11,7 +11,10 @@ export type AskToUnlock = (door: string) => Promise<Unlocking | undefined>;
 /** After a no nobody is asked for so long: a program that tries again and again would open a window each time. */
 const REFUSED_FOR_MS = 60_000;
 
-/** The question that a locked agent puts when a program wants a key: one at a time, for all doors together. */
+/**
+ * The question that a locked agent puts when a program wants a key: one at a time, for all doors together.
+ * @see docs/decisions/0237
+ */
 export class UnlockQuestion {
   readonly #ask: AskToUnlock;
   readonly #unlock: (unlocking: Unlocking) => Promise<unknown>;
