@@ -1,6 +1,7 @@
 /**
  * Every served operation against OpenBao's server, in time and in processor time for each request. Both speak plain HTTP on loopback,
  * check a token and its policy, write an audit file, and use as many cores as there are.
+ * @see docs/decisions/0243
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
