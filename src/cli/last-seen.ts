@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { move } from '../ground/directories.ts';
 import type { Place } from '../ground/errors.ts';
 import { isLower, printVersion, type Version } from '../store/backends/version.ts';
 import type { Sighting } from '../store/backends/witness.ts';
@@ -63,7 +64,7 @@ export class LastSeen {
   #move(from: Sighting | undefined, to: Sighting): boolean {
     try {
       if (from === undefined) closeSync(openSync(this.#file(to), 'wx', FILE_MODE));
-      else renameSync(this.#file(from), this.#file(to));
+      else move(this.#file(from), this.#file(to));
       return true;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;

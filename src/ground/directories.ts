@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { patiently } from './windows.ts';
 
 /**
  * Makes a directory and those above it that are missing. Node's own way calls a read-only disk a missing directory, and tries
@@ -30,7 +31,7 @@ export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntr
  */
 export function move(from: string, to: string): void {
   try {
-    renameSync(from, to);
+    patiently(() => renameSync(from, to));
   } catch (error) {
     const isDone =
       (error as NodeJS.ErrnoException).code !== 'ENOENT' && isSurely(from, false) && isSurely(to, true);

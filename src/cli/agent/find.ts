@@ -24,6 +24,11 @@ export function agentDirectory({
 export function requireDirectory(session: Pick<Session, 'environment' | 'settings'>): AgentDirectory {
   const directory = agentDirectory(session);
   if (directory !== undefined) return directory;
+  if (process.platform === 'win32') {
+    throw unsupported('there is no agent on Windows', {
+      hint: 'give each command what opens the store, as "coffer --help" says',
+    });
+  }
   throw unsupported('there is no place for an agent here', {
     hint: 'set XDG_RUNTIME_DIR to a directory that is yours alone',
   });

@@ -2,12 +2,13 @@ import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { invalid } from '../../ground/errors.ts';
 import { type Environment, variable } from '../given.ts';
-import { type Ended, runChild } from '../processes/launch.ts';
+import { type Ended, type Launch, runChild } from '../processes/launch.ts';
 import { findProgram } from '../processes/program.ts';
 import { withoutOwnSecrets } from '../secrets/secret-sources.ts';
 
 const SHELL = '/bin/sh';
-const DEFAULT_EDITOR = 'vi';
+/** What every system of its kind has. */
+const defaultEditor = (platform: string): string => (platform === 'win32' ? 'notepad' : 'vi');
 
 /** What keeps Vim and Neovim from writing the text, or registers of it, elsewhere: swap file, history, undo file, backup. */
 const VIM_ARGUMENTS = ['-n', '-i', 'NONE', '-c', 'silent! set noundofile nobackup nowritebackup'];
@@ -34,14 +35,14 @@ export interface Editor {
 }
 
 /**
- * `$VISUAL`, else `$EDITOR`, else vi.
+ * `$VISUAL`, else `$EDITOR`, else vi, on Windows Notepad.
  * @throws `invalid` for one that would be gone before anything is typed.
  */
-export function editorOf(environment: Environment): Editor {
+export function editorOf(environment: Environment, platform: string = process.platform): Editor {
   const name = ['VISUAL', 'EDITOR'].find((candidate) => variable(environment, candidate) !== undefined);
-  const command = (name === undefined ? undefined : variable(environment, name)) ?? DEFAULT_EDITOR;
+  const command = (name === undefined ? undefined : variable(environment, name)) ?? defaultEditor(platform);
   const [first = '', ...words] = command.trim().split(/\s+/);
-  const wait = IN_A_WINDOW[basename(first)];
+  const wait = IN_A_WINDOW[basename(first.replaceAll('\\', '/')).replace(/\.(?:exe|cmd)$/i, '')];
   if (wait !== undefined && !words.some((word) => word === wait || word === '-w')) {
     throw invalid(`${first} does not wait until its window is closed`, {
       field: name,
@@ -50,6 +51,8 @@ export function editorOf(environment: Environment): Editor {
   }
   return { command, arguments: isVim(first, environment) ? VIM_ARGUMENTS : [] };
 }
+
+const quoted = (text: string): string => `"${text}"`;
 
 /** Whatever it is called: on many systems vi is a link to Vim. */
 function isVim(name: string, environment: Environment): boolean {
@@ -66,7 +69,22 @@ const SIMPLE = /^[\w~/.][^\s=;&|<>()`]*(?:\s[^;&|<>()`]*)?$/;
  * Ctrl-C, which an editor may understand, would end that.
  */
 export function edit(editor: Editor, path: string, environment: Environment): Promise<Ended> {
+  return runChild(launchOf(editor, path, withoutOwnSecrets(environment)));
+}
+
+/** Windows has a shell of another language, which takes its line as it is: with one pair of quotes more than it needs around it. */
+export function launchOf(
+  editor: Editor,
+  path: string,
+  environment: Readonly<Record<string, string>>,
+  platform: string = process.platform,
+): Launch {
+  if (platform === 'win32') {
+    const shell = variable(environment, 'COMSPEC') ?? 'cmd.exe';
+    const line = [editor.command, ...editor.arguments.map(quoted), quoted(path)].join(' ');
+    return { path: shell, words: [shell, '/d', '/s', '/c', quoted(line)], environment, asItIs: true };
+  }
   const start = SIMPLE.test(editor.command) ? 'exec ' : '';
   const words = [SHELL, '-c', `${start}${editor.command} "$@"`, editor.command, ...editor.arguments, path];
-  return runChild({ path: SHELL, words, environment: withoutOwnSecrets(environment) });
+  return { path: SHELL, words, environment };
 }

@@ -10,6 +10,8 @@ export interface Launch {
   /** The name it was called by, then its arguments. */
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** On Windows: the words are quoted already, as the program reads them. */
+  readonly asItIs?: boolean;
 }
 
 /** Less than any system takes for arguments and environment together. */
@@ -46,7 +48,7 @@ export function replaceProcess({ path, words, environment }: Launch): void {
  * @returns its exit code, or 128 and the number of the signal that ended it.
  * @throws `unavailable` when the system does not start it.
  */
-export async function runChild({ path, words, environment }: Launch): Promise<Ended> {
+export async function runChild({ path, words, environment, asItIs = false }: Launch): Promise<Ended> {
   const { spawn } = process.getBuiltinModule('node:child_process');
   const [argv0 = path, ...rest] = words;
   let child: ChildProcess | undefined;
@@ -54,7 +56,12 @@ export async function runChild({ path, words, environment }: Launch): Promise<En
   const stop = forwardSignals((signal) => child?.kill(signal));
   try {
     // What is too large together is thrown, and not told by an event.
-    child = spawn(path, rest, { argv0, env: environment, stdio: 'inherit' });
+    child = spawn(path, rest, {
+      argv0,
+      env: environment,
+      stdio: 'inherit',
+      windowsVerbatimArguments: asItIs,
+    });
     return await endOf(child);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -75,6 +82,8 @@ const START_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'the interpreter or loader that it names is missing',
   ENOEXEC: 'it is no program for this machine',
   EACCES: 'permission denied',
+  // On Windows, where Node starts none, for no quoting is safe there.
+  EINVAL: 'it is a batch file, which has to be started by "cmd /c"',
 };
 
 /** How a child ended. */

@@ -13,16 +13,44 @@ export type Found =
   | { readonly kind: 'not-executable'; readonly path: string };
 
 /** Looks for a program as the system does: a name with a slash is a path, any other is looked for in the directories of PATH. */
-export function findProgram(name: string, environment: Environment): Found {
-  if (name.includes('/')) return judged(name);
+export function findProgram(
+  name: string,
+  environment: Environment,
+  platform: string = process.platform,
+): Found {
+  const candidates =
+    platform === 'win32' ? candidatesOnWindows(name, environment) : candidatesFor(name, environment);
+  if (candidates === undefined) return judged(name);
   let refused: Found | undefined;
-  for (const directory of (environment['PATH'] ?? DEFAULT_PATH).split(':')) {
-    // An empty one is the working directory.
-    const found = judged(directory === '' ? `./${name}` : join(directory, name));
+  for (const candidate of candidates) {
+    const found = judged(candidate);
     if (found.kind === 'program') return found;
     if (found.kind === 'not-executable' && !isDirectory(found.path)) refused ??= found;
   }
   return refused ?? { kind: 'not-found' };
+}
+
+/** Undefined for a path. */
+const candidatesFor = (name: string, environment: Environment): readonly string[] | undefined =>
+  name.includes('/')
+    ? undefined
+    : (environment['PATH'] ?? DEFAULT_PATH)
+        .split(':')
+        // An empty one is the working directory.
+        .map((directory) => (directory === '' ? `./${name}` : join(directory, name)));
+
+/** There a program is what has one of the endings of PATHEXT, which may be left out; variables are called `Path` as well as `PATH`. */
+function candidatesOnWindows(name: string, environment: Environment): readonly string[] {
+  const valueNamed = (wanted: string): string | undefined =>
+    Object.entries(environment).find(([variable]) => variable.toUpperCase() === wanted)?.[1];
+  const endings = (valueNamed('PATHEXT') ?? '.COM;.EXE;.BAT;.CMD')
+    .split(';')
+    .filter((ending) => ending !== '');
+  const hasEnding = endings.some((ending) => name.toUpperCase().endsWith(ending.toUpperCase()));
+  const names = hasEnding ? [name] : endings.map((ending) => `${name}${ending.toLowerCase()}`);
+  if (/[\\/]/.test(name)) return names;
+  const directories = (valueNamed('PATH') ?? '').split(';').filter((directory) => directory !== '');
+  return directories.flatMap((directory) => names.map((file) => join(directory, file)));
 }
 
 function judged(path: string): Found {

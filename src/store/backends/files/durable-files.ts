@@ -13,6 +13,7 @@ import {
 import { type Adapter, Low } from 'lowdb';
 import { isThere as isAnythingAt, isSurely, move } from '../../../ground/directories.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
+import { patiently } from '../../../ground/windows.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 
 export const FILE_MODE = 0o600;
@@ -30,7 +31,7 @@ const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FO
 export function readWhole(path: string): Buffer | undefined {
   let fd: number;
   try {
-    fd = openSync(path, READ);
+    fd = patiently(() => openSync(path, READ));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw diskError(error, 'read', path);
@@ -69,7 +70,7 @@ const sync = (fd: number): Promise<void> =>
  */
 export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   try {
-    const fd = openSync(path, WRITE, FILE_MODE);
+    const fd = patiently(() => openSync(path, WRITE, FILE_MODE));
     try {
       writeFileSync(fd, bytes);
       await sync(fd);
@@ -127,7 +128,7 @@ export function moveFile(from: string, to: string): void {
 /** Deletes a file, if there is one. When this throws, it was seen to be there yet. */
 export function deleteFile(path: string): void {
   try {
-    unlinkSync(path);
+    patiently(() => unlinkSync(path));
   } catch (error) {
     if (!isSurely(path, false)) throw diskError(error, 'delete', path);
   }
@@ -136,7 +137,7 @@ export function deleteFile(path: string): void {
 /** Deletes a file, or a directory with everything in it, if there is one. */
 export function deleteTree(path: string): void {
   try {
-    rmSync(path, { recursive: true, force: true });
+    patiently(() => rmSync(path, { recursive: true, force: true }));
   } catch (error) {
     throw diskError(error, 'delete', path);
   }
