@@ -4,7 +4,7 @@
  * @see docs/decisions/0226
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LICENSES, licenseOfNode } from '../licenses.ts';
 import { manualPages } from '../manual/pages.ts';
@@ -34,9 +34,10 @@ const DOCUMENTS = 'usr/share/doc/coffer';
 /** As dpkg-shlibdeps of Debian 12 finds them in the executable; test/release compares. */
 export const LIBRARIES = ['libc6 (>= 2.34)', 'libgcc-s1 (>= 3.4)', 'libstdc++6 (>= 10.2)'] as const;
 
-/** A package for each architecture of Linux. Needs `dpkg-deb`. */
+/** A package for each architecture of Linux that there is an executable for. Needs `dpkg-deb`. */
 export const debian: Part = async (release) => {
-  for (const system of SYSTEMS.filter(({ platform }) => platform === 'linux')) {
+  const isMade = (system: System): boolean => existsSync(executableFor(release, system));
+  for (const system of SYSTEMS.filter(({ platform }) => platform === 'linux').filter(isMade)) {
     await debianPackage(release, system, ['-Zxz', '-z9', '-Sextreme', '--threads-max=1']);
   }
 };

@@ -1,0 +1,85 @@
+/**
+ * Tries the Debian package of a release on a fresh minimal Debian: installed, used as the README has it, served, upgraded, removed, purged. It needs
+ * root, minutes, and the archive of Debian.
+ *
+ *     node test/release/debian.ts [FILE.deb]
+ *
+ * COFFER_DEBIAN_ROOT may name what debootstrap made of Debian 12 before; a copy of it is used then.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LIBRARIES } from '../../scripts/release/debian.ts';
+
+const here = fileURLToPath(new URL('../..', import.meta.url));
+const [built] = globSync('dist/release/coffer_*_amd64.deb', { cwd: here });
+const file = process.argv[2] ?? (built === undefined ? undefined : join(here, built));
+if (file === undefined) throw new Error('there is no package: run "npm run release" first');
+const scratch = mkdtempSync(join(tmpdir(), 'coffer-debian-'));
+const root = join(scratch, 'root');
+
+try {
+  compareLibraries(file);
+  fresh(root);
+  copyFileSync(file, join(root, 'tmp/coffer.deb'));
+  for (const [to, from] of [
+    ['debian.sh', 'test/release/debian.sh'],
+    ['README.md', 'README.md'],
+  ] as const) {
+    copyFileSync(join(here, from), join(root, 'tmp', to));
+  }
+  writeFileSync(join(root, 'tmp/five-minutes.sh'), fiveMinutes());
+  const inside = ['chroot', root, 'bash', '/tmp/debian.sh'];
+  const { status } = spawnSync(
+    'unshare',
+    ['--mount', '--pid', '--fork', '--kill-child', `--mount-proc=${join(root, 'proc')}`, ...inside],
+    { stdio: ['ignore', 'inherit', 'inherit'] },
+  );
+  process.stdout.write(`debian: ${status === 0 ? 'passed' : 'FAILED'}\n`);
+  process.exitCode = status === 0 ? 0 : 1;
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+/** A Debian 12 with nothing that is not essential. */
+function fresh(directory: string): void {
+  const ready = process.env['COFFER_DEBIAN_ROOT'];
+  if (ready !== undefined) {
+    execFileSync('cp', ['--archive', ready, directory]);
+    return;
+  }
+  if (spawnSync('which', ['debootstrap']).status !== 0) {
+    execFileSync('apt-get', ['install', '-y', '-q', 'debootstrap'], { stdio: 'inherit' });
+  }
+  const { status, stdout } = spawnSync('debootstrap', ['--variant=minbase', 'bookworm', directory], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`debootstrap ended with ${status}: ${stdout.slice(-1000)}`);
+}
+
+/** What scripts do in five minutes: the commands of that part of the README, which all lie below its heading. */
+function fiveMinutes(): string {
+  const [, section = ''] = readFileSync(join(here, 'README.md'), 'utf8').split('## Five minutes: in scripts');
+  const [part = ''] = section.split('\n## ');
+  const blocks = [...part.matchAll(/<!-- tested -->\n```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+  if (blocks.length < 5) throw new Error('the README has no such part any more');
+  return blocks.join('');
+}
+
+/** @throws when the executable wants other libraries than the package says. */
+function compareLibraries(packed: string): void {
+  const unpacked = join(scratch, 'unpacked');
+  execFileSync('dpkg-deb', ['-x', packed, unpacked]);
+  mkdirSync(join(unpacked, 'debian'));
+  writeFileSync(join(unpacked, 'debian/control'), 'Source: coffer\n\nPackage: coffer\nArchitecture: any\n');
+  const found = execFileSync('dpkg-shlibdeps', ['-O', 'usr/bin/coffer'], {
+    cwd: unpacked,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const wanted = `shlibs:Depends=${LIBRARIES.join(', ')}`;
+  if (found.trim() !== wanted) throw new Error(`dpkg-shlibdeps says ${found.trim()}, the package ${wanted}`);
+  process.stdout.write('ok  the libraries that the executable wants\n');
+}
