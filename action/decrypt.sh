@@ -11,9 +11,12 @@ options=()
 while IFS= read -r file; do options+=(--file "$file"); done < <(lines_of "$INPUT_FILES")
 while IFS= read -r name; do
   [[ $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || fail "That is no name of a variable: $name"
-  # A value that is there already would be handed on as if it were that of the file.
-  unset "$name" 2>/dev/null || fail "That variable belongs to the shell: $name"
+  case $name in
+    # The files could lead what follows elsewhere.
+    GITHUB_* | RUNNER_* | INPUT_* | COFFER_ACTION_* | PATH | BASH_ENV | LD_*) fail "That variable is not for values of files: $name" ;;
+  esac
   options+=(--only "$name")
 done <<<"$names"
 
-coffer --quiet exec --mask github "${options[@]}" -- bash "$here/hand-over.sh"
+# What a step before has left in a variable must not pass for the value of the file.
+coffer --quiet exec --overwrite --mask github "${options[@]}" -- bash "$here/hand-over.sh"

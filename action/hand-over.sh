@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Runs within "coffer exec": the values are in the environment of this script alone.
+# Runs within "coffer exec": the values are in the environment of this script and of nothing else. Its own variables have names that
+# none of them has.
 set -euo pipefail
-here=$(dirname "${BASH_SOURCE[0]}")
+COFFER_ACTION_HERE=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=action/common.sh
-. "$here/common.sh"
+. "$COFFER_ACTION_HERE/common.sh"
 
+# The dot keeps the newlines at the end of a value, which the shell would drop.
 value_of() {
-  [ -n "${!1+set}" ] || fail "The files have no $1."
+  [ -n "${!1+set}" ] || fail "The files have no $1." >&2
   printf '%s.' "${!1}"
 }
 
-while IFS= read -r name; do
-  [ -n "$name" ] || continue
-  # The dot keeps the newlines at the end of a value, which the shell would drop.
-  value=$(value_of "$name") || exit 1
-  hand_over "$GITHUB_ENV" "$name" "${value%.}"
+while IFS= read -r COFFER_ACTION_NAME; do
+  COFFER_ACTION_VALUE=$(value_of "$COFFER_ACTION_NAME") || exit 1
+  hand_over "$GITHUB_ENV" "$COFFER_ACTION_NAME" "${COFFER_ACTION_VALUE%.}"
 done < <(lines_of "$INPUT_VARIABLES")
-name=$(lines_of "$INPUT_OUTPUT")
-if [ -n "$name" ]; then
-  value=$(value_of "$name") || exit 1
-  hand_over "$GITHUB_OUTPUT" value "${value%.}"
+COFFER_ACTION_NAME=$(lines_of "$INPUT_OUTPUT")
+if [ -n "$COFFER_ACTION_NAME" ]; then
+  COFFER_ACTION_VALUE=$(value_of "$COFFER_ACTION_NAME") || exit 1
+  hand_over "$GITHUB_OUTPUT" value "${COFFER_ACTION_VALUE%.}"
 fi
