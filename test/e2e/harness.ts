@@ -8,6 +8,13 @@ import { expect } from 'vitest';
 /** The command as it is shipped: `bin/coffer` with the bundle that the test run has built. */
 export const binary = fileURLToPath(new URL('../../bin/coffer', import.meta.url));
 
+/**
+ * What is run: that, or the words of COFFER_TEST_COMMAND, such as `qemu-aarch64-static -L /usr/aarch64-linux-gnu /path/of/coffer`
+ * for an executable of another processor.
+ */
+const given = process.env['COFFER_TEST_COMMAND']?.split(' ') ?? [];
+const [program = process.execPath, ...leading] = given.length > 0 ? given : [process.execPath, binary];
+
 /** What one command did. */
 export interface Result {
   readonly exitCode: number | null;
@@ -44,7 +51,7 @@ export class Place {
   run(line: string | readonly string[], options: RunOptions = {}): Result {
     const words = typeof line === 'string' ? line.split(' ') : line;
     return resultOf(
-      spawnSync(process.execPath, [binary, ...words], {
+      spawnSync(program, [...leading, ...words], {
         cwd: this.directory,
         env: this.environment(options.environment),
         input: options.input ?? '',
@@ -81,7 +88,8 @@ export class Place {
 
   /** Runs a shell script in which `coffer` is the command. */
   shell(script: string, options: RunOptions = {}): Result {
-    const define = `coffer() { ${JSON.stringify(process.execPath)} ${JSON.stringify(binary)} "$@"; }`;
+    const command = [program, ...leading].map((word) => JSON.stringify(word)).join(' ');
+    const define = `coffer() { ${command} "$@"; }`;
     return resultOf(
       spawnSync('bash', ['-c', `set -o pipefail\n${define}\n${script}`], {
         cwd: this.directory,
