@@ -10,4 +10,4 @@ hand_over "$GITHUB_ENV" COFFER_ADDR "$INPUT_ADDRESS"
 options=(--address "$INPUT_ADDRESS" --path "$INPUT_PATH")
 [ -z "$INPUT_AUDIENCE" ] || options+=(--audience "$INPUT_AUDIENCE")
 # The command itself hides the token in the log before it keeps it.
-coffer "${options[@]}" --quiet login jwt "role=$INPUT_ROLE"
+coffer --quiet login jwt "role=$INPUT_ROLE" "${options[@]}"
