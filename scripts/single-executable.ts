@@ -79,7 +79,9 @@ export async function makeExecutable(
     execFileSync(process.execPath, parameters, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
   };
   try {
-    const config = { main: entry, output: 'blob', ...settings(onto), assets };
+    // Its path as it is said here is in the file, and must not tell whose directory it was.
+    copyFileSync(entry, join(directory, 'main.cjs'));
+    const config = { main: 'main.cjs', output: 'blob', ...settings(onto), assets };
     writeFileSync(join(directory, 'config.json'), JSON.stringify(config));
     run(...flags(onto), '--experimental-sea-config', 'config.json');
     copyFileSync(onto.node, output);

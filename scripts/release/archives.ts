@@ -1,7 +1,7 @@
 /** What people download: an executable with what belongs to it, the same bytes for the same files. */
 import { execFile } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, globSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { LICENSES } from '../licenses.ts';
 import { executableFor, nameFor, type Release, type System } from './release.ts';
@@ -10,20 +10,27 @@ const run = promisify(execFile);
 const FILE = 0o644;
 const EXECUTABLE = 0o755;
 
+const folderFor = (release: Release, system: System): string =>
+  join(release.scratch, 'archives', nameFor(release, system));
+
+/** The file with the licenses of all that is in an executable, that of its Node included, once it has been packed. */
+export const licensesFor = (release: Release, system: System): string =>
+  join(folderFor(release, system), LICENSES);
+
 /**
  * Packs the executable of a system: as `.tar.xz`, for Windows as `.zip`.
  * @param licenses the text of all licenses, that of Node included.
  */
 export async function pack(release: Release, system: System, licenses: string): Promise<void> {
   const name = nameFor(release, system);
-  const parent = join(release.scratch, 'archives');
-  const folder = join(parent, name);
+  const folder = folderFor(release, system);
+  const parent = dirname(folder);
   mkdirSync(folder, { recursive: true });
   const windows = system.platform === 'windows';
   copyFileSync(executableFor(release, system), join(folder, windows ? 'coffer.exe' : 'coffer'));
   for (const file of ['README.md', 'LICENSE']) copyFileSync(join(release.root, file), join(folder, file));
   cpSync(join(release.root, 'completions'), join(folder, 'completions'), { recursive: true });
-  writeFileSync(join(folder, LICENSES), licenses);
+  writeFileSync(licensesFor(release, system), licenses);
   await (windows ? zip : tar)(release, parent, name);
 }
 

@@ -6,8 +6,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LICENSES, licenseOfNode } from '../licenses.ts';
+import { LICENSES } from '../licenses.ts';
 import { manualPages } from '../manual/pages.ts';
+import { licensesFor } from './archives.ts';
 import { DebianTree, gzipped, PLAIN, PROGRAM } from './debian-tree.ts';
 import { executableFor, type Part, type Release, SYSTEMS, type System } from './release.ts';
 
@@ -51,7 +52,7 @@ export async function debianPackage(
   const { version, epoch, directory, scratch } = release;
   const architecture = ARCHITECTURES[system.arch];
   const tree = new DebianTree(join(scratch, `debian-${architecture}`), epoch);
-  await fill(tree, release, executableFor(release, system));
+  await fill(tree, release, system);
   tree.write('DEBIAN/control', control(version, architecture, tree.installedKiB()));
   tree.write('DEBIAN/md5sums', tree.md5sums());
   tree.write(
@@ -73,10 +74,10 @@ export async function debianPackage(
 
 const own = ({ root }: Release, name: string): string => join(root, 'scripts/release/debian', name);
 
-async function fill(tree: DebianTree, release: Release, executable: string): Promise<void> {
+async function fill(tree: DebianTree, release: Release, system: System): Promise<void> {
   const { root, version, epoch } = release;
   const text = (path: string): string => readFileSync(join(root, path), 'utf8');
-  tree.copy('usr/bin/coffer', executable, PROGRAM);
+  tree.copy('usr/bin/coffer', executableFor(release, system), PROGRAM);
   tree.link('usr/bin/age-plugin-coffer', 'coffer');
   for (const [path, name] of Object.entries({ ...CONFIGURATION, ...UNITS }))
     tree.copy(path, own(release, name));
@@ -89,7 +90,7 @@ async function fill(tree: DebianTree, release: Release, executable: string): Pro
   tree.write(`${DOCUMENTS}/copyright`, COPYRIGHT);
   tree.write(`${DOCUMENTS}/changelog.gz`, gzipped(changelog(version, epoch)));
   tree.write(`${DOCUMENTS}/CHANGELOG.md.gz`, gzipped(text('CHANGELOG.md')));
-  tree.write(`${DOCUMENTS}/${LICENSES}.gz`, gzipped(`${text(join('dist', LICENSES))}\n${licenseOfNode()}`));
+  tree.write(`${DOCUMENTS}/${LICENSES}.gz`, gzipped(readFileSync(licensesFor(release, system), 'utf8')));
 }
 
 const control = (version: string, architecture: string, installedKiB: number): string => `Package: coffer

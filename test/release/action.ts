@@ -157,10 +157,7 @@ export const checks: Checks = {
     await use({}, { CURL_CA_BUNDLE: '/dev/null' });
     await bench.run('rm', ['-r', join(bench.directory, 'tools/coffer')]);
     const pinned = readFileSync(join(directory, 'pinned'), 'utf8');
-    writeFileSync(
-      join(directory, 'pinned'),
-      pinned.replace(/^[0-9a-f]{64}/gm, '0'.repeat(64)),
-    );
+    writeFileSync(join(directory, 'pinned'), pinned.replace(/^[0-9a-f]{64}/gm, '0'.repeat(64)));
     const step = [join(directory, 'install.sh')];
     match(await bench.refused('bash', step, environment), /is not what belongs to this action/);
     match(await bench.refused('bash', step, { ...environment, RUNNER_OS: 'Plan9' }), /no Coffer for Plan9/);
