@@ -144,7 +144,8 @@ export function keyTypeContract(type: KeyType): void {
       expect(encryption?.decrypt(material, ciphertext).toString()).toBe('message');
       const refusals = [
         () => encryption?.decrypt(other, ciphertext),
-        () => encryption?.decrypt(material, ciphertext.subarray(1)),
+        // Cut at its end: of RSA a number that has lost a zero at its front is still the same number.
+        () => encryption?.decrypt(material, ciphertext.subarray(0, -1)),
         () => encryption?.decrypt(material, Buffer.alloc(0)),
         () => encryption?.decrypt(material, Buffer.alloc(ciphertext.length, 0xff)),
         () => encryption?.decrypt(material, flipBit(ciphertext, 77)),

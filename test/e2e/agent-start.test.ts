@@ -18,6 +18,7 @@ import {
 import { binary, type Place } from './harness.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
 
+const SOCKETS = ['agent', 'api', 'ssh', 'pkcs11', 'age', 'sops'];
 const PASSPHRASE = 'correct horse battery staple';
 
 let place: Place;
@@ -103,7 +104,11 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
 });
 
 describe('an agent in the foreground', () => {
-  const start = (command: readonly string[], environment: NodeJS.ProcessEnv): Promise<string[]> => {
+  const start = (
+    command: readonly string[],
+    environment: NodeJS.ProcessEnv,
+    sockets = 2,
+  ): Promise<string[]> => {
     const [program = '', ...words] = command;
     const child = spawn(program, words, { env: environment, stdio: ['ignore', 'pipe', 'ignore'] });
     running = child;
@@ -111,7 +116,7 @@ describe('an agent in the foreground', () => {
       let said = '';
       child.stdout.on('data', (chunk: Buffer) => {
         said += chunk.toString();
-        if (said.split('\n').length > 2) resolve(said.trim().split('\n'));
+        if (said.split('\n').length > sockets) resolve(said.trim().split('\n'));
       });
       child.once('close', () => reject(new Error(`it ended: ${said}`)));
     });
@@ -122,9 +127,10 @@ describe('an agent in the foreground', () => {
     const addresses = await start(
       [process.execPath, binary, 'agent', 'run', '--idle', '1h'],
       place.with(KEY).environment(),
+      SOCKETS.length,
     );
-    const { socket, api, pid } = statusOf(place);
-    expect(addresses).toEqual([`unix:${socket}`, `unix:${api}`]);
+    const { socket, pid } = statusOf(place);
+    expect(addresses).toEqual(SOCKETS.map((name) => `unix:${dirname(socket)}/${name}.sock`));
     expect(pid).toBe(running?.pid);
     place.ok('transit keys create app');
     if (process.platform === 'linux')
