@@ -91,7 +91,7 @@ function wrapLooks(layer: Wrapping): void {
   ]) {
     layer.sync(name, onPath('stat'));
   }
-  layer.promise('stat', onPath('stat'));
+  for (const name of ['stat', 'statfs']) layer.promise(name, onPath('stat'));
   layer.sync('readdirSync', onPath('list'));
   layer.question('existsSync', onPath('exists'));
 }
