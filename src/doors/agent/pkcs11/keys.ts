@@ -1,6 +1,6 @@
-import { constants, createPublicKey, type KeyObject, publicEncrypt } from 'node:crypto';
+import { constants, createHash, createPublicKey, type KeyObject, publicEncrypt } from 'node:crypto';
 import type { Offer } from '../../../access/doors.ts';
-import { asCofferError } from '../../../ground/errors.ts';
+import { asCofferError, denied, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import { publicVerifier } from '../../../transit/public-verification.ts';
@@ -76,13 +76,19 @@ export class Keys {
     }
   }
 
-  /** @throws what signing throws; `denied` where somebody was asked and did not agree. */
-  async sign(
-    { offer, version }: KeyVersion,
-    { words }: Scheme,
-    { input, isDigest }: ToSign,
-    gone: AbortSignal,
-  ): Promise<Buffer> {
+  /** A key as it is offered now, which may be otherwise than when it was found. @throws `denied` */
+  async #offerNow({ offer: { mount, key } }: KeyVersion): Promise<Offer> {
+    const offer = (await this.#desk.offers()).find((other) => other.mount === mount && other.key === key);
+    if (offer !== undefined) return offer;
+    throw denied('this key is not offered');
+  }
+
+  /** @throws what signing throws; `denied` where somebody was asked and did not agree, and for what is not offered any more. */
+  async sign(key: KeyVersion, scheme: Scheme, toSign: ToSign, gone: AbortSignal): Promise<Buffer> {
+    const { version } = key;
+    const { words } = scheme;
+    const { input, isDigest } = toSign;
+    const offer = await this.#offerNow(key);
     await this.#desk.consent(offer, 'sign', gone);
     const answer = await this.#desk.run(
       'transit sign',
@@ -96,11 +102,16 @@ export class Keys {
       offer.mount,
     );
     const text = memberOf(resultOf(answer), 'signature');
-    return Buffer.from(text.slice(text.lastIndexOf(':') + 1), encodingOf(words));
+    const signature = Buffer.from(text.slice(text.lastIndexOf(':') + 1), encodingOf(words));
+    // A key of the same name may have come in its place, and nobody is given what does not hold.
+    if (await isSignatureOf(key, scheme, digestOf(scheme, toSign), signature)) return signature;
+    throw unavailable('the signature is not one of the key');
   }
 
-  /** @throws what decrypting throws; `denied` where somebody was asked and did not agree. */
-  async decrypt({ offer, version }: KeyVersion, ciphertext: Buffer, gone: AbortSignal): Promise<Buffer> {
+  /** @throws what decrypting throws; `denied` as for `sign`. */
+  async decrypt(key: KeyVersion, ciphertext: Buffer, gone: AbortSignal): Promise<Buffer> {
+    const { version } = key;
+    const offer = await this.#offerNow(key);
     await this.#desk.consent(offer, 'decrypt', gone);
     const text = `vault:v${version}:${ciphertext.toString('base64')}`;
     const answer = await this.#desk.run(
@@ -111,6 +122,9 @@ export class Keys {
     return Buffer.from(memberOf(resultOf(answer), 'plaintext'), 'base64');
   }
 }
+
+const digestOf = ({ hash }: Scheme, { input, isDigest }: ToSign): Buffer =>
+  hash === undefined || isDigest ? input : createHash(hash.node).update(input).digest();
 
 /** How signatures are written behind the version. */
 const encodingOf = ({ marshaling_algorithm: marshaling }: SignatureWords): 'base64' | 'base64url' =>

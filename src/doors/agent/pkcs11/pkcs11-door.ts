@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { asCofferError, type ErrorKind } from '../../../ground/errors.ts';
+import { turn } from '../../../ground/pause.ts';
 import type { OpenDoor } from '../agent-door.ts';
 import type { Desk } from '../desk.ts';
 import { Keys } from './keys.ts';
@@ -48,6 +49,8 @@ class Caller {
   /** Undefined until the client has said of which release it is. */
   #layout: MechanismLayout | undefined;
   #waiting = 0;
+  /** Resolved when there may be room for another call. */
+  #room = Promise.withResolvers<void>();
 
   constructor(desk: Desk, token: Token, connection: Duplex) {
     this.#desk = desk;
@@ -57,12 +60,16 @@ class Caller {
 
   start(): void {
     this.#connection.on('error', () => undefined);
-    this.#connection.on('close', () => this.#program.close());
-    this.#connection.on('drain', () => this.#goOn());
-    this.#connection.on('data', (piece: Buffer) => this.#take(piece));
+    this.#connection.on('close', () => {
+      this.#program.close();
+      this.#room.resolve();
+    });
+    this.#connection.on('drain', () => this.#room.resolve());
+    this.#connection.on('data', (piece: Buffer) => void this.#take(piece));
   }
 
-  #take(piece: Buffer): void {
+  /** Begins the calls of a piece, one in a turn of the event loop, so that others have theirs; nothing more comes in before that. */
+  async #take(piece: Buffer): Promise<void> {
     let rest = piece;
     if (this.#layout === undefined) {
       const [version] = piece;
@@ -71,8 +78,21 @@ class Caller {
       this.#connection.write(Buffer.from([VERSION]));
       rest = piece.subarray(1);
     }
-    for (const frame of this.#frames.push(rest)) void this.#answer(frame, this.#layout);
-    if (!this.#mayTake) this.#connection.pause();
+    this.#connection.pause();
+    for (const frame of this.#frames.push(rest)) {
+      void this.#answer(frame, this.#layout);
+      await turn();
+      await this.#hasRoom();
+      if (this.#connection.destroyed) return;
+    }
+    this.#connection.resume();
+  }
+
+  async #hasRoom(): Promise<void> {
+    while (!this.#mayTake && !this.#connection.destroyed) {
+      this.#room = Promise.withResolvers<void>();
+      await this.#room.promise;
+    }
   }
 
   /** A client that asks and does not read holds up itself alone. */
@@ -86,11 +106,7 @@ class Caller {
     this.#waiting -= 1;
     if (this.#connection.destroyed) return;
     this.#connection.write(writeFrame(code, answer));
-    this.#goOn();
-  }
-
-  #goOn(): void {
-    if (this.#connection.isPaused() && this.#mayTake) this.#connection.resume();
+    this.#room.resolve();
   }
 
   async #carryOut(body: Buffer | undefined, layout: MechanismLayout): Promise<Buffer> {

@@ -22,6 +22,7 @@ export const RETURN = {
   objectHandleInvalid: 0x82,
   operationActive: 0x90,
   operationNotInitialized: 0x91,
+  sessionClosed: 0xb0,
   sessionCount: 0xb1,
   sessionHandleInvalid: 0xb3,
   sessionParallelNotSupported: 0xb4,

@@ -160,6 +160,11 @@ export class Session {
     if (room === 0) return decrypting.most;
     try {
       const plaintext = await decrypting.done(this.#token.keys, ciphertext, this.#gone);
+      if (this.#under.decrypt !== decrypting) {
+        // Who closes a session wants nothing more of it, and nobody else would wipe what came meanwhile.
+        decrypting.forget();
+        refuse('sessionClosed');
+      }
       if (plaintext.length > 0 && !hasRoom(room, plaintext.length)) return plaintext.length;
       const given = Buffer.from(plaintext);
       this.#end('decrypt');

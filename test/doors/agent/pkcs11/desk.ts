@@ -15,6 +15,8 @@ export interface TestDesk extends Desk {
   lock(): void;
   /** What somebody who is asked says. */
   consents: boolean;
+  /** Until when whoever is asked says nothing. */
+  thinking: Promise<void> | undefined;
   /** Questions that were asked. */
   readonly asked: readonly string[];
   offer(key: string, uses?: readonly string[], confirm?: boolean): void;
@@ -41,6 +43,7 @@ export async function testDesk(): Promise<TestDesk> {
       desk.isLocked = true;
     },
     consents: true,
+    thinking: undefined,
     asked,
     defects,
     own,
@@ -62,6 +65,7 @@ export async function testDesk(): Promise<TestDesk> {
     async consent({ confirm, key }, what) {
       if (!confirm) return;
       asked.push(`${key}: ${what}`);
+      await desk.thinking;
       if (!desk.consents) throw denied('it was not allowed');
     },
     defect: (error) => void defects.push(error),

@@ -177,7 +177,26 @@ describe('signatures', () => {
     desk.consents = false;
     expect(await sign()).toBe(RETURN.keyFunctionNotPermitted);
   });
+
+  it('are asked for as soon as the offer says so, by programs too that have found the key before', async () => {
+    const there = await program();
+    const { client, session } = there;
+    const handle = await key(there, 'pay@v1');
+    const asked = desk.asked.length;
+    desk.offer('pay', ['sign', 'decrypt'], true);
+    await client.ok('signInit', [session, { type: M.sha256RsaPkcs }, handle]);
+    await client.ok('sign', [session, DATA, ROOM]);
+    await client.ok('decryptInit', [session, { type: M.rsaOaep, oaep: OAEP }, handle]);
+    await client.ok('decrypt', [session, await encrypted('pay'), ROOM]);
+    expect(desk.asked.slice(asked)).toEqual(['pay: sign', 'pay: decrypt']);
+  });
 });
+
+const encrypted = async (name: string): Promise<Buffer> =>
+  publicEncrypt(
+    { key: await publicKey(name), padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' },
+    DATA,
+  );
 
 describe('keys that change while they are used', () => {
   it.each([
@@ -219,6 +238,30 @@ describe('keys that change while they are used', () => {
     desk.withdraw('short');
   });
 
+  it('are not told apart by their names alone: nobody gets a signature of one that came in their place', async () => {
+    const remake = async () => {
+      await desk.own('transit keys config', { name: 'same', deletion_allowed: true }).catch(() => undefined);
+      await desk.own('transit keys delete', { name: 'same' }).catch(() => undefined);
+      await desk.own('transit keys create', { name: 'same', type: 'ecdsa-p256' });
+    };
+    await remake();
+    desk.offer('same');
+    const there = await program();
+    const { client, session } = there;
+    const handle = await key(there, 'same@v1');
+    for (const sign of ['whole', 'pieces']) {
+      await client.ok('signInit', [session, { type: M.ecdsaSha256 }, handle]);
+      await remake();
+      if (sign === 'pieces') await client.ok('signUpdate', [session, DATA]);
+      const answer =
+        sign === 'whole'
+          ? await client.call('sign', [session, DATA, ROOM])
+          : await client.call('signFinal', [session, ROOM]);
+      expect(answer).toBe(RETURN.deviceError);
+    }
+    desk.withdraw('same');
+  });
+
   it('sign with the version that was chosen after a rotation, and with the new one when asked', async () => {
     await desk.own('transit keys create', { name: 'moving', type: 'ecdsa-p256' });
     desk.offer('moving');
@@ -249,10 +292,7 @@ describe('encryption with RSA', () => {
   it('is read, by OAEP with SHA-256', async () => {
     const there = await program();
     const { client, session } = there;
-    const ciphertext = publicEncrypt(
-      { key: await publicKey('pay'), padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' },
-      DATA,
-    );
+    const ciphertext = await encrypted('pay');
     const begin = async () =>
       client.ok('decryptInit', [session, { type: M.rsaOaep, oaep: OAEP }, await key(there, 'pay@v1')]);
     await begin();
@@ -266,6 +306,19 @@ describe('encryption with RSA', () => {
     expect(await client.call('decrypt', [session, ciphertext.subarray(1), ROOM])).toBe(
       RETURN.encryptedDataLengthRange,
     );
+  });
+
+  it('is not read for a session that was closed meanwhile', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    desk.offer('pay', ['decrypt'], true);
+    const there = await program();
+    const { client, session } = there;
+    await client.ok('decryptInit', [session, { type: M.rsaOaep, oaep: OAEP }, await key(there, 'pay@v1')]);
+    desk.thinking = promise;
+    const decrypted = client.call('decrypt', [session, await encrypted('pay'), ROOM]);
+    await client.ok('closeSession', [session]);
+    resolve();
+    expect(await decrypted).toBe(RETURN.sessionClosed);
   });
 
   it('is made with the public key, also of nothing', async () => {

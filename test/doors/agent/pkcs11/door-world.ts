@@ -21,6 +21,8 @@ export interface There {
 
 export interface DoorWorld {
   readonly desk: TestDesk;
+  /** The door. */
+  take(connection: Duplex): void;
   connection(): Duplex;
   /** With a session. */
   program(version?: number): Promise<There>;
@@ -49,6 +51,7 @@ export async function doorWorld(): Promise<DoorWorld> {
   beforeEach(() => {
     desk.isLocked = false;
     desk.consents = true;
+    desk.thinking = undefined;
     for (const [name] of KEYS) desk.offer(name);
   });
   afterEach(() => {
@@ -57,6 +60,7 @@ export async function doorWorld(): Promise<DoorWorld> {
   });
   return {
     desk,
+    take: open,
     connection,
     async program(version) {
       const client = await RpcClient.initialized(connection(), version);

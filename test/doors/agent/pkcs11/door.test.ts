@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
 import { ATTRIBUTE as A } from '../../../../src/doors/agent/pkcs11/rpc/attributes.ts';
+import { writeCall } from '../../../../src/doors/agent/pkcs11/rpc/calls.ts';
+import { writeFrame } from '../../../../src/doors/agent/pkcs11/rpc/frames.ts';
 import { MECHANISM as M } from '../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
 import { DATA, doorWorld, id, key, PRIVATE, PUBLIC, sha256 } from './door-world.ts';
 import { attribute, find, HANDSHAKE, openSession, ROOM, RpcClient } from './rpc-client.ts';
 
-const { desk, connection, program, publicKey } = await doorWorld();
+const { desk, take, connection, program, publicKey } = await doorWorld();
 
 describe('the objects of the token', () => {
   it('are what is offered, each version with a private and a public key, the latest first', async () => {
@@ -197,6 +200,45 @@ describe('a program', () => {
     expect(await client.call('digestUpdate', [session, Buffer.alloc(2 ** 19)])).toEqual([]);
     for (const junk of [Buffer.alloc(0), Buffer.alloc(3), randomBytes(100)]) {
       expect((await client.send(junk))?.subarray(0, 4)).toEqual(Buffer.alloc(4));
+    }
+  });
+
+  it('is taken call by call: others have their turn in between, and who does not read holds up itself alone', async () => {
+    const [layout, calls] = ['flagged' as const, 200];
+    const random = writeFrame(1, writeCall('generateRandom', [1, ROOM], layout));
+    const stream = Buffer.concat([
+      Buffer.from([2]),
+      ...[
+        writeCall('initialize', [HANDSHAKE, 0, undefined], layout),
+        writeCall('openSession', [1, 4], layout),
+      ].map((body) => writeFrame(1, body)),
+      ...Array.from({ length: calls }, () => random),
+    ]);
+    for (const reads of [true, false]) {
+      const held: (() => void)[] = [];
+      let bytes = 0;
+      const program = new Duplex({
+        read: () => undefined,
+        write(chunk: Buffer, _, done) {
+          bytes += chunk.length;
+          if (reads) done();
+          else held.push(done);
+        },
+      });
+      take(program);
+      program.push(stream);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(bytes + program.writableLength).toBeLessThan(4 * ROOM);
+      for (let turn = 0; turn < 10 * calls; turn++) await new Promise((resolve) => setImmediate(resolve));
+      if (reads) expect(bytes).toBeGreaterThan(calls * ROOM);
+      else expect(program.writableLength).toBeLessThan(4 * ROOM);
+      for (let done = held.shift(); done !== undefined; done = held.shift()) {
+        done();
+        await new Promise((resolve) => setImmediate(resolve));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(bytes).toBeGreaterThan(calls * ROOM);
+      program.destroy();
     }
   });
 

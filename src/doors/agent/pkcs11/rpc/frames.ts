@@ -33,9 +33,8 @@ export class FrameReader {
   #body: Buffer = NOTHING;
   #bodyBytes = 0;
 
-  /** @returns the frames that end in this piece. */
-  push(piece: Buffer): Frame[] {
-    const frames: Frame[] = [];
+  /** Reads on as far as somebody takes the frames that end in this piece; all of them must be taken before the next piece. */
+  *push(piece: Buffer): Generator<Frame, void> {
     let rest = piece;
     while (rest.length > 0) {
       rest = this.#readHead(rest);
@@ -44,10 +43,10 @@ export class FrameReader {
       this.#skip -= skipped;
       rest = this.#readBody(rest.subarray(skipped));
       if (this.#skip > 0 || this.#bodyBytes < this.#wanted) break;
-      frames.push({ code: this.#head.readUInt32BE(0), body: this.#isKept ? this.#taken() : undefined });
+      const frame = { code: this.#head.readUInt32BE(0), body: this.#isKept ? this.#taken() : undefined };
       this.#headBytes = 0;
+      yield frame;
     }
-    return frames;
   }
 
   get #isKept(): boolean {
