@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { isLocked, leave, placeForAgents, statusOf } from './agent-target.ts';
 import { binary, type Place } from './harness.ts';
-import { SshAgentClient } from './ssh-agent-client.ts';
+import { SshAgentClient, sshString } from './ssh-agent-client.ts';
 
 const PASSPHRASE = 'drum velvet onion harbour sling';
 
@@ -61,8 +61,14 @@ describe('a locked agent with a program that asks', () => {
     expect(questions()).toHaveLength(2);
   });
 
-  it('opens no second window after a no', async () => {
+  it('opens no window for another machine, and no second one after a no', async () => {
     await start('exit 1');
+    const forwarded = await SshAgentClient.connect(statusOf(place).ssh);
+    const bind = ['session-bind@openssh.com', 'a host', 'a session', 'a signature'].map(sshString);
+    await forwarded.ask(27, ...bind, Buffer.from([1]));
+    await expect(forwarded.list()).rejects.toThrow('answered with 5');
+    forwarded.close();
+    expect(questions()).toEqual([]);
     expect(await Promise.all([listed(), listed(), listed()])).toEqual(Array(3).fill(['refused']));
     expect(await listed()).toEqual(['refused']);
     expect(questions()).toHaveLength(1);

@@ -86,7 +86,7 @@ function deskOf(session: Session): Desk {
     return opened;
   };
   return {
-    offers: async () => (await desk()).offers(),
+    offers: async (how) => (await desk()).offers(how),
     run: async (...asked) => (await desk()).run(...asked),
     consent: async (...asked) => (await desk()).consent(...asked),
     defect: () => undefined,

@@ -48,8 +48,8 @@ export function agentDesk(
     if (agent.isWaiting) await question?.put(kind.name);
   };
   return {
-    async offers() {
-      await unlocked();
+    async offers(how) {
+      if (how !== 'quietly') await unlocked();
       return agent.with(false, async () => (await open(served())).offers);
     },
     async run(words, raw, mount) {

@@ -5,9 +5,11 @@ import type { Outcome } from '../../operations/declaration/operation.ts';
 export interface Desk {
   /**
    * What is offered, in the order in which it was.
+   * @param how `quietly`: nobody is asked to unlock the store for it. What is run after that asks nobody, either: a store that has
+   * locked again is not unlocked by questions.
    * @throws `sealed` when the store is locked, `unavailable`.
    */
-  offers(): Promise<readonly Offer[]>;
+  offers(how?: 'quietly'): Promise<readonly Offer[]>;
   /**
    * Runs an operation as the door: policies, audit trail and limits are those of a token.
    * @param operation its words in the catalogue, e.g. `transit sign`.

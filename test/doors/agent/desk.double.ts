@@ -27,12 +27,15 @@ export interface DeskDouble extends Desk {
   readonly defects: readonly unknown[];
   /** What was asked of whom. */
   readonly asked: readonly string[];
+  /** For whom what is offered was looked up: 'quietly' where nobody is to be asked to unlock the store. */
+  readonly looks: readonly ('quietly' | undefined)[];
 }
 
 /** A desk with a key of each kind, that answers as the transit engine does. */
 export function deskDouble(uses: readonly string[], answer = true): DeskDouble {
   const defects: unknown[] = [];
   const asked: string[] = [];
+  const looks: ('quietly' | undefined)[] = [];
   const offers: readonly Offer[] = doubleKeys.map(({ name }) => ({
     mount: 'transit',
     key: name,
@@ -43,7 +46,11 @@ export function deskDouble(uses: readonly string[], answer = true): DeskDouble {
   return {
     defects,
     asked,
-    offers: async () => offers,
+    looks,
+    async offers(how) {
+      looks.push(how);
+      return offers;
+    },
     async run(operation, raw, mount) {
       const found = doubleKeys.find(({ name }) => name === raw['name']);
       if (found === undefined || mount !== 'transit') throw denied('this is not offered here');

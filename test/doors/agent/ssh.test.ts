@@ -160,9 +160,39 @@ describe('a session that was bound', () => {
       sent: [bind('a', 1), bind('b', 0), login('b'), login('a')],
       types: [6, 6, 14, 5],
     },
+    {
+      title: 'locks and unlocks nothing when forwarded',
+      uses: ['login', 'forward'],
+      sent: [bind('a', 1), framed(22, string('x')), framed(23, string('x')), bind('b', 0), login('b')],
+      types: [6, 5, 5, 6, 14],
+    },
     { title: 'may be none', uses: ['login'], sent: [login('a')], types: [14] },
   ])('of ssh $title', async ({ uses, sent, types }) => {
     expect(await answered(uses, ...sent)).toEqual(types);
+  });
+
+  it.each([
+    { title: 'none', uses: ['login', 'sign', 'any'], keys: 0 },
+    { title: 'those that are offered for that', uses: ['login', 'forward'], keys: 3 },
+  ])(
+    'lists $title when it is forwarded, and nobody is asked to unlock the store for it',
+    async ({ uses, keys }) => {
+      const desk = deskDouble(uses);
+      const answers = await new Connected(openSshDoor(desk)).send(bind('a', 1), framed(11), login('a'));
+      const list = answers.subarray(answers.readUInt32BE(0) + 4);
+      expect([list[4], list.readUInt32BE(5)]).toEqual([12, keys]);
+      expect(new Set(desk.looks)).toEqual(new Set(['quietly']));
+    },
+  );
+
+  it('leaves what is listed to others as it is when it is forwarded', async () => {
+    const desk = deskDouble(['login']);
+    const door = openSshDoor(desk);
+    await new Connected(door).send(bind('a', 1), framed(11));
+    expect(typesOf(await new Connected(door).send(login('a')))).toEqual([14]);
+    const list = await new Connected(door).send(framed(11));
+    expect(list.readUInt32BE(5)).toBe(3);
+    expect(new Set(desk.looks)).toEqual(new Set(['quietly', undefined]));
   });
 
   it('asks where that was said, and takes a no', async () => {

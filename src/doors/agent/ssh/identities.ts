@@ -15,12 +15,14 @@ export interface OfferedVersion extends Identity {
 }
 
 /**
- * Every version of the offered keys that may still sign: the latest of each key first, as servers count tries; then those before
+ * Every version of offered keys that may still sign: the latest of each key first, as servers count tries; then those before
  * them. A key that is gone, or that can't be shown now, is left out.
  * @throws `sealed`, `unavailable` when nothing can be told.
  */
-export async function offeredVersions(desk: Desk): Promise<readonly OfferedVersion[]> {
-  const offers = await desk.offers();
+export async function offeredVersions(
+  desk: Desk,
+  offers: readonly Offer[],
+): Promise<readonly OfferedVersion[]> {
   const all = await Promise.all(offers.map((offer) => versionsOf(desk, offer)));
   const mostVersions = Math.max(0, ...all.map((versions) => versions.length));
   return Array.from({ length: mostVersions }, (_, age) =>

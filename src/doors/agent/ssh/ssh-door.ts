@@ -64,12 +64,14 @@ class SshDoor {
   async #carryOut(request: AgentRequest, client: Client): Promise<Buffer> {
     switch (request.kind) {
       case 'list':
-        return identitiesAnswer(this.#lock.isClosed ? [] : await this.#list());
+        return identitiesAnswer(this.#lock.isClosed ? [] : await this.#listFor(client));
       case 'sign':
         return signAnswer(await this.#sign(request, client));
       case 'lock':
+        requireHere(client);
         return (await this.#lock.close(request.passphrase)) ? success : failure;
       case 'unlock':
+        requireHere(client);
         return (await this.#lock.open(request.passphrase)) ? success : failure;
       case 'bind':
         return client.bindings.add(request.binding) ? success : extensionFailure;
@@ -80,21 +82,31 @@ class SshDoor {
     }
   }
 
-  async #list(): Promise<readonly OfferedVersion[]> {
-    const versions = await offeredVersions(this.#desk);
+  async #listFor(client: Client): Promise<readonly OfferedVersion[]> {
+    const versions = await this.#list(await this.#offersTo(client));
+    return versions.filter(({ offer }) => isOfferedTo(client, offer));
+  }
+
+  /** Nobody is asked to unlock the store because another machine wants it. */
+  #offersTo({ bindings }: Client): Promise<readonly Offer[]> {
+    return this.#desk.offers(bindings.isForwarded ? 'quietly' : undefined);
+  }
+
+  async #list(offers: readonly Offer[]): Promise<readonly OfferedVersion[]> {
+    const versions = await offeredVersions(this.#desk, offers);
     this.#listed = new Map(versions.map((version) => [version.blob.toString('base64'), version]));
     return versions;
   }
 
-  async #sign({ blob, data, rsaHash }: SignRequest, { bindings, gone }: Client): Promise<Buffer> {
+  async #sign({ blob, data, rsaHash }: SignRequest, client: Client): Promise<Buffer> {
     if (this.#lock.isClosed) throw denied('the door is locked');
-    const { offer, version, key } = await this.#find(blob);
+    const { offer, version, key } = await this.#find(blob, client);
     if (key.asymmetricKeyType === 'rsa' && rsaHash === undefined) {
       throw unsupported('nothing is signed with SHA-1');
     }
     const asked = signedDataOf(data);
-    if (!isOffered(offer, asked, blob, bindings)) throw denied('the key is not offered for that');
-    await this.#desk.consent(offer, purposeOf(asked), gone);
+    if (!isOffered(offer, asked, blob, client)) throw denied('the key is not offered for that');
+    await this.#desk.consent(offer, purposeOf(asked), client.gone);
     const hash = rsaHash ?? 'sha512';
     const raw = await this.#rawSignature(offer, {
       input: data.toString('base64'),
@@ -108,12 +120,13 @@ class SshDoor {
   }
 
   /** The key that a client means, as it is offered now. @throws `denied` */
-  async #find(blob: Buffer): Promise<OfferedVersion> {
+  async #find(blob: Buffer, client: Client): Promise<OfferedVersion> {
     const name = blob.toString('base64');
-    if (!this.#listed.has(name)) await this.#list();
+    const offers = await this.#offersTo(client);
+    if (!this.#listed.has(name)) await this.#list(offers);
     const listed = this.#listed.get(name);
     const { mount, key } = listed?.offer ?? {};
-    const offer = (await this.#desk.offers()).find((other) => other.mount === mount && other.key === key);
+    const offer = offers.find((other) => other.mount === mount && other.key === key);
     if (listed === undefined || offer === undefined) throw denied('this key is not offered');
     return { ...listed, offer };
   }
@@ -137,9 +150,20 @@ function goneSignal(connection: Duplex): AbortSignal {
   return controller.signal;
 }
 
+/** What another machine may do is use keys, and nothing else. @throws `denied` */
+function requireHere({ bindings }: Client): void {
+  if (bindings.isForwarded) throw denied('the door is not locked from another machine');
+}
+
+/** Whether a key is offered at all to who asks. */
+const isOfferedTo = ({ bindings }: Client, { uses }: Offer): boolean =>
+  !bindings.isForwarded || uses.includes('forward');
+
 /** Whether a key may sign this, for who asks. */
-function isOffered({ uses }: Offer, asked: SignedData, blob: Buffer, bindings: Bindings): boolean {
-  if (bindings.isForwarded && !uses.includes('forward')) return false;
+function isOffered(offer: Offer, asked: SignedData, blob: Buffer, client: Client): boolean {
+  const { uses } = offer;
+  const { bindings } = client;
+  if (!isOfferedTo(client, offer)) return false;
   if (asked.kind === 'login' && !(asked.blob.equals(blob) && bindings.allows(asked))) return false;
   const use = asked.kind === 'login' ? 'login' : asked.kind === 'message' ? 'sign' : 'any';
   return uses.includes(use) || uses.includes('any');
