@@ -145,8 +145,14 @@ describe('an agent in the foreground', () => {
     expect(locked).toBe(true);
     expect((await over(api, 'POST', '/v1/transit/encrypt/app', { plaintext: '' })).status).toBe(503);
     expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    const trail = place.file('audit.log');
+    const already =
+      'an agent of this store runs already, and writes no other audit trail than it was started with';
+    expect(place.with(KEY).refused(`unlock --audit-log ${trail}`, 1)).toContain(already);
+    expect([existsSync(trail), statusOf(place).locked]).toEqual([false, true]);
     place.with(KEY).ok('unlock');
     expect(statusOf(place)).toMatchObject({ locked: false, pid });
+    expect(place.refused(`unlock --audit-log ${trail}`, 1)).toContain(already);
     place.ok('transit encrypt app hello');
   });
 

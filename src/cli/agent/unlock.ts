@@ -1,4 +1,4 @@
-import { unavailable } from '../../ground/errors.ts';
+import { conflict, unavailable } from '../../ground/errors.ts';
 import type { AgentStatus, Times, Unlocking } from '../../service/agent/calls.ts';
 import { handOver } from '../../store/handed-over.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
@@ -13,7 +13,8 @@ const ATTEMPTS = 3;
 
 /**
  * Hands an opened store to its agent, which is started when there is none.
- * @throws `unavailable` when it can't be started, or others could get at it.
+ * @throws `conflict` where one runs that would not write the audit trail; `unavailable` when it can't be started, or others could get at
+ * it.
  */
 export async function keepUnlocked(
   session: Session,
@@ -27,6 +28,7 @@ export async function keepUnlocked(
     const running = await findAgent(session);
     if (running !== undefined) {
       try {
+        if (auditFile !== undefined) throw trailIsChosen();
         return await running.unlock(unlocking);
       } finally {
         running.close();
@@ -35,6 +37,21 @@ export async function keepUnlocked(
     if (await startAgent(session, { unlocking, auditFile })) return statusOf(session);
   }
   throw unavailable('agents of this store come and go', { hint: 'try again' });
+}
+
+/** An agent opens its trail when it starts: what it did before would not stand in another one. */
+const trailIsChosen = () =>
+  conflict('an agent of this store runs already, and writes no other audit trail than it was started with', {
+    field: 'audit',
+    hint: 'end it with "coffer lock" first; where a service manager starts it, say it there, to "coffer agent run"',
+  });
+
+/** Before anybody is asked for a secret. @throws as `keepUnlocked`. */
+export async function requireNoTrailYet(session: Session, auditFile: string | undefined): Promise<void> {
+  if (auditFile === undefined) return;
+  const running = await findAgent(session);
+  running?.close();
+  if (running !== undefined) throw trailIsChosen();
 }
 
 async function statusOf(session: Session): Promise<AgentStatus> {

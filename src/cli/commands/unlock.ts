@@ -1,7 +1,7 @@
 import { asCofferError } from '../../ground/errors.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { areTimesGiven, timeOptions, timesOf } from '../agent/times.ts';
-import { keepUnlocked, sayUntil } from '../agent/unlock.ts';
+import { keepUnlocked, requireNoTrailYet, sayUntil } from '../agent/unlock.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { textOption } from '../given.ts';
@@ -27,10 +27,12 @@ export const unlock: Command = {
     const times = timesOf(options);
     // Nobody is asked for anything where there can't be an agent.
     requireDirectory(session).make();
+    const auditFile = textOption(options, AUDIT_LOG);
+    await requireNoTrailYet(session, auditFile);
     if (!areTimesGiven(options) && (await isUnlocked(session))) return DONE;
     const store = await unlockStore(session);
     try {
-      const status = await keepUnlocked(session, store, times, textOption(options, AUDIT_LOG));
+      const status = await keepUnlocked(session, store, times, auditFile);
       await printDocument(session, status);
       sayUntil(session, status, times);
     } finally {
