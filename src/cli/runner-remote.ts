@@ -22,9 +22,28 @@ export interface ClientCertificate {
 /** Runs operations on a server. Says so when others on the network can read what is sent. */
 export async function openRemote(session: Session, address: string): Promise<Runner> {
   warnOfReaders(session, address);
+  return runnerWith(session, address, await tokenFor(session, address));
+}
+
+/** A token, and where it was found. */
+export interface FoundToken {
+  readonly token: string | undefined;
+  /** By "coffer login". */
+  readonly kept?: KeptToken | undefined;
+  /** Another one may be found there later. */
+  readonly mayChange: boolean;
+}
+
+/** The token for a server: what was said, what "coffer login" has kept, what `vault login` left behind. @throws `invalid` for what is none */
+export async function tokenFor(session: Session, address: string): Promise<FoundToken> {
   const given = tokenIn(await givenToken(session));
-  const kept = given === undefined ? TokenFile.of(session.environment, address)?.read() : undefined;
-  const token = given ?? kept?.token ?? tokenIn(familyTokenFile(session));
+  if (given !== undefined) return { token: given, mayChange: session.settings.token.kind === 'file' };
+  const kept = TokenFile.of(session.environment, address)?.read();
+  return { token: kept?.token ?? tokenIn(familyTokenFile(session)), kept, mayChange: true };
+}
+
+/** A client whose refusals say what to do about the token. */
+export function runnerWith(session: Session, address: string, { token, kept }: FoundToken): Runner {
   const client = connectTo(session, address, token);
   if (kept === undefined && token !== undefined) return client;
   const refused = async (error: unknown): Promise<never> => {

@@ -79,7 +79,11 @@ function deskOf(session: Session): Desk {
   const open = async (): Promise<Desk> => {
     const runner = await session.runner();
     const offers: readonly Offer[] = (await listedOffers(runner)).filter(({ door }) => door === age.name);
-    return remoteDesk(age, offers, runner, { ask: askerOf(session), defect: () => undefined });
+    return remoteDesk(age, offers, runner, {
+      ask: askerOf(session),
+      defect: () => undefined,
+      refused: () => undefined,
+    });
   };
   const desk = (): Promise<Desk> => {
     opened ??= open();

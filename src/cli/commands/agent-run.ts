@@ -110,9 +110,9 @@ async function runForServer(session: Session, address: string, options: Given['o
   if (doors.length === 0) {
     throw invalid('no key is offered', { hint: 'say which, e.g. --ssh NAME' });
   }
-  const { openRemote } = await import('../runner-remote.ts');
+  const { openLasting } = await import('../runner-lasting.ts');
   const { runDoors } = await import('../../doors/agent/run-doors.ts');
-  const runner = await openRemote(session, address);
+  const runner = await openLasting(session, address);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   try {
     await runDoors({

@@ -1,14 +1,16 @@
 import { usualUses } from '../../doors/agent/agent-door.ts';
 import { DoorServer } from '../../doors/agent/door-server.ts';
 import { kms } from '../../doors/agent/kms/kms.ts';
-import { remoteDesk } from '../../doors/agent/remote-desk.ts';
+import { loggedBy, remoteDesk } from '../../doors/agent/remote-desk.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
+import type { Runner } from '../../operations/declaration/operation.ts';
 import { Log } from '../../service/log.ts';
 import { makeWay } from '../../service/socket-file.ts';
 import { checkKey } from '../agent/check-key.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { textOption } from '../given.ts';
+import type { Session } from '../session.ts';
 
 const SOCKET = 'socket';
 const KEY = 'key';
@@ -45,7 +47,7 @@ export const command: Command = {
     const key = required(textOption(options, KEY), KEY);
     const { mount } = session.settings;
     const log = new Log((line) => session.streams.err.write(`${line}\n`));
-    const runner = await session.runner();
+    const runner = await lastingRunner(session);
     try {
       await checkKey(runner, [kms], key);
     } catch (error) {
@@ -54,18 +56,25 @@ export const command: Command = {
       log.warn('the key can not be used yet', { reason: known.message });
     }
     const offer = { mount, key, uses: usualUses(kms), confirm: false };
-    const defect = (error: unknown): void => log.defect('a request failed', error);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     await makeWay(socket);
-    const desk = remoteDesk(kms, [offer], runner, { ask: undefined, defect });
+    const desk = remoteDesk(kms, [offer], runner, { ask: undefined, ...loggedBy(log) });
     const door = await DoorServer.open(kms, desk, { socket });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end());
     session.streams.out.write(`unix://${socket}\n`);
     await ended;
     door.close();
+    if (session.settings.address !== undefined) runner.close();
     return DONE;
   },
 };
+
+async function lastingRunner(session: Session): Promise<Runner> {
+  const { address } = session.settings;
+  if (address === undefined) return session.runner();
+  const { openLasting } = await import('../runner-lasting.ts');
+  return openLasting(session, address);
+}
 
 function required(value: string | undefined, flag: string): string {
   if (value !== undefined) return value;

@@ -7,7 +7,7 @@ import { FileLock } from '../../store/backends/files/file-lock.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import type { Ask } from './desk.ts';
 import { DoorServer } from './door-server.ts';
-import { remoteDesk } from './remote-desk.ts';
+import { loggedBy, remoteDesk } from './remote-desk.ts';
 
 export interface RunDoorsOptions {
   /** Where the operations are done. */
@@ -35,10 +35,8 @@ export async function runDoors(options: RunDoorsOptions): Promise<void> {
       for (const { kind, offers } of doors) {
         const socket = directory.doorSocket(kind.name);
         await makeWay(socket);
-        const defect = (error: unknown): void => log.defect('a door failed', error);
-        opened.push(
-          await DoorServer.open(kind, remoteDesk(kind, offers, runner, { ask, defect }), { socket }),
-        );
+        const desk = remoteDesk(kind, offers, runner, { ask, ...loggedBy(log) });
+        opened.push(await DoorServer.open(kind, desk, { socket }));
       }
       ready(doors.map(({ kind }) => `unix:${directory.doorSocket(kind.name)}`));
       await ended;
