@@ -29,9 +29,15 @@ describe('a locked agent with a program that asks', () => {
     const program = place.file('ask');
     const asked = place.file('asked');
     writeFileSync(asked, '');
-    writeFileSync(program, `#!/bin/sh\necho "$SSH_ASKPASS_PROMPT|$1" >> ${asked}\n${script}\n`);
+    writeFileSync(
+      program,
+      `#!/bin/sh\necho "$COFFER_TOKEN$VAULT_TOKEN$SSH_ASKPASS_PROMPT|$1" >> ${asked}\n${script}\n`,
+    );
     chmodSync(program, 0o700);
-    const environment = place.environment({ SSH_ASKPASS: program, SSH_ASKPASS_PROMPT: 'confirm' });
+    const environment = place.environment({
+      ...{ SSH_ASKPASS: program, SSH_ASKPASS_PROMPT: 'confirm' },
+      ...{ COFFER_TOKEN: 'not its business', VAULT_TOKEN: 'nor this' },
+    });
     agent = await startServerProcess([binary, 'agent', 'run'], { environment });
   };
 

@@ -3,6 +3,7 @@ import type { ClientHttp2Session } from 'node:http2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bytesIn, field, textIn } from '../../src/doors/agent/grpc/protobuf.ts';
 import { call, framed, grpcSession } from '../doors/agent/grpc-client.ts';
+import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { KEY, leave, placeForAgents, statusOf } from './agent-target.ts';
 import { binary, type Place } from './harness.ts';
@@ -89,6 +90,7 @@ describe('coffer kms', () => {
     expect(plugin.address).toBe(`unix://${socket}`);
     expect(statSync(socket).mode & 0o777).toBe(0o600);
     session = grpcSession(socket);
+    if (hasProcessFiles) expect(shownOf(plugin.child.pid ?? 0)).not.toContain(KEY.COFFER_MASTER_KEY);
   });
 
   it('follows a rotation that another process made', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { KEY, leave, placeForAgents, statusOf } from './agent-target.ts';
 import { binary, type Place } from './harness.ts';
@@ -58,6 +59,7 @@ describe('an agent of ssh for the keys of a server', () => {
     expect((await client.sign(laptop?.blob ?? Buffer.alloc(0), message))?.algorithm).toBe('ssh-ed25519');
     const printed = place.ok(`agent env --address ${server.address}`);
     expect(printed).toBe(`export SSH_AUTH_SOCK='${socketOf(agent.address)}'`);
+    if (hasProcessFiles) expect(shownOf(agent.child.pid ?? 0)).not.toContain(token);
   });
 
   it('leaves the record in the trail of the server', () => {

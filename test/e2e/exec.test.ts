@@ -134,6 +134,12 @@ describe('coffer exec', () => {
     expect(here.ok(['exec', executable('bare', 'echo "bare $1"; exit 0'), 'x'])).toBe('bare x');
     expect(here.ok(['exec', executable('script', '#!/bin/sh\necho "script $1"'), 'x'])).toBe('script x');
     expect(here.refused(['exec', executable('lost', '#!/no/such\n')], 1)).toContain('interpreter or loader');
+    if (hasProcessFiles) {
+      const environment = here.environment()['COFFER_MASTER_KEY'];
+      const shown = here.ok(['exec', executable('waiting', 'tr "\\0" "\\n" < /proc/$PPID/environ')]);
+      expect(shown).toContain('COFFER_STORE=');
+      expect(shown).not.toContain(environment);
+    }
     const loaderless = readFileSync(process.execPath).subarray(0, 8192);
     const at = loaderless.indexOf('/ld-');
     if (at > 0) loaderless.write('/xx-', at);

@@ -4,7 +4,7 @@ import type { Times } from '../../service/agent/calls.ts';
 import { handOver } from '../../store/handed-over.ts';
 import { openWith } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
-import { ANSWER_WITHIN_MS, askpassOf } from './ask.ts';
+import { ANSWER_WITHIN_MS, askpassOf, askpassVariables } from './ask.ts';
 
 /** So many answers may be wrong. */
 const ATTEMPTS = 3;
@@ -42,15 +42,10 @@ export function askToUnlockOf(session: Session, times: Times): AskToUnlock | und
 }
 
 /** What the program prints without the end of the line, the way ssh reads it; undefined when it fails, prints nothing, or takes too long. */
-async function answerOf(
-  program: string,
-  { environment }: Session,
-  question: string,
-): Promise<Buffer | undefined> {
+async function answerOf(program: string, session: Session, question: string): Promise<Buffer | undefined> {
   const { spawn } = process.getBuiltinModule('node:child_process');
-  const { SSH_ASKPASS_PROMPT: _, ...others } = environment;
   const child = spawn(program, [question], {
-    env: others,
+    env: askpassVariables(session),
     stdio: ['ignore', 'pipe', 'ignore'],
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });

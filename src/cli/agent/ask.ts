@@ -1,11 +1,18 @@
 import { asCofferError } from '../../ground/errors.ts';
 import { variable } from '../given.ts';
+import { FAMILY_TOKEN, withoutOwnSecrets } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 import { visible } from '../terminal/visible.ts';
 
 /** The program that asks, where one is named. */
 export const askpassOf = ({ environment }: Session): string | undefined =>
   variable(environment, 'COFFER_ASKPASS') ?? variable(environment, 'SSH_ASKPASS');
+
+/** What that program gets: it shows a window, and may be anything. */
+export function askpassVariables({ environment }: Session): Readonly<Record<string, string>> {
+  const { [FAMILY_TOKEN]: _, SSH_ASKPASS_PROMPT: __, ...others } = withoutOwnSecrets(environment);
+  return others;
+}
 
 /** Whoever is asked and does not answer in this time has said no. */
 export const ANSWER_WITHIN_MS = 120_000;
@@ -40,14 +47,14 @@ export function askerOf(
 /** Exit code 0 is a yes; the variable tells the program that a yes or no is wanted, and no text. */
 function askByProgram(
   program: string,
-  { environment }: Session,
+  session: Session,
   question: string,
   gone: AbortSignal,
 ): Promise<boolean> {
   const { spawn } = process.getBuiltinModule('node:child_process');
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const child = spawn(program, [question], {
-    env: { ...environment, SSH_ASKPASS_PROMPT: 'confirm' },
+    env: { ...askpassVariables(session), SSH_ASKPASS_PROMPT: 'confirm' },
     stdio: 'ignore',
     signal: AbortSignal.any([gone, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
   });

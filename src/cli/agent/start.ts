@@ -6,7 +6,7 @@ import type { Location } from '../../store/backends/backend-kind.ts';
 import { lasting, uselessSecrets } from '../../store/backends/registry.ts';
 import type { Environment } from '../given.ts';
 import { programAfterNode } from '../program.ts';
-import { secretVariables } from '../secrets/secret-sources.ts';
+import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 import { AGENT_PROCESS } from './agent-process.ts';
 
@@ -82,7 +82,7 @@ function withoutSecrets(environment: Environment, location: Location): NodeJS.Pr
     ...secretVariables,
     ...uselessSecrets(location),
     'COFFER_STORE',
-    'VAULT_TOKEN',
+    FAMILY_TOKEN,
   ]);
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !none.has(name)));
 }

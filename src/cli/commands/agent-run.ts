@@ -19,7 +19,7 @@ import { DONE } from '../exit-codes.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
-import { secretVariables } from '../secrets/secret-sources.ts';
+import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
 import { credentialsFor, openWith } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 
@@ -59,7 +59,7 @@ export const run: Command = {
     const directory = requireDirectory(session);
     const descriptors = passedDescriptors(process.env, OWN_SOCKETS + AGENT_DOORS.length);
     const unlocking = await unlockingNow(session, times);
-    forgetVariables(process.env, [...secretVariables, ...uselessSecrets(location)]);
+    forgetVariables(process.env, [...secretVariables, FAMILY_TOKEN, ...uselessSecrets(location)]);
     await runAgent({
       location,
       directory,
@@ -113,6 +113,7 @@ async function runForServer(session: Session, address: string, options: Given['o
   const { openLasting } = await import('../runner-lasting.ts');
   const { runDoors } = await import('../../doors/agent/run-doors.ts');
   const runner = await openLasting(session, address);
+  forgetVariables(process.env, [...secretVariables, FAMILY_TOKEN]);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   try {
     await runDoors({

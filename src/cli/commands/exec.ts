@@ -9,7 +9,7 @@ import { findProgram } from '../processes/program.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
 import { openSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, requireFile } from '../secret-files/transform.ts';
-import { secretVariables } from '../secrets/secret-sources.ts';
+import { secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 
 /** What shells answer for a command that is not there, and for one that is there and can't be run. */
@@ -152,26 +152,26 @@ async function start(
 ): Promise<number> {
   const { passOn, replaceProcess, runChild } = await import('../processes/launch.ts');
   const names = textsOption(options, 'as-file');
-  if (names.length === 0) {
-    await session.close();
-    const launch = { path, words, environment: variables.all };
-    replaceProcess(launch);
-    const ended = await runChild(launch);
-    passOn(ended);
-    return ended.exitCode;
-  }
+  const launch = { path, words, environment: variables.all };
+  await session.close();
+  if (names.length === 0) replaceProcess(launch);
+  // Here is who has to wait for the program.
+  const { forgetVariables } = await import('../secrets/own-environment.ts');
   const { withFiles } = await import('../processes/value-files.ts');
-  const files = withFiles(session.environment, variables.all, names, options.has('on-disk'));
+  forgetVariables(process.env, secretVariables);
+  let remove = (): void => undefined;
   try {
-    await session.close();
-    const { forgetVariables } = await import('../secrets/own-environment.ts');
-    forgetVariables(process.env, secretVariables);
-    const ended = await runChild({ path, words, environment: files.variables });
-    files.remove();
+    const ended = await runChild(() => {
+      if (names.length === 0) return launch;
+      const files = withFiles(session.environment, variables.all, names, options.has('on-disk'));
+      remove = files.remove;
+      return { ...launch, environment: files.variables };
+    });
+    remove();
     passOn(ended);
     return ended.exitCode;
   } finally {
-    files.remove();
+    remove();
   }
 }
 

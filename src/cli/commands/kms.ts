@@ -6,10 +6,13 @@ import { asCofferError, invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { Log } from '../../service/log.ts';
 import { makeWay } from '../../service/socket-file.ts';
+import { uselessSecrets } from '../../store/backends/registry.ts';
 import { checkKey } from '../agent/check-key.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { textOption } from '../given.ts';
+import { forgetVariables } from '../secrets/own-environment.ts';
+import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 
 const SOCKET = 'socket';
@@ -48,6 +51,11 @@ export const command: Command = {
     const { mount } = session.settings;
     const log = new Log((line) => session.streams.err.write(`${line}\n`));
     const runner = await lastingRunner(session);
+    forgetVariables(process.env, [
+      ...secretVariables,
+      FAMILY_TOKEN,
+      ...uselessSecrets(session.settings.storeLocation),
+    ]);
     try {
       await checkKey(runner, [kms], key);
     } catch (error) {

@@ -13,7 +13,7 @@ import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import { serviceManager } from '../processes/service-manager.ts';
 import { programAfterNode } from '../program.ts';
 import { forgetVariables } from '../secrets/own-environment.ts';
-import { secretVariables } from '../secrets/secret-sources.ts';
+import { secretVariables } from '../secrets/secret-variables.ts';
 import { credentialsFor } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { isInBackground } from '../terminal/prompt.ts';

@@ -4,7 +4,7 @@ import { invalid } from '../../ground/errors.ts';
 import { type Environment, variable } from '../given.ts';
 import { type Ended, type Launch, runChild } from '../processes/launch.ts';
 import { findProgram } from '../processes/program.ts';
-import { withoutOwnSecrets } from '../secrets/secret-sources.ts';
+import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
 const SHELL = '/bin/sh';
 /** What every system of its kind has. */

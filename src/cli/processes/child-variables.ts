@@ -4,7 +4,7 @@ import type { Place } from '../../secret-files/format.ts';
 import { parseValue } from '../../secret-files/value.ts';
 import type { Environment } from '../given.ts';
 import type { ReadFile } from '../secret-files/transform.ts';
-import { withoutOwnSecrets } from '../secrets/secret-sources.ts';
+import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
 /** What errors call the place of a variable that no file has. */
 const ENVIRONMENT = 'environment';

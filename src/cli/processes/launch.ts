@@ -45,16 +45,21 @@ export function replaceProcess({ path, words, environment }: Launch): void {
 
 /**
  * Starts the program as a child with our streams, passes signals on, and waits for its end.
+ * @param made what is made for the program alone is made in there: a signal that comes meanwhile reaches the program, and does not end
+ * this process before it could take away what it made.
  * @returns its exit code, or 128 and the number of the signal that ended it.
  * @throws `unavailable` when the system does not start it.
  */
-export async function runChild({ path, words, environment, asItIs = false }: Launch): Promise<Ended> {
+export async function runChild(made: Launch | (() => Launch)): Promise<Ended> {
   const { spawn } = process.getBuiltinModule('node:child_process');
-  const [argv0 = path, ...rest] = words;
   let child: ChildProcess | undefined;
   // Before the program runs: a signal that comes as soon as it does would end this process, and leave the program and its file behind.
   const stop = forwardSignals((signal) => child?.kill(signal));
+  let launch: Launch | undefined;
   try {
+    launch = typeof made === 'function' ? made() : made;
+    const { path, words, environment, asItIs = false } = launch;
+    const [argv0 = path, ...rest] = words;
     // What is too large together is thrown, and not told by an event.
     child = spawn(path, rest, {
       argv0,
@@ -64,10 +69,12 @@ export async function runChild({ path, words, environment, asItIs = false }: Lau
     });
     return await endOf(child);
   } catch (error) {
+    if (launch === undefined) throw error;
+    const { path, words, environment } = launch;
     const { code } = error as NodeJS.ErrnoException;
     // A script that does not name its interpreter is the shell's, as with execvp.
     if (code === 'ENOEXEC' && path !== SHELL) {
-      return runChild({ path: SHELL, words: [SHELL, path, ...rest], environment });
+      return runChild({ path: SHELL, words: [SHELL, path, ...words.slice(1)], environment });
     }
     throw unavailable(`can't start ${path}: ${START_FAILURES[code ?? ''] ?? code}`, { cause: error });
   } finally {

@@ -2,6 +2,7 @@ import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { CofferError, unavailable } from '../../ground/errors.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
+import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
 /** What one call of git may answer: lists of names, and contents of so many bytes at a time. */
 const MAX_ANSWER_BYTES = 256 * 2 ** 20;
@@ -20,6 +21,8 @@ export function git(directory: string, args: readonly string[], input = ''): Buf
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status, stdout } = spawnSync('git', args, {
     cwd: directory,
+    // What a repository has git start, as a monitor of its files, gets what git gets.
+    env: withoutOwnSecrets(process.env),
     input,
     maxBuffer: MAX_ANSWER_BYTES,
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unavailable } from '../../ground/errors.ts';
+import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
 /** The three sides of a merge, with what conflicts call two of them. */
 export interface MergeInput {
@@ -39,6 +40,7 @@ export function mergeFile(input: MergeInput, directory: string, union = false): 
     const run = (...how: readonly string[]) => {
       const labels = ['-L', ours, '-L', 'before', '-L', theirs];
       const { status, stdout, error } = spawnSync('git', ['merge-file', '-p', ...how, ...labels, ...paths], {
+        env: withoutOwnSecrets(process.env),
         encoding: 'utf8',
         maxBuffer: 1 << 28,
         stdio: ['ignore', 'pipe', 'ignore'],

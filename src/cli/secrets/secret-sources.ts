@@ -9,7 +9,7 @@ import { withoutLineBreak } from '../../store/slots/slot-secret.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText } from '../files/input.ts';
 import { type Environment, variable } from '../given.ts';
-import type { UNLOCK_VARIABLES } from './secret-variables.ts';
+import { type UNLOCK_VARIABLES, withoutOwnSecrets } from './secret-variables.ts';
 
 /** Where secrets come from: variables of the environment, files, and commands. */
 
@@ -20,8 +20,6 @@ interface UnlockSource {
   readonly variable: (typeof UNLOCK_VARIABLES)[number];
   /** What it holds, as `coffer help environment` says it. */
   readonly meaning: string;
-  /** It is the secret itself, not the way to one. */
-  readonly secret?: true;
   /** What its value may be in a store that there is. @param source the variable, for messages. */
   credentials(value: string, source: string, environment: Environment): readonly Credential[];
   /** The slot that its value opens in a new store; recovery shares are made with theirs. */
@@ -33,7 +31,6 @@ export const unlockSources: readonly UnlockSource[] = [
   {
     variable: 'COFFER_MASTER_KEY',
     meaning: 'master key: 32 bytes in base64 or hex, as "coffer keygen" prints it',
-    secret: true,
     // The key may also have been a key file's content when the slot was made.
     credentials: (text, source) => [
       { source, kind: 'raw', reveal: () => parseMasterKey(text, source) },
@@ -66,7 +63,6 @@ export const unlockSources: readonly UnlockSource[] = [
   {
     variable: 'COFFER_PASSPHRASE',
     meaning: 'passphrase',
-    secret: true,
     credentials: (passphrase, source) => [{ source, kind: 'passphrase', reveal: () => passphrase }],
     slot: (passphrase) => ({ kind: 'passphrase', passphrase }),
   },
@@ -100,22 +96,6 @@ export function environmentSlot(environment: Environment): SlotRequest | undefin
   }
   return undefined;
 }
-
-/** Variables of ours that are secrets themselves. */
-export const secretVariables: ReadonlySet<string> = new Set([
-  ...unlockSources.filter(({ secret }) => secret).map(({ variable: name }) => name),
-  'COFFER_NEW_PASSPHRASE',
-  'COFFER_TOKEN',
-  'COFFER_ID_TOKEN',
-]);
-
-/** Variables for a program that has nothing to do with the secrets of ours, and may pass on what it gets. */
-export const withoutOwnSecrets = (environment: Environment): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
-      value === undefined || secretVariables.has(name) ? [] : [[name, value] as const],
-    ),
-  );
 
 /** The content of a key file. @throws `invalid` when there is no such file, `unavailable` when others may read or write it. */
 export const readKeyFile = (path: string, label: string): Buffer =>
