@@ -16,6 +16,7 @@ const STORED_MS = 60 * MINUTE_MS;
 interface KnownKeys {
   readonly keys: VerificationKeys;
   readonly json: string;
+  /** Since when they are known to hold; milliseconds since the epoch. */
   readonly fetchedMs: number;
 }
 
@@ -24,7 +25,7 @@ interface KnownKeys {
  *
  * They are fetched again when they are no longer fresh, by the way while logins go on with what there is; and when a token is
  * signed with a key that is not among them. What was fetched is kept in the store, so that a process which starts while the issuer is
- * down lets in those whom the others let in.
+ * down lets in those whom the others let in, and so that a configuration which is written anew holds at once in every process.
  * @see docs/decisions/0177
  */
 export class IssuerKeys {
@@ -33,7 +34,8 @@ export class IssuerKeys {
   /** Names the source. */
   readonly id: string;
   #known: KnownKeys | undefined;
-  #loaded: Promise<void> | undefined;
+  /** What the store had when it was looked at last. */
+  #seen: FetchedKeys | undefined;
   #fetching: Promise<void> | undefined;
   #askedMs: number | undefined;
   #failure = 'nobody asked yet';
@@ -46,11 +48,7 @@ export class IssuerKeys {
 
   /** @throws `unavailable` when the issuer can't be reached and nothing that it said before is still good. */
   async current(): Promise<VerificationKeys> {
-    this.#loaded ??= this.#load().catch((error: unknown) => {
-      this.#loaded = undefined;
-      throw error;
-    });
-    await this.#loaded;
+    await this.#takeUp();
     const age = this.#age(this.#known?.fetchedMs);
     if (age < FRESH_MS && this.#known !== undefined) return this.#known.keys;
     if (age < KEPT_MS && this.#known !== undefined) {
@@ -79,11 +77,11 @@ export class IssuerKeys {
   }
 
   async #fetch(): Promise<void> {
+    const beganMs = this.#room.clock.now();
     try {
-      const json = await fetchKeySet(this.#source);
-      const keys = json === this.#known?.json ? this.#known.keys : await readKeySet(json);
-      this.#known = { keys, json, fetchedMs: this.#room.clock.now() };
-      await this.#store(json);
+      const keys = await fetchKeySet(this.#source);
+      const counting = await this.#store({ source: this.id, keys, fetchedMs: beganMs });
+      this.#known = await this.#read(counting);
     } catch (error) {
       this.#failure = reasonOf(error);
     } finally {
@@ -92,27 +90,51 @@ export class IssuerKeys {
     }
   }
 
-  async #load(): Promise<void> {
+  /** Takes up what somebody wrote meanwhile: another process, or who wrote the configuration. */
+  async #takeUp(): Promise<void> {
     const { store, mount } = this.#room;
     const found = await store.read((view) => view.get<FetchedKeys>(fetchedRef(mount)));
-    if (found?.source !== this.id || found.keys === '') return;
-    this.#known = { keys: await readKeySet(found.keys), json: found.keys, fetchedMs: found.fetchedMs };
+    if (found === undefined || found === this.#seen) return;
+    if (this.#isOurs(found) && this.#isAsNew(found)) {
+      const read = await this.#read(found);
+      if (this.#isAsNew(found)) this.#known = read;
+    }
+    this.#seen = found;
   }
 
-  /** A store that can't be written to is no reason to let nobody in. */
-  async #store(json: string): Promise<void> {
-    const { store, mount, clock } = this.#room;
+  async #read({ keys: json, fetchedMs }: FetchedKeys): Promise<KnownKeys> {
+    const known = this.#known;
+    return { keys: json === known?.json ? known.keys : await readKeySet(json), json, fetchedMs };
+  }
+
+  /** The mount may have another issuer by now, or nobody may have been asked when it was configured. */
+  #isOurs({ source, keys }: FetchedKeys): boolean {
+    return source === this.id && keys !== '';
+  }
+
+  #isAsNew({ fetchedMs }: FetchedKeys): boolean {
+    return this.#known === undefined || this.#age(fetchedMs) <= this.#age(this.#known.fetchedMs);
+  }
+
+  /**
+   * A store that can't be written to is no reason to let nobody in.
+   * @returns what counts: what somebody else was told since this question began may be newer than the answer to it.
+   */
+  async #store(fetched: FetchedKeys): Promise<FetchedKeys> {
+    const { store, mount } = this.#room;
     try {
-      await store.transact(async (tx) => {
+      return await store.transact(async (tx) => {
         const before = await tx.get<FetchedKeys>(fetchedRef(mount));
-        // The mount may have another issuer by now, or be gone.
-        if (before?.source !== this.id) return;
-        if (before.keys === json && this.#age(before.fetchedMs) < STORED_MS) return;
-        const fetched: FetchedKeys = { source: this.id, keys: json, fetchedMs: clock.now() };
-        tx.put(fetchedRef(mount), fetched);
+        // The mount may be gone by now.
+        if (before?.source !== this.id) return fetched;
+        const age = this.#age(before.fetchedMs);
+        if (this.#isOurs(before) && age <= this.#age(fetched.fetchedMs)) return before;
+        if (before.keys !== fetched.keys || age >= STORED_MS) tx.put(fetchedRef(mount), fetched);
+        return fetched;
       });
     } catch (error) {
       if (asCofferError(error) === undefined) throw error;
+      return fetched;
     }
   }
 

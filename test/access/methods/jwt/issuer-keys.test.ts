@@ -1,16 +1,39 @@
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type FetchedKeys, fetchedRef, type Room } from '../../../../src/access/methods/jwt/documents.ts';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { writeConfig } from '../../../../src/access/methods/jwt/config.ts';
+import {
+  type FetchedKeys,
+  fetchedRef,
+  type JwtConfig,
+  type Room,
+} from '../../../../src/access/methods/jwt/documents.ts';
 import { IssuerKeys } from '../../../../src/access/methods/jwt/issuer-keys.ts';
 import { printSource } from '../../../../src/access/methods/jwt/key-set.ts';
 import { verified } from '../../../../src/access/methods/jwt/signed-token.ts';
 import { type Issuer, startIssuer } from '../../../servers/issuer.ts';
 import { cleanUpAfterAll } from '../../../servers/serving.ts';
-import { signingKey, signToken } from '../../../servers/signing-key.ts';
+import { jwkOf, type SigningKey, signingKey, signToken } from '../../../servers/signing-key.ts';
 import { memoryStore } from '../../../store/memory-store.ts';
 import { FakeClock, failureOf } from '../../room.ts';
 
 const MINUTES = 60;
 const HOURS = 3600;
+const NO_CONFIG: JwtConfig = {
+  oidc_discovery_url: '',
+  oidc_discovery_ca_pem: '',
+  jwks_url: '',
+  jwks_ca_pem: '',
+  jwt_validation_pubkeys: [],
+  bound_issuer: '',
+  jwt_supported_algs: [],
+  default_role: '',
+  override_allowed_server_names: [],
+  namespace_in_state: true,
+  oidc_client_id: '',
+  oidc_response_mode: '',
+  oidc_response_types: [],
+};
 
 let issuer: Issuer;
 const afterwards = cleanUpAfterAll();
@@ -41,6 +64,19 @@ const asked = async (): Promise<number> => {
   await issuer.forget();
   return length;
 };
+const configure = (change: Partial<JwtConfig>) =>
+  writeConfig(room, { ...NO_CONFIG, ...change }, { skipsValidation: false, clientSecret: '', provider: {} });
+
+/** An issuer that answers when it is told to. */
+const waiting: ServerResponse[] = [];
+const slowly = createServer((_request, response) => void waiting.push(response));
+beforeAll(() => new Promise<void>((resolve) => void slowly.listen(0, '127.0.0.1', () => resolve())));
+afterAll(() => void slowly.close());
+const answered = async (json: string): Promise<void> => {
+  await vi.waitUntil(() => waiting.length === 1);
+  waiting.pop()?.end(json);
+};
+
 const isVerified = async (keys: IssuerKeys, jwt: string): Promise<boolean> =>
   (await verified(jwt, await keys.current())) !== undefined;
 
@@ -144,5 +180,50 @@ describe('the keys of an issuer', () => {
     await issuer.behave({ keys: 'ordinary' });
     clock.pass(11);
     expect(await isVerified(keys, await issuer.token({}))).toBe(true);
+  });
+
+  it('are those that the configuration found when it was written again, in every process', async () => {
+    const ours = await keysWithNothing();
+    const jwt = await issuer.token({});
+    expect(await isVerified(ours, jwt)).toBe(true);
+    const others = new IssuerKeys(room, source());
+    expect(await isVerified(others, jwt)).toBe(true);
+    const next = signingKey('ES256');
+    await issuer.publish([next]);
+    expect(await isVerified(ours, jwt)).toBe(true);
+    await configure({ jwks_url: issuer.jwksUrl, jwks_ca_pem: issuer.ca });
+    for (const keys of [ours, others]) {
+      expect(await isVerified(keys, jwt)).toBe(false);
+      expect(await isVerified(keys, await signToken(next, { sub: 'x' }))).toBe(true);
+    }
+  });
+
+  it('stay those of the configuration when a question that was asked before is answered after it', async () => {
+    const slow = {
+      jwksUrl: `http://127.0.0.1:${(slowly.address() as AddressInfo).port}/`,
+      ca: '',
+      serverNames: [],
+    };
+    const [before, after] = [signingKey('ES256'), signingKey('ES256')];
+    const keysJson = (key: SigningKey) => JSON.stringify({ keys: [jwkOf(key)] });
+    const written = configure({ jwks_url: slow.jwksUrl });
+    await answered(keysJson(before));
+    await written;
+    const keys = new IssuerKeys(room, slow);
+    const known = await keys.current();
+    clock.pass(1);
+    const late = keys.newerThan(known);
+    await vi.waitUntil(() => waiting.length === 1);
+    const [held] = waiting.splice(0);
+    clock.pass(1);
+    const again = configure({ jwks_url: slow.jwksUrl });
+    await answered(keysJson(after));
+    await again;
+    held?.end(keysJson(before));
+    const newer = await late;
+    for (const some of [newer, await keys.current()]) {
+      expect(some && (await verified(await signToken(before, { sub: 'x' }), some))).toBeUndefined();
+      expect(some && (await verified(await signToken(after, { sub: 'x' }), some))).toBeDefined();
+    }
   });
 });
