@@ -162,6 +162,9 @@ export class Access {
 
 const nameOf = (token: string): string => hash('sha256', token, 'base64url');
 
+/** Tells who brings a token from all others within this process. */
+export const idOf = ({ batch, accessor }: TokenIdentity): string => batch ?? accessor;
+
 /** Whether a token is good for somebody at an address; without one, only where it is not bound. */
 export const isGoodFrom = ({ boundCidrs }: TokenIdentity, address: string | undefined): boolean =>
   boundCidrs === undefined || (address !== undefined && isWithin(boundCidrs, address));

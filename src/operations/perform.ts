@@ -1,4 +1,4 @@
-import { isGoodFrom, type TokenIdentity } from '../access/access.ts';
+import { idOf, isGoodFrom, type TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest } from '../access/audit-record.ts';
 import type { Capability } from '../access/capability.ts';
 import type { RequestParameters } from '../access/parameter-rule.ts';
@@ -253,6 +253,7 @@ class PolicyJudge implements Judge {
     this.#identity = identity;
     const { token = '', policyPrefix, wrapTtl } = asked;
     this.caller = {
+      id: idOf(identity),
       accessor: identity.accessor,
       token,
       may: (path, capability) =>

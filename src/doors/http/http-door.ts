@@ -1,3 +1,4 @@
+import { idOf } from '../../access/access.ts';
 import { catalogue } from '../../operations/catalogue.ts';
 import { METRICS_CONTENT_TYPE } from '../../operations/declaration/operation.ts';
 import { loadRoutes } from '../../operations/routes.ts';
@@ -106,7 +107,7 @@ async function answerBeside(service: Service, exchange: Exchange, pending: Pendi
   const { body, onGone, ...head } = exchange;
   let place: Place | undefined;
   try {
-    place = lanes.enter(caller.batch || caller.accessor, body.mostBytes);
+    place = lanes.enter(idOf(caller), body.mostBytes);
     onGone?.(() => place?.leave());
     const bytes = await body.read().catch(() => undefined);
     const isWorthIt = pending.weight === 'unfolds' || (bytes?.length ?? 0) >= LARGE_BODY_BYTES;

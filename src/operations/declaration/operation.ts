@@ -72,6 +72,8 @@ export interface ServerState {
 
 /** On whose behalf an operation runs. The command line with the master key in hand is the owner. */
 export interface Caller {
+  /** Tells it from all others within this process. */
+  readonly id: string;
   /** The token's accessor; undefined for the owner, empty for a batch token, which has none. */
   readonly accessor?: string;
   /** The token itself, for operations on oneself; undefined for the owner. */
@@ -86,10 +88,11 @@ export interface Caller {
   readonly isStranger?: true;
 }
 
-export const owner: Caller = { may: () => true, reaches: () => true };
+// No accessor is so short.
+export const owner: Caller = { id: 'owner', may: () => true, reaches: () => true };
 
 /** Who calls where no token is asked for. */
-export const NOBODY: Caller = { isStranger: true, may: () => false, reaches: () => false };
+export const NOBODY: Caller = { id: 'nobody', isStranger: true, may: () => false, reaches: () => false };
 
 /** The field that an error names when the secret of the store is asked for again: no request has it. */
 export const STORE_SECRET = 'secret of the store';

@@ -237,7 +237,7 @@ export const list = documentOperation({
       ...(bindings === undefined ? {} : { bindings }),
       ...(project ? { project } : {}),
       viewer: {
-        id: call.caller.accessor ?? '',
+        id: call.caller.id,
         sees: (workspace) =>
           seesBindings(call, 'workspaces', { organization: organization_name, ...workspace }),
       },

@@ -1,3 +1,4 @@
+import { idOf } from '../../../src/access/access.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
 import { openCore } from '../../../src/operations/core.ts';
 import {
@@ -53,6 +54,7 @@ export class ServedCalls {
     const identity = await access.authenticate(token);
     if (identity === undefined) throw new Error('the token does not hold');
     return {
+      id: idOf(identity),
       accessor: identity.accessor,
       token,
       may: (path, capability) => identity.acl.allows(path, capability),

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../../src/operations/declaration/operation.ts';
+import { type Caller, owner } from '../../../src/operations/declaration/operation.ts';
 import { refused } from '../../refusal.ts';
 import { TagsApi } from './tags-api.ts';
 
@@ -126,7 +126,7 @@ describe('organizations', () => {
   it('are listed only for those who may do something there', async () => {
     await create({ name: 'seen' });
     await create({ name: 'hidden' });
-    const caller: Caller = { may: () => true, reaches: (path) => path === 'organizations/seen' };
+    const caller: Caller = { ...owner, reaches: (path) => path === 'organizations/seen' };
     const { data } = await api.send('orgs list', {}, undefined, caller);
     expect(ids(data as Organizations)).toEqual(['seen']);
   });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../../src/operations/declaration/operation.ts';
+import { type Caller, owner } from '../../../src/operations/declaration/operation.ts';
 import { goEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { freshOperations, type Operations, type Raw } from './operations.ts';
@@ -202,11 +202,17 @@ describe('encrypt with a key that is not there', () => {
       field: 'name',
       message: 'encryption key not found',
     });
-    const updater: Caller = { may: (_path, capability) => capability === 'update', reaches: () => true };
+    const updater: Caller = {
+      ...owner,
+      may: (_path, capability) => capability === 'update',
+    };
     const attempt = operations.outcome('encrypt', { name: 'orders', plaintext: FOX }, updater);
     expect(await rejectionOf(attempt)).toMatchObject({ kind: 'not-found' });
     expect(await rejectionOf(read())).toMatchObject({ kind: 'not-found' });
-    const creator: Caller = { may: (_path, capability) => capability === 'create', reaches: () => true };
+    const creator: Caller = {
+      ...owner,
+      may: (_path, capability) => capability === 'create',
+    };
     const message = { name: 'orders', plaintext: FOX };
     await operations.outcome('encrypt', message, creator);
     expect(await rejectionOf(operations.outcome('encrypt', message, creator))).toMatchObject({

@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   cleanUpAfterAll,
@@ -7,8 +9,8 @@ import {
   startServer,
   type TestServer,
 } from '../../../servers/serving.ts';
+import { callerOf, MEDIA_TYPE } from './api.ts';
 
-const MEDIA_TYPE = 'application/vnd.api+json';
 const STATES = 'neither states nor locks: keep the state of this configuration in another backend';
 const RUNS = 'runs nothing: run Terraform where the configuration is';
 const NOT_FOUND = { errors: [{ status: '404', title: 'not found' }] };
@@ -152,5 +154,65 @@ describe('what needs runs or states', () => {
   it('leaves a workspace without a state, as clients expect of a new one', async () => {
     const { status } = await call('GET', `workspaces/${workspace}/current-state-version`, server.token);
     expect(status).toBe(404);
+  });
+});
+
+describe('manners of HTTP', () => {
+  const LIST = 'organizations/acme/workspaces';
+  const call = callerOf(() => server);
+
+  it('answer HEAD as GET, without the body', async () => {
+    const get = await call('GET', LIST);
+    const head = await call('HEAD', LIST);
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    expect((await call('HEAD', 'organizations/none')).status).toBe(404);
+  });
+
+  it.each(['bearer', 'BEARER', 'Bearer'])('take the scheme of a token as %s', async (scheme) => {
+    const headers = { authorization: `${scheme} ${server.token}` };
+    expect((await call('GET', LIST, undefined, { as: null, headers })).status).toBe(200);
+  });
+
+  it.each([
+    [{ 'x-forwarded-proto': 'https' }, 'https'],
+    [{ forwarded: 'for=1.2.3.4;proto=https;by=5.6.7.8' }, 'https'],
+    [{ 'x-forwarded-proto': 'https, http' }, 'https'],
+    [{ 'x-forwarded-proto': 'javascript' }, 'http'],
+  ])('name in links the scheme that a proxy says: %j', async (headers, scheme) => {
+    const { json } = await call('GET', LIST, undefined, { headers });
+    expect(json.links.self.split(':')[0]).toBe(scheme);
+  });
+
+  it('refuse heads that are too long in the words of the API that was asked', async () => {
+    const { hostname, port } = new URL(server.address);
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connect(Number(port), hostname);
+      let text = '';
+      socket.on('data', (data: Buffer) => {
+        text += data.toString();
+      });
+      socket.on('close', () => resolve(text));
+      socket.write(`GET /api/v2/${LIST} HTTP/1.1\r\nhost: x\r\nlong: ${'x'.repeat(20_000)}\r\n\r\n`);
+    });
+    expect(answer).toContain('HTTP/1.1 431');
+    expect(answer).toContain(`Content-Type: ${MEDIA_TYPE}`);
+    expect(answer).toContain('{"errors":[{"status":"431","title":"request header fields too large"}]}');
+  });
+
+  it('keep a request of the other API as it was', async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(
+        `${server.address}/v1/sys/health`,
+        { headers: { long: 'x'.repeat(20_000) } },
+        (reply) => {
+          reply.resume();
+          expect(reply.headers['content-type']).toBe('application/json');
+          resolve(reply.statusCode);
+        },
+      );
+      sent.on('error', reject).end();
+    });
+    expect(status).toBe(431);
   });
 });
