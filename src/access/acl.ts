@@ -1,4 +1,4 @@
-import { bitOf, type Capability, DENY, printCapabilities } from './capability.ts';
+import { bitOf, type Capabilities, type Capability, DENY, printCapabilities } from './capability.ts';
 import { permits, type RequestParameters } from './parameter-rule.ts';
 import {
   byPriority,
@@ -31,7 +31,7 @@ export class Acl {
   readonly #exact = new Map<string, Permissions>();
   readonly #wildcards: readonly WildcardRule[];
   readonly #remembered = new Map<string, Permissions | undefined>();
-  readonly #rememberedLists = new Map<string, Permissions | undefined>();
+  readonly #rememberedLists = new Map<string, readonly Permissions[]>();
 
   constructor(rules: readonly PathRule[], isRoot = false) {
     this.isRoot = isRoot;
@@ -48,9 +48,9 @@ export class Acl {
 
   /**
    * Whether a capability is granted on a path, as it is in policies: without `/v1/`, e.g. `transit/encrypt/orders`.
-   * @param path for `list` a final slash is added when missing, and rules without it count too. Elsewhere a final slash
+   * @param path for `list` a final slash is added when missing, and rules without it count where none has it. A final slash
    * changes nothing of what a path means to an operation, so a rule for the path without it that is more specific counts
-   * as well: peers let a refusal be walked around with a slash.
+   * as well, for every capability: peers let a refusal be walked around with a slash.
    * @param parameters of the request; left out, rules about them are not applied.
    * @param meant what the operation understands them as, for the values that a rule denies.
    * @param wrapTtl seconds for which a wrapped answer is asked for; 0 for an open one.
@@ -69,7 +69,10 @@ export class Acl {
       found !== undefined &&
       (found.wrapping === undefined || isWithin(found.wrapping, wrapTtl)) &&
       allowedBy(found, capability, parameters, meant);
-    if (capability === 'list') return allowing(this.#findForList(withSlash(given)));
+    if (capability === 'list') {
+      const found = this.#findForList(withSlash(given));
+      return found.length > 0 && found.every(allowing);
+    }
     if (!given.endsWith('/')) return allowing(this.#find(given));
     const found = this.#rankedRule(given);
     const bare = this.#rankedRule(withoutFinalSlashes(given));
@@ -79,31 +82,43 @@ export class Acl {
   /** The capabilities on a path, sorted; `['root']`, or `['deny']` when there are none. */
   capabilities(path: string): readonly string[] {
     if (this.isRoot) return ['root'];
-    return printCapabilities(this.#findForList(withoutLeadingSlash(path))?.capabilities ?? 0);
+    return printCapabilities(inAll(this.#findForList(withoutLeadingSlash(path))));
   }
 
-  /** Whether a rule grants anything on a mount or below it. @param mount with its final slash. */
+  /**
+   * Whether a rule grants anything on a mount or below it. What a refusal of all that is there outranks is no grant; one that is
+   * outranked by refusals of single paths is taken for one.
+   * @param mount with its final slash.
+   */
   reaches(mount: string): boolean {
-    if (this.isRoot || grants(this.#findForList(mount))) return true;
+    if (this.isRoot || isGrant(inAll(this.#findForList(mount)))) return true;
     for (const [path, permissions] of this.#exact) {
       if (path.startsWith(mount) && grants(permissions)) return true;
     }
-    return this.#wildcards.some((rule) => grants(rule.permissions) && liesBelow(rule, mount));
+    const segments = mount.split('/');
+    for (const rule of this.#wildcards) {
+      if (grants(rule.permissions)) {
+        if (liesBelow(rule, mount)) return true;
+      } else if (rule.open && matches(rule, mount, segments)) return false;
+    }
+    return false;
   }
 
   #find(path: string): Permissions | undefined {
     return remember(this.#remembered, path, () => this.#exact.get(path) ?? this.#firstWildcard(path));
   }
 
-  #findForList(path: string): Permissions | undefined {
+  /** The rules that must all allow it: the one that counts for a list, and the one without the final slash that outranks it. */
+  #findForList(path: string): readonly Permissions[] {
     return remember(this.#rememberedLists, path, () => {
       const bare = path.endsWith('/') ? path.slice(0, -1) : path;
-      return (
-        this.#exact.get(path) ??
-        this.#exact.get(bare) ??
-        this.#firstWildcard(path) ??
-        this.#firstWildcard(bare)
-      );
+      const exact = this.#exact.get(path) ?? this.#exact.get(bare);
+      if (exact !== undefined) return [exact];
+      const found = this.#rankedRule(path);
+      const without = this.#rankedRule(bare);
+      const isOutranked = without.rank < found.rank;
+      const rules = isOutranked ? [found.permissions, without.permissions] : [found.permissions];
+      return rules.filter((permissions) => permissions !== undefined);
     });
   }
 
@@ -150,21 +165,22 @@ const withoutFinalSlashes = (path: string): string => path.replace(/\/+$/, '');
 
 const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
 
-const grants = (permissions: Permissions | undefined): boolean =>
-  permissions !== undefined && permissions.capabilities !== 0 && (permissions.capabilities & DENY) === 0;
+const grants = ({ capabilities }: Permissions): boolean => isGrant(capabilities);
+
+const isGrant = (capabilities: Capabilities): boolean => capabilities !== 0 && (capabilities & DENY) === 0;
+
+/** What all of them grant; nothing where there are none. */
+const inAll = ([first, ...rest]: readonly Permissions[]): Capabilities =>
+  rest.reduce((mask, { capabilities }) => mask & capabilities, first?.capabilities ?? 0);
 
 function compile(pattern: string, permissions: Permissions): WildcardRule[] {
   const shape = shapeOf(pattern);
   return shape.kind === 'exact' ? [] : [wildcardRule(shape, permissions)];
 }
 
-function remember(
-  memory: Map<string, Permissions | undefined>,
-  path: string,
-  find: () => Permissions | undefined,
-): Permissions | undefined {
+function remember<T>(memory: Map<string, T>, path: string, find: () => T): T {
   const known = memory.get(path);
-  if (known !== undefined || memory.has(path)) return known;
+  if (known !== undefined || memory.has(path)) return known as T;
   const found = find();
   if (path.length > LONGEST_REMEMBERED) return found;
   if (memory.size >= REMEMBERED_PATHS) memory.clear();

@@ -125,10 +125,31 @@ describe('listing', () => {
     expect(acl.allows('a', 'list')).toBe(false);
   });
 
-  it('is refused by a segment rule without the slash when no rule has it', () => {
+  it('is refused by a segment rule without the slash, even where a wider one has it', () => {
     const acl = aclOf('path "a/+" { capabilities = ["deny"] } path "*" { capabilities = ["list"] }');
-    expect(acl.allows('a/b/', 'list')).toBe(true);
+    expect(acl.allows('a/b/', 'list')).toBe(false);
     expect(aclOf('path "a/+" { capabilities = ["deny"] }').allows('a/b/', 'list')).toBe(false);
+  });
+
+  it.each([
+    ['deny', ['deny']],
+    ['read', ['read']],
+  ])('is not granted by a wider prefix where a segment rule says %s', (word, told) => {
+    const acl = aclOf(
+      `path "auth/*" { capabilities = ["read", "list"] } path "auth/+/role" { capabilities = ["${word}"] }`,
+    );
+    expect(acl.allows('auth/approle/role', 'list')).toBe(false);
+    expect(acl.allows('auth/approle/role/', 'list')).toBe(false);
+    expect(acl.allows('auth/approle/login', 'list')).toBe(true);
+    expect(acl.allows('auth/approle/role/x', 'list')).toBe(true);
+    expect(acl.capabilities('auth/approle/role')).toEqual(told);
+    expect(acl.capabilities('auth/approle/role/')).toEqual(told);
+  });
+
+  it('is granted by the rule with the slash, however the one without it says', () => {
+    const acl = aclOf('path "a/b/*" { capabilities = ["list"] } path "a/+" { capabilities = ["deny"] }');
+    expect(acl.allows('a/b', 'list')).toBe(true);
+    expect(acl.allows('a/c', 'list')).toBe(false);
   });
 });
 
@@ -192,6 +213,23 @@ describe('what reaches a mount', () => {
     const wider = 'path "*" { capabilities = ["read"] } path "foo/*" { capabilities = ["deny"] }';
     expect(aclOf(wider).reaches('foo/')).toBe(false);
   });
+
+  it.each([
+    ['foo/sec*', 'foo/secret/', false],
+    ['foo/secret/*', 'foo/secret/', false],
+    ['foo/secret/t*', 'foo/secret/', true],
+    ['foo/+/*', 'foo/secret/', true],
+    ['foo/*', 'foo/secret/', true],
+    ['foo/sec*', 'foo/open/', true],
+  ])(
+    'is no segment rule below a refusal of %s, which is the more specific: of %s %s',
+    (refused, mount, is) => {
+      const acl = aclOf(
+        `path "foo/+/tags" { capabilities = ["list"] } path "${refused}" { capabilities = ["deny"] }`,
+      );
+      expect(acl.reaches(mount)).toBe(is);
+    },
+  );
 });
 
 describe('the memory of paths', () => {
