@@ -10,6 +10,7 @@ import {
 } from '../../ground/der.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isSound } from './algorithms.ts';
+import { type Extension, extensionsOf } from './extensions.ts';
 import {
   type AlternativeNames,
   alternativeNamesOf,
@@ -48,11 +49,6 @@ export interface Certificate extends AlternativeNames {
   readonly authorityKeyId: string;
 }
 
-export interface Extension {
-  readonly isCritical: boolean;
-  readonly value: Buffer;
-}
-
 export const EXTENSION = {
   subjectKeyId: '2.5.29.14',
   keyUsage: '2.5.29.15',
@@ -75,7 +71,10 @@ export function readCertificate(der: Buffer): Certificate {
   const members = membersOf(tbs, TAG.sequence);
   if (members[0]?.tag === VERSION_TAG) members.shift();
   const [serial, , issuer, , subject] = members;
-  const extensions = extensionsOf(members.find(({ tag }) => tag === EXTENSIONS_TAG));
+  const extensions = extensionsOf(
+    members.find(({ tag }) => tag === EXTENSIONS_TAG),
+    EXTENSIONS_TAG,
+  );
   const names = attributesOf(subject);
   const constraints = extensionIn(extensions, EXTENSION.basicConstraints);
   const { isAuthority, pathLength } = readConstraints(constraints);
@@ -107,23 +106,6 @@ function parsedByOpenSsl(der: Buffer): X509Certificate {
     // Said below.
   }
   throw invalid('it is no certificate');
-}
-
-function extensionsOf(value: DerValue | undefined): ReadonlyMap<string, Extension> {
-  const found = new Map<string, Extension>();
-  if (value === undefined) return found;
-  const [list] = membersOf(value, EXTENSIONS_TAG);
-  for (const extension of membersOf(list, TAG.sequence)) {
-    const [type, second, third] = membersOf(extension, TAG.sequence);
-    const isSaid = second?.tag === TAG.boolean;
-    const octets = isSaid ? third : second;
-    if (octets?.tag !== TAG.octetString) throw invalid('asn1: an extension has no value');
-    const identifier = identifierOf(type);
-    // RFC 5280, 4.2: it would be read one way here and another way there.
-    if (found.has(identifier)) throw invalid('asn1: an extension is there twice');
-    found.set(identifier, { isCritical: isSaid && booleanOf(second), value: octets.content });
-  }
-  return found;
 }
 
 function extensionIn(extensions: ReadonlyMap<string, Extension>, type: string): DerValue | undefined {

@@ -1,9 +1,18 @@
 import { decodeBase64 } from '../../ground/base64.ts';
-import { type DerValue, identifierOf, integerOf, membersOf, readDer, TAG } from '../../ground/der.ts';
+import {
+  booleanOf,
+  type DerValue,
+  identifierOf,
+  integerOf,
+  membersOf,
+  readDer,
+  TAG,
+} from '../../ground/der.ts';
 import { invalid } from '../../ground/errors.ts';
 import { pemBlocks } from '../../ground/pem.ts';
 import { hashOf, isSignedBy } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
+import { extensionsOf } from './extensions.ts';
 import { attributesOf, canonicalName } from './names.ts';
 
 /** A list of revoked certificates (RFC 5280, 5). */
@@ -14,6 +23,10 @@ export interface RevocationList {
   readonly serials: readonly string[];
   /** It says only what changed since another one. */
   readonly isDelta: boolean;
+  /** Which certificates of the issuer it is about; absent for all of them. */
+  readonly scope?: ListScope;
+  /** Critical extensions that are not understood, by their object identifiers: they may say anything of what the list means. */
+  readonly notUnderstood: readonly string[];
   /** Since when it is so; milliseconds since the epoch. */
   readonly sinceMs: number;
   /** When the next one is to be there; milliseconds since the epoch. */
@@ -22,12 +35,30 @@ export interface RevocationList {
   isSignedBy(authority: Certificate): boolean;
 }
 
+/** RFC 5280, 5.2.5. */
+export interface ListScope {
+  /** Where the list lies, so that it is told from the other parts; empty where that is not said. */
+  readonly addresses: readonly string[];
+  /** It leaves out reasons, or is about attribute certificates or those of other issuers. */
+  readonly isUnusual: boolean;
+}
+
 const UTC_TIME = 0x17;
 const GENERALIZED_TIME = 0x18;
 const BIT_STRING_UNUSED = 1;
-/** In the place of the extensions of the whole list, and the one that says that it is a delta (RFC 5280, 5.2.4). */
+/** In the place of the extensions of the whole list. */
 const EXTENSIONS_TAG = TAG.context0;
+/** Says that it is a delta (RFC 5280, 5.2.4). */
 const DELTA_INDICATOR = '2.5.29.27';
+/** Says which certificates it is about (RFC 5280, 5.2.5). */
+const DISTRIBUTION_POINT = '2.5.29.28';
+/** Beside those two, the number of the list and the key of its issuer: neither changes what it means. */
+const UNDERSTOOD = new Set([DELTA_INDICATOR, DISTRIBUTION_POINT, '2.5.29.20', '2.5.29.35']);
+/** Of a distribution point: its full name, and an address in that. */
+const FULL_NAME_TAG = TAG.context0;
+const ADDRESS_TAG = 0x86;
+/** For some reasons only, of other issuers as well, and of attribute certificates only. */
+const UNUSUAL_TAGS: readonly number[] = [0x83, 0x84, 0x85];
 /** Extension of an entry: it is about a certificate of somebody else than the issuer of the list. */
 const CERTIFICATE_ISSUER = '2.5.29.29';
 
@@ -61,6 +92,11 @@ function readRevocationList(bytes: Buffer): RevocationList {
   if (tbs === undefined || algorithm === undefined || signature?.tag !== TAG.bitString || more.length > 0) {
     throw invalid('asn1: it is no list of revoked certificates');
   }
+  const extensions = extensionsOf(
+    rest.find(({ tag }) => tag === EXTENSIONS_TAG),
+    EXTENSIONS_TAG,
+  );
+  const point = extensions.get(DISTRIBUTION_POINT);
   const next = isTime(rest[0]) ? rest.shift() : undefined;
   const entries = rest[0]?.tag === TAG.sequence ? membersOf(rest[0], TAG.sequence) : [];
   const signed = {
@@ -71,20 +107,28 @@ function readRevocationList(bytes: Buffer): RevocationList {
   return {
     issuer: canonicalName(attributesOf(issuer)),
     serials: entries.map(serialOf),
-    isDelta: extensionTypes(rest.find(({ tag }) => tag === EXTENSIONS_TAG)).includes(DELTA_INDICATOR),
+    isDelta: extensions.has(DELTA_INDICATOR),
+    ...(point === undefined ? {} : { scope: scopeOf(readDer(point.value)) }),
+    notUnderstood: [...extensions].flatMap(([type, { isCritical }]) =>
+      isCritical && !UNDERSTOOD.has(type) ? [type] : [],
+    ),
     sinceMs: timeOf(since),
     ...(next === undefined ? {} : { nextMs: timeOf(next) }),
     isSignedBy: (authority) => isSignedBy(authority, signed),
   };
 }
 
-/** What extensions a list has. */
-const extensionTypes = (value: DerValue | undefined): readonly string[] =>
-  value === undefined
-    ? []
-    : membersOf(membersOf(value, EXTENSIONS_TAG)[0], TAG.sequence).map((extension) =>
-        identifierOf(membersOf(extension, TAG.sequence)[0]),
-      );
+function scopeOf(value: DerValue): ListScope {
+  const members = membersOf(value, TAG.sequence);
+  const point = members.find(({ tag }) => tag === TAG.context0);
+  const [name] = point === undefined ? [] : membersOf(point, TAG.context0);
+  const names = name?.tag === FULL_NAME_TAG ? membersOf(name, FULL_NAME_TAG) : [];
+  const isSaid = (member: DerValue): boolean => member.tag === UNUSUAL_TAGS[0] || booleanOf(member);
+  return {
+    addresses: names.flatMap(({ tag, content }) => (tag === ADDRESS_TAG ? [content.toString('latin1')] : [])),
+    isUnusual: members.some((member) => UNUSUAL_TAGS.includes(member.tag) && isSaid(member)),
+  };
+}
 
 function serialOf(entry: DerValue): string {
   const [serial, since, extensions] = membersOf(entry, TAG.sequence);

@@ -211,9 +211,14 @@ export const writeRevocations = operation({
   },
   async run(call: MountCall, values) {
     const room = await roomOf(call);
-    if (values.crl !== undefined) await keepList(room, values.name, values.crl);
-    else if (values.url !== undefined) await followList(room, values.name, values.url);
-    else throw invalid("one of 'crl' or 'url' must be provided", { field: 'crl' });
+    if (values.crl !== undefined) {
+      const warnings = await keepList(room, values.name, values.crl);
+      return when(warnings.length > 0, { warnings });
+    }
+    if (values.url === undefined) {
+      throw invalid("one of 'crl' or 'url' must be provided", { field: 'crl' });
+    }
+    await followList(room, values.name, values.url);
     return {};
   },
 });

@@ -34,11 +34,17 @@ export async function removeList({ store, mount }: Room, name: string): Promise<
 
 const noList = (name: string): CofferError => invalid(`no such CRL ${name}`, { field: 'name' });
 
-/** Keeps a list that somebody has at hand. @throws `invalid`. */
-export async function keepList({ store, mount }: Room, name: string, text: string): Promise<void> {
+/** Keeps a list that somebody has at hand. @returns warnings. @throws `invalid`. */
+export async function keepList(
+  { store, mount }: Room,
+  name: string,
+  text: string,
+): Promise<readonly string[]> {
   if (text.length > 2 * MOST_LIST_BYTES) throw unparsed('it is too long');
   const list = parsing(() => parseRevocationList(text));
   await store.transact(async (tx) => tx.put(listRef(mount, name), kept(list)));
+  const why = whyPartial(list);
+  return why === undefined ? [] : [`the list does not name all that may be revoked: ${why}`];
 }
 
 /** Fetches a list, and from then on whenever it is out of date. @throws `invalid`, `unavailable`. */
@@ -82,8 +88,10 @@ export async function refreshLists(
 async function fetched({ store, mount }: Room, url: string): Promise<RevocationList> {
   const bytes = await fetchList(url, MOST_LIST_BYTES);
   const list = parsing(() => revocationListIn(bytes));
+  const why = whyPartial(list, url);
   // It would take the place of all that was revoked before.
-  if (list.isDelta) throw unparsed('it says only what changed', 'give the address of the whole list');
+  if (why !== undefined)
+    throw unparsed(why, 'give the address of a list of all certificates, or of this very part');
   const authorities = (await store.read((view) => authoritiesIn(view, mount))).filter(
     ({ subject }) => subject === list.issuer,
   );
@@ -94,6 +102,29 @@ async function fetched({ store, mount }: Room, url: string): Promise<RevocationL
     'no role has the authority that signed it, so nobody can tell whose it is',
     'fetch it over https, or make the role first',
   );
+}
+
+/**
+ * Why a list may leave out what is revoked; undefined for one that doesn't. One that says that it is about the certificates which name its
+ * own address is whole for who asked there.
+ * @param url from where it came, if it was fetched.
+ */
+function whyPartial({ isDelta, scope, notUnderstood }: RevocationList, url?: string): string | undefined {
+  if (isDelta) return 'it says only what changed';
+  if (notUnderstood.length > 0) {
+    return `it has a critical extension that is not understood here, ${notUnderstood.join(', ')}`;
+  }
+  if (scope === undefined) return undefined;
+  const isOfAddress =
+    url !== undefined && scope.addresses.some((address) => placeOf(address) === placeOf(url));
+  return isOfAddress && !scope.isUnusual ? undefined : 'it is about some certificates of its authority only';
+}
+
+/** By `http` or `https` it is the same place. */
+function placeOf(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const { host, pathname, search } = new URL(address);
+  return `${host}${pathname}${search}`;
 }
 
 async function authoritiesIn(view: View, mount: Room['mount']): Promise<readonly Certificate[]> {

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { followList, readList, refreshLists } from '../../../../src/access/methods/cert/lists.ts';
+import { followList, keepList, readList, refreshLists } from '../../../../src/access/methods/cert/lists.ts';
 import { writeRole } from '../../../../src/access/methods/cert/roles.ts';
+import { der, TAG } from '../../../../src/ground/der.ts';
 import { ClientCertificates } from '../../../reference/client-certificates.ts';
 import { openRoom } from '../../room.ts';
 
@@ -19,6 +20,29 @@ afterAll(() => {
 });
 
 const SINCE = '20260301000000Z';
+const addressOf = (path: string) => `http://127.0.0.1:${(issuer.address() as AddressInfo).port}${path}`;
+
+/** An empty list that says which certificates it is about (RFC 5280, 5.2.5). */
+function partOf(about: { path?: string; authorities?: boolean; reasons?: boolean }): string {
+  const { path, authorities, reasons } = about;
+  const address = path === undefined ? [] : [der(0xa0, der(0xa0, der(0x86, Buffer.from(addressOf(path)))))];
+  const scope = der(
+    TAG.sequence,
+    ...address,
+    ...(authorities ? [der(0x82, Buffer.of(0xff))] : []),
+    ...(reasons ? [der(0x83, Buffer.of(6, 0x40))] : []),
+  );
+  const extensions = [`2.5.29.28=critical,DER:${scope.toString('hex')}`, '2.5.29.20=ASN1:INTEGER:7'];
+  return made.revocationList(ca, [], 2, { extensions });
+}
+
+async function openMount() {
+  const { store, clock } = await openRoom();
+  const mount = { path: 'auth/cert', type: 'cert', uuid: 'one', description: '', accessor: '', options: {} };
+  const room = { store, clock, mount };
+  await writeRole(room, 'one', { settings: { certificate: ca.cert }, token: {} });
+  return room;
+}
 
 it.each([
   ['an older list of the same authority', () => made.revocationList(ca, [], 2, { since: '20260201000000Z' })],
@@ -26,24 +50,20 @@ it.each([
     'one that says only what changed',
     () => made.revocationList(ca, [], 2, { extensions: ['2.5.29.27=critical,ASN1:INTEGER:1'] }),
   ],
+  ['one of its authorities alone', () => partOf({ authorities: true })],
+  ['one of another address', () => partOf({ path: '/other' })],
+  ['one of this address for some reasons only', () => partOf({ path: '/list', reasons: true })],
+  [
+    'one with a critical extension that nobody knows',
+    () => made.revocationList(ca, [], 2, { extensions: ['1.2.3.4=critical,ASN1:NULL'] }),
+  ],
 ])('a revoked certificate does not come back by %s', async (_, makeOther) => {
-  const { store, clock } = await openRoom();
-  const mount = {
-    path: 'auth/cert',
-    type: 'cert',
-    uuid: 'one',
-    description: '',
-    accessor: '',
-    options: {},
-  };
-  const room = { store, clock, mount };
-  await writeRole(room, 'one', { settings: { certificate: ca.cert }, token: {} });
+  const room = await openMount();
   served = made.revocationList(ca, [revoked], 2, { since: SINCE });
-  const { port } = issuer.address() as AddressInfo;
-  await followList(room, 'mine', `http://127.0.0.1:${port}/list`);
+  await followList(room, 'mine', addressOf('/list'));
   const { serials } = await readList(room, 'mine');
   expect(serials).toHaveLength(1);
-  clock.ms = Date.now() + 30 * 24 * 60 * 60 * 1000;
+  room.clock.ms = Date.now() + 30 * 24 * 60 * 60 * 1000;
   served = makeOther();
   expect(await refreshLists(room)).toEqual([
     { name: 'mine', reason: expect.stringMatching(/^failed to parse CRL: it /) },
@@ -52,4 +72,14 @@ it.each([
   served = made.revocationList(ca, []);
   expect(await refreshLists(room)).toEqual([]);
   expect((await readList(room, 'mine')).serials).toEqual([]);
+});
+
+it('a part of the lists of an authority is followed where it says that it lies, and kept with a warning', async () => {
+  const room = await openMount();
+  served = partOf({ path: '/list', authorities: true });
+  await followList(room, 'part', addressOf('/list'));
+  expect(await keepList(room, 'whole', made.revocationList(ca, [revoked]))).toEqual([]);
+  expect(await keepList(room, 'part', served)).toEqual([
+    'the list does not name all that may be revoked: it is about some certificates of its authority only',
+  ]);
 });

@@ -1,0 +1,29 @@
+import { booleanOf, type DerValue, identifierOf, membersOf, TAG } from '../../ground/der.ts';
+import { invalid } from '../../ground/errors.ts';
+
+export interface Extension {
+  readonly isCritical: boolean;
+  readonly value: Buffer;
+}
+
+/**
+ * The extensions of a certificate or a list (RFC 5280, 4.1 and 5.1), under their object identifiers.
+ * @param value what holds them, which has `tag`; none where it is undefined.
+ * @throws `invalid`.
+ */
+export function extensionsOf(value: DerValue | undefined, tag: number): ReadonlyMap<string, Extension> {
+  const found = new Map<string, Extension>();
+  if (value === undefined) return found;
+  const [list] = membersOf(value, tag);
+  for (const extension of membersOf(list, TAG.sequence)) {
+    const [type, second, third] = membersOf(extension, TAG.sequence);
+    const isSaid = second?.tag === TAG.boolean;
+    const octets = isSaid ? third : second;
+    if (octets?.tag !== TAG.octetString) throw invalid('asn1: an extension has no value');
+    const identifier = identifierOf(type);
+    // RFC 5280, 4.2: it would be read one way here and another way there.
+    if (found.has(identifier)) throw invalid('asn1: an extension is there twice');
+    found.set(identifier, { isCritical: isSaid && booleanOf(second), value: octets.content });
+  }
+  return found;
+}
