@@ -1,6 +1,7 @@
 /** Which web pages may use the API from within a browser (Fetch standard, "CORS protocol"). */
 
 import { invalid } from '../ground/errors.ts';
+import { deleteIfThere } from '../store/delete-if-there.ts';
 import type { Store } from '../store/store.ts';
 
 const DOCUMENT = { collection: 'sys', id: 'cors' } as const;
@@ -34,9 +35,7 @@ export async function writeCors(store: Store, settings: CorsSettings): Promise<v
 }
 
 export async function removeCors(store: Store): Promise<void> {
-  await store.transact(async (tx) => {
-    if ((await tx.get(DOCUMENT)) !== undefined) tx.delete(DOCUMENT);
-  });
+  await store.transact((tx) => deleteIfThere(tx, DOCUMENT));
 }
 
 export const allowsOrigin = ({ origins }: CorsSettings, origin: string): boolean =>

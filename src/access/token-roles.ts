@@ -1,4 +1,5 @@
 import { invalid } from '../ground/errors.ts';
+import { deleteIfThere } from '../store/delete-if-there.ts';
 import type { DocumentRef, ListOptions, Store, View } from '../store/store.ts';
 import { boundNetworks } from './login/networks.ts';
 import { DEFAULT, policyName } from './policies.ts';
@@ -90,9 +91,7 @@ export class TokenRoles {
 
   /** Tokens that were created by it live on. One that is not there is no error. */
   async delete(name: string): Promise<void> {
-    await this.#store.transact(async (tx) => {
-      if ((await roleIn(tx, name)) !== undefined) tx.delete(refOf(name));
-    });
+    await this.#store.transact((tx) => deleteIfThere(tx, refOf(name)));
   }
 }
 

@@ -5,7 +5,7 @@ import { type CofferError, exists, invalid, notFound, unsupported } from '../gro
 import type { Random } from '../ground/random.ts';
 import { uuidFrom } from '../ground/uuid.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
-import { DEFAULT_MOUNT, isLegal, isReserved, LOGIN_PREFIX, trimSlashes } from './paths.ts';
+import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps, trimSlashes } from './paths.ts';
 import { clearRemoved, noteRemoved } from './removed-mounts.ts';
 
 /** What this room must know of an engine or a login method; the room of the engine or method says it. */
@@ -133,12 +133,7 @@ export class Mounts {
   async get(path: string, type?: string): Promise<Mount> {
     const wanted = trimSlashes(path);
     const mount = (await this.list(type)).find((candidate) => candidate.path === wanted);
-    if (mount === undefined) {
-      throw notFound(`no handler for route "${wanted}". route entry not found.`, {
-        field: 'mount',
-        hint: 'list the mounts with "coffer mounts list"',
-      });
-    }
+    if (mount === undefined) throw noHandler(wanted);
     return mount;
   }
 
@@ -175,14 +170,19 @@ export class Mounts {
     return mount;
   }
 
-  /** Changes a mount's description, or those of its options that are given. @throws `not-found`. */
-  async tune(path: string, change: MountSettings): Promise<void> {
+  /**
+   * Changes a mount's description, or those of its options that are given.
+   * @param decide what to change of the mount as it is then; it may run again.
+   * @throws `not-found`, and what `decide` does.
+   */
+  async tune(path: string, decide: (mount: Mount) => MountSettings): Promise<void> {
     const wanted = trimSlashes(path);
     await this.#store.transact(async (tx) => {
       const mounts = await this.#table(tx);
       const mount = mounts.find((candidate) => candidate.path === wanted);
       if (mount === undefined) throw noMount(wanted);
       if (mount.type === TOKEN) throw unsupported('the token method has no settings');
+      const change = decide(mount);
       const options = withoutEmpty({ ...mount.options, ...change.options });
       const changed = { ...mount, ...change, options };
       await write(
@@ -323,6 +323,17 @@ export async function loginMount(view: View, uuid: string): Promise<Mount | unde
   return table?.mounts.find((mount) => mount.uuid === uuid);
 }
 
+/** @throws `not-found` once a login method was removed. */
+export async function requireLoginMount(view: View, { uuid, path }: Mount): Promise<void> {
+  if ((await loginMount(view, uuid)) === undefined) throw noHandler(path);
+}
+
+const noHandler = (path: string): CofferError =>
+  notFound(`no handler for route "${path}". route entry not found.`, {
+    field: 'mount',
+    hint: 'list the mounts with "coffer mounts list"',
+  });
+
 /** A dialect that differs from the usual one was set, if need be by an earlier release. */
 function transitMounts({ mounts, defaults }: Table<TransitRow>): readonly Mount[] {
   const usual = usualDialect(defaults);
@@ -388,23 +399,6 @@ const handles = (prefix: string, seed: Buffer): Pick<Mount, 'accessor' | 'uuid'>
   accessor: `${prefix}_${seed.toString('hex', 16, SEED_BYTES)}`,
   uuid: uuidFrom(seed.subarray(0, 16)),
 });
-
-function checkedPath(path: string, isLogin: boolean): string {
-  const trimmed = trimSlashes(path);
-  if (!isLegal(trimmed)) {
-    throw invalid(`mount path ${JSON.stringify(path)} is not allowed`, {
-      field: 'path',
-      hint: 'use segments of letters, digits, "_", "-" and "." with "/" between them',
-    });
-  }
-  if (isReserved(trimmed) && !isLogin) {
-    throw invalid(`cannot mount under the reserved path "${trimmed.split('/')[0]}/"`, { field: 'path' });
-  }
-  return trimmed;
-}
-
-const overlaps = (a: string, b: string): boolean =>
-  `${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`);
 
 const byPath = (a: Mount, b: Mount): number => (a.path < b.path ? -1 : 1);
 

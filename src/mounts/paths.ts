@@ -1,5 +1,7 @@
 /** Which paths below `/v1` a mount can have, and which are the API's own. */
 
+import { invalid } from '../ground/errors.ts';
+
 /** The mount that a store has from the start, and that is meant where none is named. */
 export const DEFAULT_MOUNT = 'transit';
 export const MAX_MOUNT_PATH_LENGTH = 512;
@@ -23,3 +25,22 @@ export const isMountPath = (path: string): boolean => isLegal(path) && !isReserv
 /** Whether a path below `/v1` is about the server itself or its callers, and not about what an engine keeps. */
 export const isSystemPath = (path: string): boolean =>
   path.startsWith('sys/') || path.startsWith(LOGIN_PREFIX);
+
+/** The path of a new mount, without slashes at its ends. @throws `invalid` for an impossible one. */
+export function checkedPath(path: string, isLogin: boolean): string {
+  const trimmed = trimSlashes(path);
+  if (!isLegal(trimmed)) {
+    throw invalid(`mount path ${JSON.stringify(path)} is not allowed`, {
+      field: 'path',
+      hint: 'use segments of letters, digits, "_", "-" and "." with "/" between them',
+    });
+  }
+  if (isReserved(trimmed) && !isLogin) {
+    throw invalid(`cannot mount under the reserved path "${trimmed.split('/')[0]}/"`, { field: 'path' });
+  }
+  return trimmed;
+}
+
+/** Whether one path is the other, or lies below it. */
+export const overlaps = (a: string, b: string): boolean =>
+  `${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`);

@@ -131,7 +131,7 @@ describe('the table of mounts', () => {
   it('changes the options that are given, and leaves the others', async () => {
     const table = await mounts();
     await table.add('echo', 'auth/echo', { description: 'one', options: { a: '1', b: '2' } });
-    await table.tune('auth/echo', { options: { b: '3' } });
+    await table.tune('auth/echo', () => ({ options: { b: '3' } }));
     expect(await table.get('auth/echo')).toMatchObject({ description: 'one', options: { a: '1', b: '3' } });
   });
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ground/clock.ts';
-import { collectionOf, type Mount } from '../../mounts/mounts.ts';
+import { collectionOf, loginMount, type Mount } from '../../mounts/mounts.ts';
+import { deleteIfThere } from '../../store/delete-if-there.ts';
 import type { DocumentRef, Store, Transaction, View } from '../../store/store.ts';
 import { LOCKED } from './collections.ts';
 
@@ -58,7 +59,9 @@ export class Lockout {
     this.#failures.delete(key);
     if (count >= failures) {
       const lock: Lock = { untilMs: now + lockedMs };
-      await store.transact((tx) => tx.put(lockOf(mount, name), lock));
+      await store.transact(async (tx) => {
+        if ((await loginMount(tx, mount.uuid)) !== undefined) tx.put(lockOf(mount, name), lock);
+      });
       return;
     }
     if (this.#failures.size >= REMEMBERED) this.#failures.clear();
@@ -80,6 +83,5 @@ export async function lockedNames(view: View, mount: Mount, clock: Clock): Promi
 }
 
 export async function unlock(tx: Transaction, mount: Mount, name: string): Promise<void> {
-  const ref = lockOf(mount, name);
-  if ((await tx.get(ref)) !== undefined) tx.delete(ref);
+  await deleteIfThere(tx, lockOf(mount, name));
 }

@@ -2,9 +2,9 @@
 
 import type { TokenSettings } from '../../access/login/token-settings.ts';
 import { NO_SETTINGS } from '../../access/login/token-settings.ts';
-import type { Role, RoleSettings, Room } from '../../access/methods/approle/documents.ts';
-import { listRoles, NEW_ROLE, readRole, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
-import { invalid, notFound } from '../../ground/errors.ts';
+import { type Role, type RoleSettings, type Room, rolesOf } from '../../access/methods/approle/documents.ts';
+import { NEW_ROLE, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
+import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { when } from '../../ground/objects.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
@@ -62,13 +62,15 @@ const printRole = ({ settings, token }: Role) => ({
 });
 
 async function existing(call: MountCall, name: string): Promise<Role> {
-  const role = await readRole(await roomOf(call), name);
-  if (role === undefined) throw notFound(`no role ${name}`, { field: 'role_name' });
+  const role = await rolesOf(await roomOf(call)).read(name);
+  if (role === undefined) throw noRole(name);
   return role;
 }
 
+const noRole = (name: string): CofferError => notFound(`no role ${name}`, { field: 'role_name' });
+
 const isThere = async (call: MountCall, name: string): Promise<boolean> =>
-  (await readRole(await roomOf(call), name)) !== undefined;
+  (await rolesOf(await roomOf(call)).read(name)) !== undefined;
 
 export const list = operation({
   mount: 'approle',
@@ -76,7 +78,7 @@ export const list = operation({
   capability: 'list',
   params: listParams,
   cli: listCli,
-  run: async (call: MountCall, values) => listAnswer(await listRoles(await roomOf(call), pageOf(values))),
+  run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
 });
 
 export const read = operation({
@@ -152,8 +154,8 @@ export const writeRoleId = operation({
   params: { role_name, role_id: text({ help: 'What programs name the role by.', default: '' }) },
   async run(call: MountCall, { role_name: name, role_id: roleId }) {
     if (roleId === '') throw invalid('missing role_id', { field: 'role_id' });
-    await existing(call, name);
-    await writeRole(await roomOf(call), name, { settings: {}, token: {}, roleId });
+    const missing = () => noRole(name);
+    await writeRole(await roomOf(call), name, { settings: {}, token: {}, roleId }, { missing });
     return {};
   },
 });
@@ -237,11 +239,12 @@ async function changeMember(
   member: keyof typeof DEFAULTS,
   value: unknown,
 ): Promise<void> {
-  await existing(call, name);
   const change = { [member]: value };
   const isOfToken = Object.hasOwn(NO_SETTINGS, member);
-  await writeRole(await roomOf(call), name, {
-    settings: isOfToken ? {} : change,
-    token: isOfToken ? change : {},
-  });
+  await writeRole(
+    await roomOf(call),
+    name,
+    { settings: isOfToken ? {} : change, token: isOfToken ? change : {} },
+    { missing: () => noRole(name) },
+  );
 }

@@ -1,5 +1,6 @@
 /** The operations below a mount of `cert`. */
 
+import { changeBelow } from '../../access/login/role-table.ts';
 import {
   type KeptList,
   type MountSettings,
@@ -7,6 +8,7 @@ import {
   type Role,
   type RoleSettings,
   type Room,
+  rolesOf,
   settingsRef,
 } from '../../access/methods/cert/documents.ts';
 import {
@@ -17,13 +19,7 @@ import {
   removeList as removeKeptList,
 } from '../../access/methods/cert/lists.ts';
 import { login as logIn, roleThatFits } from '../../access/methods/cert/login.ts';
-import {
-  listRoles,
-  readRole,
-  refuseOnlineChecks,
-  removeRole,
-  writeRole,
-} from '../../access/methods/cert/roles.ts';
+import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { when } from '../../ground/objects.ts';
@@ -106,7 +102,7 @@ export const list = operation({
   capability: 'list',
   params: listParams,
   cli: listCli,
-  run: async (call: MountCall, values) => listAnswer(await listRoles(await roomOf(call), pageOf(values))),
+  run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
 });
 
 export const read = operation({
@@ -115,7 +111,7 @@ export const read = operation({
   capability: 'read',
   params: { name },
   async run(call: MountCall, values) {
-    const role = await readRole(await roomOf(call), values.name);
+    const role = await rolesOf(await roomOf(call)).read(values.name);
     if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });
     return { data: printRole(role) };
   },
@@ -164,7 +160,7 @@ export const remove = operation({
     done: (values) => `Deleted the role ${String(values['name'])}.`,
   },
   async run(call: MountCall, values) {
-    await removeRole(await roomOf(call), values.name);
+    await rolesOf(await roomOf(call)).remove(values.name);
     return {};
   },
 });
@@ -269,11 +265,12 @@ export const writeConfig = operation({
         field: 'ocsp_cache_size',
       });
     }
-    const { store, mount } = await roomOf(call);
+    const room = await roomOf(call);
+    const ref = settingsRef(room.mount);
     const given = Object.entries(values).filter(([, value]) => value !== undefined);
-    await store.transact(async (tx) => {
-      const before = (await tx.get<MountSettings>(settingsRef(mount))) ?? NO_MOUNT_SETTINGS;
-      tx.put(settingsRef(mount), { ...before, ...Object.fromEntries(given) });
+    await changeBelow(room, async (tx) => {
+      const before = (await tx.get<MountSettings>(ref)) ?? NO_MOUNT_SETTINGS;
+      tx.put(ref, { ...before, ...Object.fromEntries(given) });
     });
     return {};
   },

@@ -1,15 +1,9 @@
 /** The operations below a mount of `jwt`. */
 
 import { configProblem, readConfig, writeConfig } from '../../access/methods/jwt/config.ts';
-import type { JwtRole, Room } from '../../access/methods/jwt/documents.ts';
+import { type JwtRole, type Room, rolesOf } from '../../access/methods/jwt/documents.ts';
 import { login as logIn } from '../../access/methods/jwt/login.ts';
-import {
-  type JwtRoleChange,
-  listRoles,
-  readRole,
-  removeRole,
-  writeRole,
-} from '../../access/methods/jwt/roles.ts';
+import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { when } from '../../ground/objects.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
@@ -84,7 +78,7 @@ export const list = operation({
   capability: 'list',
   params: listParams,
   cli: listCli,
-  run: async (call: MountCall, values) => listAnswer(await listRoles(await roomOf(call), pageOf(values))),
+  run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
 });
 
 const printRole = ({ settings, token }: JwtRole) => ({ ...settings, groups_claim: '', ...token });
@@ -95,7 +89,7 @@ export const read = operation({
   capability: 'read',
   params: { name },
   async run(call: MountCall, values) {
-    const role = await readRole(await roomOf(call), values.name);
+    const role = await rolesOf(await roomOf(call)).read(values.name);
     if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });
     return { data: printRole(role) };
   },
@@ -133,7 +127,8 @@ export const write = operation({
       ],
     ],
   },
-  exists: async (call: MountCall, values) => (await readRole(await roomOf(call), values.name)) !== undefined,
+  exists: async (call: MountCall, values) =>
+    (await rolesOf(await roomOf(call)).read(values.name)) !== undefined,
   async run(call: MountCall, { name: role, ...values }) {
     await writeRole(await roomOf(call), role, changeIn(values));
     return {};
@@ -150,7 +145,7 @@ export const remove = operation({
     done: (values) => `Deleted the role ${String(values['name'])}.`,
   },
   async run(call: MountCall, values) {
-    await removeRole(await roomOf(call), values.name);
+    await rolesOf(await roomOf(call)).remove(values.name);
     return {};
   },
 });

@@ -159,12 +159,12 @@ export const tune = operation({
   },
   async run({ core }, { path, description, options, ...config }) {
     const missing = (wanted: string) => `tune of path "auth/${wanted}/" failed: no mount entry found`;
-    const { config: before, path: mounted, type } = await methodAt(core, path, missing);
-    await core.mounts.tune(mounted, {
+    const { path: mounted } = await methodAt(core, path, missing);
+    await core.mounts.tune(mounted, (mount) => ({
       ...(description === undefined ? {} : { description }),
       ...(options === undefined ? {} : { options }),
-      config: changedConfig(type, before, config),
-    });
+      config: changedConfig(mount.type, mount.config, config),
+    }));
     return {};
   },
 });

@@ -129,14 +129,16 @@ export const tune = operation({
     ...loginConfigParams,
   },
   async run({ core }, { path, description, options, ...config }) {
-    const mount = await mountAt(core, path);
-    if (config.token_type !== undefined && !isLoginMount(mount)) {
-      throw invalid("'token_type' can only be modified on auth mounts", { field: 'token_type' });
-    }
-    await core.mounts.tune(path, {
-      ...(description === undefined ? {} : { description }),
-      ...(options === undefined ? {} : { options: checkedOptions(options) }),
-      config: changedConfig(mount.type, mount.config, config),
+    const { path: mounted } = await mountAt(core, path);
+    await core.mounts.tune(mounted, (mount) => {
+      if (config.token_type !== undefined && !isLoginMount(mount)) {
+        throw invalid("'token_type' can only be modified on auth mounts", { field: 'token_type' });
+      }
+      return {
+        ...(description === undefined ? {} : { description }),
+        ...(options === undefined ? {} : { options: checkedOptions(options) }),
+        config: changedConfig(mount.type, mount.config, config),
+      };
     });
     return {};
   },

@@ -6,6 +6,7 @@ import type { Random } from '../../../ground/random.ts';
 import { collectionOf, type Mount } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store, Transaction, View } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
+import { RoleTable } from '../../login/role-table.ts';
 import { ACCESSORS, ROLE_IDS, ROLES, SECRETS } from './mount-type.ts';
 
 /** Where a mount's roles and secret IDs are worked on. */
@@ -94,6 +95,8 @@ const keyed = (key: string, text: string): string =>
 
 export const hasEnded = ({ expiresMs }: SecretId, nowMs: number): boolean =>
   expiresMs !== undefined && expiresMs <= nowMs;
+
+export const rolesOf = (room: Room): RoleTable<Role> => new RoleTable(room, ROLES);
 
 export const findRole = (view: View, mount: Mount, name: string): Promise<Role | undefined> =>
   view.get<Role>(roleRef(mount, name));

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { invalid } from '../../../ground/errors.ts';
-import { collectionOf } from '../../../mounts/mounts.ts';
-import type { ListOptions } from '../../../store/store.ts';
+import type { Transaction } from '../../../store/store.ts';
 import { maskedNetworks } from '../../login/networks.ts';
+import type { WriteOptions } from '../../login/role-table.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
-import { findRole, type Role, type RoleSettings, type Room, roleIdRef, roleRef } from './documents.ts';
-import { ROLES } from './mount-type.ts';
+import {
+  findRole,
+  type Role,
+  type RoleSettings,
+  type Room,
+  roleIdRef,
+  roleRef,
+  rolesOf,
+} from './documents.ts';
 
 export const NEW_ROLE: RoleSettings = {
   bind_secret_id: true,
@@ -24,20 +31,15 @@ export interface RoleChange {
 
 const KEY_BYTES = 32;
 
-export const listRoles = ({ store, mount }: Room, options: ListOptions): Promise<readonly string[]> =>
-  store.read((view) => view.list(collectionOf(mount, ROLES), options));
-
-export const readRole = ({ store, mount }: Room, name: string): Promise<Role | undefined> =>
-  store.read((view) => findRole(view, mount, name));
-
 /** Makes or changes a role. @throws `invalid` in the words of the family. */
 export async function writeRole(
-  { store, mount, random }: Room,
+  room: Room,
   name: string,
   { settings, token, roleId }: RoleChange,
+  options?: WriteOptions,
 ): Promise<void> {
-  await store.transact(async (tx) => {
-    const before = await findRole(tx, mount, name);
+  const { mount, random } = room;
+  const changed = async (before: Role | undefined, tx: Transaction): Promise<Role> => {
     if (before !== undefined && settings.local_secret_ids !== undefined) {
       throw invalid('local_secret_ids can only be modified during role creation', {
         field: 'local_secret_ids',
@@ -57,8 +59,9 @@ export async function writeRole(
       if (before !== undefined) tx.delete(roleIdRef(mount, before.roleId));
       tx.put(roleIdRef(mount, role.roleId), { role: name });
     }
-    tx.put(roleRef(mount, name), role);
-  });
+    return role;
+  };
+  await rolesOf(room).write(name, changed, options);
 }
 
 /** Its secret IDs let nobody in any more, and are cleared away by the next tidying; its tokens live until they end. */

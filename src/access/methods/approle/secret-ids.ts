@@ -4,6 +4,7 @@ import type { Mount } from '../../../mounts/mounts.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
 import { areWithin, boundNetworks, maskedNetworks } from '../../login/networks.ts';
+import { changeBelow } from '../../login/role-table.ts';
 import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
 import {
   type AccessorEntry,
@@ -47,8 +48,8 @@ interface FoundSecret {
 
 /** Makes a secret ID. @throws `invalid` in the words of the family. */
 export function makeSecret(room: Room, name: string, request: SecretRequest): Promise<MadeSecret> {
-  const { store, mount, clock } = room;
-  return store.transact(async (tx) => {
+  const { mount, clock } = room;
+  return changeBelow(room, async (tx) => {
     const role = await findRole(tx, mount, name);
     if (role === undefined) throw missingRole(name);
     if (!role.settings.bind_secret_id) throw invalid('bind_secret_id is not set on the role');

@@ -4,6 +4,7 @@ import type { Clock } from '../../../ground/clock.ts';
 import { collectionOf, type Mount } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store, View } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
+import { RoleTable } from '../../login/role-table.ts';
 import { LISTS, ROLES, SETTINGS } from './mount-type.ts';
 
 /** Where a mount's roles and lists are worked on. */
@@ -60,6 +61,8 @@ export const NO_MOUNT_SETTINGS: MountSettings = {
   enable_identity_alias_metadata: false,
   ocsp_cache_size: 0,
 };
+
+export const rolesOf = (room: Room): RoleTable<Role> => new RoleTable(room, ROLES);
 
 export const roleRef = (mount: Mount, name: string): DocumentRef => ({
   collection: collectionOf(mount, ROLES),

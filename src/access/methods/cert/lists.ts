@@ -4,6 +4,7 @@ import { asCofferError, type CofferError, invalid } from '../../../ground/errors
 import { when } from '../../../ground/objects.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
+import { changeBelow } from '../../login/role-table.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { parseRevocationList, type RevocationList, revocationListIn } from '../../x509/revocation-list.ts';
 import { allIn, type KeptList, listRef, type Role, type Room } from './documents.ts';
@@ -35,14 +36,10 @@ export async function removeList({ store, mount }: Room, name: string): Promise<
 const noList = (name: string): CofferError => invalid(`no such CRL ${name}`, { field: 'name' });
 
 /** Keeps a list that somebody has at hand. @returns warnings. @throws `invalid`. */
-export async function keepList(
-  { store, mount }: Room,
-  name: string,
-  text: string,
-): Promise<readonly string[]> {
+export async function keepList(room: Room, name: string, text: string): Promise<readonly string[]> {
   if (text.length > 2 * MOST_LIST_BYTES) throw unparsed('it is too long');
   const list = parsing(() => parseRevocationList(text));
-  await store.transact(async (tx) => tx.put(listRef(mount, name), kept(list)));
+  await changeBelow(room, (tx) => tx.put(listRef(room.mount, name), kept(list)));
   const why = whyPartial(list);
   return why === undefined ? [] : [`the list does not name all that may be revoked: ${why}`];
 }
@@ -50,7 +47,7 @@ export async function keepList(
 /** Fetches a list, and from then on whenever it is out of date. @throws `invalid`, `unavailable`. */
 export async function followList(room: Room, name: string, url: string): Promise<void> {
   const list = await fetched(room, url);
-  await room.store.transact(async (tx) => tx.put(listRef(room.mount, name), kept(list, url)));
+  await changeBelow(room, (tx) => tx.put(listRef(room.mount, name), kept(list, url)));
 }
 
 /**

@@ -1,13 +1,11 @@
 import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
 import { pemBlocks } from '../../../ground/pem.ts';
-import { collectionOf, type Mount } from '../../../mounts/mounts.ts';
-import type { ListOptions } from '../../../store/store.ts';
+import type { Mount } from '../../../mounts/mounts.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
 import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
 import { type Certificate, readCertificate } from '../../x509/certificate.ts';
 import { isForClients } from '../../x509/chain.ts';
-import { type Role, type RoleSettings, type Room, roleRef } from './documents.ts';
-import { ROLES } from './mount-type.ts';
+import { type Role, type RoleSettings, type Room, rolesOf } from './documents.ts';
 
 const NEW_ROLE: RoleSettings = {
   certificate: '',
@@ -31,24 +29,17 @@ export interface RoleChange {
   readonly token: Partial<TokenSettings>;
 }
 
-export const listRoles = ({ store, mount }: Room, options: ListOptions): Promise<readonly string[]> =>
-  store.read((view) => view.list(collectionOf(mount, ROLES), options));
-
-export const readRole = ({ store, mount }: Room, name: string): Promise<Role | undefined> =>
-  store.read((view) => view.get<Role>(roleRef(mount, name)));
-
 /**
  * Makes or changes a role.
  * @returns what is to be said of it.
  * @throws `invalid` in the words of the family.
  */
 export async function writeRole(
-  { store, mount }: Room,
+  room: Room,
   name: string,
   { settings, token }: RoleChange,
 ): Promise<readonly string[]> {
-  return store.transact(async (tx) => {
-    const before = await tx.get<Role>(roleRef(mount, name));
+  const written = await rolesOf(room).write(name, (before) => {
     const changed = { ...(before?.settings ?? NEW_ROLE), ...settings };
     requireExtensionRules(changed);
     requireOrderedTimes({ ...(before?.token ?? NO_SETTINGS), ...token }, token);
@@ -57,17 +48,9 @@ export async function writeRole(
       token: changedSettings(before?.token ?? NO_SETTINGS, token),
     };
     requireCertificates(certificatesOf(role));
-    tx.put(roleRef(mount, name), role);
-    return warningsOf(mount, role.token);
+    return role;
   });
-}
-
-/** Its tokens live until they end, and are not renewed. */
-export async function removeRole({ store, mount }: Room, name: string): Promise<void> {
-  const ref = roleRef(mount, name);
-  await store.transact(async (tx) => {
-    if ((await tx.get(ref)) !== undefined) tx.delete(ref);
-  });
+  return warningsOf(room.mount, written.token);
 }
 
 /** By the role itself, which the store's cache keeps. */

@@ -1,5 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
+import { deleteIfThere } from '../../../store/delete-if-there.ts';
+import { changeBelow } from '../../login/role-table.ts';
 import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type Room } from './documents.ts';
 import { isTrustworthy } from './issuer-document.ts';
 import { fetchKeySet, type KeySource, printSource, sourceOf } from './key-set.ts';
@@ -55,14 +57,14 @@ export async function writeConfig(
       warnings.push(`${text}: ${reason}`);
     }
   }
-  const { store, mount, clock } = room;
-  await store.transact(async (tx) => {
+  const { mount, clock } = room;
+  await changeBelow(room, async (tx) => {
     tx.put(configRef(mount), config);
     const fetched = fetchedRef(mount);
     if (source !== undefined) {
       const found: FetchedKeys = { source: printSource(source), keys, fetchedMs: clock.now() };
       tx.put(fetched, found);
-    } else if ((await tx.get(fetched)) !== undefined) tx.delete(fetched);
+    } else await deleteIfThere(tx, fetched);
   });
   return warnings;
 }

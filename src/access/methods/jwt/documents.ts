@@ -2,6 +2,7 @@ import type { Clock } from '../../../ground/clock.ts';
 import { collectionOf, type Mount } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
+import { RoleTable } from '../../login/role-table.ts';
 import type { TokenSettings } from '../../login/token-settings.ts';
 import { CONFIG, FETCHED, ROLES } from './mount-type.ts';
 
@@ -82,6 +83,8 @@ export const fetchedRef = (mount: Mount): DocumentRef => ({
   collection: collectionOf(mount, FETCHED),
   id: 'keys',
 });
+
+export const rolesOf = (room: Room): RoleTable<JwtRole> => new RoleTable(room, ROLES);
 
 /** @param name in lower case. */
 export const roleRef = (mount: Mount, name: string): DocumentRef => ({

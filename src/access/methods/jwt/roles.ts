@@ -1,12 +1,10 @@
 import { invalid, unsupported } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
-import { collectionOf } from '../../../mounts/mounts.ts';
-import type { ListOptions } from '../../../store/store.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
 import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
 import { printGo } from './claims.ts';
-import { type JwtRole, type JwtSettings, type Room, roleRef } from './documents.ts';
-import { KUBERNETES, ROLES } from './mount-type.ts';
+import { type JwtSettings, type Room, rolesOf } from './documents.ts';
+import { KUBERNETES } from './mount-type.ts';
 
 /** What is to be changed of a role. */
 export interface JwtRoleChange {
@@ -43,29 +41,15 @@ const NEW_ROLE: JwtSettings = {
   verbose_oidc_logging: false,
 };
 
-export const listRoles = ({ store, mount }: Room, options: ListOptions): Promise<readonly string[]> =>
-  store.read((view) => view.list(collectionOf(mount, ROLES), options));
-
-export const readRole = ({ store, mount }: Room, name: string): Promise<JwtRole | undefined> =>
-  store.read((view) => view.get<JwtRole>(roleRef(mount, name)));
-
-/** Tokens of the role live until they end, and are not renewed. */
-export async function removeRole({ store, mount }: Room, name: string): Promise<void> {
-  await store.transact(async (tx) => {
-    if ((await tx.get(roleRef(mount, name))) !== undefined) tx.delete(roleRef(mount, name));
-  });
-}
-
 /**
  * Makes or changes a role. One for browsers is kept as well, because clients compare; it lets nobody in.
  * @throws `invalid` in the words of the family; `unsupported` for what would look like rights that never come.
  */
 export async function writeRole(room: Room, name: string, change: JwtRoleChange): Promise<void> {
-  const { store, mount } = room;
+  const { mount } = room;
   const roleType = roleTypeIn(change.roleType === '' && mount.type === KUBERNETES ? 'jwt' : change.roleType);
   const most = mount.config?.max_lease_ttl ?? MAX_TTL_SECONDS;
-  await store.transact(async (tx) => {
-    const before = await tx.get<JwtRole>(roleRef(mount, name));
+  await rolesOf(room).write(name, (before) => {
     const token = changedSettings(before?.token ?? NO_SETTINGS, change.token);
     if (token.token_period > most) {
       throw invalid(
@@ -83,7 +67,7 @@ export async function writeRole(room: Room, name: string, change: JwtRoleChange)
       callback_mode: change.callbackMode ?? before?.settings.callback_mode ?? NEW_ROLE.callback_mode,
     };
     checkSettings(settings, token, change.groupsClaim);
-    tx.put(roleRef(mount, name), { settings, token } satisfies JwtRole);
+    return { settings, token };
   });
 }
 

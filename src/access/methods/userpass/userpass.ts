@@ -4,12 +4,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../ground/clock.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
 import type { Random } from '../../../ground/random.ts';
-import { collectionOf, type Mount } from '../../../mounts/mounts.ts';
-import type { DocumentRef, ListOptions, Store } from '../../../store/store.ts';
+import type { Mount } from '../../../mounts/mounts.ts';
+import type { ListOptions, Store } from '../../../store/store.ts';
 import type { Access } from '../../access.ts';
 import { Lockout } from '../../login/lockout.ts';
 import type { LoginRole } from '../../login/login-token.ts';
 import { isWithin } from '../../login/networks.ts';
+import { RoleTable, type WriteOptions } from '../../login/role-table.ts';
 import {
   changedSettings,
   NO_SETTINGS,
@@ -42,36 +43,42 @@ const lockouts = new WeakMap<Store, Lockout>();
 export class Userpass {
   readonly #room: Room;
   readonly #mount: Mount;
+  readonly #users: RoleTable<User>;
 
   constructor(room: Room, mount: Mount) {
     this.#room = room;
     this.#mount = mount;
+    this.#users = new RoleTable({ ...room, mount }, USERS);
   }
 
-  async list(options: ListOptions): Promise<readonly string[]> {
-    return this.#room.store.read((view) => view.list(this.#ref('').collection, options));
+  list(options: ListOptions): Promise<readonly string[]> {
+    return this.#users.list(options);
   }
 
   /** What tokens a user gets; undefined for one that is not there. */
   async read(name: string): Promise<TokenSettings | undefined> {
-    return (await this.#user(name))?.token;
+    return (await this.#users.read(id(name)))?.token;
   }
 
   /**
    * Makes or changes a user.
    * @throws `invalid` for a new one without a password, and for settings that can't be.
    */
-  async write(name: string, change: Partial<TokenSettings>, password?: NewPassword): Promise<void> {
+  async write(
+    name: string,
+    change: Partial<TokenSettings>,
+    password?: NewPassword,
+    options?: WriteOptions,
+  ): Promise<void> {
     const kept = password && (await this.#hashed(password));
-    await this.#room.store.transact(async (tx) => {
-      const before = await tx.get<User>(this.#ref(name));
+    const changed = (before: User | undefined): User => {
       const hash = kept ?? before?.password;
-      if (hash === undefined) {
-        throw invalid('must provide either password or password_hash', { field: 'password' });
+      if (hash !== undefined) {
+        return { password: hash, token: changedSettings(before?.token ?? NO_SETTINGS, change) };
       }
-      const user: User = { password: hash, token: changedSettings(before?.token ?? NO_SETTINGS, change) };
-      tx.put(this.#ref(name), user);
-    });
+      throw invalid('must provide either password or password_hash', { field: 'password' });
+    };
+    await this.#users.write(id(name), changed, options);
   }
 
   #hashed(password: NewPassword): Promise<PasswordHash> {
@@ -80,16 +87,13 @@ export class Userpass {
 
   /** As `write`, of a user that is there. @throws `invalid`. */
   async change(name: string, change: Partial<TokenSettings>, password?: NewPassword): Promise<void> {
-    if ((await this.#user(name)) === undefined) throw invalid('username does not exist', { field: 'name' });
-    await this.write(name, change, password);
+    if ((await this.#users.read(id(name))) === undefined) throw noUser();
+    await this.write(name, change, password, { missing: noUser });
   }
 
   /** Tokens of the user live until they end, and are not renewed. */
-  async remove(name: string): Promise<void> {
-    const ref = this.#ref(name);
-    await this.#room.store.transact(async (tx) => {
-      if ((await tx.get(ref)) !== undefined) tx.delete(ref);
-    });
+  remove(name: string): Promise<void> {
+    return this.#users.remove(id(name));
   }
 
   /**
@@ -106,7 +110,7 @@ export class Userpass {
     const mount = this.#mount;
     const lockout = lockoutOf(store);
     const known = await store.read(async (view) => ({
-      user: await view.get<User>(this.#ref(name)),
+      user: await view.get<User>(this.#users.ref(id(name))),
       isLocked: await lockout.isLocked(view, mount, id(name), clock),
     }));
     if (known.isLocked) throw denied('permission denied');
@@ -116,37 +120,31 @@ export class Userpass {
     }
     const own = known.user && isForeign(known.user.password) && (await this.#hashed({ plain: password }));
     return access.tokens.login(async (tx) => {
-      const user = await tx.get<User>(this.#ref(name));
+      const user = await tx.get<User>(this.#users.ref(id(name)));
       // Somebody may have changed it, or deleted the user, while it was computed.
       if (user === undefined || !isDeepStrictEqual(user.password, known.user?.password)) throw wrong();
       const { token_bound_cidrs: networks } = user.token;
       if (networks.length > 0 && !isWithin(networks, address)) throw denied('permission denied');
       await lockout.succeeded(tx, mount, id(name));
       // Now that the password is at hand, somebody else's hash of it is wanted no longer.
-      if (own) tx.put(this.#ref(name), { ...user, password: own });
+      if (own) tx.put(this.#users.ref(id(name)), { ...user, password: own });
       return {
         mount,
         path: `${mount.path}/login/${id(name)}`,
         displayName: id(name),
         meta: { username: id(name) },
         settings: settingsFrom(user.token, address),
-        role: this.#ref(name),
+        role: this.#users.ref(id(name)),
         name: id(name),
         keepsPolicies: true,
       };
     });
   }
-
-  #user(name: string): Promise<User | undefined> {
-    return this.#room.store.read((view) => view.get<User>(this.#ref(name)));
-  }
-
-  #ref(name: string): DocumentRef {
-    return { collection: collectionOf(this.#mount, USERS), id: id(name) };
-  }
 }
 
 const id = (name: string): string => name.toLowerCase();
+
+const noUser = (): CofferError => invalid('username does not exist', { field: 'name' });
 
 const wrong = (): CofferError => invalid('invalid username or password');
 

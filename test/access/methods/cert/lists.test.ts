@@ -2,8 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { followList, keepList, readList, refreshLists } from '../../../../src/access/methods/cert/lists.ts';
+import { certMounts } from '../../../../src/access/methods/cert/mount-type.ts';
 import { writeRole } from '../../../../src/access/methods/cert/roles.ts';
 import { der, TAG } from '../../../../src/ground/der.ts';
+import { systemRandom } from '../../../../src/ground/random.ts';
+import { Mounts } from '../../../../src/mounts/mounts.ts';
 import { ClientCertificates } from '../../../reference/client-certificates.ts';
 import { openRoom } from '../../room.ts';
 
@@ -38,7 +41,7 @@ function partOf(about: { path?: string; authorities?: boolean; reasons?: boolean
 
 async function openMount() {
   const { store, clock } = await openRoom();
-  const mount = { path: 'auth/cert', type: 'cert', uuid: 'one', description: '', accessor: '', options: {} };
+  const mount = await new Mounts(store, systemRandom, [certMounts]).add('cert', 'auth/cert');
   const room = { store, clock, mount };
   await writeRole(room, 'one', { settings: { certificate: ca.cert }, token: {} });
   return room;

@@ -10,7 +10,10 @@ import {
 } from '../../../../src/access/methods/jwt/documents.ts';
 import { IssuerKeys } from '../../../../src/access/methods/jwt/issuer-keys.ts';
 import { printSource } from '../../../../src/access/methods/jwt/key-set.ts';
+import { jwtMounts } from '../../../../src/access/methods/jwt/mount-type.ts';
 import { verified } from '../../../../src/access/methods/jwt/signed-token.ts';
+import { systemRandom } from '../../../../src/ground/random.ts';
+import { Mounts } from '../../../../src/mounts/mounts.ts';
 import { type Issuer, startIssuer } from '../../../servers/issuer.ts';
 import { cleanUpAfterAll } from '../../../servers/serving.ts';
 import { jwkOf, type SigningKey, signingKey, signToken } from '../../../servers/signing-key.ts';
@@ -45,8 +48,9 @@ let clock: FakeClock;
 let room: Room;
 beforeEach(async () => {
   clock = new FakeClock();
-  const mount = { type: 'jwt', path: 'auth/jwt', description: '', accessor: '', uuid: 'u', options: {} };
-  room = { store: await memoryStore(), clock, mount };
+  const store = await memoryStore();
+  const mount = await new Mounts(store, systemRandom, jwtMounts).add('jwt', 'auth/jwt');
+  room = { store, clock, mount };
   await issuer.behave({ keys: 'ordinary' });
   await issuer.publish([issuer.key]);
   await issuer.forget();
