@@ -40,7 +40,12 @@ export function plainAssets(root: string, directory: string, licenseOfNode: stri
 /** Of the built command, for an executable of this system, with what V8 compiled: the same bytes every time. */
 export function assetsWithCaches(root: string, directory: string, licenseOfNode: string): Assets {
   const plain = plainAssets(root, directory, licenseOfNode);
-  const environment: NodeJS.ProcessEnv = { ...process.env, COFFER_STORE: join(directory, 'store') };
+  // No more than this: another variable could lead the command elsewhere, or change what V8 compiles.
+  const environment: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'],
+    HOME: directory,
+    COFFER_STORE: join(directory, 'store'),
+  };
   const node = (script: string, ...parameters: readonly string[]): string =>
     execFileSync(process.execPath, [SAME_EVERY_TIME, join(root, script), ...parameters], {
       stdio: ['ignore', 'pipe', 'inherit'],

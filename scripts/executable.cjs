@@ -13,7 +13,7 @@ if (process.platform !== 'win32' && DIAGNOSTICS.some((name) => process.env[name]
   process.execve(process.execPath, [process.argv0, ...process.argv.slice(2)]);
 }
 
-// Written as Latin-1 by scripts/package.ts: the quickest way to a string.
+// Written as Latin-1 by scripts/executable-assets.ts: the quickest way to a string.
 const source = Buffer.from(sea.getRawAsset('coffer.cjs')).latin1Slice();
 const script = new Script(source, {
   filename: 'coffer.cjs',

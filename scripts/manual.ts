@@ -2,21 +2,18 @@
  * Writes the pages of the manual into `dist/man`. They say the time of SOURCE_DATE_EPOCH, in seconds since 1970, else that of the last commit.
  * @see docs/decisions/0224
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { epochOf } from './epoch.ts';
 import { manualPages } from './manual/pages.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-const committed = (): string =>
-  execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' });
-const epoch = Number(process.env['SOURCE_DATE_EPOCH'] ?? committed());
 const directory = join(root, 'dist', 'man');
 
 rmSync(directory, { recursive: true, force: true });
-const pages = await manualPages({ version, epoch });
+const pages = await manualPages({ version, epoch: epochOf(root) });
 for (const [name, text] of pages) {
   const folder = join(directory, `man${name.slice(name.lastIndexOf('.') + 1)}`);
   mkdirSync(folder, { recursive: true });

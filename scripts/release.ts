@@ -1,14 +1,17 @@
 /**
- * Makes everything that is handed out, from this checkout, into `dist/release`: twice the same bytes from the same commit.
- * Nothing is published.
+ * Makes everything that is handed out, from this checkout, into `dist/release`: on one release of Debian twice the same bytes from the same commit,
+ * if the key is the same that it is signed with. Nothing is published.
  *
- * The parts run in this order; each is a file of `scripts/release/`.
+ * The parts run in this order; each is a file of `scripts/release/`. Whoever works on some names them: `npm run release debian sums`. They take up
+ * what an earlier run has left in `dist/release`.
+ *
+ * - COFFER_RELEASE_SYSTEMS=linux-x64,windows-x64: for a trial, these alone
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { epochOf } from './epoch.ts';
 import { gitHubAction } from './release/action.ts';
 import { debian } from './release/debian.ts';
 import { executables } from './release/executables.ts';
@@ -16,12 +19,9 @@ import { installScript } from './release/install-script.ts';
 import { npmPackage } from './release/npm.ts';
 import { ociImage } from './release/oci.ts';
 import { homebrewFormula, scoopManifest } from './release/package-managers.ts';
-import type { Part, Release } from './release/release.ts';
+import { type Part, type Release, wantedSystems } from './release/release.ts';
 import { billOfMaterials } from './release/sbom.ts';
 import { sums } from './release/sums.ts';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
 const PARTS: Readonly<Record<string, Part>> = {
   executables,
@@ -36,20 +36,34 @@ const PARTS: Readonly<Record<string, Part>> = {
   // Over all the others.
   sums,
 };
+/** By which somebody's environment gives other parameters to the programs that a release is made with. */
+const PARAMETERS = [
+  ...['TAR_OPTIONS', 'XZ_OPT', 'XZ_DEFAULTS', 'GZIP', 'ZIPOPT', 'UNZIP', 'NODE_OPTIONS'],
+  ...['DPKG_DEB_THREADS_MAX', 'DPKG_DEB_COMPRESSOR_TYPE', 'DPKG_DEB_COMPRESSOR_LEVEL'],
+];
+const OTHERS_MAY_READ = 0o022;
 
-const epoch = (): number => {
-  const given = process.env['SOURCE_DATE_EPOCH'];
-  return Number(given ?? execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' }));
-};
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+const wanted = process.argv.slice(2);
+const strangers = wanted.filter((name) => !(name in PARTS));
+if (strangers.length > 0) {
+  process.stderr.write(
+    `release: there is no part "${strangers.join('", "')}"; there are ${Object.keys(PARTS).join(', ')}\n`,
+  );
+  process.exit(2);
+}
+
+for (const name of PARAMETERS) delete process.env[name];
+Object.assign(process.env, { TZ: 'UTC', LC_ALL: 'C.UTF-8' });
+process.umask(OTHERS_MAY_READ);
 
 const directory = join(root, 'dist', 'release');
 const scratch = mkdtempSync(join(tmpdir(), 'coffer-release-'));
-const release: Release = { root, version, epoch: epoch(), directory, scratch };
-// Some of the parts alone, by name: for whoever works on one. The later ones want what the earlier ones made.
-const wanted = process.argv.slice(2);
-
 try {
-  rmSync(directory, { recursive: true, force: true });
+  const systems = wantedSystems();
+  const release: Release = { root, version, epoch: epochOf(root), directory, scratch, systems };
+  if (wanted.length === 0) rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   for (const [name, part] of Object.entries(PARTS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 const POSTJECT = fileURLToPath(new URL('../node_modules/postject/dist/cli.js', import.meta.url));
 /** What Node looks for in itself, and what it is followed by says whether anything was put in. Of Node's documentation. */
-const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+export const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const EXECUTABLE = 0o755;
 
 export type Platform = 'linux' | 'macos' | 'windows';
@@ -76,7 +76,12 @@ export async function makeExecutable(
 ): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-executable-'));
   const run = (...parameters: readonly string[]): void => {
-    execFileSync(process.execPath, parameters, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
+    execFileSync(process.execPath, parameters, {
+      cwd: directory,
+      // Nothing else in the environment may change what V8 compiles.
+      env: { PATH: process.env['PATH'], HOME: directory },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
   };
   try {
     // Its path as it is said here is in the file, and must not tell whose directory it was.

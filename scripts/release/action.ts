@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzip, membersOf, tar } from './archive.ts';
-import { addressFor, addressOfReleases, downloadsOf } from './downloads.ts';
+import { addressFor, addressOfReleases } from './address.ts';
+import { downloadsOf } from './downloads.ts';
 import type { Part, Release } from './release.ts';
+import { gzip, membersOf, tar } from './tarball.ts';
 
 export const actionName = ({ version }: Pick<Release, 'version'>): string =>
   `coffer-action-${version}.tar.gz`;

@@ -12,21 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 
-/** Where gzip's header says on which system it was made, and what it says on Unix. */
-const GZIP_SYSTEM = 9;
-const UNIX = 3;
 const KIB = 1024;
 export const PLAIN = 0o644;
 export const PROGRAM = 0o755;
-
-/** As `gzip -9n` packs it: with neither name nor time. */
-export function gzipped(text: string): Buffer {
-  const packed = gzipSync(text, { level: 9 });
-  packed[GZIP_SYSTEM] = UNIX;
-  return packed;
-}
 
 /** What a package installs, and in `DEBIAN` what is said about it. */
 export class DebianTree {
@@ -38,6 +27,8 @@ export class DebianTree {
     this.directory = directory;
     this.#epoch = epoch;
     mkdirSync(directory, { recursive: true });
+    // Whatever this process would give it.
+    chmodSync(directory, PROGRAM);
   }
 
   /** @param path without a slash before it. */
@@ -100,7 +91,7 @@ export class DebianTree {
 
   #placeFor(path: string): string {
     const parts = dirname(path).split('/');
-    // Whatever this process would give them.
+    // These as well.
     for (const [index] of parts.entries()) {
       const directory = join(this.directory, ...parts.slice(0, index + 1));
       mkdirSync(directory, { recursive: true });

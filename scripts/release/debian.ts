@@ -4,13 +4,14 @@
  * @see docs/decisions/0226
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LICENSES } from '../licenses.ts';
 import { manualPages } from '../manual/pages.ts';
-import { licensesFor } from './archives.ts';
-import { DebianTree, gzipped, PLAIN, PROGRAM } from './debian-tree.ts';
-import { executableFor, type Part, type Release, SYSTEMS, type System } from './release.ts';
+import { DebianTree, PLAIN, PROGRAM } from './debian-tree.ts';
+import { madeFor } from './downloads.ts';
+import { isLinux, type Part, type Release, type System } from './release.ts';
+import { gzip } from './tarball.ts';
 
 const ARCHITECTURES: Readonly<Record<System['arch'], string>> = { x64: 'amd64', arm64: 'arm64' };
 const MAINTAINER = 'Coffer maintainers <maintainers@coffer.example>';
@@ -37,8 +38,7 @@ export const LIBRARIES = ['libc6 (>= 2.34)', 'libgcc-s1 (>= 3.4)', 'libstdc++6 (
 
 /** A package for each architecture of Linux that there is an executable for. Needs `dpkg-deb`. */
 export const debian: Part = async (release) => {
-  const isMade = (system: System): boolean => existsSync(executableFor(release, system));
-  for (const system of SYSTEMS.filter(({ platform }) => platform === 'linux').filter(isMade)) {
+  for (const system of release.systems.filter(isLinux)) {
     await debianPackage(release, system, ['-Zxz', '-z9', '-Sextreme', '--threads-max=1']);
   }
 };
@@ -76,8 +76,10 @@ const own = ({ root }: Release, name: string): string => join(root, 'scripts/rel
 
 async function fill(tree: DebianTree, release: Release, system: System): Promise<void> {
   const { root, version, epoch } = release;
+  const { executable, licenses } = madeFor(release, system);
+  const gzipped = (content: string): Buffer => gzip(content, 9);
   const text = (path: string): string => readFileSync(join(root, path), 'utf8');
-  tree.copy('usr/bin/coffer', executableFor(release, system), PROGRAM);
+  tree.copy('usr/bin/coffer', executable, PROGRAM);
   tree.link('usr/bin/age-plugin-coffer', 'coffer');
   for (const [path, name] of Object.entries({ ...CONFIGURATION, ...UNITS }))
     tree.copy(path, own(release, name));
@@ -90,7 +92,7 @@ async function fill(tree: DebianTree, release: Release, system: System): Promise
   tree.write(`${DOCUMENTS}/copyright`, COPYRIGHT);
   tree.write(`${DOCUMENTS}/changelog.gz`, gzipped(changelog(version, epoch)));
   tree.write(`${DOCUMENTS}/CHANGELOG.md.gz`, gzipped(text('CHANGELOG.md')));
-  tree.write(`${DOCUMENTS}/${LICENSES}.gz`, gzipped(readFileSync(licensesFor(release, system), 'utf8')));
+  tree.write(`${DOCUMENTS}/${LICENSES}.gz`, gzipped(readFileSync(licenses, 'utf8')));
 }
 
 const control = (version: string, architecture: string, installedKiB: number): string => `Package: coffer

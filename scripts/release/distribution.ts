@@ -1,8 +1,8 @@
 /** Packages of the distribution that the release is made on, for either processor, exactly those that are pinned. */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256Of } from './hash.ts';
 
 /** In the words of the distribution, which are those of OCI images as well. */
 export type Processor = 'amd64' | 'arm64';
@@ -29,7 +29,7 @@ export class Distribution {
   readonly #options: readonly string[];
 
   constructor(processor: Processor, scratch: string) {
-    this.#directory = join(scratch, `debian-${processor}`);
+    this.#directory = join(scratch, `apt-${processor}`);
     const place = (name: string): string => join(this.#directory, name);
     for (const name of ['lists/partial', 'cache/archives/partial', 'files']) {
       mkdirSync(place(name), { recursive: true });
@@ -73,12 +73,10 @@ export class Distribution {
 export const fieldOf = (file: string, field: string): string =>
   execFileSync('dpkg-deb', ['--field', file, field], { encoding: 'utf8' }).trim();
 
-export const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
-
 /** @throws when the distribution offers them no more, or other bytes by their names. */
 export function pinnedPackages(pins: readonly Pinned[], distribution: Distribution): readonly string[] {
   const files = distribution.download(pins.map(({ name, version }) => `${name}=${version}`));
-  const found = files.map((file) => sha256(readFileSync(file))).sort();
+  const found = files.map(sha256Of).sort();
   if (
     found.join() !==
     pins

@@ -6,9 +6,9 @@ import { type Assets, assetsWithCaches, build, plainAssets } from '../executable
 import { LICENSES, sectionOfNode } from '../licenses.ts';
 import { makeExecutable } from '../single-executable.ts';
 import { strip, stripperFor } from '../strip.ts';
-import { pack } from './archives.ts';
+import { pack, placeForExecutable } from './downloads.ts';
 import { type NodeBinary, nodeBinaryFor } from './node-binaries.ts';
-import { executableFor, nameFor, type Part, type Release, SYSTEMS, type System } from './release.ts';
+import { isLinux, nameFor, type Part, type Release, type System } from './release.ts';
 import { debian, requireTools } from './tools.ts';
 
 const TOOLS: Readonly<Record<System['platform'], Readonly<Record<string, string>>>> = {
@@ -35,7 +35,7 @@ export const executables: Part = async (release) => {
       'a release is made on Linux x64, because V8 compiles what goes into the executable for that',
     );
   }
-  const systems = wanted();
+  const { systems } = release;
   requireTools(Object.assign({}, ...systems.map(({ platform }) => TOOLS[platform])));
   build(release.root);
   const packing: Promise<void>[] = [];
@@ -47,7 +47,7 @@ export const executables: Part = async (release) => {
       node: prepared(release, system, node),
       foreign: !isHere(system),
     };
-    const output = executableFor(release, system);
+    const output = placeForExecutable(release, system);
     await makeExecutable(join(release.root, 'scripts/executable.cjs'), output, assets, onto);
     if (system.platform === 'macos') signForMac(output);
     packing.push(pack(release, system, readFileSync(assets[LICENSES] ?? '', 'utf8')));
@@ -55,16 +55,7 @@ export const executables: Part = async (release) => {
   await Promise.all(packing);
 };
 
-/** All, or for a trial those that COFFER_RELEASE_SYSTEMS names: `linux-x64,windows-x64`. */
-function wanted(): readonly System[] {
-  const named = (process.env['COFFER_RELEASE_SYSTEMS'] ?? '').split(',').filter((name) => name !== '');
-  const nameOf = ({ platform, arch }: System): string => `${platform}-${arch}`;
-  const stranger = named.find((name) => !SYSTEMS.some((system) => nameOf(system) === name));
-  if (stranger !== undefined) throw new Error(`there is no executable for "${stranger}"`);
-  return named.length === 0 ? SYSTEMS : SYSTEMS.filter((system) => named.includes(nameOf(system)));
-}
-
-const isHere = ({ platform, arch }: System): boolean => platform === 'linux' && arch === process.arch;
+const isHere = (system: System): boolean => isLinux(system) && system.arch === process.arch;
 
 function assetsFor(release: Release, system: System, { version, license }: NodeBinary): Assets {
   const directory = join(release.scratch, 'assets', nameFor(release, system));
@@ -82,7 +73,7 @@ function assetsFor(release: Release, system: System, { version, license }: NodeB
 /** A Node without what it does not need, or what would no longer be true of it. */
 function prepared(release: Release, system: System, { path }: NodeBinary): string {
   const output = join(release.scratch, 'nodes', nameFor(release, system));
-  if (system.platform === 'linux') {
+  if (isLinux(system)) {
     strip(stripperFor(system.arch) ?? '', path, output);
     return output;
   }

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressOfReleases, downloadsOf } from './downloads.ts';
+import { addressOfReleases } from './address.ts';
+import { downloadsOf } from './downloads.ts';
 import type { Part, Release } from './release.ts';
-
-/** By which the line of the release key is found among those who may sign. */
-const SIGNER = 'coffer-release';
+import { IDENTITY } from './sums.ts';
 
 /** `install.sh`: a script for people without a package manager that knows the sums of this version and the key of all. */
 export const installScript: Part = async (release) => {
@@ -16,7 +15,7 @@ export const installScript: Part = async (release) => {
     RELEASES: addressOfReleases(),
     SUMS: sums.join('\n'),
     ALLOWED_SIGNERS: allowedSigners,
-    SIGNER,
+    SIGNER: IDENTITY,
     MINISIGN_KEY: minisign,
   };
   const template = readFileSync(join(release.root, 'scripts/release/install.sh'), 'utf8');
@@ -45,7 +44,7 @@ function publicKeys({ root }: Release): { readonly allowedSigners: string; reado
       { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
     ).trim();
   return {
-    allowedSigners: shown('allowed-signers', '--identity', SIGNER),
+    allowedSigners: shown('allowed-signers', '--identity', IDENTITY),
     // Its first line is a comment.
     minisign: shown('minisign').split('\n').at(-1) ?? '',
   };

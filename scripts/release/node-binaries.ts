@@ -5,9 +5,9 @@
  * @see docs/decisions/0222
  */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { sha256Of } from './hash.ts';
 import type { Release, System } from './release.ts';
 
 interface Source {
@@ -96,6 +96,9 @@ export function nodeBinaryFor(release: Release, { platform, arch }: System): Nod
   };
 }
 
+/** The version of the Node that goes into the executable for a system. */
+export const nodeVersionFor = ({ platform, arch }: System): string => sourceOf(`${platform}-${arch}`).version;
+
 function sourceOf(key: Key): Source {
   const source = SOURCES[key];
   if (source === undefined) throw new Error(`there is no Node for ${key}`);
@@ -143,5 +146,3 @@ function download({ registry, name, version, platform }: Source, directory: stri
         );
   execFileSync(program as string, parameters, { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });
 }
-
-const sha256Of = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');

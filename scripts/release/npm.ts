@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { gzip, type Member, type Members, membersOf, tar } from './archive.ts';
 import type { Part, Release } from './release.ts';
+import { gzip, type Member, type Members, membersOf, tar } from './tarball.ts';
 
 interface Manifest {
   readonly files: readonly string[];

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzip, type Member, type Members, membersOf, tar } from './archive.ts';
 import {
   Distribution,
   fieldOf,
@@ -9,14 +8,14 @@ import {
   type Processor,
   pinnedPackages,
   pinsOf,
-  sha256,
 } from './distribution.ts';
-import { executableFor, type Part, type Release, type System } from './release.ts';
+import { madeFor } from './downloads.ts';
+import { sha256 } from './hash.ts';
+import { isLinux, type Part, type Release, type System } from './release.ts';
+import { gzip, type Member, type Members, membersOf, tar } from './tarball.ts';
 
-const SYSTEMS: Readonly<Record<Processor, System>> = {
-  amd64: { platform: 'linux', arch: 'x64' },
-  arm64: { platform: 'linux', arch: 'arm64' },
-};
+/** In the words of images. */
+const PROCESSORS: Readonly<Record<System['arch'], Processor>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** The number that images without a root use for their user. */
 const USER = 65532;
@@ -51,8 +50,9 @@ export const ociImage: Part = async (release) => {
 
   const manifests: object[] = [];
   const loadable: object[] = [];
-  for (const processor of ['amd64', 'arm64'] as const) {
-    const plain = await tar(rootOf(release, processor), release.epoch);
+  for (const system of release.systems.filter(isLinux)) {
+    const processor = PROCESSORS[system.arch];
+    const plain = await tar(rootOf(release, system), release.epoch);
     const layer = store('application/vnd.oci.image.layer.v1.tar+gzip', gzip(plain));
     const config = json(
       'application/vnd.oci.image.config.v1+json',
@@ -72,13 +72,24 @@ export const ociImage: Part = async (release) => {
       Layers: [pathOf(layer)],
     });
   }
+  if (loadable.length === 0) {
+    process.stdout.write('  none, because there is no executable for Linux in this release\n');
+    return;
+  }
   const index = json('application/vnd.oci.image.index.v1+json', {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.index.v1+json',
     manifests,
     annotations: labelsOf(release),
   });
-  const named = { ...index, annotations: { 'org.opencontainers.image.ref.name': release.version } };
+  const named = {
+    ...index,
+    annotations: {
+      'org.opencontainers.image.ref.name': release.version,
+      // What containerd calls it, and with it Docker: the other name would be the whole one.
+      'io.containerd.image.name': `docker.io/library/coffer:${release.version}`,
+    },
+  };
   const text = (document: object): Member => ({ content: Buffer.from(JSON.stringify(document)) });
   const layout: Members = {
     ...blobs,
@@ -133,7 +144,8 @@ const configOf = (release: Release, processor: Processor, diffId: string): objec
   history: [{ created: timeOf(release.epoch), created_by: 'scripts/release/oci.ts' }],
 });
 
-function rootOf(release: Release, processor: Processor): Members {
+function rootOf(release: Release, system: System): Members {
+  const processor = PROCESSORS[system.arch];
   const { packages, distribution } = pinsOf(release.root);
   const text = (...lines: readonly string[]): Member => ({
     content: Buffer.from(lines.map((line) => `${line}\n`).join('')),
@@ -147,7 +159,7 @@ function rootOf(release: Release, processor: Processor): Members {
     'etc/os-release': text(`ID=${distribution.id}`, `VERSION_ID="${distribution.version}"`),
     'tmp/': { directory: 0o1777 },
     'data/': { directory: 0o700, owner: USER },
-    'usr/bin/coffer': { content: readFileSync(executableFor(release, SYSTEMS[processor])), executable: true },
+    'usr/bin/coffer': { content: readFileSync(madeFor(release, system).executable), executable: true },
     'usr/bin/age-plugin-coffer': { link: 'coffer' },
   };
   return { ...directoriesOf(Object.keys(members)), ...members };

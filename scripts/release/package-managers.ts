@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressFor, addressOfReleases, type Download, downloadsOf, homepageOf } from './downloads.ts';
+import { addressFor, addressOfReleases, homepageOf } from './address.ts';
+import { downloadsOf } from './downloads.ts';
 import { nameFor, type Part, type System } from './release.ts';
 
 const DESCRIPTION = 'Transit encryption and tags on a local sealed store';
@@ -12,10 +13,14 @@ export const homebrewFormula: Part = async (release) => {
   const downloads = downloadsOf(release);
   const block = (platform: System['platform']): string =>
     [['arm', 'arm64'] as const, ['intel', 'x64'] as const]
-      .map(([word, arch]) => {
-        const { file, sha256 } = of(downloads, { platform, arch });
-        return `    on_${word} do\n      url "${base}/${file}"\n      sha256 "${sha256}"\n    end\n`;
-      })
+      .flatMap(([word, arch]) =>
+        downloads
+          .filter(({ system }) => system.platform === platform && system.arch === arch)
+          .map(
+            ({ file, sha256 }) =>
+              `    on_${word} do\n      url "${base}/${file}"\n      sha256 "${sha256}"\n    end\n`,
+          ),
+      )
       .join('');
   writeFileSync(
     join(release.directory, 'coffer.rb'),
@@ -55,8 +60,12 @@ end
 /** A manifest of Scoop, `coffer.json`, for a bucket: Windows. */
 export const scoopManifest: Part = async (release) => {
   const address = addressOfReleases();
-  const system: System = { platform: 'windows', arch: 'x64' };
-  const { file, sha256 } = of(downloadsOf(release), system);
+  const download = downloadsOf(release).find(({ system }) => system.platform === 'windows');
+  if (download === undefined) {
+    process.stdout.write('  none, because there is no executable for Windows in this release\n');
+    return;
+  }
+  const { system, file, sha256 } = download;
   const manifest = {
     version: release.version,
     description: DESCRIPTION,
@@ -69,13 +78,8 @@ export const scoopManifest: Part = async (release) => {
         extract_dir: nameFor(release, system),
       },
     },
-    bin: 'coffer.exe',
+    // Scoop makes a command of each, the second one by another name: age looks for its plugins by name.
+    bin: ['coffer.exe', ['coffer.exe', 'age-plugin-coffer']],
   };
   writeFileSync(join(release.directory, 'coffer.json'), `${JSON.stringify(manifest, null, 4)}\n`);
 };
-
-function of(downloads: readonly Download[], { platform, arch }: System): Download {
-  const found = downloads.find(({ system }) => system.platform === platform && system.arch === arch);
-  if (found === undefined) throw new Error(`there is no download for ${platform} ${arch}`);
-  return found;
-}

@@ -6,7 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Distribution, fieldOf, PINS_FILE, type Pins, type Processor, sha256 } from './distribution.ts';
+import { Distribution, fieldOf, PINS_FILE, type Pins, type Processor } from './distribution.ts';
+import { sha256Of } from './hash.ts';
 
 /** What Node is linked with, and what has the license of the last two. */
 const NEEDED = ['libc6', 'libstdc++6', 'libgcc-s1', 'gcc-12-base'] as const;
@@ -20,7 +21,7 @@ const offered = (processor: Processor) =>
   new Distribution(processor, scratch).download(NEEDED).map((file) => ({
     name: fieldOf(file, 'Package'),
     version: fieldOf(file, 'Version'),
-    sha256: sha256(readFileSync(file)),
+    sha256: sha256Of(file),
   }));
 
 try {

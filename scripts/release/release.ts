@@ -10,9 +10,11 @@ export interface Release {
   readonly directory: string;
   /** Where a part may leave what the next ones take up; gone afterwards. */
   readonly scratch: string;
+  /** Those that it is made for: all, or some for a trial. */
+  readonly systems: readonly System[];
 }
 
-/** Makes some of the files of a release: the same bytes whenever and wherever it is run on the same checkout. */
+/** Makes some of the files of a release: the same bytes whenever it is run on the same checkout, on the same release of Debian. */
 export type Part = (release: Release) => Promise<void>;
 
 /** A system that there is a single executable for. */
@@ -29,10 +31,17 @@ export const SYSTEMS: readonly System[] = [
   { platform: 'windows', arch: 'x64' },
 ];
 
-/** What the files for a system begin with: `coffer-0.2.0-linux-x64`. */
-export const nameFor = ({ version }: Release, { platform, arch }: System): string =>
-  `coffer-${version}-${platform}-${arch}`;
+/** All systems, or those that COFFER_RELEASE_SYSTEMS names: `linux-x64,windows-x64`. */
+export function wantedSystems(): readonly System[] {
+  const named = (process.env['COFFER_RELEASE_SYSTEMS'] ?? '').split(',').filter((name) => name !== '');
+  const nameOf = ({ platform, arch }: System): string => `${platform}-${arch}`;
+  const stranger = named.find((name) => !SYSTEMS.some((system) => nameOf(system) === name));
+  if (stranger !== undefined) throw new Error(`there is no executable for "${stranger}"`);
+  return named.length === 0 ? SYSTEMS : SYSTEMS.filter((system) => named.includes(nameOf(system)));
+}
 
-/** The single executable for a system, before it is packed: in the scratch directory. */
-export const executableFor = (release: Release, system: System): string =>
-  `${release.scratch}/${nameFor(release, system)}${system.platform === 'windows' ? '.exe' : ''}`;
+export const isLinux = ({ platform }: System): boolean => platform === 'linux';
+
+/** What the files for a system begin with: `coffer-0.2.0-linux-x64`. */
+export const nameFor = ({ version }: Pick<Release, 'version'>, { platform, arch }: System): string =>
+  `coffer-${version}-${platform}-${arch}`;

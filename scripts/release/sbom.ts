@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { packagesIn } from '../licenses.ts';
 import { type Processor, pinsOf } from './distribution.ts';
+import { nodeVersionFor } from './node-binaries.ts';
 import { partsOfNode } from './node-parts.ts';
-import type { Part, Release } from './release.ts';
+import type { Part, Release, System } from './release.ts';
 
 interface Component {
   readonly type: 'application' | 'library' | 'platform' | 'container';
@@ -41,7 +42,7 @@ export const sbomName = ({ version }: Pick<Release, 'version'>): string => `coff
  */
 export const billOfMaterials: Part = async (release) => {
   const packages = await bundled(release.root);
-  const node = nodeOf(process.versions);
+  const node = nodesOf(release);
   const image = imageOf(release);
   const coffer = {
     type: 'application',
@@ -62,7 +63,7 @@ export const billOfMaterials: Part = async (release) => {
     },
     components: [...packages.components, ...node.components, ...image.components],
     dependencies: [
-      { ref: 'coffer', dependsOn: [...direct, NODE] },
+      { ref: 'coffer', dependsOn: [...direct, ...node.dependencies.map(({ ref }) => ref)] },
       ...packages.dependencies,
       ...node.dependencies,
       ...image.dependencies,
@@ -148,37 +149,50 @@ function resolved(root: string, folder: string, name: string): string | undefine
   return existsSync(join(root, candidate)) ? candidate : undefined;
 }
 
-const NODE = 'node';
-
-/** The Node of the executables. The npm package runs with whichever one is there. */
-function nodeOf(versions: Readonly<Record<string, string | undefined>>): Inventory {
-  const version = versions[NODE] ?? '';
-  const parts = partsOfNode(versions).map((part): Component => {
-    const purl = `pkg:generic/${part.name}@${part.version}`;
-    return {
+/**
+ * The Node of each executable. The npm package runs with whichever one is there. Which works are in it only the one that runs here can tell; within a
+ * line they hardly differ.
+ */
+function nodesOf({ systems }: Release): Inventory {
+  const parts = partsOfNode(process.versions).map(
+    (part): Component => ({
       type: 'library',
-      'bom-ref': `${NODE}/${part.name}`,
+      'bom-ref': `node/${part.name}`,
       name: part.name,
       version: part.version,
       ...licensed(part.license),
       ...(part.cpe === undefined ? {} : { cpe: `cpe:2.3:a:${part.cpe}:${part.version}:*:*:*:*:*:*:*` }),
-      purl,
-    };
-  });
-  const node: Component = {
-    type: 'platform',
-    'bom-ref': NODE,
-    name: 'node',
-    version,
-    ...licensed('MIT'),
-    cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
-    purl: `pkg:generic/node@${version}`,
-  };
+      purl: `pkg:generic/${part.name}@${part.version}`,
+    }),
+  );
+  const versions = [...new Set(systems.map(nodeVersionFor))].sort();
+  const nodes = versions.map(
+    (version): Component => ({
+      type: 'platform',
+      'bom-ref': `node@${version}`,
+      name: 'node',
+      version,
+      description: `Of the executables for ${systemsWith(systems, version)}.`,
+      ...licensed('MIT'),
+      cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
+      purl: `pkg:generic/node@${version}`,
+    }),
+  );
+  const inside = parts.map((part) => part['bom-ref']);
   return {
-    components: [node, ...parts],
-    dependencies: [{ ref: NODE, dependsOn: parts.map((part) => part['bom-ref']) }],
+    components: [...nodes, ...parts],
+    dependencies: nodes.map((node) => ({
+      ref: node['bom-ref'],
+      dependsOn: node.version === process.versions.node ? inside : [],
+    })),
   };
 }
+
+const systemsWith = (systems: readonly System[], version: string): string =>
+  systems
+    .filter((system) => nodeVersionFor(system) === version)
+    .map(({ platform, arch }) => `${platform} ${arch}`)
+    .join(', ');
 
 /** What is in the image beside the executable. */
 function imageOf(release: Release): Inventory {

@@ -1,0 +1,88 @@
+/** Archives that are the same bytes each time: members in order, one time, owners by number. */
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+
+/** Where gzip's header says on which system it was made, and what it says on Unix (RFC 1952). */
+const GZIP_SYSTEM = 9;
+const UNIX = 3;
+
+interface Header {
+  readonly name: string;
+  readonly type: 'file' | 'directory' | 'symlink';
+  readonly mode: number;
+  readonly mtime: Date;
+  readonly uid: number;
+  readonly gid: number;
+  readonly linkname?: string;
+}
+
+interface Pack extends AsyncIterable<Uint8Array> {
+  entry(header: Header, content: Buffer): void;
+  finalize(): void;
+}
+
+const { pack } = createRequire(import.meta.url)('tar-stream') as { readonly pack: () => Pack };
+
+/** What is at a path of an archive: a file with its content, a directory, or a link to somewhere. */
+export type Member = (
+  | { readonly content: Buffer; readonly executable?: boolean }
+  | { readonly directory: number }
+  | { readonly link: string }
+) & {
+  /** Number of the user and the group that it belongs to; default: root. */
+  readonly owner?: number;
+};
+
+export type Members = Readonly<Record<string, Member>>;
+
+/** @param epoch the time of each member, in seconds since 1970. */
+export async function tar(members: Members, epoch: number): Promise<Buffer> {
+  const archive = pack();
+  const bytes = buffer(archive);
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name];
+    if (member !== undefined) archive.entry(headerOf(name, member, epoch), contentOf(member));
+  }
+  archive.finalize();
+  return bytes;
+}
+
+const contentOf = (member: Member): Buffer => ('content' in member ? member.content : Buffer.alloc(0));
+
+function headerOf(name: string, member: Member, epoch: number): Header {
+  const owner = member.owner ?? 0;
+  const common = { name, mtime: new Date(epoch * 1000), uid: owner, gid: owner };
+  if ('link' in member) return { ...common, type: 'symlink', mode: 0o777, linkname: member.link };
+  if ('directory' in member) return { ...common, type: 'directory', mode: member.directory };
+  return { ...common, type: 'file', mode: member.executable === true ? 0o755 : 0o644 };
+}
+
+/**
+ * As `gzip -n` packs it: with neither name nor time.
+ * @param level 1 to 9, as gzip counts.
+ */
+export function gzip(bytes: Buffer | string, level = 6): Buffer {
+  const packed = gzipSync(bytes, { level });
+  packed[GZIP_SYSTEM] = UNIX;
+  return packed;
+}
+
+/**
+ * What lies below a directory, without the directories themselves.
+ * @param under what the paths begin with in the archive, with a slash at its end
+ */
+export function membersOf(directory: string, under = ''): Members {
+  const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
+  return Object.fromEntries(
+    paths.flatMap((path): (readonly [string, Member])[] => {
+      const file = join(directory, path);
+      const stats = lstatSync(file);
+      if (stats.isSymbolicLink()) return [[`${under}${path}`, { link: readlinkSync(file) }]];
+      if (!stats.isFile()) return [];
+      return [[`${under}${path}`, { content: readFileSync(file), executable: (stats.mode & 0o100) !== 0 }]];
+    }),
+  );
+}
