@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,4 +25,21 @@ it('the command does not end with success when Node ends it before there is an a
     encoding: 'utf8',
   });
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+});
+
+it('the command is a plugin of age under its name, and by what age says where no link has that name', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-main-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const plugin = join(directory, 'age-plugin-coffer');
+  symlinkSync(main, plugin);
+  const started = (path: string) => {
+    const words = ['--preserve-symlinks-main', path, '--age-plugin=nothing-v1'];
+    const { status, stderr } = spawnSync(process.execPath, words, {
+      env: { HOME: directory },
+      encoding: 'utf8',
+    });
+    return { status, stderr };
+  };
+  expect(started(main).stderr).toContain('for age to start');
+  expect(started(main)).toEqual(started(plugin));
 });

@@ -122,6 +122,8 @@ main() {
   if verified "$work" "$address"; then
     say "SHA256SUMS of Coffer $version is signed by its maker"
   elif [ "$version" != "$own_version" ]; then
+    [ -n "$minisign_key$allowed_signers" ] ||
+      fail "this script has no key to verify version $version with: take the install.sh of that version"
     fail "nothing here can verify version $version: install minisign or ssh-keygen, or take the install.sh of that version"
   fi
   expected=$(listed "$(cat "$work/SHA256SUMS")" "$name.tar.xz")
@@ -133,14 +135,15 @@ main() {
   fetch "$address/$name.tar.xz" "$work/$name.tar.xz"
   [ "$(sum_of "$work/$name.tar.xz")" = "$expected" ] || fail "$name.tar.xz is not what SHA256SUMS says"
   tar -xf "$work/$name.tar.xz" -C "$work" "$name/coffer" || fail 'tar could not unpack it; it wants xz (Debian: xz-utils)'
-  found=$("$work/$name/coffer" version) || fail 'the executable does not run on this system'
-  [ "$found" = "coffer $version" ] || fail "this is $found, and not coffer $version"
 
   mkdir -p "$prefix/bin"
-  # Beside the old one, and then in its place at once: a command that runs goes on with what it has.
+  # Beside the old one, and then in its place at once: a command that runs goes on with what it has. Where it was unpacked
+  # it may be that no program can run (noexec).
   new=$prefix/bin/.coffer.$$
   cp "$work/$name/coffer" "$new"
   chmod 755 "$new"
+  found=$("$new" version) || fail 'the executable does not run on this system'
+  [ "$found" = "coffer $version" ] || fail "this is $found, and not coffer $version"
   mv -f "$new" "$prefix/bin/coffer"
   ln -sf coffer "$prefix/bin/age-plugin-coffer"
   say "Coffer $version is $prefix/bin/coffer"

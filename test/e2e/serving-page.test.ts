@@ -19,6 +19,8 @@ const blocks = [...page.matchAll(/<!-- followed -->\n```(\w*)\n([\s\S]*?)```/g)]
 }));
 const unit = blocks.find(({ kind }) => kind === 'ini')?.text ?? '';
 const rotation = blocks.find(({ kind }) => kind === '')?.text ?? '';
+/** Where systemd puts the credentials of the service. */
+const CREDENTIALS = '/run/credentials/coffer.service';
 const has = (program: string): boolean => spawnSync('which', [program]).status === 0;
 
 const moved = (text: string, root: string): string =>
@@ -30,7 +32,7 @@ const moved = (text: string, root: string): string =>
 /** The lines of the unit that say what is run, as a shell understands them, with credentials where systemd would put them. */
 const started = (text: string, root: string): string =>
   [...text.matchAll(/^(Environment|EnvironmentFile|LoadCredential|ExecStart)=(.*)$/gm)]
-    .map(([, name = '', value = '']) => inShell(name, value.replaceAll('%d', `${root}/credentials`), root))
+    .map(([, name = '', value = '']) => inShell(name, value.replaceAll(CREDENTIALS, `${root}/credentials`), root))
     .join('\n');
 
 function inShell(name: string, value: string, root: string): string {

@@ -9,8 +9,8 @@ export interface ServiceManager {
 }
 
 const MICROSECONDS = 1000;
-/** As sd_watchdog_enabled advises. */
-const BEATS_IN_TIME = 2;
+/** One more than sd_watchdog_enabled advises: one that is lost or late leaves time for the next. */
+const BEATS_IN_TIME = 3;
 
 /**
  * Tells systemd through its own program, since Node has no sockets of the kind that NOTIFY_SOCKET is. So the unit must say NotifyAccess=all.
