@@ -11,8 +11,8 @@ options=()
 while IFS= read -r file; do options+=(--file "$file"); done < <(lines_of "$INPUT_FILES")
 while IFS= read -r name; do
   [[ $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || fail "That is no name of a variable: $name"
-  case $name in
-    # The files could lead what follows elsewhere.
+  # The files could lead what follows elsewhere. To Windows `path` is PATH.
+  case $(printf '%s' "$name" | tr '[:lower:]' '[:upper:]') in
     GITHUB_* | RUNNER_* | INPUT_* | COFFER_ACTION_* | PATH | BASH_ENV | LD_*) fail "That variable is not for values of files: $name" ;;
   esac
   options+=(--only "$name")

@@ -23,11 +23,9 @@ esac
 # Windows says C:\…, which some of these tools take for the name of a machine.
 native() { printf '%s' "$1"; }
 cache=$RUNNER_TOOL_CACHE
-temporary=$RUNNER_TEMP
 if [ "$RUNNER_OS" = Windows ]; then
   native() { cygpath -w "$1"; }
   cache=$(cygpath -u "$cache")
-  temporary=$(cygpath -u "$temporary")
 fi
 
 sum_of() {
@@ -37,7 +35,9 @@ sum_of() {
 # As the runner's own tools lie there: a directory, and beside it a mark that it is whole.
 tool=$cache/coffer/$version/$RUNNER_ARCH
 if [ ! -e "$tool.complete" ]; then
-  work=$(mktemp -d "$temporary/coffer.XXXXXX")
+  # Beside the tool, so that a file gets to its place at once.
+  mkdir -p "$tool"
+  work=$(mktemp -d "$cache/coffer/.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   curl --fail --silent --show-error --location --retry 3 --proto '=https' --proto-redir '=https' \
     --output "$work/$archive" "$address/$archive" || fail "$archive can't be fetched."
@@ -49,9 +49,11 @@ if [ ! -e "$tool.complete" ]; then
     *.zip) unzip -q "$work/$archive" -d "$work" ;;
     *) tar -xf "$work/$archive" -C "$work" ;;
   esac
-  rm -rf "$tool"
-  mkdir -p "$(dirname "$tool")"
-  mv "$work/$name" "$tool"
+  # Another job of this runner may be here with the same files; Windows replaces none that runs.
+  for file in "$work/$name"/*; do
+    [ -f "$file" ] || continue
+    mv -f "$file" "$tool/" || [ -e "$tool/${file##*/}" ] || fail "${file##*/} can't be put into $tool."
+  done
   : >"$tool.complete"
 fi
 native "$tool" >>"$GITHUB_PATH"

@@ -5,6 +5,7 @@ here=$(dirname "${BASH_SOURCE[0]}")
 # shellcheck source=action/common.sh
 . "$here/common.sh"
 
+[ -n "$INPUT_ADDRESS" ] || fail 'There is a "role", and no "address" to log in at.'
 hand_over "$GITHUB_ENV" COFFER_ADDR "$INPUT_ADDRESS"
 [ -n "$INPUT_ROLE" ] || exit 0
 options=(--address "$INPUT_ADDRESS" --path "$INPUT_PATH")
