@@ -1,5 +1,5 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { goInstall } from '../clients/go.ts';
@@ -75,7 +75,8 @@ async function job(bench: Bench): Promise<Job> {
       return text.replace(INPUT, () => inputs[name] ?? action.inputs[name]?.default ?? '');
     };
     for (const step of action.runs.steps) {
-      if (step.if !== undefined && given(`\${{ ${step.if.split(' }}')[0]?.slice(4, -6)} }}`) === '') continue;
+      const wanted = [...(step.if ?? '').matchAll(/inputs\.([a-z]+) != ''/g)].map(([, name = '']) => name);
+      if (wanted.length > 0 && wanted.every((name) => given(`\${{ inputs.${name} }}`) === '')) continue;
       const env = Object.entries(step.env ?? {}).map(([name, value]) => [name, given(value)]);
       const path = readFileSync(files.GITHUB_PATH, 'utf8')
         .split('\n')
@@ -156,6 +157,10 @@ export const checks: Checks = {
     // The second job of this runner needs no network.
     await use({}, { CURL_CA_BUNDLE: '/dev/null' });
     await bench.run('rm', ['-r', join(bench.directory, 'tools/coffer')]);
+    await Promise.all([1, 2, 3].map(() => bench.run('bash', [join(directory, 'install.sh')], environment)));
+    equal(await bench.run(join(tool, 'coffer'), ['version']), `coffer ${version}\n`);
+    deepEqual(readdirSync(tool).sort(), ['LICENSE', 'README.md', 'THIRD-PARTY-LICENSES', 'coffer']);
+    await bench.run('rm', ['-r', join(bench.directory, 'tools/coffer')]);
     const pinned = readFileSync(join(directory, 'pinned'), 'utf8');
     writeFileSync(join(directory, 'pinned'), pinned.replace(/^[0-9a-f]{64}/gm, '0'.repeat(64)));
     const step = [join(directory, 'install.sh')];
@@ -206,9 +211,13 @@ export const checks: Checks = {
     }
     ok(!log.includes('not-for-this-job'));
   },
+  'the action says that a role wants an address': async (bench) => {
+    const { use } = await job(bench);
+    await rejects(use({ role: 'release' }), /::error::There is a "role", and no "address"/);
+  },
   'the action takes no name of a variable that would lead the runner elsewhere': async (bench) => {
     const { use } = await job(bench);
-    for (const name of ['GITHUB_ENV', 'LD_PRELOAD', 'PATH', 'A-B', 'X\nA;id']) {
+    for (const name of ['GITHUB_ENV', 'LD_PRELOAD', 'PATH', 'Path', 'github_path', 'A-B', 'X\nA;id']) {
       const failure = await use({ files: 'x.env', variables: name }).then(
         () => undefined,
         (error: Error) => error.message,

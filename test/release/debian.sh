@@ -29,10 +29,11 @@ everything > after
 diff before after || fail 'nothing is left after a purge'
 passed 'installed, purged, and nothing left'
 
-quiet apt-get install -y ./coffer.deb
+quiet apt-get install -y ./earlier.deb
 quiet useradd --create-home ada
 install -o ada -m 644 README.md five-minutes.sh /home/ada
-(cd /home/ada && quiet runuser -u ada -- env -i HOME=/home/ada PATH="$PATH" bash -euo pipefail five-minutes.sh)
+(cd /home/ada && quiet runuser -u ada -- env -i HOME=/home/ada PATH="$PATH" bash five-minutes.sh)
+grep -q '^five minutes: done$' log || fail 'the end of the five minutes'
 passed "the README's five minutes, with nothing but the package"
 
 # As README.Debian has it, up to what systemd would do.
@@ -40,11 +41,11 @@ sed -n 's/^  //p' /usr/share/doc/coffer/README.Debian | sed '/systemctl/,$d' > f
 quiet bash -euo pipefail first-start.sh
 unit=/usr/lib/systemd/system/coffer.service
 echo 'SERVE_OPTIONS=--listen 127.0.0.1:0' >> /etc/default/coffer
-install -d -m 755 /run/credentials
+install -d -m 755 /run/credentials/coffer.service
 # systemd gives the user a right of its own to a file of root's; a group's is the nearest to that.
-install -m 440 -o root -g coffer /etc/coffer/master.key /run/credentials/master.key
+install -m 440 -o root -g coffer /etc/coffer/master.key /run/credentials/coffer.service/master.key
 variables() {
-  sed -n 's/^Environment=//p' $unit | sed 's#%d#/run/credentials#'
+  sed -n 's/^Environment=//p' $unit
   grep -v '^#' /etc/default/coffer | grep . || true
 }
 start() {
@@ -57,8 +58,7 @@ start() {
   server=$(cat server.pid)
 }
 ask() { COFFER_TOKEN=$(cat admin.token) coffer transit keys list --address "$address" > /dev/null; }
-touch admin.token
-chmod 600 admin.token
+[ "$(stat -c '%U %a' admin.token)" = 'root 600' ] || fail "the mode of the owner's token"
 start
 coffer health --address "$address" > /dev/null
 ask
@@ -73,14 +73,16 @@ for _ in $(seq 100); do [ -s /var/log/coffer/audit.log ] && break; sleep 0.1; as
 passed 'a fresh audit log after SIGHUP'
 
 echo '# mine' >> /etc/default/coffer
-quiet apt-get install -y --reinstall ./coffer.deb
+dpkg-query --show --showformat='${Version}' coffer | grep -q '~earlier$' || fail 'the earlier version'
+quiet apt-get install -y ./coffer.deb
+dpkg-query --show --showformat='${Version}' coffer | grep -vq '~earlier$' || fail 'the upgrade'
 grep -q '^# mine' /etc/default/coffer || fail 'what was changed in the configuration'
 ask
 kill "$server"
 wait
 start
 ask
-passed 'installed over itself: configuration and store stay'
+passed 'upgraded: configuration and store stay'
 
 quiet apt-get update
 quiet apt-get install -y --no-install-recommends bash-completion git logrotate man-db

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LIBRARIES } from '../../scripts/release/debian.ts';
+import { fiveMinutes } from './five-minutes.ts';
 
 const here = fileURLToPath(new URL('../..', import.meta.url));
 const [built] = globSync('dist/release/coffer_*_amd64.deb', { cwd: here });
@@ -22,8 +23,10 @@ const root = join(scratch, 'root');
 
 try {
   compareLibraries(file);
+  lint(file);
   fresh(root);
   copyFileSync(file, join(root, 'tmp/coffer.deb'));
+  makeEarlier(file, join(root, 'tmp/earlier.deb'));
   for (const [to, from] of [
     ['debian.sh', 'test/release/debian.sh'],
     ['README.md', 'README.md'],
@@ -59,13 +62,23 @@ function fresh(directory: string): void {
   if (status !== 0) throw new Error(`debootstrap ended with ${status}: ${stdout.slice(-1000)}`);
 }
 
-/** What scripts do in five minutes: the commands of that part of the README, which all lie below its heading. */
-function fiveMinutes(): string {
-  const [, section = ''] = readFileSync(join(here, 'README.md'), 'utf8').split('## Five minutes: in scripts');
-  const [part = ''] = section.split('\n## ');
-  const blocks = [...part.matchAll(/<!-- tested -->\n```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
-  if (blocks.length < 5) throw new Error('the README has no such part any more');
-  return blocks.join('');
+/** Puts the same package under a lower version into a file: what an upgrade begins with. */
+function makeEarlier(packed: string, output: string): void {
+  const tree = join(scratch, 'earlier');
+  execFileSync('dpkg-deb', ['--raw-extract', packed, tree]);
+  const control = join(tree, 'DEBIAN/control');
+  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*$/m, '$&~earlier'));
+  execFileSync('dpkg-deb', ['-Znone', '--root-owner-group', '--build', tree, output], { stdio: 'ignore' });
+}
+
+/** @throws for what Debian's own checker takes for a fault, and the package does not say why it must be so. */
+function lint(packed: string): void {
+  const { status, stdout, stderr } = spawnSync('lintian', ['--fail-on', 'error,warning', packed], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C.UTF-8' },
+  });
+  if (status !== 0) throw new Error(`lintian ended with ${status}\n${stdout}${stderr}`);
+  process.stdout.write('ok  lintian finds nothing\n');
 }
 
 /** @throws when the executable wants other libraries than the package says. */

@@ -11,6 +11,7 @@ interface Descriptor {
   readonly digest: string;
   readonly size: number;
   readonly platform?: { readonly architecture: string };
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 interface Image {
@@ -35,6 +36,11 @@ async function unpacked(bench: Bench): Promise<Image> {
     return JSON.parse(bytes.toString()) as Document;
   };
   const { manifests } = read<{ manifests: readonly [Descriptor] }>(join(directory, 'index.json'));
+  // By which containerd calls it, and the programs that ask for a tag.
+  deepEqual(manifests[0].annotations, {
+    'org.opencontainers.image.ref.name': version,
+    'io.containerd.image.name': `docker.io/library/coffer:${version}`,
+  });
   const index = json<{ manifests: readonly Descriptor[] }>(manifests[0]);
   return {
     directory,
@@ -60,10 +66,10 @@ interface Config {
 }
 
 /** The file system of a container, and what it is started with. */
-async function container(
+export async function container(
   bench: Bench,
   architecture: string,
-): Promise<{ root: string; config: Config['config'] }> {
+): Promise<{ root: string; config: Config['config']; layerBytes: number }> {
   if (process.getuid?.() !== 0) throw new Unavailable('only root can unpack an image with its owners');
   const image = await unpacked(bench);
   const { config, layers } = image.manifest(architecture);
@@ -72,7 +78,8 @@ async function container(
   for (const { digest } of layers) {
     await bench.run('tar', ['-xzpf', join(image.directory, 'blobs', digest.replace(':', '/')), '-C', root]);
   }
-  return { root, config: image.json<Config>(config).config };
+  const layerBytes = layers.reduce((sum, { size }) => sum + size, 0);
+  return { root, config: image.json<Config>(config).config, layerBytes };
 }
 
 const jail = (root: string, user: string, command: readonly string[]): string[] => [

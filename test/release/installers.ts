@@ -1,7 +1,9 @@
-import { equal, match, ok } from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256Of } from '../../scripts/release/hash.ts';
+import { wantedSystems } from '../../scripts/release/release.ts';
+import { Unavailable } from '../clients/client.ts';
 import {
   type Bench,
   type Checks,
@@ -14,7 +16,6 @@ import {
   wants,
 } from './bench.ts';
 
-const sumOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 const downloadOf = (platform: string): string =>
   `coffer-${version}-${platform}.${platform.startsWith('windows') ? 'zip' : 'tar.xz'}`;
 const here = `linux-${process.arch}`;
@@ -97,9 +98,9 @@ export const checks: Checks = {
     await wants(bench, 'ruby');
     await bench.run('ruby', ['-c', releasedFile('coffer.rb')]);
     const formula = readFileSync(releasedFile('coffer.rb'), 'utf8');
-    for (const platform of ['macos-arm64', 'macos-x64', 'linux-arm64', 'linux-x64']) {
-      const file = downloadOf(platform);
-      match(formula, new RegExp(`/${file}"\n +sha256 "${sumOf(releasedFile(file))}"`));
+    for (const { platform, arch } of wantedSystems().filter((system) => system.platform !== 'windows')) {
+      const file = downloadOf(`${platform}-${arch}`);
+      match(formula, new RegExp(`/${file}"\n +sha256 "${sha256Of(releasedFile(file))}"`));
     }
     const list = await bench.run('tar', ['-tf', releasedFile(downloadOf(here))]);
     for (const [, name = ''] of formula.matchAll(/\.install "([^"]+)"/g)) {
@@ -111,8 +112,10 @@ export const checks: Checks = {
     const { url, hash, extract_dir: folder } = manifest.architecture['64bit'];
     equal(manifest.version, version);
     match(url, new RegExp(`^https://.*/${downloadOf('windows-x64')}$`));
-    equal(hash, sumOf(releasedFile(downloadOf('windows-x64'))));
-    ok(readFileSync(releasedFile(downloadOf('windows-x64'))).includes(`${folder}/${manifest.bin}`));
+    equal(hash, sha256Of(releasedFile(downloadOf('windows-x64'))));
+    const [executable, [target, plugin]] = manifest.bin;
+    ok(readFileSync(releasedFile(downloadOf('windows-x64'))).includes(`${folder}/${executable}`));
+    deepEqual([target, plugin], [executable, 'age-plugin-coffer']);
   },
   'shellcheck finds nothing in the scripts that are handed out': async (bench) => {
     await wants(bench, 'shellcheck');
@@ -153,6 +156,15 @@ export const checks: Checks = {
     );
     match(again, /is signed by its maker/);
     equal(await bench.run(join(target, 'bin/coffer'), ['version']), `coffer ${version}\n`);
+  },
+  'the script installs where no program may run among the temporary files': async (bench) => {
+    if (process.getuid?.() !== 0) throw new Unavailable('only root can mount something');
+    const { script, environment } = await mirror(bench);
+    const temporary = join(bench.directory, 'temporary');
+    mkdirSync(temporary);
+    const mounted = `mount -t tmpfs -o noexec tmpfs "${temporary}" && TMPDIR="${temporary}" sh "${script}"`;
+    await bench.run('unshare', ['--mount', 'sh', '-c', mounted], environment);
+    equal(await bench.run(join(bench.directory, '.local/bin/coffer'), ['version']), `coffer ${version}\n`);
   },
   'the script fetches with wget where there is no curl': async (bench) => {
     await wants(bench, 'wget');
@@ -206,6 +218,13 @@ export const checks: Checks = {
     const nobody = { PATH: await pathWithout(bench, ['minisign', 'ssh-keygen']) };
     const words = [script, '--version', version];
     match(await bench.refused('sh', words, { ...environment, ...nobody }), /nothing here can verify/);
+    const keyless = join(bench.directory, 'keyless.sh');
+    const emptied = readFileSync(script, 'utf8').replace(
+      /^(allowed_signers|minisign_key)='[^']*'/gm,
+      "$1=''",
+    );
+    writeFileSync(keyless, emptied);
+    match(await bench.refused('sh', [keyless, ...words.slice(1)], environment), /this script has no key/);
     await bench.run('sh', words, { ...environment, COFFER_INSTALL_URL: plain });
     equal(await bench.run(join(bench.directory, '.local/bin/coffer'), ['version']), `coffer ${version}\n`);
   },

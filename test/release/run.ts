@@ -1,183 +1,138 @@
 /**
- * Makes the release twice and looks at every form of the single executable: `npm run test:release`, on Debian for Linux x64. It takes half an hour on
- * two cores, and installs what it needs of Debian's packages.
+ * Shows that a release is what it should be: `npm run test:release`, as root on Debian 12 for x64. It makes the release twice and compares all bytes, looks at
+ * every form of it and uses those for Linux (`packages.ts`), installs the Debian package on a fresh Debian (`debian.ts`), and has the manual read (`manual.ts`).
+ * It takes an hour on two cores, installs what it needs of Debian's packages, and compiles what signs for macOS if that is not there.
  *
- * - COFFER_RELEASE_SYSTEMS=linux-x64,linux-arm64: some alone, as for the release itself
+ * - COFFER_RELEASE_SYSTEMS=linux-x64,linux-arm64: these executables alone, as for the release itself
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { readMachO } from './mach-o.ts';
+import { dirname, join } from 'node:path';
+import { sha256Of } from '../../scripts/release/hash.ts';
+import { startServerProcess } from '../servers/server-process.ts';
+import { root } from './bench.ts';
 
-const MIB = 2 ** 20;
-const MAX_EXECUTABLE_BYTES = 104 * MIB;
-const MAX_DOWNLOAD_BYTES = 28 * MIB;
-const IDENTITY = 'coffer-release';
-const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+/** What the release and all that looks at it want of Debian. */
 const PACKAGES = [
-  'binutils',
-  'binutils-aarch64-linux-gnu',
-  'minisign',
-  'openssh-client',
-  'osslsigncode',
-  'qemu-user-static',
-  'unzip',
-  'xz-utils',
-  'zip',
+  ...[
+    'binutils',
+    'binutils-aarch64-linux-gnu',
+    'curl',
+    'debootstrap',
+    'dpkg-dev',
+    'lintian',
+    'man-db',
+    'mandoc',
+  ],
+  ...[
+    'minisign',
+    'openssh-client',
+    'osslsigncode',
+    'python3-pip',
+    'python3-venv',
+    'qemu-user-static',
+    'ruby',
+  ],
+  ...['shellcheck', 'skopeo', 'unzip', 'wget', 'xz-utils', 'zip'],
 ];
-const ARM_LIBRARIES = ['libc6', 'libstdc++6', 'libgcc-s1', 'libatomic1'].map((name) => `${name}:arm64`);
+/** As a stranger's machine may be, whose files nobody else may read. */
+const ELSEWHERE = {
+  TZ: 'XYZ-11',
+  LC_ALL: 'tr_TR.UTF-8',
+  XZ_OPT: '-0',
+  TAR_OPTIONS: '--format=pax',
+  UMASK: '077',
+};
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const released = join(root, 'dist/release');
 const scratch = mkdtempSync(join(tmpdir(), 'coffer-test-release-'));
+const store = join(scratch, 'store');
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
-  COFFER_STORE: join(scratch, 'store'),
+  COFFER_STORE: store,
   COFFER_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   COFFER_RELEASE_KEY: 'release',
 };
 const tally = { passed: 0, failed: 0 };
 
-const run = (program: string, parameters: readonly string[], directory = scratch): string =>
-  execFileSync(program, parameters, {
-    cwd: directory,
+function tell(title: string, passed: boolean): void {
+  tally[passed ? 'passed' : 'failed'] += 1;
+  console.log(`${passed ? 'ok  ' : 'FAIL'} ${title}`);
+}
+
+const coffer = (...words: readonly string[]): string =>
+  execFileSync(process.execPath, [join(root, 'bin/coffer'), ...words], {
     env: environment,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 
-const coffer = (...words: readonly string[]): string =>
-  run(process.execPath, [join(root, 'bin/coffer'), ...words], released);
+/** Makes the release of a checkout. @returns the SHA-256 of every file. */
+function release(checkout: string, env: NodeJS.ProcessEnv): ReadonlyMap<string, string> {
+  const made = ['-c', 'umask "$UMASK" && exec npm run -s release'];
+  execFileSync('sh', made, { cwd: checkout, env, stdio: ['ignore', 'inherit', 'inherit'] });
+  const directory = join(checkout, 'dist/release');
+  return new Map(readdirSync(directory).map((name) => [name, sha256Of(join(directory, name))]));
+}
 
-function check(title: string, look: () => void): void {
+/** What is under version control here as it is now, and the packages. */
+function copyOfCheckout(): string {
+  const copy = join(scratch, 'some where else');
+  const listed = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const files = execFileSync('git', listed, { cwd: root, encoding: 'utf8' }).split('\0');
+  for (const name of files.filter((file) => file !== '')) {
+    mkdirSync(dirname(join(copy, name)), { recursive: true });
+    cpSync(join(root, name), join(copy, name));
+  }
+  execFileSync('cp', ['--archive', join(root, 'node_modules'), join(copy, 'node_modules')]);
+  return copy;
+}
+
+/** Signed with the same key, but by a server that has it. */
+async function releaseElsewhere(): Promise<ReadonlyMap<string, string>> {
+  const token = coffer('token', 'create', '--policy', 'root').trim();
+  const serve = [join(root, 'bin/coffer'), 'serve', '--listen', '127.0.0.1:0'];
+  const server = await startServerProcess(serve, { environment });
   try {
-    look();
-    tally.passed += 1;
-    console.log(`ok   ${title}`);
-  } catch (error) {
-    tally.failed += 1;
-    console.log(`FAIL ${title}\n${error instanceof Error ? error.message : String(error)}`);
+    const { COFFER_STORE, COFFER_MASTER_KEY, ...rest } = environment;
+    const epoch = execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' }).trim();
+    return release(copyOfCheckout(), {
+      ...rest,
+      ...ELSEWHERE,
+      SOURCE_DATE_EPOCH: process.env['SOURCE_DATE_EPOCH'] ?? epoch,
+      COFFER_ADDR: server.address,
+      COFFER_TOKEN: token,
+    });
+  } finally {
+    await server.stop();
   }
 }
 
-function must(condition: boolean, otherwise: string): void {
-  if (!condition) throw new Error(otherwise);
-}
-
-/** Makes the release. @returns the SHA-256 of every file. */
-function release(): ReadonlyMap<string, string> {
-  execFileSync(process.execPath, [join(root, 'scripts/release.ts')], { env: environment, stdio: 'inherit' });
-  return new Map(
-    readdirSync(released).map((name) => [
-      name,
-      createHash('sha256')
-        .update(readFileSync(join(released, name)))
-        .digest('hex'),
-    ]),
-  );
-}
-
-/** Unpacks a download. @returns the path of the executable in it. */
-function unpacked(archive: string): string {
-  const windows = archive.endsWith('.zip');
-  const path = join(released, archive);
-  if (windows) run('unzip', ['-q', path]);
-  else run('tar', ['-xJf', path]);
-  const name = archive.replace(/\.(tar\.xz|zip)$/, '');
-  const files = readdirSync(join(scratch, name)).sort().join();
-  const executable = windows ? 'coffer.exe' : 'coffer';
-  must(files === `LICENSE,README.md,THIRD-PARTY-LICENSES,${executable},completions`, `there is ${files}`);
-  return join(scratch, name, executable);
-}
-
-/** Node sets the character after its name for the place when something is put into it. */
-const mustBeFilled = (file: Buffer): void => must(file.includes(`${FUSE}:1`), 'nothing was put into it');
-
-function lookAtMac(arch: string, path: string): void {
-  const file = readFileSync(path);
-  const { arch: found, segments, signature } = readMachO(file);
-  must(found === arch, `it is for ${found}`);
-  must(segments.includes('NODE_SEA'), `of its segments ${segments} none is NODE_SEA`);
-  must(signature !== undefined && signature.bytes > 0, 'it has no signature');
-  must(signature !== undefined && signature.at + signature.bytes <= file.length, 'its signature is cut off');
-  mustBeFilled(file);
-}
-
-function lookAtWindows(path: string): void {
-  const file = readFileSync(path);
-  must(file.toString('latin1', 0, 2) === 'MZ', 'it is no program for Windows');
-  must(file.includes(Buffer.from('NODE_SEA_BLOB', 'utf16le')), 'it has no resource NODE_SEA_BLOB');
-  mustBeFilled(file);
-  const said = spawnSync('osslsigncode', ['verify', path], { encoding: 'utf8' });
-  must(`${said.stdout}${said.stderr}`.includes('No signature found'), 'it has the signature of another file');
-}
-
-/** Debian's C library for arm64, unpacked. */
-function armLibraries(): string {
-  const directory = join(scratch, 'arm64');
-  const libraries = join(directory, 'root');
-  mkdirSync(libraries, { recursive: true });
-  run('dpkg', ['--add-architecture', 'arm64']);
-  run('apt-get', ['update', '-q']);
-  run('apt-get', ['download', '-q', ...ARM_LIBRARIES], directory);
-  for (const name of readdirSync(directory).filter((file) => file.endsWith('.deb'))) {
-    run('dpkg', ['-x', join(directory, name), libraries]);
-  }
-  return libraries;
-}
-
-function lookAt(archive: string): void {
-  check(`${archive} has what belongs to it, and works`, () => {
-    const executable = unpacked(archive);
-    if (archive.includes('-macos-'))
-      return lookAtMac(archive.includes('arm64') ? 'arm64' : 'x64', executable);
-    if (archive.includes('-windows-')) return lookAtWindows(executable);
-    const runner = archive.includes('-arm64.') ? ['/usr/bin/qemu-aarch64-static', '-L', armLibraries()] : [];
-    run('bash', [join(root, '.ci/smoke'), executable, ...runner]);
-    const { size } = statSync(executable);
-    must(size <= MAX_EXECUTABLE_BYTES, `the executable has ${size} bytes`);
-    const download = statSync(join(released, archive)).size;
-    must(download <= MAX_DOWNLOAD_BYTES, `the download has ${download} bytes`);
-  });
-}
+/** @returns whether a script beside this one ended well; what it prints is shown. */
+const passes = (script: string): boolean =>
+  spawnSync(process.execPath, [join(root, 'test/release', script)], { stdio: 'inherit' }).status === 0;
 
 try {
-  run('apt-get', ['install', '-y', '-q', ...PACKAGES]);
+  execFileSync('apt-get', ['install', '-y', '-q', ...PACKAGES], { stdio: ['ignore', 'ignore', 'inherit'] });
+  if (spawnSync('which', ['rcodesign']).status !== 0) {
+    execFileSync('cargo', ['install', 'apple-codesign@0.29.0', '--locked'], { stdio: 'inherit' });
+  }
   execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { stdio: 'inherit' });
-  mkdirSync(released, { recursive: true });
   coffer('init', '--quiet');
   coffer('transit', 'keys', 'create', 'release', '--type', 'ed25519');
-  const first = release();
-  const second = release();
-  check('a release has the same bytes when it is made once more', () => {
-    const names = [...new Set([...first.keys(), ...second.keys()])];
-    const different = names.filter((name) => first.get(name) !== second.get(name));
-    must(first.size > 0 && different.length === 0, `these differ: ${different.join(', ')}`);
-  });
-  const list = join(released, 'SHA256SUMS');
-  const signers = ['release.allowed_signers', '-I', IDENTITY, '-s', 'SHA256SUMS.sig'];
-  check('the sums are those of the files', () => {
-    run('sha256sum', ['--check', '--quiet', '--strict', list], released);
-  });
-  check('ssh-keygen takes the signature', () => {
-    run('bash', ['-c', `ssh-keygen -Y verify -n file -f ${signers.join(' ')} < SHA256SUMS`], released);
-  });
-  check('minisign takes the signature', () => {
-    run('minisign', ['-V', '-p', 'release.minisign.pub', '-m', 'SHA256SUMS'], released);
-  });
-  check('Coffer takes both signatures, and the sums', () => {
-    coffer('verify', 'SHA256SUMS', 'SHA256SUMS.minisig', '--public-key', 'release.minisign.pub');
-    const allowed = ['--allowed-signers', 'release.allowed_signers', '--identity', IDENTITY];
-    coffer('verify', 'SHA256SUMS', '--manifest', ...allowed);
-  });
-  for (const name of readdirSync(released)) {
-    if (/-(linux|macos|windows)-\w+\.(tar\.xz|zip)$/.test(name)) lookAt(name);
-  }
+  const first = release(root, { ...environment, UMASK: '022' });
+  const second = await releaseElsewhere();
+  const names = [...new Set([...first.keys(), ...second.keys()])].sort();
+  const different = names.filter((name) => first.get(name) !== second.get(name));
+  for (const name of names) console.log(`     ${first.get(name)}  ${name}`);
+  if (different.length > 0) console.log(`these differ: ${different.join(', ')}`);
+  tell(
+    `the ${first.size} files of a release have the same bytes when they are made once more, elsewhere`,
+    first.size > 0 && different.length === 0,
+  );
+  for (const script of ['packages.ts', 'debian.ts', 'manual.ts']) tell(script, passes(script));
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
-console.log(`${tally.passed} passed, ${tally.failed} failed`);
+console.log(`release: ${tally.passed} passed, ${tally.failed} failed`);
 process.exitCode = tally.failed === 0 ? 0 : 1;

@@ -1,6 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeVersionFor } from '../../scripts/release/node-binaries.ts';
+import { wantedSystems } from '../../scripts/release/release.ts';
 import { Unavailable } from '../clients/client.ts';
 import { type Checks, releasedFile, root, version } from './bench.ts';
 
@@ -54,6 +56,8 @@ export const checks: Checks = {
         );
       }
       ok(named.includes(`openssl ${process.versions.openssl}`));
+      const nodes = components.filter(({ name }) => name === 'node').map((component) => component.version);
+      deepEqual(nodes, [...new Set(wantedSystems().map(nodeVersionFor))].sort());
       const known = new Set(['coffer', ...components.map((component) => component['bom-ref'])]);
       equal(known.size, components.length + 1);
       const wanted = dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]);
