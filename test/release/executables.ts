@@ -1,5 +1,5 @@
 /** Each download of the single executable, for every system: what is in it, how large it is, and whether it does the main job. */
-import { equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LICENSES } from '../../scripts/licenses.ts';
@@ -68,6 +68,14 @@ const SIGNERS = ['release.allowed_signers', '-I', IDENTITY, '-s', 'SHA256SUMS.si
 const inRelease = (command: string): string[] => ['-c', `cd "${released}" && ${command}`];
 
 export const checks: Checks = {
+  'a part that there is none of is refused, and what is there stays': async (bench) => {
+    const before = readdirSync(released);
+    match(
+      await bench.refused(process.execPath, [join(root, 'scripts/release.ts'), 'npm', 'sum']),
+      /no part "sum"/,
+    );
+    deepEqual(readdirSync(released), before);
+  },
   'the sums are those of the files': async (bench) => {
     await bench.run('sh', inRelease('sha256sum --check --quiet --strict SHA256SUMS'));
   },

@@ -81,7 +81,7 @@ async function byNpx(bench: Bench): Promise<Installed> {
   return {
     downloadBytes: sizeOf(TARBALL),
     directory,
-    command: ['npx', '--yes', releasedFile(TARBALL)],
+    command: ['npx', '--yes', `file:${releasedFile(TARBALL)}`],
     environment,
     work: emptyFolder(bench),
   };

@@ -1,5 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bench, type Checks, releasedFile, root, version } from './bench.ts';
 
@@ -43,7 +43,12 @@ export const checks: Checks = {
   },
   'its commands run by npx and when they are installed for everybody': async (bench) => {
     const tarball = releasedFile(`coffer-${version}.tgz`);
-    equal(await bench.run('npx', ['--yes', tarball, 'version'], offline(bench)), `coffer ${version}\n`);
+    // By its whole path npx would run it as a program.
+    copyFileSync(tarball, join(bench.directory, 'coffer.tgz'));
+    equal(
+      await bench.run('npx', ['--yes', './coffer.tgz', 'version'], offline(bench)),
+      `coffer ${version}\n`,
+    );
     const prefix = join(bench.directory, 'global');
     await bench.run('npm', ['install', '--global', '--prefix', prefix, ...npm, tarball]);
     equal(await bench.run(join(prefix, 'bin/coffer'), ['version']), `coffer ${version}\n`);
