@@ -67,6 +67,7 @@ export class HttpTransport implements Transport {
   readonly #agent: Agent;
   readonly #send: typeof plainRequest;
   readonly #target: RequestOptions;
+  readonly #hasProxy: boolean;
 
   constructor(options: TransportOptions) {
     const { address, certificateAuthorities, clientCertificate, proxyEnv } = options;
@@ -84,6 +85,10 @@ export class HttpTransport implements Transport {
       : new Agent(pool);
     this.#send = secure ? secureRequest : plainRequest;
     this.#target = targetOf(parsed);
+    const scheme = secure ? 'https' : 'http';
+    this.#hasProxy = [`${scheme}_proxy`, `${scheme.toUpperCase()}_PROXY`].some(
+      (name) => proxy.proxyEnv?.[name],
+    );
   }
 
   /**
@@ -161,13 +166,18 @@ export class HttpTransport implements Transport {
   }
 
   #failure(reason: string, cause?: unknown): CofferError {
+    return unavailable(`cannot reach ${this.#address}: ${reason}`, { hint: this.#hint(cause), cause });
+  }
+
+  #hint(cause: unknown): string {
+    if (this.#hasProxy)
+      return 'HTTPS_PROXY or HTTP_PROXY names a proxy: see that it is right, or name the host in NO_PROXY';
     const isPerhapsTls =
       !(this.#agent instanceof SecureAgent) &&
       MIXED_UP.has((cause as NodeJS.ErrnoException | undefined)?.code);
-    const hint = isPerhapsTls
+    return isPerhapsTls
       ? 'should TLS be spoken there, the address begins with https://'
       : 'see that "coffer serve" runs there, and that COFFER_ADDR or --address is right';
-    return unavailable(`cannot reach ${this.#address}: ${reason}`, { hint, cause });
   }
 }
 
@@ -210,6 +220,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code, message, statusCode } = error as NodeJS.ErrnoException & { readonly statusCode?: number };
+  if (code === 'ERR_PROXY_TUNNEL')
+    return statusCode === undefined ? 'the proxy cut the connection' : `the proxy answers ${statusCode}`;
   return REASONS[code ?? ''] ?? code ?? message;
 }

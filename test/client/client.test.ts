@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createConnectionServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/client/client.ts';
@@ -200,6 +200,24 @@ describe('a client of something else', () => {
     });
     expect(await ask('unix:/none/coffer.sock')).toMatchObject({
       message: 'cannot reach unix:/none/coffer.sock: no such socket',
+    });
+  });
+
+  it.each([
+    ['HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'the proxy answers 407'],
+    ['', 'the proxy cut the connection'],
+  ])('is told when a proxy on the way answers %j', async (answer, reason) => {
+    const proxy = createConnectionServer((socket) => socket.once('data', () => socket.end(answer)));
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void proxy.close());
+    const address = 'https://vault.example.test';
+    const HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const own = connect({ address, token: 't', proxyEnv: { HTTPS_PROXY } });
+    onTestFinished(() => own.close());
+    const { declaration } = await transit.keys.read.load();
+    await expect(own.run(declaration, { name: 'k' }, 'transit')).rejects.toMatchObject({
+      message: `cannot reach ${address}: ${reason}`,
+      hint: expect.stringContaining('NO_PROXY'),
     });
   });
 

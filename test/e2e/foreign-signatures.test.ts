@@ -156,10 +156,17 @@ describe('a public key', () => {
     expect(here.refused('sign message --key hashes --format minisign --force', 2)).toContain('Ed25519 keys');
   });
 
+  it('that is not there is told by its name, and its option', () => {
+    const refused = here.refused('verify message message.sig --public-key nowhere.pub', 2);
+    expect(refused).toMatch(
+      /^coffer: --public-key: "nowhere\.pub" is neither a file nor a public key \(give /,
+    );
+  });
+
   it('that is too large, or begins and begins, is refused at once with its name', () => {
     write('huge', Buffer.alloc(2 ** 20 + 1));
     expect(here.refused('verify message message.sig --public-key huge', 2)).toContain(
-      'huge is larger than 1024 KiB',
+      '--public-key: huge is larger than 1024 KiB',
     );
     expect(here.refused('verify message huge --public-key hashes.pem', 2)).toContain('huge is larger than');
     write('begins', '-----BEGIN A-----\n'.repeat(50_000));

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { invalid, notFound } from '../../ground/errors.ts';
+import { asCofferError, invalid, notFound } from '../../ground/errors.ts';
 import { signatureParameters } from '../../operations/transit/parameters.ts';
 import { brokenFor, maySign, parseAllowedSigners, signerKey } from '../../signatures/allowed-signers.ts';
 import { parseManifest } from '../../signatures/manifest.ts';
-import { parsePublicKeys } from '../../signatures/public-key.ts';
+import { type GivenKey, parsePublicKeys } from '../../signatures/public-key.ts';
 import { parseSshLine, sshFingerprint } from '../../signatures/ssh-key.ts';
 import { DEFAULT_HASH } from '../../transit/hashing.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
@@ -141,7 +141,9 @@ function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
     });
   }
   if (publicKey !== undefined) {
-    const keys = parsePublicKeys(existsSync(publicKey) ? textOf(publicKey, PUBLIC_KEY) : publicKey);
+    const keys = existsSync(publicKey)
+      ? parsePublicKeys(textOf(publicKey, PUBLIC_KEY))
+      : publicKeysIn(publicKey);
     return async () => ({ keys: () => keys });
   }
   if (signers !== undefined && identity !== undefined) {
@@ -156,6 +158,17 @@ function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
     };
   }
   throw invalid('nobody is trusted yet', { hint: `give --${PUBLIC_KEY}, --${ALLOWED_SIGNERS} or --${KEY}` });
+}
+
+/** @throws `invalid` that says of what looks like a path that it is none. */
+function publicKeysIn(text: string): readonly GivenKey[] {
+  try {
+    return parsePublicKeys(text);
+  } catch (error) {
+    if (/[\s{]/.test(text)) throw error;
+    const hint = asCofferError(error)?.hint;
+    throw invalid(`"${text}" is neither a file nor a public key`, { field: PUBLIC_KEY, hint, cause: error });
+  }
 }
 
 function allowedTrust(text: string, identity: string, namespace: string): Trust {

@@ -68,5 +68,8 @@ export function isForOthers(options: Given['options'], name: string | undefined)
 export function refuseIdentities(options: Given['options']): void {
   const given = [IDENTITY, PASSPHRASE_FILE].find((flag) => options.has(flag));
   if (given === undefined) return;
-  throw invalid('this is no file in the age format: its named key opens it', { field: given });
+  throw invalid('it opens files in the age format, and this is none', {
+    field: given,
+    hint: 'an envelope is opened by its named key: leave the option out',
+  });
 }

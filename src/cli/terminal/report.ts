@@ -45,7 +45,9 @@ export function reportError(
 function labelOf({ kind, field }: CofferError, invocation: Invocation | undefined): string | undefined {
   if (field === undefined || isPointer(field)) return undefined;
   const label = invocation?.command.labelOf?.(field) ?? field;
-  const typed = OWN_OPTIONS.has(label) ? `--${label}` : label;
+  const isOption =
+    OWN_OPTIONS.has(label) || invocation?.command.options.some(({ flag }) => flag === label) === true;
+  const typed = isOption ? `--${label}` : label;
   // What is not there, or is in the wrong state, is named by the text or the hint; "NAME: not found" would puzzle.
   const aboutTheThing = kind === 'not-found' || kind === 'conflict' || kind === 'exists';
   return aboutTheThing && !typed.startsWith('--') ? undefined : typed;
@@ -68,7 +70,7 @@ function platformMessage(error: unknown): string | undefined {
   return `can't ${syscall}${path === undefined ? '' : ` ${path}`}: ${reason}`;
 }
 
-/** Names of the command line's own options are written as people type them. */
+/** Names of options are written as people type them, those of the command and those of every command. */
 const OWN_OPTIONS = new Set([
   'in',
   'out',

@@ -6,7 +6,7 @@ const BRING_BACK = 'bring it back from where it came from';
 
 export const notAnEnvelope = (): CofferError =>
   corrupt('this is not a Coffer envelope', {
-    hint: 'only what "transit envelope encrypt" wrote can be read',
+    hint: 'only what "transit envelope encrypt" or age wrote can be read',
   });
 
 export const unknownFormat = (what: string): CofferError =>

@@ -102,6 +102,15 @@ export const recipientsSuite: Suite = (here) => {
     });
   });
 
+  it('are told from our own envelopes, which no private key opens', () => {
+    here().ok('transit keys create envelopes');
+    file('identity.txt', 'AGE-SECRET-KEY-…\n');
+    here().ok('transit envelope encrypt envelopes --in identity.txt --out own.coffer');
+    expect(here().refused('transit envelope decrypt --identity identity.txt --in own.coffer', 2)).toMatch(
+      /^coffer: --identity: it opens files in the age format, and this is none \(/,
+    );
+  });
+
   it('open with an older version of the key, whose rotation gives a new recipient', async () => {
     here().ok('transit keys create turning --type x25519');
     const before = publicOf('turning');
