@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Canaries } from '../hygiene/canaries.ts';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
-import { freshStores, isGone, LOCKED, over, statusOf, WITHIN } from './agent-target.ts';
+import { freshStores, fromElsewhere, isGone, LOCKED, over, statusOf, WITHIN } from './agent-target.ts';
 import { base64, binary, MASTER_KEY, type Place } from './harness.ts';
 
 let place: Place;
@@ -47,7 +47,7 @@ describe('other programs', () => {
   it('are refused at once when it has locked meanwhile', async () => {
     owner.ok('unlock');
     const { api, pid } = statusOf(place);
-    owner.ok('rekey');
+    fromElsewhere(owner).ok('rekey');
     expect((await over(api, 'POST', '/v1/transit/encrypt/app', { plaintext: '' })).status).toBe(503);
     await vi.waitUntil(() => isGone(pid), WITHIN);
   });

@@ -2,7 +2,17 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
 import { Cluster, newSchema, whyNoDatabase } from '../store/postgres/cluster.ts';
-import { isGone, isLocked, KEY, LOCKED, leave, placeForAgents, statusOf, WITHIN } from './agent-target.ts';
+import {
+  fromElsewhere,
+  isGone,
+  isLocked,
+  KEY,
+  LOCKED,
+  leave,
+  placeForAgents,
+  statusOf,
+  WITHIN,
+} from './agent-target.ts';
 import type { Place } from './harness.ts';
 
 const missing = whyNoDatabase();
@@ -34,7 +44,7 @@ describe.skipIf(missing !== undefined)(
         expect(shownOf(pid)).not.toContain('kept-to-itself');
         expect(readFileSync(`/proc/${pid}/cmdline`, 'latin1')).not.toContain('postgres');
       }
-      owner.ok('rekey');
+      fromElsewhere(owner).ok('rekey');
       expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
       await vi.waitUntil(() => isGone(pid), WITHIN);
     });

@@ -20,6 +20,13 @@ export function placeForAgents(environment: Readonly<Record<string, string | und
   return bare.with({ XDG_RUNTIME_DIR: runtime });
 }
 
+/** The same store, from where its agent is not found: another host's, say. */
+export function fromElsewhere(place: Place): Place {
+  const runtime = place.file('run-elsewhere');
+  mkdirSync(runtime, { mode: 0o700, recursive: true });
+  return place.with({ XDG_RUNTIME_DIR: runtime });
+}
+
 /** What takes the secret again: there it is given. */
 const ASKS_AGAIN = new RegExp(
   [

@@ -7,6 +7,7 @@ import { hasProcessFiles } from '../hygiene/processes.ts';
 import {
   agentsOf,
   freshStores,
+  fromElsewhere,
   isGone,
   isLocked,
   KEY,
@@ -177,12 +178,20 @@ describe('an agent ends', () => {
     return vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
-  it('when the store is rekeyed', () => {
+  it('when the store is rekeyed elsewhere', () => {
     owner.ok('unlock');
     const { pid } = statusOf(place);
-    owner.ok('rekey');
+    fromElsewhere(owner).ok('rekey');
     expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
     return vi.waitUntil(() => isGone(pid), WITHIN);
+  });
+
+  it('at once when the store is rekeyed here, so that the next unlock opens it', () => {
+    owner.ok('unlock');
+    owner.ok('rekey');
+    expect(isLocked(place)).toBe(true);
+    owner.ok('unlock');
+    expect(place.ok('transit keys list')).toBe('');
   });
 
   it('when another store comes into the place of its own', () => {

@@ -3,6 +3,7 @@ import { rekey as sealAgain } from '../../store/administration/rekey.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import { addSlot, listSlots, removeSlot } from '../../store/slots/slots.ts';
+import { findAgent } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import {
@@ -127,7 +128,22 @@ export const rekey: Command = {
       await printDocument(session, { files, ...(leftOut === undefined ? {} : { leftOut }) });
       sayLeftOut(session, leftOut);
       session.say(`Sealed ${files} ${files === 1 ? 'file' : 'files'} again under a new root key.`);
+      await lockAgent(session);
       return DONE;
     });
   },
 };
+
+/** Its root key is worth nothing any more. It would find out at its next use, and until then "coffer unlock" would do nothing. */
+async function lockAgent(session: Session): Promise<void> {
+  const connection = await findAgent(session);
+  try {
+    if (connection === undefined || (await connection.status()).locked) return;
+    await connection.lock();
+    session.say('The agent is locked; "coffer unlock" opens the store again.');
+  } catch {
+    // It has noticed by itself, or will.
+  } finally {
+    connection?.close();
+  }
+}
