@@ -32,7 +32,9 @@ const moved = (text: string, root: string): string =>
 /** The lines of the unit that say what is run, as a shell understands them, with credentials where systemd would put them. */
 const started = (text: string, root: string): string =>
   [...text.matchAll(/^(Environment|EnvironmentFile|LoadCredential|ExecStart)=(.*)$/gm)]
-    .map(([, name = '', value = '']) => inShell(name, value.replaceAll(CREDENTIALS, `${root}/credentials`), root))
+    .map(([, name = '', value = '']) =>
+      inShell(name, value.replaceAll(CREDENTIALS, `${root}/credentials`), root),
+    )
     .join('\n');
 
 function inShell(name: string, value: string, root: string): string {
