@@ -105,6 +105,7 @@ async function fetched({ store, mount }: Room, url: string): Promise<RevocationL
  * Why a list may leave out what is revoked; undefined for one that doesn't. One that says that it is about the certificates which name its
  * own address is whole for who asked there.
  * @param url from where it came, if it was fetched.
+ * @see docs/decisions/0249
  */
 function whyPartial({ isDelta, scope, notUnderstood }: RevocationList, url?: string): string | undefined {
   if (isDelta) return 'it says only what changed';
