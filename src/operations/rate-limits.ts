@@ -3,6 +3,7 @@ import type { Rated } from '../access/quotas/rates.ts';
 import type { AskedRequest, Door, GuardedCore, Result } from './asked-request.ts';
 import { loginMountOf } from './login-limits.ts';
 import { performAdmitted, recordRefusal } from './perform.ts';
+import { spellingsOf } from './spellings.ts';
 
 /**
  * Answers a request within the limits that there are for its rate: before anybody looks who asks, so that strangers are counted,
@@ -13,10 +14,10 @@ export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door
   if (asked.byOwner) return performAdmitted(guarded, asked, door);
   let admission: Admission | undefined;
   try {
-    const { revision, path, remoteAddress } = asked;
+    const { revision, path, match, mount, remoteAddress } = asked;
     admission = await guarded.access.quotas.admit({
       revision,
-      path,
+      paths: () => spellingsOf(path, match, mount),
       remoteAddress,
       loginMount: loginMountOf(asked)?.path,
     });

@@ -21,7 +21,7 @@ describe('the limit of a path', () => {
       limit({ path: 'auth/approle/login' }),
       limit({ path: 'transit/enc*' }),
       limit({ path: 'transit' }),
-      limit({ name: 'ci', path: 'auth/approle', role: 'ci' }),
+      limit({ name: 'ci', path: 'auth/approle', role: 'CI' }),
     ],
     config: { ...NEW_CONFIG, rate_limit_exempt_paths: ['sys/health', '/transit/random', 'sys/int*'] },
   });
@@ -41,7 +41,14 @@ describe('the limit of a path', () => {
     ['sys/internal/ui/mounts', undefined],
     [`auth${'/'.repeat(16_000)}`, 'all'],
   ])('of %s is the most particular one', (path, name) => {
-    expect(table.at(path)?.name).toBe(name);
+    expect(table.at([path])?.name).toBe(name);
+  });
+
+  it('is the most particular one of all spellings of it', () => {
+    expect(table.at(['transit/x', 'auth/approle/login'])?.name).toBe('auth/approle/login');
+    expect(table.at(['auth/approle/login', 'transit/x'])?.name).toBe('auth/approle/login');
+    expect(table.at(['sys/health', 'transit/x'])?.name).toBe('transit');
+    expect(table.at([])).toBeUndefined();
   });
 
   it('is another one for logins of some roles', () => {

@@ -13,8 +13,8 @@ const MOST_LIMITS = 1000;
 export interface LimitedRequest {
   /** The store's revision since the request came in. */
   readonly revision: string;
-  /** Without `/v1/`. */
-  readonly path: string;
+  /** Its path in every spelling that means the same, without `/v1/` and with its escapes undone. Called only where there are limits. */
+  paths(): readonly string[];
   readonly remoteAddress: string;
   /** The mount of a login, of which the role is not known yet. */
   readonly loginMount?: string | undefined;
@@ -55,15 +55,16 @@ export class Quotas {
     if (request.revision !== this.#revision) await this.#moveTo(request.revision);
     const table = this.#table;
     if (table === undefined) return undefined;
-    const { path, remoteAddress, loginMount } = request;
+    const { remoteAddress, loginMount } = request;
+    const paths = request.paths();
     const { config } = table;
     const take = (limit: RateLimit | undefined): Rated | undefined =>
       limit && this.#rates.take(limit, remoteAddress);
     if (loginMount !== undefined && table.hasRolesAt(loginMount)) {
-      const byRole = (role = '') => take(table.ofRole(loginMount, role) ?? table.at(path));
+      const byRole = (role = '') => take(table.ofRole(loginMount, role) ?? table.at(paths));
       return { config, byRole };
     }
-    const rated = take(table.at(path));
+    const rated = take(table.at(paths));
     return rated === undefined ? { config } : { config, rated };
   }
 

@@ -58,7 +58,8 @@ export class LimitTable {
     this.config = config;
     const globs: RateLimit[] = [];
     for (const limit of limits) {
-      if (limit.role !== '') this.#byRole.set(`${limit.path} ${limit.role}`, limit);
+      // Requests name roles in lower case; earlier releases kept what was sent.
+      if (limit.role !== '') this.#byRole.set(`${limit.path} ${limit.role.toLowerCase()}`, limit);
       else if (limit.path.endsWith('*')) globs.push(limit);
       else this.#plain.set(limit.path, limit);
     }
@@ -69,8 +70,17 @@ export class LimitTable {
     this.#exemptGlobs = paths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1));
   }
 
-  /** The limit of a path; undefined where there is none. */
-  at(path: string): RateLimit | undefined {
+  /** The limit of a request, by all spellings of its path; undefined where there is none. */
+  at(paths: readonly string[]): RateLimit | undefined {
+    let found: RateLimit | undefined;
+    for (const path of paths) {
+      const limit = this.#at(path);
+      if (limit !== undefined && limit.path.length >= (found?.path.length ?? 0)) found = limit;
+    }
+    return found;
+  }
+
+  #at(path: string): RateLimit | undefined {
     if (this.#exempt.has(path) || this.#exemptGlobs.some((head) => path.startsWith(head))) return undefined;
     const plain = this.#plainAt(path);
     const glob = this.#globs.find((limit) => path.startsWith(limit.path.slice(0, -1)));

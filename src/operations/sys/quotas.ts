@@ -63,12 +63,16 @@ export const write = operation({
   route: 'POST /sys/quotas/rate-limit/:name',
   capability: 'update',
   params: { name: limitName, ...settings },
-  async run({ core }, { name, path, ...change }) {
+  async run({ core }, { name, path, role, ...change }) {
     const quotas = await quotasOf(core);
     const before = (await quotas.read()).limits.find((limit) => limit.name === name);
     const wanted = trimSlashes(path ?? before?.path ?? '');
-    checkPath(wanted, change.role ?? before?.role ?? '', await core.mounts.list());
-    await quotas.write(name, { ...change, path: wanted });
+    const counted = pathOf(wanted, role ?? before?.role ?? '', await core.mounts.list());
+    await quotas.write(name, {
+      ...change,
+      path: counted,
+      ...(role === undefined ? {} : { role: role.toLowerCase() }),
+    });
     return {};
   },
 });
@@ -76,9 +80,12 @@ export const write = operation({
 /** What has no mount, and can be limited by its path all the same. */
 const OWN = ['sys', 'auth/token', 'api/v2'];
 
-/** @throws `invalid` for a path that leads nowhere, which would limit nothing. */
-function checkPath(path: string, role: string, mounts: readonly Mount[]): void {
-  if (path === '' && role === '') return;
+/**
+ * A path as requests are compared with it: names of users and roles are in lower case.
+ * @throws `invalid` for a path that leads nowhere, which would limit nothing.
+ */
+function pathOf(path: string, role: string, mounts: readonly Mount[]): string {
+  if (path === '' && role === '') return path;
   const isWithin = (base: string): boolean =>
     path === base || path.startsWith(`${base}/`) || path === `${base}*`;
   const mount = mounts.find((candidate) => isWithin(candidate.path));
@@ -88,6 +95,8 @@ function checkPath(path: string, role: string, mounts: readonly Mount[]): void {
   if (role !== '' && (mount === undefined || mount.path !== path || !isLoginMount(mount))) {
     throw invalid('a role needs the path of a login method', { field: 'role' });
   }
+  if (mount === undefined || !isLoginMount(mount)) return path;
+  return mount.path + path.slice(mount.path.length).toLowerCase();
 }
 
 export const remove = operation({

@@ -87,18 +87,18 @@ export class JsonApi {
   async #ask(exchange: Exchange, path: string, query: string, served: ServedCore): Promise<AskedRequest> {
     const method = METHODS[exchange.method];
     const match: Match = method === undefined ? 'unsupported-operation' : this.#routes.match(method, path);
+    const meant = decodeURIComponent(path);
     return {
       id: randomUUID(),
       method: method ?? 'GET',
-      path: POLICY_PREFIX + path,
+      path: POLICY_PREFIX + meant,
       match,
       ...(this.#options.byOwner ? { token: undefined, byOwner: true } : { token: tokenOf(exchange) }),
       remoteAddress: exchange.remoteAddress,
       baseUrl: baseUrlOf(exchange),
       revision: await served.revision(),
       policyPrefix: POLICY_PREFIX,
-      policyPaths: (core) =>
-        policyPathsOf(core, decodeURIComponent(path), typeof match === 'string' ? {} : match.captures),
+      policyPaths: (core) => policyPathsOf(core, meant, typeof match === 'string' ? {} : match.captures),
       async parameters(operation) {
         const body = method === 'GET' ? undefined : await exchange.body.read();
         const sent = {

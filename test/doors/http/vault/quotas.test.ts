@@ -94,10 +94,23 @@ describe('a rate limit', () => {
     await root('POST', `${LIMITS}/ci`, { rate: 2, path: 'auth/approle', role: 'ci', ...LONG });
     expect(await answered(4, () => logIn('ci'))).toBe(2);
     expect((await logIn('other')).status).toBe(200);
-    await root('POST', `${LIMITS}/alice`, { rate: 1, path: 'auth/userpass', role: 'alice', ...LONG });
+    await root('POST', `${LIMITS}/alice`, { rate: 1, path: 'auth/userpass', role: 'Alice', ...LONG });
+    expect((await root('GET', `${LIMITS}/alice`)).json.data.role).toBe('alice');
     const guess = (name: string) => ask('POST', `auth/userpass/login/${name}`, { body: { password: 'x' } });
     expect(await answered(3, () => guess('Alice'))).toBe(1);
     expect((await guess('bob')).status).toBe(400);
+  });
+
+  it('holds for every spelling of its path', async () => {
+    await root('POST', `${LIMITS}/ada`, { rate: 2, path: 'auth/userpass/login/Ada', ...LONG });
+    const spelled = ['ada', 'ADA', '%61da', 'Ada', 'ad%41'];
+    const guess = (name = '') => ask('POST', `auth/userpass/login/${name}`, { body: { password: 'x' } });
+    expect(await answered(5, () => guess(spelled.pop()))).toBe(2);
+    await root('POST', `${LIMITS}/acme`, { rate: 2, path: 'api/v2/organizations/acme', ...LONG });
+    const names = ['acme', '%61cme', 'ac%6De', 'acme'];
+    const headers = { authorization: `Bearer ${server.token}` };
+    const tags = (name = '') => ask('GET', `/api/v2/organizations/${name}/tags`, { headers });
+    expect(await answered(4, () => tags(names.pop()))).toBe(2);
   });
 
   it('is told in each answer, and recorded, if the configuration says so', async () => {
