@@ -1,4 +1,5 @@
 import { invalid } from '../ground/errors.ts';
+import { glob } from '../ground/glob.ts';
 import { deleteIfThere } from '../store/delete-if-there.ts';
 import type { DocumentRef, ListOptions, Store, View } from '../store/store.ts';
 import { boundNetworks } from './login/networks.ts';
@@ -207,19 +208,4 @@ const printList = (names: readonly string[]): string =>
   `[${names.map((name) => JSON.stringify(name)).join(' ')}]`;
 
 const matchesAny = (globs: readonly string[], name: string): boolean =>
-  globs.some((glob) => matchesGlob(glob, name));
-
-/** A `*` stands for any text, also in the middle. */
-function matchesGlob(glob: string, name: string): boolean {
-  const [head = '', ...rest] = glob.split('*');
-  const tail = rest.pop();
-  if (tail === undefined) return glob === name;
-  if (name.length < head.length + tail.length || !name.startsWith(head) || !name.endsWith(tail)) return false;
-  let from = head.length;
-  for (const part of rest) {
-    const at = name.indexOf(part, from);
-    if (at === -1) return false;
-    from = at + part.length;
-  }
-  return from <= name.length - tail.length;
-}
+  globs.some((pattern) => glob(pattern)(name));

@@ -1,5 +1,6 @@
 import { readDer } from '../../../ground/der.ts';
 import { asCofferError } from '../../../ground/errors.ts';
+import { glob } from '../../../ground/glob.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { textOf } from '../../x509/names.ts';
 import type { RoleSettings } from './documents.ts';
@@ -23,9 +24,7 @@ const RULES: readonly Rule[] = [
 export function meets(leaf: Certificate, settings: RoleSettings): boolean {
   const hasNames = RULES.every(([list, of]) => {
     const patterns = settings[list];
-    return (
-      patterns.length === 0 || of(leaf).some((name) => patterns.some((pattern) => matches(pattern, name)))
-    );
+    return patterns.length === 0 || of(leaf).some((name) => patterns.some((pattern) => glob(pattern)(name)));
   });
   return hasNames && settings.required_extensions.every((required) => hasExtension(leaf, required));
 }
@@ -38,7 +37,7 @@ export const strictness = (settings: RoleSettings): number =>
 function hasExtension(leaf: Certificate, required: string): boolean {
   const colon = required.indexOf(':');
   const value = extensionText(leaf, required.slice(0, colon));
-  return value !== undefined && matches(required.slice(colon + 1), value);
+  return value !== undefined && glob(required.slice(colon + 1))(value);
 }
 
 /** The text of an extension, empty when it holds something else; undefined when it is not there. */
@@ -51,19 +50,4 @@ export function extensionText({ extensions }: Certificate, type: string): string
     if (asCofferError(error) === undefined) throw error;
     return '';
   }
-}
-
-/** `*` stands for any characters, none included; nothing else is special. */
-export function matches(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop();
-  if (last === undefined) return pattern === text;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, at);
-    if (found === -1) return false;
-    at = found + piece.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
 }

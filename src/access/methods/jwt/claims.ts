@@ -1,6 +1,7 @@
 /** What roles ask of claims, and how the family compares them. */
 
 import { invalid } from '../../../ground/errors.ts';
+import { glob } from '../../../ground/glob.ts';
 import { isObject } from '../../../ground/objects.ts';
 
 /** The claims of a token: plain JSON. */
@@ -26,23 +27,6 @@ export function pointedAt(value: unknown, pointer: string): unknown {
 const ownMember = (object: Readonly<Record<string, unknown>>, name: string): unknown =>
   Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 
-/** Whether a pattern, in which `*` stands for any run and nothing else is special, is all of a text. */
-export function matchesGlob(pattern: string, text: string): boolean {
-  const parts = pattern.split('*');
-  const [first = '', last = ''] = [parts[0], parts.at(-1)];
-  if (parts.length === 1) return pattern === text;
-  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
-    return false;
-  const end = text.length - last.length;
-  let at = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = text.indexOf(part, at);
-    if (found === -1 || found + part.length > end) return false;
-    at = found + part.length;
-  }
-  return true;
-}
-
 /**
  * Whether a claim has one of the values that a role asks for. A number that stands alone in a token counts by its whole part; one in a
  * list there, one that was rounded when it was read, and values of another kind, never match. Of a glob only texts do.
@@ -53,7 +37,7 @@ function isBound(value: unknown, wanted: unknown, isGlob: boolean): boolean {
   return listOf(wanted, 'bound').some((one) =>
     values.some((other) =>
       isGlob
-        ? typeof one === 'string' && typeof other === 'string' && matchesGlob(one, other)
+        ? typeof one === 'string' && typeof other === 'string' && glob(one)(other)
         : one === other && isPlain(one),
     ),
   );

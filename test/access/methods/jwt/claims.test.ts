@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  checkBoundClaims,
-  matchesGlob,
-  pointedAt,
-  printGo,
-} from '../../../../src/access/methods/jwt/claims.ts';
+import { checkBoundClaims, pointedAt, printGo } from '../../../../src/access/methods/jwt/claims.ts';
 import { hasUniqueNames } from '../../../../src/access/methods/jwt/unique-names.ts';
 
 describe('a JSON pointer', () => {
@@ -60,24 +55,6 @@ describe('a bound number', () => {
     const check = () => checkBoundClaims(JSON.parse(`{"id":${bound}}`), JSON.parse(`{"id":${claim}}`), false);
     if (isMet) expect(check).not.toThrow();
     else expect(check).toThrow('claim "id" does not match any associated bound claim values');
-  });
-});
-
-describe('a glob', () => {
-  const few = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*'), maxLength: 12 });
-
-  it('matches what a regular expression with the same runs matches', () => {
-    fc.assert(
-      fc.property(few, few, (pattern, text) => {
-        const parts = pattern.split('*').map((part) => part.replaceAll('.', '\\.'));
-        expect(matchesGlob(pattern, text)).toBe(new RegExp(`^${parts.join('[^]*')}$`).test(text));
-      }),
-    );
-  });
-
-  it('of many runs costs no more than the text is long', () => {
-    expect(matchesGlob('*a'.repeat(8_000), 'a'.repeat(7_999))).toBe(false);
-    expect(matchesGlob(`${'*a'.repeat(8_000)}*b`, 'a'.repeat(60_000))).toBe(false);
   });
 });
 
