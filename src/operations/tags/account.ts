@@ -1,7 +1,14 @@
+import { findOwn, type Target } from '../access/token-target.ts';
 import { documentOperation } from '../declaration/operation.ts';
 
 /** What programs show as the user of the owner, who has no token. */
 const OWNER = { id: 'owner', username: 'owner' } as const;
+
+/** A batch token has no accessor. */
+const userOf = ({ record: { accessor, token } }: Target) => ({
+  id: accessor || token.displayName,
+  username: token.displayName,
+});
 
 /** Who asks: a program checks a token by this before it keeps it. A token stands for its user. */
 export const details = documentOperation({
@@ -9,10 +16,9 @@ export const details = documentOperation({
   capability: 'read',
   anyToken: true,
   params: {},
-  async run({ caller, core }) {
-    const { tokens } = await core.access();
-    const found = caller.accessor === undefined ? undefined : await tokens.get(caller.accessor);
-    const user = found === undefined ? OWNER : { id: found.accessor, username: found.token.displayName };
+  async run(call) {
+    const { caller } = call;
+    const user = caller.accessor === undefined ? OWNER : userOf(await findOwn(call));
     return {
       data: {
         data: {

@@ -110,6 +110,10 @@ describe('the account', () => {
         permissions: { 'can-create-organizations': false },
       },
     });
+    const batch = { policies: ['nothing'], display_name: 'job', type: 'batch' };
+    const short = await issueToken(server.directory, batch);
+    const { data } = (await call('GET', 'account/details', short)).json;
+    expect([data.id, data.attributes.username]).toEqual(['token-job', 'token-job']);
     expect((await call('GET', 'account/details', server.token)).json.data.attributes.permissions).toEqual({
       'can-create-organizations': true,
     });
