@@ -18,6 +18,19 @@ const prefixParam = text({
 
 const sync = flag({ help: 'Accepted for the sake of clients: it is done when it is answered.' });
 
+/** What policies judged is the path: what it names counts, whatever else is sent. */
+function leaseIn({
+  lease_id: sent,
+  url_lease_id: ofPath,
+}: {
+  lease_id: string;
+  url_lease_id: string;
+}): string {
+  const wanted = ofPath || sent;
+  if (wanted === '') throw nameless();
+  return wanted;
+}
+
 const nameless = (): CofferError => invalid('lease_id must be specified', { field: 'lease_id' });
 
 const leasesOf = async ({ core }: Call) => (await core.access()).leases;
@@ -74,9 +87,8 @@ export const renew = operation({
     url_lease_id: leaseId,
     increment: duration({ help: 'How long it is to last.' }),
   },
-  async run(call, { lease_id: id, url_lease_id: ofPath }): Promise<never> {
-    const wanted = id || ofPath;
-    if (wanted === '') throw nameless();
+  async run(call, values): Promise<never> {
+    const wanted = leaseIn(values);
     const isThere = (await (await leasesOf(call)).find(wanted)) !== undefined;
     throw invalid(isThere ? 'tokens cannot be renewed through this endpoint' : 'lease not found', {
       field: 'lease_id',
@@ -93,9 +105,8 @@ export const revoke = operation({
   ],
   capability: 'update',
   params: { lease_id: leaseId, url_lease_id: leaseId, sync },
-  async run(call, { lease_id: id, url_lease_id: ofPath }) {
-    const wanted = id || ofPath;
-    if (wanted === '') throw nameless();
+  async run(call, values) {
+    const wanted = leaseIn(values);
     const leases = await leasesOf(call);
     if ((await leases.find(wanted)) !== undefined) await leases.revoke(wanted);
     return {};

@@ -100,6 +100,15 @@ describe('a lease', () => {
     expect(await world.isGood(token)).toBe(false);
   });
 
+  it('is the one of the path, whatever the body says', async () => {
+    const [meant, other] = [await leaseOf('meant'), await leaseOf('other')];
+    const { status } = await world.root('POST', `sys/leases/revoke/${meant.lease}`, {
+      lease_id: other.lease,
+    });
+    expect(status).toBe(204);
+    expect([await world.isGood(meant.token), await world.isGood(other.token)]).toEqual([false, true]);
+  });
+
   it('takes sudo to be listed, and to be ended with others', async () => {
     const policy = 'path "sys/*" { capabilities = ["create", "read", "update", "delete", "list"] }';
     await world.root('POST', 'sys/policies/acl/operator', { policy });
