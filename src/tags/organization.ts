@@ -143,9 +143,12 @@ export const defaultProject = (organization: Organization): ProjectRecord => ({
 /** @throws `not-found` */
 export async function organizationCalled(view: View, name: string): Promise<Organization> {
   const organization = name === '' ? undefined : await view.get<Organization>(organizationRef(name));
-  if (organization === undefined) throw notFound(`organization "${name}" not found`);
+  if (organization === undefined) throw organizationNotFound(name);
   return organization;
 }
+
+export const organizationNotFound = (name: string): CofferError =>
+  notFound(`organization "${name}" not found`);
 
 export const organizationAt = (view: View, home: string): Promise<Organization | undefined> =>
   view.get<Organization>(homeRef(home));

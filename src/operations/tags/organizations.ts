@@ -1,5 +1,5 @@
 import { foldCase } from '../../tags/names.ts';
-import type { Organization } from '../../tags/organization.ts';
+import { type Organization, organizationNotFound } from '../../tags/organization.ts';
 import { pageFrom } from '../../tags/page.ts';
 import { documentOperation, type Runner, type Table } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
@@ -162,6 +162,10 @@ export const update = documentOperation({
   },
   async run(call, { organization_name, name, email, ...values }) {
     const { organizations } = await call.core.tags();
+    // What policies say of the new name holds for all that it has: it takes the right to make an organization of that name.
+    if (name && name !== organization_name && !call.caller.may('organizations', 'create')) {
+      throw organizationNotFound(organization_name);
+    }
     const executionMode = values['default-execution-mode'];
     const change = {
       ...(name === undefined ? {} : { name: name ?? '' }),

@@ -131,6 +131,21 @@ describe('organizations', () => {
     expect(ids(data as Organizations)).toEqual(['seen']);
   });
 
+  it('get another name only from those who may make organizations', async () => {
+    await create({ name: 'acme' });
+    const caller: Caller = { ...owner, may: (path) => path !== 'organizations' };
+    const change = (attributes: object) =>
+      api.send(
+        'orgs update',
+        { organization_name: 'acme' },
+        { data: { type: 'organizations', attributes } },
+        caller,
+      );
+    expect(await refused(change({ name: 'payments' }))).toMatchObject({ kind: 'not-found' });
+    await change({ name: 'acme', email: 'ops@example.net' });
+    expect(ids(await api.ask<Organizations>('orgs list'))).toEqual(['acme']);
+  });
+
   it('take their workspaces and tags with them', async () => {
     const [workspace_id = ''] = await api.organization('acme', ['w']);
     const [tag_id = ''] = await api.tags('acme', 'a');
