@@ -142,7 +142,8 @@ function underRole(
   };
 }
 
-function checkSizes({ displayName, meta }: TokenRequest): void {
+/** @throws `too-large`. */
+export function checkSizes({ displayName, meta }: Pick<Token, 'displayName' | 'meta'>): void {
   if (displayName.length > MAX_DISPLAY_NAME_CHARACTERS) {
     throw tooLarge(
       `the display name is longer than ${MAX_DISPLAY_NAME_CHARACTERS} characters`,
@@ -200,8 +201,11 @@ function ownPolicies(
   return request.noDefaultPolicy ? all.filter((name) => name !== DEFAULT) : all;
 }
 
-/** A name that no policy can have is one that somebody mistyped. */
-function checkedPolicies(names: readonly string[]): readonly string[] {
+/**
+ * Policies as tokens have them.
+ * @throws `invalid` for too many, and for a name that no policy can have, which somebody mistyped.
+ */
+export function checkedPolicies(names: readonly string[]): readonly string[] {
   const asked = normalize(names);
   if (asked.includes(RESPONSE_WRAPPING)) {
     throw invalid(`cannot assign policy "${RESPONSE_WRAPPING}"`, { field: 'policies' });

@@ -5,7 +5,7 @@ import { DEFAULT, ROOT } from '../policies.ts';
 import type { Token, TokenLogin } from '../token.ts';
 import { checkBatchTerms, kindBy, type TokenKind } from '../token-kind.ts';
 import { grantLifetime, MAX_TTL_SECONDS } from '../token-lifetime.ts';
-import { normalize } from '../token-request.ts';
+import { checkedPolicies, checkSizes, normalize } from '../token-request.ts';
 import type { TokenSettings } from './token-settings.ts';
 
 /** What each method keeps of a role or a user, beside what is its own. */
@@ -37,13 +37,14 @@ export const kindOfLogin = ({ config = {} }: Mount, { token_type: asked }: Token
 
 /**
  * The token of a login. Nobody issued it, so it ends with nobody; but it holds only while the method's mount is there.
- * @throws `invalid` for a role with the policy `root`, and for one whose tokens can't be of the kind that the mount demands.
+ * @throws `invalid` for a role with the policy `root`, and others that no token may have, by a template or by hand; `too-large` for a
+ *   name or metadata that are; `invalid` for one whose tokens can't be of the kind that the mount demands.
  */
 export function buildLoginToken(
   { mount, settings, ...login }: Login,
   nowMs: number,
 ): { token: Token; warnings: readonly string[] } {
-  const policies = policiesOf(settings);
+  const policies = checkedPolicies(policiesOf(settings));
   if (policies.includes(ROOT)) throw invalid('auth methods cannot create root tokens');
   const explicitMaxTtl = settings.token_explicit_max_ttl;
   const isBatch = kindOfLogin(mount, settings) === 'batch';
@@ -69,6 +70,7 @@ export function buildLoginToken(
     expiresMs: createdMs + ttl * 1000,
     ...(boundCidrs.length === 0 ? {} : { boundCidrs }),
   };
+  checkSizes(common);
   if (isBatch) {
     const { uuid } = mount;
     return { token: { ...batchTerms, ...common, login: { mount: uuid } }, warnings };
