@@ -25,7 +25,7 @@ export const listTokens = (view: View, options?: ListOptions): Promise<string[]>
   view.list(TOKENS, options);
 
 /** Tokens that are read in one go where all are looked at. */
-const PAGE_TOKENS = 200;
+export const PAGE_TOKENS = 200;
 
 /** All tokens that hold, some at a time; each is as it was when it was read. */
 export async function* livingTokens(store: Store, nowMs: number): AsyncGenerator<readonly LiveToken[]> {
@@ -127,13 +127,4 @@ export async function erase(tx: Transaction, accessor: string): Promise<boolean>
   tx.delete(refOf(accessor));
   if (token.wraps) tx.delete(answerRefOf(accessor));
   return true;
-}
-
-export async function childrenOf(view: View, accessor: string): Promise<TokenRecord[]> {
-  const children: TokenRecord[] = [];
-  for (const candidate of await listTokens(view)) {
-    const token = await tokenAt(view, candidate);
-    if (token?.parent === accessor) children.push({ accessor: candidate, token });
-  }
-  return children;
 }

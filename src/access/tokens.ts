@@ -35,7 +35,6 @@ import {
   type TokenRecord,
 } from './token.ts';
 import {
-  childrenOf,
   erase,
   type LiveToken,
   listTokens,
@@ -48,6 +47,7 @@ import {
 } from './token-documents.ts';
 import { forgetEnd } from './token-ends.ts';
 import { grantLifetime } from './token-lifetime.ts';
+import { revokeAlone } from './token-orphans.ts';
 import { buildToken, kindOfRequest, type TokenRequest } from './token-request.ts';
 import { roleIn, type TokenRole } from './token-roles.ts';
 import { TokenSweep } from './token-sweep.ts';
@@ -301,14 +301,8 @@ export class Tokens {
    * Ends a token; those that it issued live on without it.
    * @throws `invalid` when it is not there.
    */
-  async revokeAlone(accessor: string): Promise<void> {
-    await this.#store.transact(async (tx) => {
-      if (!(await erase(tx, accessor))) throw invalid('token to revoke not found', { field: 'token' });
-      for (const child of await childrenOf(tx, accessor)) {
-        const { parent: _, parentSerial: _serial, ...orphan } = child.token;
-        replaceToken(tx, child.accessor, orphan);
-      }
-    });
+  revokeAlone(accessor: string): Promise<void> {
+    return revokeAlone(this.#store, accessor);
   }
 
   /**

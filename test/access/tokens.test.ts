@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TokenRequest } from '../../src/access/token-request.ts';
 import type { IssuedToken } from '../../src/access/tokens.ts';
 import { failureOf, openRoom, type Room, tokenRequest } from './room.ts';
@@ -176,6 +176,29 @@ describe('revoking', () => {
       'invalid',
       'token to revoke not found',
     ]);
+  });
+
+  it('of one alone lets what another token of the same text issued stay dead', async () => {
+    const first = await issue({ id: 'mine' });
+    const child = await issue({}, first);
+    await room.access.tokens.revoke(first.accessor);
+    const second = await issue({ id: 'mine' });
+    const later = await issue({}, second);
+    await room.access.tokens.revokeAlone(second.accessor);
+    expect(await Promise.all([first, child, later].map(works))).toEqual([false, false, true]);
+  });
+
+  it('of one alone lets what it issues meanwhile live on', async () => {
+    const parent = await issue();
+    const { tokens } = room.access;
+    const transact = room.store.transact.bind(room.store);
+    let late: Awaited<ReturnType<typeof issue>> | undefined;
+    vi.spyOn(room.store, 'transact').mockImplementationOnce(async (change) => {
+      late = await issue({}, parent);
+      return transact(change);
+    });
+    await tokens.revokeAlone(parent.accessor);
+    expect(late && (await works(late))).toBe(true);
   });
 
   it('keeps a token from issuing more', async () => {
