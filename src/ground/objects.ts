@@ -8,3 +8,11 @@ export const when = <T extends object>(
   members: T,
 ): { readonly [K in keyof T]?: Exclude<T[K], undefined> } =>
   (condition ? members : {}) as { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** An object without its members that are undefined. */
+export const defined = <T extends object>(members: T): Defined<T> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;

@@ -129,11 +129,16 @@ export class Mounts {
     return this.#types.find(({ name }) => name === type)?.operationsOf ?? type;
   }
 
+  /** The mount, or that of the type, at `path`; undefined where there is none. */
+  async find(path: string, type?: string): Promise<Mount | undefined> {
+    const wanted = trimSlashes(path);
+    return (await this.list(type)).find((candidate) => candidate.path === wanted);
+  }
+
   /** @throws `not-found` when nothing, or nothing of that type, is mounted at `path`. */
   async get(path: string, type?: string): Promise<Mount> {
-    const wanted = trimSlashes(path);
-    const mount = (await this.list(type)).find((candidate) => candidate.path === wanted);
-    if (mount === undefined) throw noHandler(wanted);
+    const mount = await this.find(path, type);
+    if (mount === undefined) throw noHandler(trimSlashes(path));
     return mount;
   }
 

@@ -1,3 +1,4 @@
+import { defined } from '../ground/objects.ts';
 import type { Transaction, View } from '../store/store.ts';
 import {
   type Binding,
@@ -125,7 +126,7 @@ export class Workspaces {
       await refuseFixed(tx, organization, project, wanted.bindings ?? []);
       const settings = changedSettings(undefined, wanted.settings ?? {}, fields.setting);
       const { description, executionMode } = wanted;
-      const content = present({
+      const content = defined({
         description,
         project,
         bindings: kept(bindings),
@@ -160,7 +161,7 @@ export class Workspaces {
         bindings === undefined
           ? workspace.bindings
           : kept(replacedBindings(bindingsOf(workspace), bindings, edit.now));
-      const updated = present({
+      const updated = defined({
         ...rest,
         ...(name === undefined ? {} : { name }),
         ...(description === undefined ? {} : { description }),
@@ -266,7 +267,7 @@ export class Workspaces {
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const { bindings: _before, ...rest } = workspace;
       const bindings = kept(change(bindingsOf(workspace), edit.now));
-      await edit.updateWorkspace(workspace, present({ ...rest, bindings }), undefined);
+      await edit.updateWorkspace(workspace, defined({ ...rest, bindings }), undefined);
       await edit.save();
       return getAt(tx, organization, workspace.key);
     });
@@ -312,14 +313,6 @@ async function refuseFixed(
 /** What is empty is not kept. */
 const kept = (bindings: readonly Binding[]): readonly Binding[] | undefined =>
   bindings.length === 0 ? undefined : bindings;
-
-type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-/** The members that have a value. */
-const present = <T extends object>(members: T): Defined<T> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
 
 async function find(view: View, reference: Reference) {
   const found = await findRecord<WorkspaceRecord>(view, 'ws', reference, workspacesOf);

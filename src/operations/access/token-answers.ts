@@ -21,10 +21,9 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     /** The token itself; empty when it was looked up by its accessor. */
     id,
     ...when(expires !== undefined, { issue_time: printGoTime(token.createdMs) }),
-    ...when(renewed !== undefined, {
-      last_renewal: printGoTime(renewed ?? 0),
-      last_renewal_time: Math.floor((renewed ?? 0) / 1000),
-    }),
+    ...(renewed === undefined
+      ? {}
+      : { last_renewal: printGoTime(renewed), last_renewal_time: Math.floor(renewed / 1000) }),
     meta: token.meta,
     /** Requests left; 0 when they are not counted, -1 when this was the last. */
     num_uses: token.usesLeft === 0 ? -1 : (token.usesLeft ?? 0),

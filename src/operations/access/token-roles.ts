@@ -3,6 +3,7 @@
 import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { when } from '../../ground/objects.ts';
+import { listAnswer } from '../auth/lists.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer, type Params, text, texts } from '../declaration/params.ts';
 import { roleName } from './token-role-name.ts';
@@ -56,8 +57,7 @@ export const list = operation({
   params: {},
   cli: { result: { member: 'keys', as: 'lines' } },
   async run({ core }) {
-    const keys = await (await core.access()).roles.list();
-    return { data: { keys }, ...(keys.length === 0 ? { nothingListed: true } : {}) };
+    return listAnswer(await (await core.access()).roles.list());
   },
 });
 

@@ -5,7 +5,7 @@ import { NO_SETTINGS } from '../../access/login/token-settings.ts';
 import { type Role, type RoleSettings, type Room, rolesOf } from '../../access/methods/approle/documents.ts';
 import { NEW_ROLE, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
-import { when } from '../../ground/objects.ts';
+import { defined } from '../../ground/objects.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -115,7 +115,7 @@ export const write = operation({
     await writeRole(await roomOf(call), name, {
       settings: settingsIn(values),
       token: givenSettings(values),
-      ...when(values.role_id !== undefined, { roleId: values.role_id ?? '' }),
+      ...defined({ roleId: values.role_id }),
     });
     return {};
   },
@@ -198,9 +198,7 @@ export const readField = operation({
     const older = values.field === 'policies' || values.field === 'period' ? values.field : undefined;
     return {
       data: {
-        ...when(older !== undefined && role[older ?? 'period'] !== undefined, {
-          [older ?? '']: role[older ?? 'period'],
-        }),
+        ...(older === undefined ? {} : defined({ [older]: role[older] })),
         [member]: role[member],
       },
     };

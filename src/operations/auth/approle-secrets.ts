@@ -12,9 +12,10 @@ import {
 import { tidySecrets } from '../../access/methods/approle/tidy.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
-import { isObject, when } from '../../ground/objects.ts';
+import { defined, isObject } from '../../ground/objects.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import { parsePairs } from '../declaration/weak-values.ts';
 import { role_name, roomOf } from './approle-roles.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { loginAnswer } from './login-answer.ts';
@@ -43,7 +44,7 @@ const secret_id_accessor = text({
 
 async function make(call: MountCall, values: ValuesOf<typeof secretParams>, own?: string) {
   const { secretId, secret } = await makeSecret(await roomOf(call), values.role_name, {
-    ...when(own !== undefined, { secretId: own ?? '' }),
+    ...defined({ secretId: own }),
     meta: metadataIn(values.metadata ?? ''),
     cidrs: values.cidr_list ?? [],
     tokenCidrs: values.token_bound_cidrs ?? [],
@@ -64,7 +65,7 @@ async function make(call: MountCall, values: ValuesOf<typeof secretParams>, own?
 function metadataIn(given: string): Readonly<Record<string, string>> {
   const plain = given.trim();
   if (plain === '') return {};
-  const object = plain.startsWith('{') ? parsed(plain) : pairs(plain);
+  const object = plain.startsWith('{') ? parsed(plain) : parsePairs(plain);
   if (object !== undefined) return object;
   throw invalid('failed to parse metadata: failed to parse the input: invalid <key,value> format', {
     field: 'metadata',
@@ -80,12 +81,6 @@ function parsed(json: string): Readonly<Record<string, string>> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function pairs(given: string): Readonly<Record<string, string>> | undefined {
-  const found = given.split(',').map((pair) => /^\s*([^=]+?)\s*=(.*)$/s.exec(pair));
-  if (found.includes(null)) return undefined;
-  return Object.fromEntries(found.map((pair) => [pair?.[1] ?? '', (pair?.[2] ?? '').trim()]));
 }
 
 export const create = operation({

@@ -3,7 +3,7 @@
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { declare, duration, flag, type Spec, text, texts } from '../declaration/params.ts';
-import { parseDurationSeconds, parseText, wrongType } from '../declaration/weak-values.ts';
+import { parseDurationSeconds, parsePairs, parseText, wrongType } from '../declaration/weak-values.ts';
 import { olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -38,22 +38,22 @@ function fromJson(given: string): unknown {
 }
 
 /** An object of texts; as text JSON, or `a=b,c=d`. */
-function parsePairs(value: unknown, field: string): Readonly<Record<string, string>> {
+function parseTexts(value: unknown, field: string): Readonly<Record<string, string>> {
   const isPairs = typeof value === 'string' && value !== '' && !value.trimStart().startsWith('{');
   if (!isPairs) {
     const found = Object.entries(parseObject(value, field));
     return Object.fromEntries(found.map(([name, member]) => [name, parseText(member, field)]));
   }
-  const pairs = value.split(',').map((pair) => /^\s*([^=]+?)\s*=(.*)$/s.exec(pair));
-  if (pairs.includes(null)) throw wrongType(field, 'an object, or pairs such as a=b,c=d');
-  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', (pair?.[2] ?? '').trim()]));
+  const found = parsePairs(value);
+  if (found === undefined) throw wrongType(field, 'an object, or pairs such as a=b,c=d');
+  return found;
 }
 
 const pairs = <const S extends Spec<Readonly<Record<string, string>>>>(spec: S) =>
   declare<Readonly<Record<string, string>>, S>(
     spec,
     { type: 'object', additionalProperties: { type: 'string' } },
-    parsePairs,
+    parseTexts,
   );
 
 /** Seconds, of which -1 stands for none. */

@@ -65,3 +65,10 @@ export function parseDurationSeconds(value: unknown, field: string): number {
   }
   return Math.trunc(seconds);
 }
+
+/** Names and values as `a=b,c=d`; undefined for what is something else. */
+export function parsePairs(text: string): Readonly<Record<string, string>> | undefined {
+  const found = text.split(',').map((pair) => /^\s*([^=]+?)\s*=(.*)$/s.exec(pair));
+  if (found.includes(null)) return undefined;
+  return Object.fromEntries(found.map((pair) => [pair?.[1] ?? '', (pair?.[2] ?? '').trim()]));
+}

@@ -18,10 +18,7 @@ const methodPath = text({
 
 const fullPath = (path: string): string => LOGIN_PREFIX + trimSlashes(path);
 
-async function find(core: Core, path: string): Promise<Mount | undefined> {
-  const wanted = fullPath(path);
-  return (await core.mounts.list()).find((mount) => mount.path === wanted);
-}
+const find = ({ mounts }: Core, path: string): Promise<Mount | undefined> => mounts.find(fullPath(path));
 
 /** @throws `invalid` with the text that peers have for it. */
 async function methodAt(core: Core, path: string, missing: (path: string) => string): Promise<Mount> {

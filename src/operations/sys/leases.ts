@@ -5,6 +5,7 @@ import { type CofferError, invalid } from '../../ground/errors.ts';
 import { trimSlashes } from '../../mounts/paths.ts';
 import { tokenDetails } from '../access/token-answers.ts';
 import { TIDY_STARTED } from '../access/token-roles.ts';
+import { listAnswer } from '../auth/lists.ts';
 import { type Call, operation } from '../declaration/operation.ts';
 import { duration, flag, text } from '../declaration/params.ts';
 
@@ -69,8 +70,7 @@ export const list = operation({
   capability: 'sudo',
   params: { prefix: text({ help: 'The path that issued the tokens, or one above.', default: '' }) },
   async run(call, { prefix }) {
-    const keys = await (await leasesOf(call)).list(prefix);
-    return { data: { keys }, ...(keys.length === 0 ? { nothingListed: true } : {}) };
+    return listAnswer(await (await leasesOf(call)).list(prefix));
   },
 });
 

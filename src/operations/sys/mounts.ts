@@ -29,8 +29,7 @@ const enginesOf = async ({ mounts }: Core): Promise<readonly Mount[]> =>
  * @throws `invalid`, since peers call a missing mount the caller's mistake also where one only reads it.
  */
 async function mountAt(core: Core, path: string): Promise<Mount> {
-  const wanted = trimSlashes(path);
-  const mount = (await core.mounts.list()).find((candidate) => candidate.path === wanted);
+  const mount = await core.mounts.find(path);
   if (mount !== undefined) return mount;
   throw invalid(`No secret engine mount at ${path.replace(/\/*$/, '')}/`, {
     field: 'path',
@@ -113,8 +112,8 @@ export const remove = operation({
     done: (values) => `Removed mount ${String(values['path'])}/.`,
   },
   async run({ core }, values) {
-    const path = trimSlashes(values.path);
-    if ((await enginesOf(core)).some((mount) => mount.path === path)) await core.mounts.remove(path);
+    const mount = await core.mounts.find(values.path);
+    if (mount !== undefined && !isLoginMount(mount)) await core.mounts.remove(mount.path);
     return {};
   },
 });

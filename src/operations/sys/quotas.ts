@@ -3,6 +3,7 @@
 import { invalid, notFound } from '../../ground/errors.ts';
 import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
 import { trimSlashes } from '../../mounts/paths.ts';
+import { listAnswer } from '../auth/lists.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';
 import { wrongType } from '../declaration/weak-values.ts';
@@ -42,8 +43,7 @@ export const list = operation({
   params: {},
   async run({ core }) {
     const { limits } = await (await quotasOf(core)).read();
-    const keys = limits.map(({ name }) => name).sort();
-    return { data: { keys }, ...(keys.length === 0 ? { nothingListed: true } : {}) };
+    return listAnswer(limits.map(({ name }) => name).sort());
   },
 });
 

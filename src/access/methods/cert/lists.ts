@@ -1,7 +1,7 @@
 /** The lists of revoked certificates of a mount. */
 
 import { asCofferError, type CofferError, invalid } from '../../../ground/errors.ts';
-import { when } from '../../../ground/objects.ts';
+import { defined } from '../../../ground/objects.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
 import { changeBelow } from '../../login/role-table.ts';
@@ -134,9 +134,7 @@ const kept = ({ issuer, serials, sinceMs, nextMs }: RevocationList, url?: string
   issuer,
   serials,
   sinceMs,
-  ...when(url !== undefined, {
-    source: { url: url ?? '', ...when(nextMs !== undefined, { nextMs: nextMs ?? 0 }) },
-  }),
+  ...(url === undefined ? {} : { source: { url, ...defined({ nextMs }) } }),
 });
 
 function parsing<T>(parse: () => T): T {
