@@ -9,8 +9,8 @@ import {
   counted,
   countedIn,
   type EffectiveBindingResource,
-  effectiveBindingResource,
   effectiveBindingsOf,
+  effectiveBindingsOfProject,
   type Resources,
 } from './documents.ts';
 
@@ -146,17 +146,13 @@ export const ofProject = documentOperation({
   },
 });
 
-/** A project inherits from nobody. */
 export const effectiveOfProject = documentOperation({
   route: 'GET /projects/:project_id/effective-tag-bindings',
   capability: 'list',
   params: { project_id: projectId },
   async run({ core }, { project_id }) {
     const { projects } = await core.tags();
-    const { bindings } = await projects.get({ id: project_id });
-    const print = (binding: Binding) =>
-      effectiveBindingResource(project_id, project_id, { ...binding, inherited: false });
-    return { data: { data: bindings.map(print) } };
+    return { data: { data: effectiveBindingsOfProject(await projects.get({ id: project_id })) } };
   },
 });
 

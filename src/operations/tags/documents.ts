@@ -79,6 +79,10 @@ export const effectiveBindingResource = (
 export const effectiveBindingsOf = ({ id, project, effectiveBindings }: Workspace) =>
   effectiveBindings.map((binding) => effectiveBindingResource(id, project, binding));
 
+/** A project inherits from nobody. */
+export const effectiveBindingsOfProject = ({ id, bindings }: Project) =>
+  bindings.map((binding) => effectiveBindingResource(id, id, { ...binding, inherited: false }));
+
 const identify = ({ id, type }: { readonly id: string; readonly type: string }) => ({ id, type });
 
 /** A relationship that always says where it is found, and what it holds where that was asked for. */

@@ -4,8 +4,8 @@ import type { Call } from '../declaration/operation.ts';
 import { includeParam } from '../json-api/params.ts';
 import {
   bindingResource,
-  effectiveBindingResource,
   effectiveBindingsOf,
+  effectiveBindingsOfProject,
   organizationResource,
   projectResource,
   type ShownBindings,
@@ -59,13 +59,7 @@ export function shownOfProject(call: Call, project: Project, include: Words): Sh
   const { id, bindings } = project;
   return {
     ...(has(include, OWN) ? { own: bindings.map((binding) => bindingResource(id, binding)) } : {}),
-    ...(has(include, EFFECTIVE)
-      ? {
-          effective: bindings.map((binding) =>
-            effectiveBindingResource(id, id, { ...binding, inherited: false }),
-          ),
-        }
-      : {}),
+    ...(has(include, EFFECTIVE) ? { effective: effectiveBindingsOfProject(project) } : {}),
   };
 }
 
