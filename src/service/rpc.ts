@@ -124,5 +124,8 @@ function sent(error: unknown): SentError {
 const revive = ({ kind, texts: { message, hint }, field }: SentError): CofferError =>
   new CofferError(kind, message, { field, hint });
 
+/** Whether a message is one that gets an answer. */
+export const isCall = (message: unknown): boolean => isMessage(message) && 'call' in message;
+
 const isMessage = (message: unknown): message is Message =>
   typeof message === 'object' && message !== null && ('call' in message || 'answer' in message);

@@ -1,5 +1,6 @@
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { runAgent, TAKEN } from '../../doors/agent/run-agent.ts';
+import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { Agent } from '../../service/agent/agent.ts';
@@ -58,14 +59,14 @@ export const run: Command = {
     const { storeLocation: location } = session.settings;
     const directory = requireDirectory(session);
     const descriptors = passedDescriptors(process.env, OWN_SOCKETS + AGENT_DOORS.length);
-    const unlocking = await unlockingNow(session, times);
+    const takeUnlocking = once(await unlockingNow(session, times));
     forgetVariables(process.env, [...secretVariables, FAMILY_TOKEN, ...uselessSecrets(location)]);
     await runAgent({
       location,
       directory,
       auditFile: textOption(options, AUDIT_LOG),
       descriptors,
-      unlocking,
+      takeUnlocking,
       ask: askerOf(session),
       askToUnlock: askToUnlockOf(session, times),
       log: new Log((line) => session.streams.err.write(`${line}\n`)),
@@ -158,16 +159,14 @@ export const inBackground: Command = {
   examples: [],
   async run(session) {
     const say = (said: AgentSaid): void => session.streams.out.write(`${JSON.stringify(said)}\n`);
-    const bytes = session.streams.in.readAll(MOST_START_BYTES);
-    const { location, auditFile, unlocking } = JSON.parse(bytes.toString()) as AgentStart;
-    bytes.fill(0);
+    const { location, auditFile, takeUnlocking } = toldIn(session);
     const { environment, settings } = session;
     try {
       await runAgent({
         location,
         directory: requireDirectory({ environment, settings: { ...settings, storeLocation: location } }),
         auditFile,
-        unlocking,
+        takeUnlocking,
         descriptors: [],
         ask: askerOf(session),
         log: new Log(() => undefined),
@@ -183,6 +182,24 @@ export const inBackground: Command = {
     return DONE;
   },
 };
+
+/** What the process that started this one has written. */
+function toldIn({ streams }: Session) {
+  const bytes = streams.in.readAll(MOST_START_BYTES);
+  const { unlocking, ...others } = JSON.parse(bytes.toString()) as AgentStart;
+  wipe(bytes);
+  return { ...others, takeUnlocking: once(unlocking) };
+}
+
+/** Gives it the first time, and has forgotten it then. */
+function once<T>(value: T | undefined): () => T | undefined {
+  let left = value;
+  return () => {
+    const given = left;
+    left = undefined;
+    return given;
+  };
+}
 
 function endOnSignals(agent: Agent): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

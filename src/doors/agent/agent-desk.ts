@@ -1,12 +1,13 @@
 import type { TokenIdentity } from '../../access/access.ts';
 import { doorIdentity } from '../../access/door-identity.ts';
 import type { Offer } from '../../access/doors.ts';
-import { CofferError, denied } from '../../ground/errors.ts';
+import { CofferError } from '../../ground/errors.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import { loadOperation } from '../../operations/runner.ts';
 import type { Agent } from '../../service/agent/agent.ts';
 import type { ServedCore } from '../../service/served-core.ts';
 import type { AgentDoorKind } from './agent-door.ts';
+import { consentBy } from './consent.ts';
 import type { Ask, Desk } from './desk.ts';
 import { rulesOf } from './offered-rules.ts';
 import { performAs } from './perform-as.ts';
@@ -50,12 +51,12 @@ export function agentDesk(
   return {
     async offers(how) {
       if (how !== 'quietly') await unlocked();
-      return agent.with(false, async () => (await open(served())).offers);
+      return agent.with(undefined, async () => (await open(served())).offers);
     },
     async run(words, raw, mount) {
       await unlocked();
       const operation = await loadOperation(words);
-      return agent.with(isUse(operation), async () => {
+      return agent.with(isUse(operation) ? () => true : undefined, async () => {
         const core = served();
         const { identity } = await open(core);
         return performAs(core, identity, { operation, raw, mount }, agent.service.failed);
@@ -68,12 +69,3 @@ export function agentDesk(
 
 /** Who only looks does not keep the store open. */
 const isUse = ({ capability }: Operation): boolean => capability !== 'read' && capability !== 'list';
-
-/** Asks before a key is used, where that was said when it was offered. */
-export const consentBy =
-  ({ name }: AgentDoorKind, ask: Ask | undefined): Desk['consent'] =>
-  async ({ key, confirm }, what, gone) => {
-    if (!confirm) return;
-    if (await ask?.(`Let ${name} use the key ${key} to ${what}?`, gone)) return;
-    throw denied(ask === undefined ? 'there is nobody to ask' : 'it was not allowed');
-  };

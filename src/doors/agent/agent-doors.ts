@@ -5,8 +5,8 @@ import { pause } from '../../ground/pause.ts';
 import type { Agent } from '../../service/agent/agent.ts';
 import { AGENT_CALLS, type AgentCalls, portOver, type SentRequest } from '../../service/agent/calls.ts';
 import { type ListenPlace, listening } from '../../service/listening.ts';
-import { offer, type Port, Rpc } from '../../service/rpc.ts';
-import type { Exchange } from '../http/exchange.ts';
+import { isCall, offer, type Port, Rpc } from '../../service/rpc.ts';
+import type { Answer, Exchange } from '../http/exchange.ts';
 import type { HttpDoorKind } from '../http/http-door.ts';
 import { heldBody } from '../http/incoming-body.ts';
 import { DEFAULT_MAX_REQUEST_BYTES } from '../http/listen-address.ts';
@@ -47,13 +47,13 @@ export interface Asking {
 export class AgentDoors {
   readonly #commands: Server;
   readonly #api: Listeners;
-  readonly #callers: ReadonlySet<Caller>;
+  readonly #callers: ReadonlySet<CommandPort>;
   readonly #others: readonly DoorServer[];
 
   private constructor(
     commands: Server,
     api: Listeners,
-    callers: ReadonlySet<Caller>,
+    callers: ReadonlySet<CommandPort>,
     others: readonly DoorServer[],
   ) {
     this.#commands = commands;
@@ -70,11 +70,11 @@ export class AgentDoors {
     { ask, askToUnlock }: Asking,
   ): Promise<AgentDoors> {
     const answer = (exchange: Exchange) =>
-      agent.with(isUse(exchange), () => http.answer(agent.service, exchange));
+      agent.with(isUse(exchange) ? wasDone : undefined, () => http.answer(agent.service, exchange));
     const calls = callsOf(agent, answer);
-    const callers = new Set<Caller>();
+    const callers = new Set<CommandPort>();
     const commands = createServer((socket) => {
-      const caller = new Caller(socket);
+      const caller = new CommandPort(socket);
       callers.add(caller);
       const rpc = new Rpc(caller, offer<AgentCalls>(calls, AGENT_CALLS));
       socket.on('error', () => undefined);
@@ -125,6 +125,9 @@ const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);
 /** Who only looks, at names or at how the agent is, uses no key, and may do so every second without keeping the store open. */
 const isUse = ({ method, target }: Exchange): boolean => !READS.has(method) && !target.startsWith('/v1/sys/');
 
+const wasDone = ({ status }: Answer): boolean => status < LEAST_REFUSAL;
+const LEAST_REFUSAL = 400;
+
 const callsOf = (
   agent: Agent,
   answer: (exchange: Exchange) => ReturnType<HttpDoorKind['answer']>,
@@ -157,7 +160,7 @@ const isRequest = (value: unknown): value is SentRequest =>
  * A connection of one of our commands. Nothing more is taken in from it until it has the answers to what it asked: one that never
  * reads them holds up itself alone.
  */
-class Caller implements Port {
+class CommandPort implements Port {
   readonly #socket: Socket;
   readonly #port: Port;
   #asked = 0;
@@ -173,6 +176,8 @@ class Caller implements Port {
 
   onMessage(listener: (message: unknown) => void): void {
     this.#port.onMessage((message) => {
+      // Nothing else is answered, and who waits for an answer that never comes would wait for ever.
+      if (!isCall(message)) return;
       this.#asked += 1;
       this.#socket.pause();
       listener(message);

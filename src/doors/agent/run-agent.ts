@@ -23,8 +23,8 @@ export interface RunAgentOptions extends Asking {
    * order in which they are registered.
    */
   readonly descriptors: readonly number[];
-  /** The store, when it is open already. */
-  readonly unlocking?: Unlocking | undefined;
+  /** Gives the store, when it is open already, and forgets it: its key stands there as text, which nobody can wipe. */
+  readonly takeUnlocking: () => Unlocking | undefined;
   /** Called once it listens. */
   readonly ready: (agent: Agent, addresses: readonly string[]) => void;
 }
@@ -70,7 +70,7 @@ export async function runAgent(options: RunAgentOptions): Promise<void> {
 async function listen({
   directory,
   descriptors,
-  unlocking,
+  takeUnlocking,
   ask,
   askToUnlock,
   ready,
@@ -90,7 +90,7 @@ async function listen({
     isReachable: () => inodes === undefined || made.every((path, index) => inodeOf(path) === inodes?.[index]),
   });
   try {
-    if (unlocking !== undefined) await agent.unlockWith(unlocking);
+    await unlockAtOnce(agent, takeUnlocking);
     // Whoever holds the lock may: nobody listens there any more.
     for (const path of made) await makeWay(path);
     const [commands, api, ...more] = sockets.map((socket, index): ListenPlace => {
@@ -113,6 +113,12 @@ async function listen({
   } finally {
     await agent.lock('it could not listen');
   }
+}
+
+/** Nothing of it stays behind in whoever waits for the agent to end. */
+async function unlockAtOnce(agent: Agent, take: RunAgentOptions['takeUnlocking']): Promise<void> {
+  const unlocking = take();
+  if (unlocking !== undefined) await agent.unlockWith(unlocking);
 }
 
 const inodeOf = (path: string): number | undefined => lstatSync(path, { throwIfNoEntry: false })?.ino;

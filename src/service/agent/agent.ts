@@ -85,14 +85,21 @@ export class Agent implements ServerState {
     return this.#made;
   }
 
-  /** Takes a store over, in place of one that was open, and starts its times anew. @throws as `takeOver`. */
+  /**
+   * Takes a store over, in place of one that was open, and starts its times anew.
+   * @throws as `takeOver`; `unsupported` when it has locked, also meanwhile.
+   */
   async unlockWith({ handed, ...times }: Unlocking): Promise<AgentStatus> {
-    if (this.#isOver) throw unsupported('this agent has locked for good', { hint: 'unlock the store again' });
+    this.#refuseOver();
     if (!areTimes(times)) throw invalid('these are no times');
     const store = await takeOver(this.#options.location, handed);
     try {
+      this.#refuseOver();
       await this.service.adopt(store);
+      this.#refuseOver();
     } catch (error) {
+      // A service that was closed meanwhile may have taken it up afterwards.
+      if (this.#isOver) await this.service.close();
       store.close();
       throw error;
     }
@@ -116,19 +123,24 @@ export class Agent implements ServerState {
   /**
    * Does something with the store, if it still may: looks first whether its times are up and whether what opened it still does.
    * Where it may not, what is done finds out by itself that the store is sealed.
-   * @param isUse whether it puts off the end of the time without use.
+   * @param isUse whether what was done puts off the end of the time without use; what was refused does not. Undefined for what never does.
    */
-  async with<T>(isUse: boolean, work: () => Promise<T>): Promise<T> {
+  async with<T>(isUse: ((done: T) => boolean) | undefined, work: () => Promise<T>): Promise<T> {
     await this.#look();
-    if (!isUse) return work();
+    if (isUse === undefined) return work();
     this.#busy += 1;
     try {
-      return await work();
+      const done = await work();
+      if (isUse(done)) this.#use();
+      return done;
     } finally {
       this.#busy -= 1;
-      if (this.#open !== undefined) this.#open.uses += 1;
-      this.#lifetime.use();
     }
+  }
+
+  #use(): void {
+    if (this.#open !== undefined) this.#open.uses += 1;
+    this.#lifetime.use();
   }
 
   /** Forgets the keys, for good. */
@@ -168,6 +180,10 @@ export class Agent implements ServerState {
 
   apiDocument(): object {
     return this.#options.describe();
+  }
+
+  #refuseOver(): void {
+    if (this.#isOver) throw unsupported('this agent has locked for good', { hint: 'unlock the store again' });
   }
 
   #wait(): void {
