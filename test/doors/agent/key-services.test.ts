@@ -87,6 +87,24 @@ describe('a key service', () => {
     expect(ciphertext).toMatch(/^service:v1:/);
     const opened = await call(sops, '/KeyService/Decrypt', asked('app', ciphertext));
     expect(textIn(opened.fields, 1)).toBe('a data key');
+    expect(desk.asked).toEqual(['encrypt a file', 'open a file']);
+  });
+
+  it('takes no defect of ours for a request that was given up', async () => {
+    const stream = sops.request({ ':method': 'POST', ':path': '/KeyService/Encrypt', te: 'trailers' });
+    stream.on('error', () => undefined);
+    stream.write(asked('app', 'x').subarray(0, 7));
+    await call(sops, '/KeyService/Encrypt', asked('app', 'x'));
+    stream.destroy();
+    await call(sops, '/KeyService/Encrypt', asked('app', 'x'));
+    expect(defects).toEqual([]);
+  });
+
+  it('refuses a name of any length in few words', async () => {
+    const refused = await call(sops, '/KeyService/Encrypt', asked('\u{1f511}'.repeat(15_000), 'x'));
+    expect(refused.status).toBe(7);
+    expect(refused.message).toMatch(/^transit\/\u{1f511}{10}/u);
+    expect(refused.message.length).toBeLessThan(2000);
   });
 
   it.each([

@@ -4,6 +4,8 @@ import { CofferError, denied, invalid } from '../../../src/ground/errors.ts';
 
 /** A desk with one key that encrypts, `transit/app`, as the transit engine does it. */
 export interface SealingDesk extends Desk {
+  /** For what somebody would have been asked. */
+  readonly asked: readonly string[];
   rotate(): void;
 }
 
@@ -15,6 +17,7 @@ export function sealingDesk(): {
   lock(): void;
 } {
   const defects: unknown[] = [];
+  const asked: string[] = [];
   const keys = [randomBytes(32)];
   let isLocked = false;
   const requireOpen = (): void => {
@@ -26,6 +29,7 @@ export function sealingDesk(): {
     return key;
   };
   const desk: SealingDesk = {
+    asked,
     async offers() {
       requireOpen();
       return [{ mount: 'transit', key: 'app', uses: ['encrypt', 'decrypt', 'seal'], confirm: false }];
@@ -59,7 +63,7 @@ export function sealingDesk(): {
         throw new CofferError('inauthentic', 'cipher: message authentication failed');
       }
     },
-    consent: async () => undefined,
+    consent: async (_, what) => void asked.push(what),
     defect: (error) => void defects.push(error),
     rotate: () => void keys.push(randomBytes(32)),
   };

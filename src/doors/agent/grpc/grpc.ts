@@ -18,6 +18,8 @@ export type Methods = Readonly<Record<string, (message: Buffer, gone: AbortSigna
 
 /** Nothing that is asked here is longer than a data key and names. */
 export const MOST_MESSAGE_BYTES = 64 * 1024;
+/** Of an error: it travels in a header, escaped, and what a client has sent may stand in it. */
+const MOST_MESSAGE_CHARACTERS = 1000;
 const PREFIX_BYTES = 5;
 const MOST_STREAMS = 64;
 /** Megabytes of memory for each connection. */
@@ -55,6 +57,8 @@ export function grpcServer(methods: Methods, defect: (error: unknown) => void): 
   server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
     answer(stream, headers, methods).catch((error: unknown) => {
+      // Who gave up in the middle is told nothing, and nothing is wrong with us.
+      if (isCutShort(error)) return;
       const known = asCofferError(error);
       if (known === undefined) defect(error);
       fail(stream, known === undefined ? INTERNAL : STATUS[known.kind], known?.message ?? 'internal error');
@@ -82,6 +86,10 @@ async function answer(
   prefix.writeUInt32BE(body.length, 1);
   stream.end(Buffer.concat([prefix, body]));
 }
+
+/** Node's word for a stream that ended before all of it was read. */
+const isCutShort = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
 
 const HEADERS = { ':status': 200, 'content-type': 'application/grpc' } as const;
 
@@ -112,7 +120,8 @@ export function parseMessage(bytes: Buffer): Buffer {
 
 function fail(stream: ServerHttp2Stream, status: number, message: string): void {
   if (stream.destroyed || stream.headersSent) return;
-  const told = { 'grpc-status': String(status), 'grpc-message': encodeURIComponent(message) };
+  const shown = message.slice(0, MOST_MESSAGE_CHARACTERS).toWellFormed();
+  const told = { 'grpc-status': String(status), 'grpc-message': encodeURIComponent(shown) };
   stream.respond({ ...HEADERS, ...told }, { endStream: true });
   stream.close(constants.NGHTTP2_NO_ERROR);
 }

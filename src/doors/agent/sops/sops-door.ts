@@ -23,12 +23,13 @@ const KEY_NAME = 3;
 export const openSopsDoor: OpenDoor = (desk) => grpcServer(sopsMethods(desk), (error) => desk.defect(error));
 
 export const sopsMethods = (desk: Desk): Methods => ({
-  '/KeyService/Encrypt': (message) => encrypt(desk, message),
+  '/KeyService/Encrypt': (message, gone) => encrypt(desk, message, gone),
   '/KeyService/Decrypt': (message, gone) => decrypt(desk, message, gone),
 });
 
-async function encrypt(desk: Desk, message: Buffer): Promise<Buffer> {
+async function encrypt(desk: Desk, message: Buffer, gone: AbortSignal): Promise<Buffer> {
   const { offer, data } = await asked(desk, message);
+  await desk.consent(offer, 'encrypt a file', gone);
   const raw = { name: offer.key, plaintext: data.toString('base64') };
   const answer = await desk.run('transit encrypt', raw, offer.mount);
   return field(ANSWER, textOf(resultOf(answer), 'ciphertext'));
