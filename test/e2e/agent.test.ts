@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { portOver } from '../../src/service/agent/calls.ts';
+import { Rpc } from '../../src/service/rpc.ts';
 import { hasProcessFiles } from '../hygiene/processes.ts';
 import {
   agentsOf,
@@ -38,6 +41,10 @@ describe('a store that was unlocked', () => {
     expect(place.ok(['transit', 'decrypt', 'app', ciphertext])).toBe('hello');
     expect(statusOf(place)).toMatchObject({ locked: false, uses: 2 });
     const { pid, socket, api } = statusOf(place);
+    // What is no call is passed over, and whoever sent it is answered afterwards.
+    const peer = portOver(connect(socket));
+    peer.send({ answer: 7, value: 'nobody asked' });
+    expect(await new Rpc(peer, {}).call('status')).toMatchObject({ pid });
     place.ok('lock');
     await vi.waitUntil(() => isGone(pid), WITHIN);
     expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
@@ -264,6 +271,30 @@ describe('an agent ends', () => {
 });
 
 describe('two at the same moment', () => {
+  it('do not fail to lock because the agent ends by itself', async () => {
+    owner.ok('unlock');
+    const { socket } = statusOf(place);
+    place.ok('lock');
+    const ending = createServer((connection) => {
+      connection.once('data', () => {
+        ending.close();
+        connection.destroy();
+      });
+    }).listen(socket);
+    await once(ending, 'listening');
+    chmodSync(socket, 0o600);
+    const child = spawn(process.execPath, [binary, 'lock'], {
+      env: place.environment(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const [code] = await once(child, 'close');
+    expect({ code, said }).toEqual({ code: 0, said: expect.not.stringContaining('did not answer') });
+  });
+
   it('come to one agent, and both are told until when', async () => {
     const unlock = async (): Promise<{ readonly code: number; readonly said: string }> => {
       const child = spawn(process.execPath, [binary, 'unlock'], {

@@ -13,14 +13,15 @@ const LISTENS = 0x10000;
 /**
  * Kills the agent that listens on a socket. Only a process of this user is killed that has that very socket open and was started as an
  * agent: a service manager, which may hold the same socket for it, is not.
- * @returns the process that has ended; undefined where it can't be told which one it is, as without `/proc`.
+ * @returns the process that was killed; undefined where it can't be told which one it is, as without `/proc`, or it has ended by itself.
  * @see docs/decisions/0235
  */
 export async function endAgent(socket: string): Promise<number | undefined> {
   const inodes = attempt(() => inodesOf(socket)) ?? [];
   const pid = attempt(() => readdirSync('/proc'))?.find((name) => isAgentOn(name, inodes));
   if (pid === undefined) return undefined;
-  process.kill(Number(pid), 'SIGKILL');
+  // It may have ended by itself by now.
+  if (!attempt(() => process.kill(Number(pid), 'SIGKILL'))) return undefined;
   // It may stay in the list of processes until somebody asks how it ended, but has no files then.
   if (!(await becomes(() => !hasOpen(pid, inodes), ENDS_WITHIN_MS))) return undefined;
   // Its sockets are closed a moment later; one that a service manager holds, too, stays.

@@ -75,22 +75,30 @@ export const lock: Command = {
       session.remark('Locked.');
     } catch (error) {
       const pid = await killUnanswering(session, error);
-      session.warn(
-        `the agent (process ${pid}) did not answer, so it was killed; what was acknowledged is on disk`,
-      );
+      if (pid !== undefined) {
+        session.warn(
+          `the agent (process ${pid}) did not answer, so it was killed; what was acknowledged is on disk`,
+        );
+      }
       session.remark('Locked.');
     }
     return DONE;
   },
 };
 
-/** A stopped or hanging agent holds the key for as long. @throws `error` where it can't be ended. */
-async function killUnanswering(session: Session, error: unknown): Promise<number> {
+/**
+ * A stopped or hanging agent holds the key for as long.
+ * @returns undefined where there is none any more: it ended by itself meanwhile. @throws `error` where it can't be ended.
+ */
+async function killUnanswering(session: Session, error: unknown): Promise<number | undefined> {
   if (asCofferError(error)?.kind !== 'unavailable') throw error;
   const { endAgent } = await import('../agent/end-agent.ts');
   const pid = await endAgent(requireDirectory(session).socket);
-  if (pid === undefined) throw error;
   // Takes the sockets away that it left.
-  await findAgent(session);
+  const other = await findAgent(session);
+  // A service manager has started the next one, which is locked.
+  const isNext = (await other?.status().catch(() => undefined))?.locked === true;
+  other?.close();
+  if (pid === undefined && other !== undefined && !isNext) throw error;
   return pid;
 }
