@@ -40,6 +40,26 @@ export interface RecipientKey {
 /** So many wrapped file keys are tried in one request. */
 const BATCH = 200;
 
+interface Sealed {
+  readonly ciphertext: string;
+}
+
+/**
+ * What of the stanzas may be for a key, as the store decrypts it; nothing where all are for keys of other kinds.
+ * @throws `inauthentic` for a stanza that is not as it should be.
+ */
+export const sealedForKey = (
+  versions: readonly RecipientVersion[],
+  stanzas: readonly Stanza[],
+): readonly Sealed[] =>
+  // The latest first: most files are young.
+  [...versions].reverse().flatMap(({ version, recipient }) =>
+    sealedFor(parseRecipient(recipient).kem, stanzas).map(({ encapsulated, body }) => {
+      const bytes = Buffer.concat([encapsulated, body]);
+      return { ciphertext: `service:v${version}:${bytes.toString('base64')}` };
+    }),
+  );
+
 /**
  * The file key of one of the stanzas, unwrapped where the key is; undefined when none of them is for the key.
  * @throws as `transit decrypt`; `inauthentic` for a stanza that is not as it should be.
@@ -49,13 +69,7 @@ export async function unwrapStanzas(
   { name, mount, versions }: RecipientKey,
   stanzas: readonly Stanza[],
 ): Promise<Buffer | undefined> {
-  // The latest first: most files are young.
-  const ciphertexts = [...versions].reverse().flatMap(({ version, recipient }) =>
-    sealedFor(parseRecipient(recipient).kem, stanzas).map(({ encapsulated, body }) => {
-      const bytes = Buffer.concat([encapsulated, body]);
-      return { ciphertext: `service:v${version}:${bytes.toString('base64')}` };
-    }),
-  );
+  const ciphertexts = sealedForKey(versions, stanzas);
   for (let from = 0; from < ciphertexts.length; from += BATCH) {
     const raw = { name, batch_input: ciphertexts.slice(from, from + BATCH) };
     const fileKey = opened(resultOf(await place.run('transit decrypt', raw, mount)));

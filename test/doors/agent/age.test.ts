@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { openAgeDoor } from '../../../src/doors/agent/age/age-door.ts';
 import { StanzaLines } from '../../../src/doors/agent/age/conversation.ts';
 import {
   parsePluginIdentity,
@@ -7,7 +8,14 @@ import {
   pluginIdentity,
   pluginRecipient,
 } from '../../../src/doors/agent/age/names.ts';
+import type { Desk } from '../../../src/doors/agent/desk.ts';
+import { denied } from '../../../src/ground/errors.ts';
 import { printStanza } from '../../../src/transit/envelope/age/header.ts';
+import { ageRecipient } from '../../../src/transit/envelope/age/recipients.ts';
+import { printBech32 } from '../../../src/transit/key-types/age/bech32.ts';
+import { xWingKem } from '../../../src/transit/key-types/age/x-wing.ts';
+import { x25519Kem } from '../../../src/transit/key-types/age/x25519.ts';
+import { Connected } from './connected.ts';
 
 const word = fc.stringMatching(/^[\x21-\x7e]{1,40}$/);
 
@@ -40,6 +48,41 @@ describe('stanzas that age and its plugins exchange', () => {
     expect(() => {
       for (let count = 0; count < 1000; count++) lines.add('A'.repeat(64));
     }).toThrow('too long');
+  });
+});
+
+describe('a key that is confirmed', () => {
+  it('is asked about only where a stanza is of its kind', async () => {
+    const secret = Buffer.alloc(32, 9);
+    const [inbox = '', quantum = ''] = [x25519Kem, xWingKem].map((kem) =>
+      printBech32(kem.recipientPrefix, kem.publicOf(secret)),
+    );
+    const asked: string[] = [];
+    const desk: Desk = {
+      offers: async () =>
+        ['quantum', 'inbox'].map((key) => ({ mount: 'transit', key, uses: ['open'], confirm: true })),
+      async run(operation, { name }) {
+        if (operation !== 'transit keys read') throw denied('not now');
+        return { data: { keys: { 1: { public_key: name === 'inbox' ? inbox : quantum } } } };
+      },
+      async consent({ key }) {
+        asked.push(key);
+        throw denied('it was not allowed');
+      },
+      defect: (error) => {
+        throw error;
+      },
+    };
+    const { type, args, body } = await ageRecipient(inbox).wrap(Buffer.alloc(16));
+    const said = [
+      { type: 'add-identity', args: ['AGE-PLUGIN-COFFER-1VVM9ZD'], body: Buffer.alloc(0) },
+      { type: 'recipient-stanza', args: ['0', type, ...args], body: Buffer.from(body) },
+      { type: 'done', args: [], body: Buffer.alloc(0) },
+      { type: 'ok', args: [], body: Buffer.alloc(0) },
+    ];
+    const text = `identity-v1\n${said.map(printStanza).join('')}`;
+    await new Connected(openAgeDoor(desk)).send(Buffer.from(text));
+    expect(asked).toEqual(['inbox']);
   });
 });
 

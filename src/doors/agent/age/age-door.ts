@@ -1,7 +1,7 @@
 import type { Offer } from '../../../access/doors.ts';
 import { wipe } from '../../../ground/bytes.ts';
 import { asCofferError, type CofferError, denied, invalid } from '../../../ground/errors.ts';
-import { recipientVersions, unwrapStanzas } from '../../../operations/age-keys.ts';
+import { recipientVersions, sealedForKey, unwrapStanzas } from '../../../operations/age-keys.ts';
 import { FILE_KEY_BYTES, type Stanza } from '../../../transit/envelope/age/header.ts';
 import { ageRecipient, type Recipient } from '../../../transit/envelope/age/recipients.ts';
 import type { OpenDoor } from '../agent-door.ts';
@@ -142,7 +142,8 @@ async function unwrapped(
   for (const offer of offers) {
     const { key, mount } = offer;
     const versions = await recipientVersions(desk, key, mount);
-    if (versions.length === 0) continue;
+    // Nobody is asked about a key that could not open the file anyway.
+    if (sealedForKey(versions, stanzas).length === 0) continue;
     await desk.consent(offer, 'open a file', gone);
     const found = await unwrapStanzas(desk, { name: key, mount, versions }, stanzas);
     if (found !== undefined) return found;
