@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
@@ -118,9 +118,13 @@ describe('a key that is confirmed', () => {
     client = await SshAgentClient.connect(statusOf(place).ssh);
     const [laptop] = await client.list();
     const blob = laptop?.blob ?? Buffer.alloc(0);
-    expect(await client.sign(blob, message)).toBeUndefined();
     writeFileSync(place.file('yes'), '');
     expect(await client.sign(blob, message)).toBeDefined();
+    rmSync(place.file('yes'));
+    expect(await client.sign(blob, message)).toBeUndefined();
+    // After a no nobody is asked for a while.
+    writeFileSync(place.file('yes'), '');
+    expect(await client.sign(blob, message)).toBeUndefined();
     const question = 'confirm Let ssh use the key laptop to sign for "git"?\n';
     expect(readFileSync(place.file('asked'), 'utf8')).toBe(question.repeat(2));
   });

@@ -30,7 +30,7 @@ export function askerOf(
     program !== undefined
       ? (question: string, gone: AbortSignal) => askByProgram(program, session, question, gone)
       : session.prompts.available()
-        ? (question: string) => session.prompts.confirm(question)
+        ? (question: string, gone: AbortSignal) => session.prompts.confirm(question, inTime(gone))
         : undefined;
   if (asking === undefined) return undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -44,6 +44,9 @@ export function askerOf(
   };
 }
 
+const inTime = (gone: AbortSignal): AbortSignal =>
+  AbortSignal.any([gone, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+
 /** Exit code 0 is a yes; the variable tells the program that a yes or no is wanted, and no text. */
 function askByProgram(
   program: string,
@@ -56,7 +59,7 @@ function askByProgram(
   const child = spawn(program, [question], {
     env: { ...askpassVariables(session), SSH_ASKPASS_PROMPT: 'confirm' },
     stdio: 'ignore',
-    signal: AbortSignal.any([gone, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+    signal: inTime(gone),
   });
   child.once('error', () => resolve(false));
   child.once('exit', (code) => resolve(code === 0));

@@ -10,7 +10,8 @@ export interface Prompts {
   secret(question: string): Promise<string>;
   /** A new secret, asked for until two answers agree. @param made one for who just presses Enter; it is shown. */
   newSecret(question: string, made?: () => Promise<string>): Promise<string>;
-  confirm(question: string): Promise<boolean>;
+  /** @param ended when nobody waits for the answer any more, which is a no then. */
+  confirm(question: string, ended?: AbortSignal): Promise<boolean>;
 }
 
 const TERMINAL_DEVICE = '/dev/tty';
@@ -44,9 +45,9 @@ export function terminalPrompts(streams: Streams): Prompts {
         streams.err.write('The two are not the same; again.\n');
       }
     },
-    async confirm(message) {
+    async confirm(message, ended) {
       const { askWhether } = await import('./questions.ts');
-      return askWhether(message, device());
+      return askWhether(message, device(), ended);
     },
   };
 }

@@ -12,9 +12,20 @@ interface Context {
 export const askSecret = (message: string, device: string | undefined): Promise<string> =>
   ask(device, (context) => password({ message, mask: false }, context));
 
-/** Asks a question that Enter answers with no. */
-export const askWhether = (message: string, device: string | undefined): Promise<boolean> =>
-  ask(device, (context) => confirm({ message, default: false }, context));
+/** Asks a question that Enter answers with no. @param ended answers it with no, too. */
+export const askWhether = (
+  message: string,
+  device: string | undefined,
+  ended?: AbortSignal,
+): Promise<boolean> =>
+  ask(device, (context) =>
+    confirm({ message, default: false }, ended === undefined ? context : { ...context, signal: ended }).catch(
+      (error: unknown) => {
+        if (ended?.aborted) return false;
+        throw error;
+      },
+    ),
+  );
 
 async function ask<T>(path: string | undefined, question: (context: Context) => Promise<T>): Promise<T> {
   const device = path === undefined ? undefined : openDevice(path);

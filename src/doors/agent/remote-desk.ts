@@ -2,8 +2,8 @@ import type { Offer } from '../../access/doors.ts';
 import { asCofferError, type CofferError, denied } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { Log } from '../../service/log.ts';
-import { consentBy } from './agent-desk.ts';
 import type { AgentDoorKind } from './agent-door.ts';
+import { consentBy } from './consent.ts';
 import type { Ask, Desk } from './desk.ts';
 
 export interface RemoteDeskOptions {

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { der } from '../../../ground/der.ts';
-import { DEFAULT_MOUNT } from '../../../mounts/paths.ts';
+import { keyNameOf } from '../key-name.ts';
 import { certificateAttributes, certificatesIn, type Naming, namingOfAuthority } from './certificates.ts';
 import type { KeyVersion } from './keys.ts';
 import { type KeyKind, mechanismsOf } from './mechanisms.ts';
@@ -37,8 +37,8 @@ const CURVES: Readonly<Record<string, string>> = {
  * when that rotates; and by an ID that stays with the version, `web@v1` always.
  * @see docs/decisions/0211
  */
-export function namingOf({ offer: { mount, key }, version, isLatest }: KeyVersion): Naming {
-  const name = mount === DEFAULT_MOUNT ? key : `${mount}/${key}`;
+export function namingOf({ offer, version, isLatest }: KeyVersion): Naming {
+  const name = keyNameOf(offer);
   const full = `${name}@v${version}`;
   return { id: Buffer.from(full), label: isLatest ? name : full };
 }

@@ -5,6 +5,7 @@ import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import { sshBlob } from '../../../signatures/ssh-key.ts';
 import type { Desk } from '../desk.ts';
+import { keyNameOf } from '../key-name.ts';
 import type { Identity } from './messages.ts';
 
 /** A version of a key that is offered. */
@@ -49,7 +50,7 @@ async function versionsOf(desk: Desk, offer: Offer): Promise<readonly OfferedVer
     .flatMap(([number, version]) => {
       const key = isObject(version) ? publicKey(version['public_key']) : undefined;
       if (key === undefined) return [];
-      const comment = number === latest ? offer.key : `${offer.key}@v${number}`;
+      const comment = number === latest ? keyNameOf(offer) : `${keyNameOf(offer)}@v${number}`;
       return [{ offer, version: number, key, blob: sshBlob(key), comment }];
     });
 }

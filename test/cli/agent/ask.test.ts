@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { askerOf } from '../../../src/cli/agent/ask.ts';
+import { openRunner } from '../../../src/cli/command-line.ts';
+import { Session } from '../../../src/cli/session.ts';
+import { promptsDouble, streamsDouble } from '../streams.double.ts';
+
+it('leaves a question on the terminal when nobody waits for its answer, and puts the next one', async () => {
+  const asked: string[] = [];
+  const prompts = {
+    ...promptsDouble(),
+    confirm: async (question: string, ended?: AbortSignal): Promise<boolean> => {
+      asked.push(question);
+      if (question === 'second?') return true;
+      return new Promise((resolve) => ended?.addEventListener('abort', () => resolve(false)));
+    },
+  };
+  const ask = askerOf(new Session(streamsDouble(), {}, new Map(), prompts, openRunner));
+  const gone = new AbortController();
+  const answers = [ask?.('first?', gone.signal), ask?.('second?', new AbortController().signal)];
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toEqual(['first?']);
+  gone.abort();
+  expect(await Promise.all(answers)).toEqual([false, true]);
+});
