@@ -6,6 +6,7 @@ import { FILE_KEY_BYTES, type Stanza } from '../../../transit/envelope/age/heade
 import { ageRecipient, type Recipient } from '../../../transit/envelope/age/recipients.ts';
 import type { OpenDoor } from '../agent-door.ts';
 import type { Desk } from '../desk.ts';
+import { goneSignal } from '../gone.ts';
 import { Conversation } from './conversation.ts';
 import { type KeyName, parsePluginIdentity, parsePluginRecipient } from './names.ts';
 
@@ -23,12 +24,11 @@ const POST_QUANTUM = 'postquantum';
  */
 export const openAgeDoor: OpenDoor = (desk) => (connection) => {
   connection.on('error', () => undefined);
-  const gone = new AbortController();
-  connection.once('close', () => gone.abort());
+  const gone = goneSignal(connection);
   const conversation = new Conversation(connection);
   const work = async (): Promise<void> => {
     const machine = await conversation.line();
-    await runMachine(conversation, machine, desk, gone.signal);
+    await runMachine(conversation, machine, desk, gone);
   };
   work().catch((error: unknown) => {
     if (asCofferError(error) === undefined) desk.defect(error);

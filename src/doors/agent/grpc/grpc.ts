@@ -7,6 +7,7 @@ import {
 } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { asCofferError, CofferError, type ErrorKind, invalid } from '../../../ground/errors.ts';
+import { goneSignal } from '../gone.ts';
 
 /*
  * gRPC over HTTP/2 (grpc/doc/PROTOCOL-HTTP2.md) as far as calls go that have one request and one answer.
@@ -17,7 +18,7 @@ import { asCofferError, CofferError, type ErrorKind, invalid } from '../../../gr
 export type Methods = Readonly<Record<string, (message: Buffer, gone: AbortSignal) => Promise<Buffer>>>;
 
 /** Nothing that is asked here is longer than a data key and names. */
-export const MOST_MESSAGE_BYTES = 64 * 1024;
+const MOST_CALL_BYTES = 64 * 1024;
 /** Of an error: it travels in a header, escaped, and what a client has sent may stand in it. */
 const MOST_MESSAGE_CHARACTERS = 1000;
 const PREFIX_BYTES = 5;
@@ -76,9 +77,7 @@ async function answer(
   const method = Object.hasOwn(methods, path) ? methods[path] : undefined;
   const request = await messageOf(stream);
   if (method === undefined) return fail(stream, UNIMPLEMENTED, 'there is no such method');
-  const gone = new AbortController();
-  stream.once('close', () => gone.abort());
-  const body = await method(request, gone.signal);
+  const body = await method(request, goneSignal(stream));
   if (stream.destroyed || stream.headersSent) return;
   stream.respond(HEADERS, { waitForTrailers: true });
   stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': String(OK) }));
@@ -100,8 +99,8 @@ async function messageOf(stream: ServerHttp2Stream): Promise<Buffer> {
   // What is too long is answered all the same.
   for await (const piece of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += piece.length;
-    if (length > MOST_MESSAGE_BYTES + PREFIX_BYTES) {
-      throw new CofferError('too-large', `a message has ${MOST_MESSAGE_BYTES} bytes at most`);
+    if (length > MOST_CALL_BYTES + PREFIX_BYTES) {
+      throw new CofferError('too-large', `a message has ${MOST_CALL_BYTES} bytes at most`);
     }
     pieces.push(piece);
   }

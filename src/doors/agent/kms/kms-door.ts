@@ -4,6 +4,7 @@ import { asCofferError, denied, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import type { OpenDoor } from '../agent-door.ts';
+import { memberOf, plaintextIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';
 import { grpcServer, type Methods } from '../grpc/grpc.ts';
 import { bytesIn, field, parseFields } from '../grpc/protobuf.ts';
@@ -81,14 +82,13 @@ async function seal(desk: Desk, plaintext: Buffer): Promise<Sealed> {
   const made = keys[String(version)];
   if (made === undefined) throw unavailable('the answer about the key has no latest version in it');
   const raw = { name, plaintext: plaintext.toString('base64'), key_version: version };
-  const ciphertext = memberOf(resultOf(await desk.run('transit encrypt', raw, mount)), 'ciphertext');
+  const ciphertext = memberOf(await desk.run('transit encrypt', raw, mount), 'ciphertext');
   return { ciphertext, keyId: keyIdOf([mount, name, version, createdAt(made)]) };
 }
 
 async function open(desk: Desk, ciphertext: string): Promise<Buffer> {
   const { key: name, mount } = await offered(desk);
-  const answer = await desk.run('transit decrypt', { name, ciphertext }, mount);
-  return Buffer.from(memberOf(resultOf(answer), 'plaintext'), 'base64');
+  return plaintextIn(await desk.run('transit decrypt', { name, ciphertext }, mount));
 }
 
 /**
@@ -106,10 +106,4 @@ async function offered(desk: Desk): Promise<Offer> {
   const [offer] = await desk.offers();
   if (offer === undefined) throw denied('no key is offered');
   return offer;
-}
-
-function memberOf(data: unknown, member: string): string {
-  const text = isObject(data) ? data[member] : undefined;
-  if (typeof text === 'string') return text;
-  throw unavailable(`the answer has no ${member} in it`);
 }

@@ -1,4 +1,5 @@
 import type { AgentDoorKind } from '../agent-door.ts';
+import { sealingRefusal } from '../sealing-keys.ts';
 
 /**
  * A plugin of Kubernetes' KMS, version 2. It is no door of the agent of a person: `coffer kms` opens it for one key, where the API server
@@ -11,11 +12,7 @@ export const kms: AgentDoorKind = {
     seal: { help: 'encrypt and decrypt seeds', operations: ['transit encrypt', 'transit decrypt'] },
   },
   needs: ['transit keys read'],
-  refusal({ type, derived }) {
-    if (derived) return 'it is derived, and Kubernetes has no context to give';
-    const encrypts = /^(?:aes|chacha20|xchacha20|rsa)/.test(type);
-    return encrypts ? undefined : `it does not encrypt (${type})`;
-  },
+  refusal: (key) => sealingRefusal('Kubernetes', key),
   variables: () => ({}),
   load: async () => (await import('./kms-door.ts')).openKmsDoor,
 };

@@ -1,10 +1,12 @@
-import { constants, createHash, createPublicKey, type KeyObject, publicEncrypt } from 'node:crypto';
+import { constants, createHash, type KeyObject, publicEncrypt } from 'node:crypto';
 import type { Offer } from '../../../access/doors.ts';
 import { asCofferError, denied, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
 import { publicVerifier } from '../../../transit/public-verification.ts';
+import { plaintextIn, signatureIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';
+import { PublicKeys } from '../public-keys.ts';
 import type { KeyKind, Scheme, SignatureWords } from './mechanisms.ts';
 
 /** A version of a key that is offered, with what everybody may know of it. */
@@ -42,8 +44,7 @@ export interface ToSign {
 /** The keys that are offered through this door, as the store has them now. */
 export class Keys {
   readonly #desk: Desk;
-  /** Public keys that were read before; those that are still there. */
-  #known: ReadonlyMap<string, KeyObject> = new Map();
+  readonly #publicKeys = new PublicKeys();
 
   constructor(desk: Desk) {
     this.#desk = desk;
@@ -52,16 +53,9 @@ export class Keys {
   /** Every version that may still be used, the latest of each key first. @throws as `Desk.offers`. */
   async versions(): Promise<readonly KeyVersion[]> {
     const offers = await this.#desk.offers();
-    const known = new Map<string, KeyObject>();
-    const publicKey = (pem: string): KeyObject => {
-      const key = known.get(pem) ?? this.#known.get(pem) ?? createPublicKey(pem);
-      known.set(pem, key);
-      return key;
-    };
     const versions = await Promise.all(
-      offers.map(async (offer) => versionsIn(offer, await this.#read(offer), publicKey)),
+      offers.map(async (offer) => versionsIn(offer, await this.#read(offer), this.#publicKeys)),
     );
-    this.#known = known;
     return versions.flat();
   }
 
@@ -101,8 +95,7 @@ export class Keys {
       },
       offer.mount,
     );
-    const text = memberOf(resultOf(answer), 'signature');
-    const signature = Buffer.from(text.slice(text.lastIndexOf(':') + 1), encodingOf(words));
+    const signature = signatureIn(answer, encodingOf(words));
     // A key of the same name may have come in its place, and nobody is given what does not hold.
     if (await isSignatureOf(key, scheme, digestOf(scheme, toSign), signature)) return signature;
     throw unavailable('the signature is not one of the key');
@@ -119,7 +112,7 @@ export class Keys {
       { name: offer.key, ciphertext: text },
       offer.mount,
     );
-    return Buffer.from(memberOf(resultOf(answer), 'plaintext'), 'base64');
+    return plaintextIn(answer);
   }
 }
 
@@ -151,19 +144,13 @@ export async function isSignatureOf(
 export const encryptWith = ({ publicKey }: KeyVersion, plaintext: Buffer): Buffer =>
   publicEncrypt({ key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }, plaintext);
 
-function memberOf(data: unknown, name: string): string {
-  const value = isObject(data) ? data[name] : undefined;
-  if (typeof value !== 'string') throw new TypeError(`there is no ${name} in the answer`);
-  return value;
-}
-
 const numberIn = (data: Readonly<Record<string, unknown>>, name: string): number => {
   const value = data[name];
   return typeof value === 'number' ? value : 0;
 };
 
 /** @param data what `transit keys read` answers. */
-function versionsIn(offer: Offer, data: unknown, parse: (pem: string) => KeyObject): readonly KeyVersion[] {
+function versionsIn(offer: Offer, data: unknown, publicKeys: PublicKeys): readonly KeyVersion[] {
   if (!isObject(data) || !isObject(data['keys']) || data['soft_deleted'] === true) return [];
   const latest = numberIn(data, 'latest_version');
   const least = numberIn(data, 'min_encryption_version');
@@ -171,7 +158,7 @@ function versionsIn(offer: Offer, data: unknown, parse: (pem: string) => KeyObje
     const number = Number(name);
     if (!isObject(version)) return [];
     const { public_key: pem, certificate_chain: chain } = version;
-    const publicKey = typeof pem === 'string' ? publicKeyIn(pem, parse) : undefined;
+    const publicKey = publicKeys.read(pem);
     const kind = publicKey?.asymmetricKeyType;
     if (typeof pem !== 'string' || publicKey === undefined || (kind !== 'ec' && kind !== 'rsa')) return [];
     return [
@@ -189,13 +176,4 @@ function versionsIn(offer: Offer, data: unknown, parse: (pem: string) => KeyObje
     ];
   });
   return versions.sort((one, other) => other.version - one.version);
-}
-
-/** Undefined for what is no public key in PEM: some kinds of keys are shown otherwise. */
-function publicKeyIn(pem: string, parse: (pem: string) => KeyObject): KeyObject | undefined {
-  try {
-    return parse(pem);
-  } catch {
-    return undefined;
-  }
 }

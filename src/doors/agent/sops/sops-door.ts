@@ -1,9 +1,8 @@
 import type { Offer } from '../../../access/doors.ts';
-import { denied, invalid, unavailable, unsupported } from '../../../ground/errors.ts';
-import { isObject } from '../../../ground/objects.ts';
+import { denied, invalid, unsupported } from '../../../ground/errors.ts';
 import { trimSlashes } from '../../../mounts/paths.ts';
-import { resultOf } from '../../../operations/declaration/operation.ts';
 import type { OpenDoor } from '../agent-door.ts';
+import { memberOf, plaintextIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';
 import { grpcServer, type Methods } from '../grpc/grpc.ts';
 import { bytesIn, type Fields, field, parseFields, textIn } from '../grpc/protobuf.ts';
@@ -32,7 +31,7 @@ async function encrypt(desk: Desk, message: Buffer, gone: AbortSignal): Promise<
   await desk.consent(offer, 'encrypt a file', gone);
   const raw = { name: offer.key, plaintext: data.toString('base64') };
   const answer = await desk.run('transit encrypt', raw, offer.mount);
-  return field(ANSWER, textOf(resultOf(answer), 'ciphertext'));
+  return field(ANSWER, memberOf(answer, 'ciphertext'));
 }
 
 async function decrypt(desk: Desk, message: Buffer, gone: AbortSignal): Promise<Buffer> {
@@ -40,7 +39,7 @@ async function decrypt(desk: Desk, message: Buffer, gone: AbortSignal): Promise<
   await desk.consent(offer, 'open a file', gone);
   const raw = { name: offer.key, ciphertext: data.toString('utf8') };
   const answer = await desk.run('transit decrypt', raw, offer.mount);
-  return field(ANSWER, Buffer.from(textOf(resultOf(answer), 'plaintext'), 'base64'));
+  return field(ANSWER, plaintextIn(answer));
 }
 
 async function asked(desk: Desk, message: Buffer): Promise<{ readonly offer: Offer; readonly data: Buffer }> {
@@ -60,10 +59,4 @@ function nameIn(kinds: Fields): { readonly mount: string; readonly key: string }
   const [mount, key] = [trimSlashes(textIn(named, ENGINE_PATH)), textIn(named, KEY_NAME)];
   if (mount === '' || key === '') throw invalid('the key has no name');
   return { mount, key };
-}
-
-function textOf(data: unknown, member: string): string {
-  const text = isObject(data) ? data[member] : undefined;
-  if (typeof text === 'string') return text;
-  throw unavailable(`the answer has no ${member} in it`);
 }

@@ -1,4 +1,5 @@
 import type { AgentDoorKind } from '../agent-door.ts';
+import { sealingRefusal } from '../sealing-keys.ts';
 
 /** A key service of sops: it encrypts and decrypts the data keys of files. */
 export const sops: AgentDoorKind = {
@@ -9,11 +10,7 @@ export const sops: AgentDoorKind = {
     decrypt: { help: 'open them', operations: ['transit decrypt'] },
   },
   needs: [],
-  refusal({ type, derived }) {
-    if (derived) return 'it is derived, and sops has no context to give';
-    const encrypts = /^(?:aes|chacha20|xchacha20|rsa)/.test(type);
-    return encrypts ? undefined : `it does not encrypt (${type})`;
-  },
+  refusal: (key) => sealingRefusal('sops', key),
   variables: (socket) => ({
     SOPS_KEYSERVICE: `unix://${socket}`,
     SOPS_ENABLE_LOCAL_KEYSERVICE: 'false',

@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { Offer } from '../../../access/doors.ts';
 import { asCofferError } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
@@ -6,6 +6,7 @@ import { resultOf } from '../../../operations/declaration/operation.ts';
 import { sshBlob } from '../../../signatures/ssh-key.ts';
 import type { Desk } from '../desk.ts';
 import { keyNameOf } from '../key-name.ts';
+import type { PublicKeys } from '../public-keys.ts';
 import type { Identity } from './messages.ts';
 
 /** A version of a key that is offered. */
@@ -23,8 +24,9 @@ export interface OfferedVersion extends Identity {
 export async function offeredVersions(
   desk: Desk,
   offers: readonly Offer[],
+  keys: PublicKeys,
 ): Promise<readonly OfferedVersion[]> {
-  const all = await Promise.all(offers.map((offer) => versionsOf(desk, offer)));
+  const all = await Promise.all(offers.map((offer) => versionsOf(desk, offer, keys)));
   const mostVersions = Math.max(0, ...all.map((versions) => versions.length));
   return Array.from({ length: mostVersions }, (_, age) =>
     all.flatMap((versions) => versions[age] ?? []),
@@ -32,7 +34,7 @@ export async function offeredVersions(
 }
 
 /** The latest first. */
-async function versionsOf(desk: Desk, offer: Offer): Promise<readonly OfferedVersion[]> {
+async function versionsOf(desk: Desk, offer: Offer, keys: PublicKeys): Promise<readonly OfferedVersion[]> {
   let data: unknown;
   try {
     data = resultOf(await desk.run('transit keys read', { name: offer.key }, offer.mount));
@@ -48,10 +50,11 @@ async function versionsOf(desk: Desk, offer: Offer): Promise<readonly OfferedVer
     .filter(([number]) => number >= least)
     .sort(([one], [other]) => other - one)
     .flatMap(([number, version]) => {
-      const key = isObject(version) ? publicKey(version['public_key']) : undefined;
-      if (key === undefined) return [];
+      const key = isObject(version) ? keys.read(version['public_key']) : undefined;
+      const blob = blobOf(key);
+      if (key === undefined || blob === undefined) return [];
       const comment = number === latest ? keyNameOf(offer) : `${keyNameOf(offer)}@v${number}`;
-      return [{ offer, version: number, key, blob: sshBlob(key), comment }];
+      return [{ offer, version: number, key, blob, comment }];
     });
 }
 
@@ -65,24 +68,10 @@ const KEY_ERRORS: ReadonlySet<string> = new Set([
   'conflict',
 ]);
 
-const parsed = new Map<string, KeyObject>();
-/** Reading a public key costs more than everything else of a list. */
-const MOST_PARSED = 1024;
-
-/** As key read shows it: PEM, or the raw bytes of Ed25519 in base64, as peers do; undefined for what SSH does not know. */
-function publicKey(text: unknown): KeyObject | undefined {
-  if (typeof text !== 'string' || text === '') return undefined;
-  const known = parsed.get(text);
-  if (known !== undefined) return known;
+/** Undefined for what SSH has no name for. */
+function blobOf(key: KeyObject | undefined): Buffer | undefined {
   try {
-    const x = Buffer.from(text, 'base64').toString('base64url');
-    const key = text.startsWith('-----')
-      ? createPublicKey(text)
-      : createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-    sshBlob(key);
-    if (parsed.size >= MOST_PARSED) parsed.clear();
-    parsed.set(text, key);
-    return key;
+    return key && sshBlob(key);
   } catch {
     return undefined;
   }

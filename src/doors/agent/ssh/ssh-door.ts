@@ -1,8 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Offer } from '../../../access/doors.ts';
 import { asCofferError, denied, unavailable, unsupported } from '../../../ground/errors.ts';
-import { isObject } from '../../../ground/objects.ts';
-import { resultOf } from '../../../operations/declaration/operation.ts';
 import {
   printWireSignature,
   sshSigning,
@@ -11,7 +9,10 @@ import {
 } from '../../../signatures/ssh-signature.ts';
 import type { OpenDoor } from '../agent-door.ts';
 import { answerInTurn } from '../answer-in-turn.ts';
+import { signatureIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';
+import { goneSignal } from '../gone.ts';
+import { PublicKeys } from '../public-keys.ts';
 import { Bindings } from './bindings.ts';
 import { DoorLock } from './door-lock.ts';
 import { type OfferedVersion, offeredVersions } from './identities.ts';
@@ -39,6 +40,7 @@ export const openSshDoor: OpenDoor = (desk) => {
 class SshDoor {
   readonly #desk: Desk;
   readonly #lock = new DoorLock();
+  readonly #keys = new PublicKeys();
   /** By their blobs; what was listed last. */
   #listed: ReadonlyMap<string, OfferedVersion> = new Map();
 
@@ -93,7 +95,7 @@ class SshDoor {
   }
 
   async #list(offers: readonly Offer[]): Promise<readonly OfferedVersion[]> {
-    const versions = await offeredVersions(this.#desk, offers);
+    const versions = await offeredVersions(this.#desk, offers, this.#keys);
     this.#listed = new Map(versions.map((version) => [version.blob.toString('base64'), version]));
     return versions;
   }
@@ -108,12 +110,14 @@ class SshDoor {
     if (!isOffered(offer, asked, blob, client)) throw denied('the key is not offered for that');
     await this.#desk.consent(offer, purposeOf(asked), client.gone);
     const hash = rsaHash ?? 'sha512';
-    const raw = await this.#rawSignature(offer, {
+    const raw = {
+      name: offer.key,
       input: data.toString('base64'),
       key_version: version,
       ...sshSigning(key, hash),
-    });
-    const signature = wireSignatureOf(key, raw, hash);
+    };
+    const made = signatureIn(await this.#desk.run('transit sign', raw, offer.mount));
+    const signature = wireSignatureOf(key, made, hash);
     // A key of the same name may have come in its place, and nobody is given what does not hold.
     if (!verifyWireSignature(key, signature, data)) throw unavailable('the signature is not one of the key');
     return printWireSignature(signature);
@@ -130,24 +134,12 @@ class SshDoor {
     if (listed === undefined || offer === undefined) throw denied('this key is not offered');
     return { ...listed, offer };
   }
-
-  async #rawSignature(offer: Offer, how: Readonly<Record<string, unknown>>): Promise<Buffer> {
-    const answer = resultOf(await this.#desk.run('transit sign', { name: offer.key, ...how }, offer.mount));
-    const text = isObject(answer) ? String(answer['signature']) : '';
-    return Buffer.from(text.slice(text.lastIndexOf(':') + 1), 'base64');
-  }
 }
 
 /** One connection. */
 interface Client {
   readonly bindings: Bindings;
   readonly gone: AbortSignal;
-}
-
-function goneSignal(connection: Duplex): AbortSignal {
-  const controller = new AbortController();
-  connection.once('close', () => controller.abort());
-  return controller.signal;
 }
 
 /** What another machine may do is use keys, and nothing else. @throws `denied` */
