@@ -3,10 +3,10 @@ import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
 import { ATTRIBUTE as A } from '../../../../src/doors/agent/pkcs11/rpc/attributes.ts';
-import { writeCall } from '../../../../src/doors/agent/pkcs11/rpc/calls.ts';
 import { writeFrame } from '../../../../src/doors/agent/pkcs11/rpc/frames.ts';
 import { MECHANISM as M } from '../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
 import { DATA, doorWorld, id, key, PRIVATE, PUBLIC, sha256 } from './door-world.ts';
+import { writeCall } from './rpc/client-codec.ts';
 import { attribute, find, HANDSHAKE, openSession, ROOM, RpcClient } from './rpc-client.ts';
 
 const { desk, take, connection, program, publicKey } = await doorWorld();

@@ -1,12 +1,7 @@
 import type { Duplex } from 'node:stream';
-import {
-  type CallName,
-  type Given,
-  readAnswer,
-  type Taken,
-  writeCall,
-} from '../../../../src/doors/agent/pkcs11/rpc/calls.ts';
+import type { CallName, Given, Taken } from '../../../../src/doors/agent/pkcs11/rpc/calls.ts';
 import { FrameReader, writeFrame } from '../../../../src/doors/agent/pkcs11/rpc/frames.ts';
+import { readAnswer, writeCall } from './rpc/client-codec.ts';
 
 export const HANDSHAKE = Buffer.from('PRIVATE-GNOME-KEYRING-PKCS11-PROTOCOL-V-1');
 /** As a room: more than anything needs. */

@@ -255,12 +255,3 @@ export function readWanted(reader: WireReader, depth = 0): readonly Wanted[] {
     return { type, room };
   });
 }
-
-export function writeWanted(writer: WireWriter, wanted: readonly Wanted[]): void {
-  writer.uint32(wanted.length);
-  for (const { type, room } of wanted) {
-    writer.uint32(type);
-    writer.uint32(room);
-    if (room > 0 && TEMPLATES.includes(type)) writer.uint32(0);
-  }
-}

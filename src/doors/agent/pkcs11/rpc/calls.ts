@@ -1,13 +1,6 @@
 import { Refused } from '../return-values.ts';
-import {
-  type Attribute,
-  readAttributes,
-  readWanted,
-  type Wanted,
-  writeAttributes,
-  writeWanted,
-} from './attributes.ts';
-import { type Mechanism, readMechanism, writeMechanism } from './mechanisms.ts';
+import { type Attribute, readAttributes, readWanted, type Wanted, writeAttributes } from './attributes.ts';
+import { type Mechanism, readMechanism } from './mechanisms.ts';
 import { type MechanismLayout, malformed, WireReader, WireWriter } from './wire.ts';
 
 /**
@@ -15,34 +8,37 @@ import { type MechanismLayout, malformed, WireReader, WireWriter } from './wire.
  * in letters, which stand in every message.
  */
 
-/** Something that a call takes or gives. */
-interface Part<T> {
+/** Something that a call takes. */
+interface TakenPart<T> {
   readonly letters: string;
   read(reader: WireReader): T;
+}
+
+/** Something that a call gives. */
+interface GivenPart<T> {
+  readonly letters: string;
   write(writer: WireWriter, value: T): void;
 }
 
 /** The values of a list of parts. */
-type Values<P extends readonly Part<unknown>[]> = {
-  readonly [K in keyof P]: P[K] extends Part<infer T> ? T : never;
+type ValuesTaken<P extends readonly TakenPart<unknown>[]> = {
+  readonly [K in keyof P]: P[K] extends TakenPart<infer T> ? T : never;
+};
+type ValuesGiven<P extends readonly GivenPart<never>[]> = {
+  readonly [K in keyof P]: P[K] extends GivenPart<infer T> ? T : never;
 };
 
 /** `CK_ULONG`; -1 is "not available". */
-const ulong: Part<number> = {
+const ulong: TakenPart<number> & GivenPart<number> = {
   letters: 'u',
   read: (reader) => reader.ulong(),
   write: (writer, value) => writer.ulong(value),
 };
 
-const byte: Part<number> = {
-  letters: 'y',
-  read: (reader) => reader.byte(),
-  write: (writer, value) => writer.byte(value),
-};
+const byte: TakenPart<number> = { letters: 'y', read: (reader) => reader.byte() };
 
-const version: Part<readonly [major: number, minor: number]> = {
+const version: GivenPart<readonly [major: number, minor: number]> = {
   letters: 'v',
-  read: (reader) => [reader.byte(), reader.byte()],
   write(writer, [major, minor]) {
     writer.byte(major);
     writer.byte(minor);
@@ -50,13 +46,8 @@ const version: Part<readonly [major: number, minor: number]> = {
 };
 
 /** Text of a fixed width, filled up with blanks. */
-const spaced = (width: number): Part<string> => ({
+const spaced = (width: number): GivenPart<string> => ({
   letters: 's',
-  read(reader) {
-    const bytes = reader.array();
-    if (bytes?.length !== width) throw malformed();
-    return bytes.toString().trimEnd();
-  },
   write: (writer, value) => writer.array(filled(value, width)),
 });
 
@@ -70,33 +61,21 @@ function filled(text: string, width: number): Buffer {
 }
 
 /** Bytes that a program hands over; undefined for a null pointer. */
-const bytes: Part<Buffer | undefined> = {
+const bytes: TakenPart<Buffer | undefined> = {
   letters: 'ay',
   read(reader) {
     if (reader.byte() !== 0) return reader.array();
     reader.uint32();
     return undefined;
   },
-  write(writer, value) {
-    writer.byte(value === undefined ? 0 : 1);
-    if (value === undefined) writer.uint32(0);
-    else writer.array(value);
-  },
 };
 
 /** How much of something a program has room for. 0: it asks how much there would be. */
-const room = (letters: string): Part<number> => ({
-  letters,
-  read: (reader) => reader.uint32(),
-  write: (writer, value) => writer.uint32(value),
-});
+const room = (letters: string): TakenPart<number> => ({ letters, read: (reader) => reader.uint32() });
 
 /** Bytes for a program; a number: it has no room, so many would come. */
-const filledBytes: Part<Buffer | number> = {
+const filledBytes: GivenPart<Buffer | number> = {
   letters: 'ay',
-  read(reader) {
-    return reader.byte() === 0 ? reader.uint32() : (reader.array() ?? Buffer.alloc(0));
-  },
   write(writer, value) {
     writer.byte(typeof value === 'number' ? 0 : 1);
     if (typeof value === 'number') writer.uint32(value);
@@ -104,17 +83,9 @@ const filledBytes: Part<Buffer | number> = {
   },
 };
 
-/** More than a token of this kind ever gives. */
-const MOST_ULONGS = 65_536;
-
 /** Numbers for a program; a number: it has no room, so many would come. */
-const ulongs: Part<readonly number[] | number> = {
+const ulongs: GivenPart<readonly number[] | number> = {
   letters: 'au',
-  read(reader) {
-    const has = reader.byte() !== 0;
-    const count = reader.uint32();
-    return has ? reader.many(count, MOST_ULONGS, () => reader.ulong()) : count;
-  },
   write(writer, value) {
     writer.byte(typeof value === 'number' ? 0 : 1);
     writer.uint32(typeof value === 'number' ? value : value.length);
@@ -122,31 +93,23 @@ const ulongs: Part<readonly number[] | number> = {
   },
 };
 
-const attributes: Part<readonly Attribute[]> = {
+const attributes: TakenPart<readonly Attribute[]> & GivenPart<readonly Attribute[]> = {
   letters: 'aA',
   read: (reader) => readAttributes(reader),
   write: writeAttributes,
 };
 
-const wanted: Part<readonly Wanted[]> = {
-  letters: 'fA',
-  read: (reader) => readWanted(reader),
-  write: writeWanted,
-};
+const wanted: TakenPart<readonly Wanted[]> = { letters: 'fA', read: (reader) => readWanted(reader) };
 
-const mechanism: Part<Mechanism | undefined> = {
-  letters: 'M',
-  read: readMechanism,
-  write: writeMechanism,
-};
+const mechanism: TakenPart<Mechanism | undefined> = { letters: 'M', read: readMechanism };
 
-export interface Call<I extends readonly Part<unknown>[], O extends readonly Part<unknown>[]> {
+export interface Call<I extends readonly TakenPart<unknown>[], O extends readonly GivenPart<never>[]> {
   readonly id: number;
   readonly takes: I;
   readonly gives: O;
 }
 
-const call = <const I extends readonly Part<unknown>[], const O extends readonly Part<unknown>[]>(
+const call = <const I extends readonly TakenPart<unknown>[], const O extends readonly GivenPart<never>[]>(
   id: number,
   takes: I,
   gives: O,
@@ -236,8 +199,8 @@ export const CALLS = {
 } as const;
 
 export type CallName = keyof typeof CALLS;
-export type Taken<N extends CallName> = Values<(typeof CALLS)[N]['takes']>;
-export type Given<N extends CallName> = Values<(typeof CALLS)[N]['gives']>;
+export type Taken<N extends CallName> = ValuesTaken<(typeof CALLS)[N]['takes']>;
+export type Given<N extends CallName> = ValuesGiven<(typeof CALLS)[N]['gives']>;
 
 /** A call with what it takes. */
 export type Asked = { readonly [N in CallName]: { readonly name: N; readonly values: Taken<N> } }[CallName];
@@ -249,23 +212,15 @@ const NAMES: ReadonlyMap<number, CallName> = new Map(
 const FAILED = 0;
 const ULONG_LETTER = 'u';
 
-const lettersOf = (parts: readonly Part<unknown>[]): string => parts.map(({ letters }) => letters).join('');
+const lettersOf = (parts: readonly { readonly letters: string }[]): string =>
+  parts.map(({ letters }) => letters).join('');
 
-function write(
-  id: number,
-  letters: string,
-  layout: MechanismLayout | undefined,
-  values: (writer: WireWriter) => void,
-): Buffer {
-  const writer = new WireWriter(layout);
+function write(id: number, letters: string, values: (writer: WireWriter) => void): Buffer {
+  const writer = new WireWriter();
   writer.uint32(id);
   writer.array(Buffer.from(letters));
   values(writer);
   return writer.done();
-}
-
-function writeValues(writer: WireWriter, parts: readonly Part<unknown>[], values: readonly unknown[]): void {
-  for (const [index, part] of parts.entries()) part.write(writer, values[index]);
 }
 
 /** @throws `Refused` for a call that this token does not have, or what is none. */
@@ -275,35 +230,17 @@ export function readCall(message: Buffer, layout: MechanismLayout): Asked {
   const letters = reader.array()?.toString('latin1');
   if (name === undefined || letters !== lettersOf(CALLS[name].takes))
     throw new Refused('functionNotSupported');
-  const values = CALLS[name].takes.map((part: Part<unknown>) => part.read(reader));
+  const values = CALLS[name].takes.map((part: TakenPart<unknown>) => part.read(reader));
   if (!reader.isAtEnd) throw malformed();
   return { name, values } as unknown as Asked;
 }
 
-/** The other way: what a program sends. */
-export const writeCall = <N extends CallName>(name: N, values: Taken<N>, layout: MechanismLayout): Buffer =>
-  write(CALLS[name].id, lettersOf(CALLS[name].takes), layout, (writer) =>
-    writeValues(writer, CALLS[name].takes, values),
-  );
-
 export const writeAnswer = <N extends CallName>(name: N, values: Given<N>): Buffer =>
-  write(CALLS[name].id, lettersOf(CALLS[name].gives), undefined, (writer) =>
-    writeValues(writer, CALLS[name].gives, values),
-  );
+  write(CALLS[name].id, lettersOf(CALLS[name].gives), (writer) => {
+    const given: readonly unknown[] = values;
+    for (const [index, part] of CALLS[name].gives.entries()) part.write(writer, given[index] as never);
+  });
 
 /** @param value `CKR_…`, not 0. */
 export const writeFailure = (value: number): Buffer =>
-  write(FAILED, ULONG_LETTER, undefined, (writer) => writer.ulong(value));
-
-/** The other way: what a program reads. @returns a number for a call that failed. @throws `Refused` for what answers another one. */
-export function readAnswer<N extends CallName>(name: N, message: Buffer): Given<N> | number {
-  const reader = new WireReader(message);
-  const id = reader.uint32();
-  const letters = reader.array()?.toString('latin1');
-  if (id === FAILED) return reader.ulong();
-  const { gives } = CALLS[name];
-  if (id !== CALLS[name].id || letters !== lettersOf(gives)) throw malformed();
-  const values = gives.map((part: Part<unknown>) => part.read(reader));
-  if (!reader.isAtEnd) throw malformed();
-  return values as unknown as Given<N>;
-}
+  write(FAILED, ULONG_LETTER, (writer) => writer.ulong(value));

@@ -1,5 +1,5 @@
 import { refuse } from '../return-values.ts';
-import { NO_ARRAY, type WireReader, type WireWriter } from './wire.ts';
+import type { WireReader } from './wire.ts';
 
 /** `CKM_…`, as far as this token knows them. */
 export const MECHANISM = {
@@ -100,27 +100,4 @@ const readPss = (reader: WireReader): PssParameters => ({
 function readOaep(reader: WireReader): OaepParameters {
   const [hash, maskGeneration, source] = [reader.ulong(), reader.ulong(), reader.ulong()];
   return { hash, maskGeneration, source, label: reader.array() ?? Buffer.alloc(0) };
-}
-
-/** As clients write it; for one of those types alone whose parameters are known here. */
-export function writeMechanism(writer: WireWriter, mechanism: Mechanism | undefined): void {
-  if (mechanism === undefined) {
-    writer.uint32(NONE);
-    return;
-  }
-  const { type, pss, oaep } = mechanism;
-  writer.uint32(type);
-  if (WITHOUT.has(type)) {
-    if (writer.mechanisms === 'marked') writer.uint32(NO_ARRAY);
-    return;
-  }
-  const hasParameter = pss !== undefined || oaep !== undefined;
-  if (writer.mechanisms === 'flagged') writer.byte(hasParameter ? 1 : 0);
-  if (pss !== undefined) {
-    for (const number of [pss.hash, pss.maskGeneration, pss.saltBytes]) writer.ulong(number);
-  }
-  if (oaep !== undefined) {
-    for (const number of [oaep.hash, oaep.maskGeneration, oaep.source]) writer.ulong(number);
-    writer.array(oaep.label);
-  }
 }

@@ -67,13 +67,8 @@ export const malformed = (): Refused => new Refused('argumentsBad');
 
 /** Writes one message. */
 export class WireWriter {
-  readonly mechanisms: MechanismLayout;
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = 0;
-
-  constructor(mechanisms: MechanismLayout = 'flagged') {
-    this.mechanisms = mechanisms;
-  }
 
   get length(): number {
     return this.#length;

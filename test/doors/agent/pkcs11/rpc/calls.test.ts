@@ -5,14 +5,13 @@ import { ATTRIBUTE } from '../../../../../src/doors/agent/pkcs11/rpc/attributes.
 import {
   CALLS,
   type CallName,
-  readAnswer,
   readCall,
   writeAnswer,
-  writeCall,
   writeFailure,
 } from '../../../../../src/doors/agent/pkcs11/rpc/calls.ts';
 import { MECHANISM } from '../../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
 import type { MechanismLayout } from '../../../../../src/doors/agent/pkcs11/rpc/wire.ts';
+import { readAnswer, writeCall } from './client-codec.ts';
 import { givenBy, takenBy } from './values.ts';
 
 const names = Object.keys(CALLS) as CallName[];
