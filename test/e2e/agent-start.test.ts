@@ -171,9 +171,9 @@ describe('an agent in the foreground', () => {
         '    made.listen(9)',
         '    os.dup2(made.fileno(), descriptor)',
         '    return made',
-        'kept = [listen(sys.argv[1], 13), listen(sys.argv[2], 14)]',
+        'kept = [listen(sys.argv[2], 13), listen(sys.argv[1], 14)]',
         'os.dup2(13, 3); os.dup2(14, 4)',
-        'os.environ.update(LISTEN_FDS="2", LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES="agent:api")',
+        'os.environ.update(LISTEN_FDS="2", LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES="x.socket:x.socket")',
         'os.execv(sys.argv[3], sys.argv[3:])',
       ].join('\n');
       await start(

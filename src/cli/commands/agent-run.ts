@@ -1,5 +1,5 @@
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
-import { runAgent, TAKEN } from '../../doors/agent/run-agent.ts';
+import { runAgent, SOCKET_NAMES, TAKEN } from '../../doors/agent/run-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
@@ -32,9 +32,6 @@ const keyOptions: readonly OptionSpec[] = AGENT_DOORS.map(({ name, help }) => ({
   help: `With --address, a key to offer. ${help}`,
 }));
 
-/** For commands, and for programs of the family; the doors have the others. */
-const OWN_SOCKETS = 2;
-
 /** The agent in the foreground: for service managers, and for whoever wants to see it. */
 export const run: Command = {
   arguments: [],
@@ -42,8 +39,8 @@ export const run: Command = {
   details:
     'Without a secret at hand it starts locked and waits for "coffer unlock", or asks with the program in COFFER_ASKPASS or ' +
     'SSH_ASKPASS for the passphrase when a program wants a key. Takes listening sockets ' +
-    "from systemd: the first for Coffer's own commands, the second for programs of the Vault family, then one for each door " +
-    `(${AGENT_DOORS.map(({ name }) => name).join(', ')}). Ends with the times, with ` +
+    "from systemd, told apart by FileDescriptorName= or by the files that they listen on: agent for Coffer's own commands, api for programs of the " +
+    `Vault family, and one for each door (${AGENT_DOORS.map(({ name }) => name).join(', ')}). Ends with the times, with ` +
     '"coffer lock", and on SIGINT, SIGTERM and SIGHUP. With --address the keys are those of a server, Coffer, OpenBao or Vault, and the token ' +
     'at hand is used; which of them are offered is said here.',
   examples: [
@@ -58,7 +55,7 @@ export const run: Command = {
     const times = timesOf(options);
     const { storeLocation: location } = session.settings;
     const directory = requireDirectory(session);
-    const descriptors = passedDescriptors(process.env, OWN_SOCKETS + AGENT_DOORS.length);
+    const descriptors = passedDescriptors(process.env, SOCKET_NAMES);
     const takeUnlocking = once(await unlockingNow(session, times));
     forgetVariables(process.env, [...secretVariables, FAMILY_TOKEN, ...uselessSecrets(location)]);
     await runAgent({
@@ -167,7 +164,7 @@ export const inBackground: Command = {
         directory: requireDirectory({ environment, settings: { ...settings, storeLocation: location } }),
         auditFile,
         takeUnlocking,
-        descriptors: [],
+        descriptors: new Map(),
         ask: askerOf(session),
         log: new Log(() => undefined),
         ready(agent) {

@@ -18,16 +18,18 @@ export interface RunAgentOptions extends Asking {
   readonly directory: AgentDirectory;
   readonly auditFile?: string | undefined;
   readonly log: Log;
-  /**
-   * Listening sockets that whoever started the process has made: for commands, for programs of the family, and for the doors, in the
-   * order in which they are registered.
-   */
-  readonly descriptors: readonly number[];
+  /** Listening sockets that whoever started the process has made, by their names in `SOCKET_NAMES`. */
+  readonly descriptors: ReadonlyMap<string, number>;
   /** Gives the store, when it is open already, and forgets it: its key stands there as text, which nobody can wipe. */
   readonly takeUnlocking: () => Unlocking | undefined;
   /** Called once it listens. */
   readonly ready: (agent: Agent, addresses: readonly string[]) => void;
 }
+
+const COMMANDS = 'agent';
+const API = 'api';
+/** For commands, for programs of the family, and for the doors: as their files are called, without the ending. */
+export const SOCKET_NAMES: readonly string[] = [COMMANDS, API, ...AGENT_DOORS.map(({ name }) => name)];
 
 /** The field that the error names when the store has an agent already. */
 export const TAKEN = 'agent';
@@ -55,7 +57,7 @@ export async function runAgent(options: RunAgentOptions): Promise<void> {
       });
     } catch (error) {
       if (isMine || asCofferError(error)?.kind !== 'unavailable') throw error;
-      const isTaken = options.descriptors.length === 0 && (await somebodyListens(directory.socket));
+      const isTaken = options.descriptors.size === 0 && (await somebodyListens(directory.socket));
       if (isTaken || Date.now() > givingUp) {
         throw conflict('this store has an agent already', {
           field: TAKEN,
@@ -77,12 +79,13 @@ async function listen({
   ...options
 }: RunAgentOptions): Promise<void> {
   const http = await httpDoor('owner');
-  const sockets = [
-    directory.socket,
-    directory.apiSocket,
-    ...AGENT_DOORS.map(({ name }) => directory.doorSocket(name)),
-  ];
-  const made = sockets.slice(descriptors.length);
+  const pathOf = (name: string): string =>
+    name === COMMANDS ? directory.socket : name === API ? directory.apiSocket : directory.doorSocket(name);
+  const placeOf = (name: string): ListenPlace => {
+    const descriptor = descriptors.get(name);
+    return descriptor === undefined ? { socket: pathOf(name) } : { descriptor };
+  };
+  const made = SOCKET_NAMES.filter((name) => !descriptors.has(name)).map(pathOf);
   let inodes: readonly (number | undefined)[] | undefined;
   const agent = await Agent.create({
     ...options,
@@ -93,20 +96,16 @@ async function listen({
     await unlockAtOnce(agent, takeUnlocking);
     // Whoever holds the lock may: nobody listens there any more.
     for (const path of made) await makeWay(path);
-    const [commands, api, ...more] = sockets.map((socket, index): ListenPlace => {
-      const descriptor = descriptors[index];
-      return descriptor === undefined ? { socket } : { descriptor };
-    });
-    if (commands === undefined || api === undefined) throw new Error('there are two sockets');
-    const others = AGENT_DOORS.flatMap((kind, index) => {
-      const place = more[index];
-      return place === undefined ? [] : [{ kind, place }];
-    });
-    const doors = await AgentDoors.open(agent, http, { commands, api, others }, { ask, askToUnlock });
+    const places = {
+      commands: placeOf(COMMANDS),
+      api: placeOf(API),
+      others: AGENT_DOORS.map((kind) => ({ kind, place: placeOf(kind.name) })),
+    };
+    const doors = await AgentDoors.open(agent, http, places, { ask, askToUnlock });
     inodes = made.map(inodeOf);
     ready(
       agent,
-      sockets.map((path) => `unix:${path}`),
+      SOCKET_NAMES.map((name) => `unix:${pathOf(name)}`),
     );
     await agent.locked;
     await doors.close();
