@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
+import { keepRelro } from './relro.ts';
 
 /** What Debian and GNU call a processor in the names of their tools, by what Node calls it. */
 const GNU_NAMES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' };
@@ -27,4 +28,5 @@ export function stripperFor(arch: string): string | undefined {
 export function strip(stripper: string, node: string, output: string): void {
   copyFileSync(node, output);
   execFileSync(stripper, [...UNWINDING, output], { stdio: 'inherit' });
+  keepRelro(node, output);
 }

@@ -57,6 +57,8 @@ async function lookAt(bench: Bench, system: System): Promise<void> {
   const { platform, arch } = system;
   if (platform === 'macos') return lookAtMac(arch, executable);
   if (platform === 'windows') return lookAtWindows(bench, executable);
+  // What the loader has written stays as it is: strip loses the mark when it takes sections away.
+  match(await bench.run('readelf', ['-lW', executable]), /^ +GNU_RELRO /m);
   const { size } = statSync(executable);
   ok(size <= MAX_EXECUTABLE_BYTES, `the executable has ${size} bytes`);
   const download = statSync(releasedFile(fileFor({ version }, system))).size;

@@ -10,6 +10,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sha256Of } from '../../scripts/release/hash.ts';
+import { wantedSystems } from '../../scripts/release/release.ts';
 import { startServerProcess } from '../servers/server-process.ts';
 import { root } from './bench.ts';
 
@@ -126,7 +127,8 @@ const passes = (script: string): boolean =>
 
 try {
   execFileSync('apt-get', ['install', '-y', '-q', ...PACKAGES], { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (spawnSync('which', ['rcodesign']).status !== 0) {
+  const forMac = wantedSystems().some(({ platform }) => platform === 'macos');
+  if (forMac && spawnSync('which', ['rcodesign']).status !== 0) {
     execFileSync('cargo', ['install', 'apple-codesign@0.29.0', '--locked'], { stdio: 'inherit' });
   }
   execFileSync(process.execPath, [join(root, 'scripts/build.ts')], { stdio: 'inherit' });
