@@ -193,6 +193,15 @@ describe('an agent ends', () => {
     return vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
+  it('which a command tells that can ask nobody for the passphrase', () => {
+    const passphrase = { COFFER_NEW_PASSPHRASE: 'correct horse battery' };
+    expect(place.refused('transit keys list', LOCKED)).not.toContain('coffer unlock');
+    owner.ok('slots add --passphrase', { environment: passphrase });
+    expect(place.refused('transit keys list', LOCKED)).toContain(
+      ': run "coffer unlock" on a terminal, or see "coffer help environment")',
+    );
+  });
+
   it('at once when the store is rekeyed here, so that the next unlock opens it', () => {
     owner.ok('unlock');
     owner.ok('rekey');

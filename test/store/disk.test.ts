@@ -162,6 +162,7 @@ describe('a store that others can write', () => {
     await expect(openWithKey(directory)).rejects.toMatchObject({
       kind: 'unavailable',
       message: `${directory} belongs to another user (uid 65534, yours is 0)`,
+      hint: 'run as its owner; "chown -R 0" would take it away from them',
     });
   });
 });

@@ -22,8 +22,8 @@ export async function unlockStore(
   const noteAsking = (): void => {
     asked = true;
   };
-  const store = await openWith(session, credentialsFor(session, noteAsking)).catch((error: unknown) => {
-    throw session.prompts.available() ? error : withAdvice(error);
+  const store = await openWith(session, credentialsFor(session, noteAsking)).catch(async (error: unknown) => {
+    throw session.prompts.available() ? error : await withAdvice(session, error);
   });
   if (asked) await afterAsking?.(store);
   return store;
@@ -36,11 +36,17 @@ export async function openWith(session: Session, credentials: readonly Credentia
   return store;
 }
 
-/** Where nobody can be asked, a store without a secret needs a variable, so the way to their list is told. */
-function withAdvice(error: unknown): unknown {
+/** What a person knows by heart or has on paper. */
+const OF_PEOPLE = /passphrase|shares/;
+
+/** Where nobody can be asked, a store needs its agent, or a variable: the way to each is told. */
+async function withAdvice(session: Session, error: unknown): Promise<unknown> {
   if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
   const { kind, message, hint, cause } = error;
-  const advice = 'see "coffer help environment"';
+  const list = 'see "coffer help environment"';
+  const { agentDirectory } = await import('../agent/find.ts');
+  const isAskedFor = OF_PEOPLE.test(hint ?? '') && agentDirectory(session) !== undefined;
+  const advice = isAskedFor ? `run "coffer unlock" on a terminal, or ${list}` : list;
   return new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}: ${advice}`, cause });
 }
 
