@@ -60,6 +60,12 @@ describe('a store that was unlocked', () => {
     expect([hours(idle), hours(until)]).toEqual([1, 10]);
   });
 
+  it.each(['abc', '0', '31d', '-5m'])('is not left behind for %s, which is no time for it', (time) => {
+    expect(place.refused(['unlock', `--idle=${time}`], 2)).toBe(
+      `coffer: --idle: "${time}" can't be right (give a time from 1s to 30d, such as 15m or 1h30m)`,
+    );
+  });
+
   it('stays as it is when it is unlocked again, but for times that are given', () => {
     owner.ok('unlock');
     const first = statusOf(place);

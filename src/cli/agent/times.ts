@@ -1,5 +1,5 @@
+import { parseGoDuration } from '../../ground/durations.ts';
 import { invalid } from '../../ground/errors.ts';
-import { parseDurationSeconds } from '../../operations/declaration/weak-values.ts';
 import type { AgentStatus, Times } from '../../service/agent/calls.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
@@ -33,11 +33,12 @@ export const areTimesGiven = (given: Given['options']): boolean => given.has(FOR
 function msOf(given: Given['options'], flag: string): number | undefined {
   const text = textOption(given, flag);
   if (text === undefined) return undefined;
-  const seconds = parseDurationSeconds(text, `--${flag}`);
-  if (seconds < 1 || seconds > MOST_S) {
-    throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint: 'give a time from 1s to 30d' });
-  }
-  return seconds * SECOND_MS;
+  const seconds = Math.trunc(parseGoDuration(text));
+  if (seconds >= 1 && seconds <= MOST_S) return seconds * SECOND_MS;
+  throw invalid(`"${text}" can't be right`, {
+    field: `--${flag}`,
+    hint: 'give a time from 1s to 30d, such as 15m or 1h30m',
+  });
 }
 
 const UNITS = [
