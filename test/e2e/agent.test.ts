@@ -191,6 +191,15 @@ describe('an agent ends', () => {
     return vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
+  it.each(['unlock', 'unlock --idle 1h'])('for who says "%s" after that', (unlock) => {
+    const passphrase = { COFFER_NEW_PASSPHRASE: 'correct horse battery' };
+    const id = (owner.json('slots add --passphrase', { environment: passphrase }) as { id: string }).id;
+    place.with({ COFFER_PASSPHRASE: 'correct horse battery' }).ok('unlock');
+    owner.ok(`slots remove ${id} --yes`);
+    owner.ok(unlock);
+    expect(place.ok('transit keys list')).toBe('');
+  });
+
   it('when the store is rekeyed elsewhere', () => {
     owner.ok('unlock');
     const { pid } = statusOf(place);

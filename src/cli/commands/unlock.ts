@@ -1,3 +1,4 @@
+import type { AgentConnection } from '../../client/agent.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { areTimesGiven, timeOptions, timesOf } from '../agent/times.ts';
@@ -48,13 +49,26 @@ async function isUnlocked(session: Session): Promise<boolean> {
   if (connection === undefined) return false;
   try {
     const status = await connection.status();
-    if (status.locked) return false;
+    if (status.locked || (await hasLostItsStore(session, connection))) return false;
     await printDocument(session, status);
     session.say('It is unlocked already; --idle or --for starts its times anew.');
     return true;
   } finally {
     connection.close();
   }
+}
+
+/** Its slot is gone, or the store was rekeyed: asked how it is, which is no use, it sees that and ends. */
+async function hasLostItsStore(session: Session, connection: AgentConnection): Promise<boolean> {
+  try {
+    const { data } = await connection.runner(session.settings).run('sys health', { sealedcode: 200 });
+    if (!(data as { readonly sealed: boolean }).sealed) return false;
+    await connection.lock();
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return (await findAgent(session)) === undefined;
+  }
+  return true;
 }
 
 export const lock: Command = {
