@@ -108,7 +108,10 @@ export class Acl {
     return remember(this.#remembered, path, () => this.#exact.get(path) ?? this.#firstWildcard(path));
   }
 
-  /** The rules that must all allow it: the one that counts for a list, and the one without the final slash that outranks it. */
+  /**
+   * The rules that must all allow it: the one that counts for a list (without its final slash where no rule has that), and a refusal without the final slash that outranks it. One that
+   * only grants other things says nothing about lists, as with peers.
+   */
   #findForList(path: string): readonly Permissions[] {
     return remember(this.#rememberedLists, path, () => {
       const bare = path.endsWith('/') ? path.slice(0, -1) : path;
@@ -116,9 +119,11 @@ export class Acl {
       if (exact !== undefined) return [exact];
       const found = this.#rankedRule(path);
       const without = this.#rankedRule(bare);
-      const isOutranked = without.rank < found.rank;
-      const rules = isOutranked ? [found.permissions, without.permissions] : [found.permissions];
-      return rules.filter((permissions) => permissions !== undefined);
+      if (without.permissions === undefined)
+        return found.permissions === undefined ? [] : [found.permissions];
+      if (found.permissions === undefined) return [without.permissions];
+      const isRefused = without.rank < found.rank && !grants(without.permissions);
+      return isRefused ? [found.permissions, without.permissions] : [found.permissions];
     });
   }
 
