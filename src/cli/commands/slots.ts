@@ -136,13 +136,14 @@ export const rekey: Command = {
 
 /** Its root key is worth nothing any more. It would find out at its next use, and until then "coffer unlock" would do nothing. */
 async function lockAgent(session: Session): Promise<void> {
-  const connection = await findAgent(session);
+  let connection: Awaited<ReturnType<typeof findAgent>>;
   try {
+    connection = await findAgent(session);
     if (connection === undefined || (await connection.status()).locked) return;
     await connection.lock();
     session.say('The agent is locked; "coffer unlock" opens the store again.');
   } catch {
-    // It has noticed by itself, or will.
+    // The store is sealed again, whatever becomes of the agent: it has noticed by itself, or will.
   } finally {
     connection?.close();
   }
