@@ -78,4 +78,4 @@ async function open(_: Chance, secrets: Secrets): Promise<World<Case>> {
   };
 }
 
-export const ageFiles = target<Case>({ name: 'age-files', cases: 20_000, open });
+export const ageFiles = target<Case>({ name: 'age-files', cases: 10_000, open });

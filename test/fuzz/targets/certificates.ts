@@ -119,4 +119,4 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Pem>> {
   };
 }
 
-export const certificates = target<Pem>({ name: 'certificates', cases: 30_000, open });
+export const certificates = target<Pem>({ name: 'certificates', cases: 20_000, open });

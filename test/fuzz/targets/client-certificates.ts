@@ -101,4 +101,4 @@ async function open(_: Chance, secrets: Secrets): Promise<World<Shown>> {
   }
 }
 
-export const clientCertificates = target<Shown>({ name: 'client-certificates', cases: 30_000, open });
+export const clientCertificates = target<Shown>({ name: 'client-certificates', cases: 15_000, open });

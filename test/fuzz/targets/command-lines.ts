@@ -243,7 +243,7 @@ function inputFor(chance: Chance): Buffer {
 
 export const commandLines = target<CommandLine>({
   name: 'command-lines',
-  cases: 4_000,
+  cases: 2_500,
   casesPerWorld: 400,
   open,
 });

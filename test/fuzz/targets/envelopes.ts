@@ -186,4 +186,4 @@ function requireTruth(given: Buffer, plaintext: Buffer, from: number, whole: boo
   if (whole && given.length !== plaintext.length) throw new Defect('a part was taken for the whole');
 }
 
-export const envelopes = target<Reading>({ name: 'envelopes', cases: 60_000, open });
+export const envelopes = target<Reading>({ name: 'envelopes', cases: 30_000, open });

@@ -159,4 +159,4 @@ async function use({ name, aead, signing }: KeyType, material: unknown, secrets:
   });
 }
 
-export const imports = target<Incoming>({ name: 'imports', cases: 30_000, open });
+export const imports = target<Incoming>({ name: 'imports', cases: 20_000, open });

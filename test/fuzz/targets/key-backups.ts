@@ -141,4 +141,4 @@ function keysIn(value: unknown): Buffer[] {
   );
 }
 
-export const keyBackups = target<Restoring>({ name: 'key-backups', cases: 10_000, open });
+export const keyBackups = target<Restoring>({ name: 'key-backups', cases: 6_000, open });

@@ -203,4 +203,4 @@ function requireTruth(text: string): void {
     throw new Defect(`decrypted to ${text}`);
 }
 
-export const requests = target<Request>({ name: 'requests', cases: 40_000, casesPerWorld: 250, open });
+export const requests = target<Request>({ name: 'requests', cases: 25_000, casesPerWorld: 250, open });

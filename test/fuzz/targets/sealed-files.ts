@@ -145,4 +145,4 @@ function withDamage(backend: Backend, ref: BlobRef | undefined, bytes: Buffer | 
   };
 }
 
-export const sealedFiles = target<Damage>({ name: 'sealed-files', cases: 6_000, open });
+export const sealedFiles = target<Damage>({ name: 'sealed-files', cases: 3_000, open });

@@ -95,4 +95,4 @@ async function open(_: Chance, secrets: Secrets): Promise<World<string>> {
   }
 }
 
-export const signatures = target<string>({ name: 'signatures', cases: 60_000, open });
+export const signatures = target<string>({ name: 'signatures', cases: 30_000, open });

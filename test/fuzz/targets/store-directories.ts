@@ -211,4 +211,4 @@ async function checkRepair(directory: string, credentials: Credentials, secrets:
 const isJournal = (deeds: readonly Deed[]): boolean =>
   deeds.some((deed) => deed.kind === 'write' && parseChecked(deed.bytes) !== undefined);
 
-export const storeDirectories = target<Meddling>({ name: 'store-directories', cases: 500, open });
+export const storeDirectories = target<Meddling>({ name: 'store-directories', cases: 300, open });
