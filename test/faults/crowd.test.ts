@@ -102,7 +102,7 @@ describe(`${MEMBERS} processes at once`, () => {
 });
 
 describe(`${READERS} readers among ${MEMBERS} writers`, () => {
-  it('are all answered, and never need the lock for it', async () => {
+  it('are all answered, and need the lock for nothing but looking at the whole store', async () => {
     const box = template().copy();
     const ciphertext = readFileSync(box.at('ciphertext'), 'utf8');
     const writers = Array.from({ length: MEMBERS }, (_, member) => start('crowd', box, String(member)));
