@@ -41,16 +41,21 @@ class Workshop {
 
   /** `alice-1` is the first job of alice. */
   ask(name: string, bytes = 1): { readonly place: Place; readonly answer: Promise<string> } {
-    const place = this.lanes.enter(callerOf(name), bytes);
+    const { work, leave } = this.lanes.enter(callerOf(name), bytes);
+    // Whoever hangs up waits no more, which the answer says only a moment later.
+    const place: Place = {
+      work,
+      leave: () => {
+        this.waiting.delete(name);
+        leave();
+      },
+    };
     this.waiting.add(name);
     const answer = place
       .work({ head: { name }, body: [] })
       .then(({ head }) => (head as { done: string }).done)
       .catch((error: Error) => error.message)
-      .finally(() => {
-        this.waiting.delete(name);
-        place.leave();
-      });
+      .finally(() => place.leave());
     return { place, answer };
   }
 
