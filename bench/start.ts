@@ -3,9 +3,10 @@
  * start for the like.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeExecutable } from '../scripts/single-executable.ts';
 import { openStore } from '../src/library.ts';
@@ -23,7 +24,7 @@ export async function run(): Promise<readonly Row[]> {
     return [
       ...(await againstNode(directory)),
       await againstOneCipher(directory),
-      await throughAgent(directory),
+      ...(await throughAgent(directory)),
       ...(await againstFewKeys(directory)),
     ];
   } finally {
@@ -98,23 +99,93 @@ async function againstOneCipher(directory: string): Promise<Row> {
   };
 }
 
-/** Who has unlocked the store waits no longer than a script with its key. */
-async function throughAgent(directory: string): Promise<Row> {
-  const owner = await storeWith(1, join(directory, 'unlocked'));
+/** Who has unlocked the store waits no longer than a script with its key, and runs programs and looks at changes all day. */
+async function throughAgent(directory: string): Promise<Row[]> {
+  const home = join(directory, 'unlocked');
+  const owner = await storeWith(1, home);
   const { COFFER_MASTER_KEY: _, ...bare } = owner;
-  const env = { ...bare, XDG_RUNTIME_DIR: directory };
+  const env = { ...bare, HOME: home, XDG_RUNTIME_DIR: directory, PATH: `${dirname(binary)}:${bare['PATH']}` };
   const ciphertext = execFileSync(binary, ['transit', 'encrypt', 'key-0'], { env: owner, input: PLAINTEXT });
   execFileSync(binary, ['-q', 'unlock'], { env: { ...env, ...owner } });
   const decrypt = coffer('transit decrypt key-0', ciphertext.toString().trim());
+  const secrets = new Secrets(join(directory, 'repository'), env);
   try {
-    return {
-      operation: 'transit decrypt, through the agent',
-      floorName: 'the same with COFFER_MASTER_KEY',
-      limit: 1.15,
-      ...comparePrograms(decrypt(env), decrypt(owner)),
-    };
+    return [
+      {
+        operation: 'transit decrypt, through the agent',
+        floorName: 'the same with COFFER_MASTER_KEY',
+        limit: 1.15,
+        ...comparePrograms(decrypt(env), decrypt(owner)),
+      },
+      {
+        operation: 'exec with 50 values, through the agent',
+        floorName: 'node -e 0',
+        limit: 1.6,
+        ...comparePrograms(secrets.exec(50), { command: [process.execPath, '-e', '0'] }),
+      },
+      {
+        operation: 'git diff of 20 files with 20 values each',
+        floorName: '40 times node -e 0',
+        limit: 1.6,
+        ...comparePrograms(
+          secrets.diff(20, 20),
+          { command: ['sh', '-c', FORTY_STARTS, process.execPath] },
+          5,
+          1,
+        ),
+      },
+    ];
   } finally {
     execFileSync(binary, ['-q', 'lock'], { env });
+  }
+}
+
+/** Git has both sides of each file shown. */
+const FORTY_STARTS = 'for start in $(seq 40); do "$0" -e 0; done';
+
+/** Files of encrypted values in a repository of git. */
+class Secrets {
+  readonly #directory: string;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(directory: string, env: NodeJS.ProcessEnv) {
+    this.#directory = directory;
+    this.#env = env;
+    mkdirSync(directory);
+    this.#run('git', 'init', '-q');
+    writeFileSync(join(directory, '.coffer.yaml'), 'rules: [{ files: "*.env", key: key-0 }]\n');
+  }
+
+  exec(values: number): Program {
+    const file = this.#encrypted('exec.env', values);
+    return { command: [binary, 'exec', '--file', file, '--', 'true'], env: this.#env };
+  }
+
+  diff(files: number, values: number): Program {
+    this.#run(binary, '-q', 'secrets', 'git-setup');
+    const write = (): void => {
+      for (let file = 0; file < files; file++) this.#encrypted(`${file}.env`, values);
+    };
+    write();
+    this.#run('git', 'add', '.');
+    this.#run('git', '-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-qm', 'values');
+    write();
+    return { command: ['git', '-C', this.#directory, 'diff'], env: this.#env };
+  }
+
+  #encrypted(name: string, values: number): string {
+    const file = join(this.#directory, name);
+    const lines = Array.from(
+      { length: values },
+      (_, line) => `NAME_${line}=value ${line} of ${randomUUID()}\n`,
+    );
+    writeFileSync(file, lines.join(''));
+    this.#run(binary, '-q', 'secrets', 'encrypt', file);
+    return file;
+  }
+
+  #run(program: string, ...words: readonly string[]): void {
+    execFileSync(program, words, { cwd: this.#directory, env: this.#env });
   }
 }
 

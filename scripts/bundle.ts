@@ -33,6 +33,7 @@ const FREQUENT = [
   'src/secret-files/dotenv.ts',
   'src/store/backends/files/files-backend.ts',
   'src/store/open.ts',
+  'src/transit/decrypt.ts',
 ];
 
 /** What only these reach is kept apart: a web server is as large as all the rest. */
@@ -165,7 +166,10 @@ async function asFunction(
       if (own) end = exportsObject(exported.map(([name, value]) => `${name}:${value}`));
       return own ? '' : exportsObject(exported.map(([name, value]) => `get ${name}(){return ${value}}`));
     })
-    .replace(/__toESM\((require\("\.\/[^"]+"\))\)/g, '$1');
+    .replace(/__toESM\((require\("\.\/[^"]+"\))\)/g, '$1')
+    // At its first use: of Node's own modules this one takes longest to load, and who asks an agent has no use for it.
+    .replace(/(import_node_crypto\d*)=(require\("node:crypto"\))/g, '$1=()=>$2')
+    .replace(/(import_node_crypto\d*)\.(\w+)/g, '($1().$2)');
   return `function(require,module,exports){${plain}${end}}`;
 }
 

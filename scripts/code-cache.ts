@@ -2,8 +2,8 @@
  * Runs commands in this process and writes down what V8 compiled for them, so that the single executable need not parse and
  * compile it at every start. A cache made before anything ran would hold none of the functions.
  *
- * Usage: node scripts/code-cache.ts DIRECTORY PART COMMANDS. DIRECTORY has the parts of the bundle, wrapped for `Script`;
- * PART is the one whose cache is written beside it, as PART.cache; COMMANDS is a JSON array of argument lists.
+ * Usage: node scripts/code-cache.ts DIRECTORY PART CACHE COMMANDS. DIRECTORY has the parts of the bundle, wrapped for `Script`;
+ * PART is the one whose cache is written beside it, as CACHE; COMMANDS is a JSON array of argument lists.
  * @see docs/decisions/0070
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ for (const flag of flags) setFlagsFromString(`--no-${flag}`);
 // Else a slow machine would have long work pause, and a fast one not.
 process.uptime = (): number => 0;
 
-const [directory = '', part = '', commands = '[]'] = process.argv.slice(2);
+const [directory = '', part = '', cache = '', commands = '[]'] = process.argv.slice(2);
 const nodeRequire = createRequire(import.meta.url);
 const scripts = new Map<string, Script>();
 
@@ -43,6 +43,8 @@ const exited = new Promise<void>((resolve) => {
   // The program ends the process when its first command is done; here it goes on.
   process.exit = ((): void => resolve()) as typeof process.exit;
 });
+// What would take this process's place is then started as a child.
+delete process.execve;
 const { main } = load('coffer.cjs');
 await exited;
 // It counts as failed until it has ended itself, which it was kept from.
@@ -57,4 +59,4 @@ const script = scripts.get(part);
 if (script === undefined) throw new Error(`none of the commands used ${part}`);
 // V8 takes up no cache that was made under other flags.
 for (const flag of flags) setFlagsFromString(`--${flag}`);
-writeFileSync(join(directory, `${part}.cache`), script.createCachedData());
+writeFileSync(join(directory, cache), script.createCachedData());

@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -50,6 +59,21 @@ describe('a store that was unlocked', () => {
     expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
     expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
     expect(place.run('lock')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is asked by commands that start without cryptography of their own', () => {
+    owner.ok('unlock');
+    const ciphertext = place.ok('transit encrypt app hello');
+    const hook = place.file('modules.cjs');
+    writeFileSync(
+      hook,
+      "process.on('exit', () => require('fs').writeFileSync('modules', process.moduleLoadList.join('\\n')))",
+    );
+    const hooked = { environment: { NODE_OPTIONS: `--require=${hook}` } };
+    expect(place.ok(['transit', 'decrypt', 'app', ciphertext], hooked)).toBe('hello');
+    const modules = readFileSync(place.file('modules'), 'utf8').split('\n');
+    expect(modules).toContain('NativeModule net');
+    expect(modules).not.toContain('NativeModule crypto');
   });
 
   it('tells until when by the times that were asked for', () => {

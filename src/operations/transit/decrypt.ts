@@ -1,7 +1,6 @@
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { onlyValue } from '../../transit/batch.ts';
-import { decrypt } from '../../transit/decrypt.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { batch, type ValuesOf } from '../declaration/params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
@@ -36,6 +35,8 @@ export const declaration = transitOperation({
     ],
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<PlaintextData, PlaintextData>>> {
+    // A command that asks an agent or a server reads the declaration alone, and starts the quicker for it.
+    const { decrypt } = await import('../../transit/decrypt.ts');
     if (values.batch_input === undefined) {
       return { data: plaintext(onlyValue(await decrypt(engine, values.name, [paddedItem(values)]))) };
     }

@@ -27,9 +27,10 @@ const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const RIGHTS_OF_OTHERS = 0o077;
 const WRITING_BY_OTHERS = 0o022;
-const HASH_LENGTH = 16;
 /** macOS has room for 104 bytes with the final zero, Linux for 108. */
 const MOST_SOCKET_BYTES = 103;
+/** Of these as many are left to the names of sockets, and the slashes around the store's name. */
+const SOCKET_NAME_BYTES = 16;
 
 /**
  * Where the agent of one store is found, with no variable set: each store has a directory of its own below one of the user's.
@@ -44,7 +45,7 @@ export class AgentDirectory {
   readonly #uid: number;
 
   private constructor(parent: string, identity: string, uid: number) {
-    this.path = join(parent, hash('sha256', identity).slice(0, HASH_LENGTH));
+    this.path = join(parent, nameIn(parent, identity));
     this.socket = join(this.path, SOCKET);
     this.apiSocket = join(this.path, API_SOCKET);
     this.lock = join(this.path, LOCK);
@@ -130,6 +131,20 @@ export class AgentDirectory {
     });
   }
 }
+
+/**
+ * A store's name for files and units of systemd: no two stores have the same, also where case makes no difference. A hash is only for
+ * those that leave sockets no room: the module that makes it is a tenth of what a command costs that asks an agent.
+ */
+function nameIn(parent: string, identity: string): string {
+  const name = identity
+    .replace(/[^a-z0-9./]/gu, (character) => Buffer.from(character).toString('hex').replaceAll(/../g, '_$&'))
+    .replaceAll('/', '-');
+  const room = MOST_SOCKET_BYTES - SOCKET_NAME_BYTES - Buffer.byteLength(parent);
+  return name.length <= room ? name : hash('sha256', identity).slice(0, HASH_LENGTH);
+}
+
+const HASH_LENGTH = 16;
 
 /** As p11-kit looks for it: where sessions have their things, else where the user keeps what can be made again. */
 function parentOf({ runtime, cache, home }: UserPlaces, uid: number): string | undefined {

@@ -1,0 +1,66 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AgentDirectory } from '../../src/service/agent/directory.ts';
+
+/** What the name of a socket may have, with the final zero, where it is least. */
+const SOCKET_BYTES = 104;
+
+let home: string;
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'c-'));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+function directoryFor(store: string, runtime = home): AgentDirectory {
+  const directory = AgentDirectory.of(store, { runtime });
+  if (directory === undefined) throw new Error('there is no place for an agent here');
+  return directory;
+}
+
+const nameFor = (store: string): string => basename(directoryFor(store).path);
+
+describe('the directory of an agent', () => {
+  it('says of which store it is', () => {
+    expect(nameFor('/srv/coffer.d/team_one-2')).toBe('-srv-coffer.d-team_5fone_2d2');
+  });
+
+  it('has one name that no other store has, for file systems and units of systemd', () => {
+    const path = fc
+      .array(
+        fc.oneof(
+          fc.constantFrom('a', 'A', '-', '_', '_2d', '.b'),
+          fc.string({ minLength: 1, maxLength: 30 }),
+        ),
+        {
+          minLength: 1,
+          maxLength: 5,
+        },
+      )
+      .map((parts) => `/nowhere/${parts.join('/').replaceAll('\0', '')}`);
+    const names = new Map<string, string>();
+    fc.assert(
+      fc.property(path, (store) => {
+        const name = nameFor(store);
+        expect(name).toMatch(/^[a-z0-9._-]+$/);
+        // Where a file system takes capitals for small letters, too.
+        const other = names.get(name.toLowerCase());
+        if (other !== undefined) expect(nameFor(join(other, '.'))).toBe(nameFor(join(store, '.')));
+        names.set(name.toLowerCase(), store);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each([1, 20, 40])('leaves sockets room below a directory of %i letters more', (length) => {
+    const runtime = join(home, 'r'.repeat(length));
+    mkdirSync(runtime);
+    for (const letters of [1, 10, 20, 30, 40, 50, 60, 500]) {
+      const directory = directoryFor(`/${'s'.repeat(letters)}`, runtime);
+      expect(directory.doorSocket('pkcs11').length).toBeLessThan(SOCKET_BYTES);
+    }
+  });
+});
