@@ -12,6 +12,7 @@ const suites: Readonly<Record<string, () => Promise<{ run(): Promise<readonly Ro
   signing: () => import('./signing.ts'),
   http: () => import('./http.ts'),
   tokens: () => import('./tokens.ts'),
+  doors: () => import('./doors.ts'),
   postgres: () => import('./postgres.ts'),
   peers: () => import('./against-peers.ts'),
 };

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, LOCKED, leave, placeForAgents, statusOf } from './agent-target.ts';
 import type { Place } from './harness.ts';
-import { EXTENSION_FAILURE, FAILURE, SshAgentClient, SUCCESS, sshString } from './ssh-agent-client.ts';
+import { EXTENSION_FAILURE, FAILURE, login, SshAgentClient, SUCCESS, sshString } from './ssh-agent-client.ts';
 
 let place: Place;
 let owner: Place;
@@ -35,17 +35,6 @@ afterAll(() => {
   client.close();
   leave(place);
 });
-
-/** What ssh has signed to log in (RFC 4252, section 7). */
-const login = (blob: Buffer, session = 'a session', user = 'root'): Buffer =>
-  Buffer.concat([
-    sshString(session),
-    Buffer.from([50]),
-    ...[user, 'ssh-connection', 'publickey'].map(sshString),
-    Buffer.from([1]),
-    sshString('ssh-ed25519'),
-    sshString(blob),
-  ]);
 
 /** What ssh-keygen has signed for a file. */
 const message = (namespace = 'file'): Buffer =>

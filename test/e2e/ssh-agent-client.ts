@@ -30,6 +30,17 @@ export function stringsOf(bytes: Buffer): Buffer[] {
   return found;
 }
 
+/** What ssh has signed to log in (RFC 4252, section 7). */
+export const login = (blob: Buffer, session = 'a session', user = 'root'): Buffer =>
+  Buffer.concat([
+    sshString(session),
+    Buffer.from([50]),
+    ...[user, 'ssh-connection', 'publickey'].map(sshString),
+    Buffer.from([1]),
+    sshString('ssh-ed25519'),
+    sshString(blob),
+  ]);
+
 export interface ListedKey {
   readonly blob: Buffer;
   readonly comment: string;

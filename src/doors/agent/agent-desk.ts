@@ -13,10 +13,16 @@ import { rulesOf } from './offered-rules.ts';
 import { performAs } from './perform-as.ts';
 import type { UnlockQuestion } from './unlock-question.ts';
 
-/** What is offered through one door now, and who comes in through it. */
+/** What is offered through one door, and who comes in through it. */
 interface Opening {
   readonly offers: readonly Offer[];
   readonly identity: TokenIdentity;
+}
+
+/** What it is now. */
+interface OpeningNow extends Opening {
+  /** Of the store. */
+  readonly revision: string;
 }
 
 /**
@@ -31,14 +37,14 @@ export function agentDesk(
   question: UnlockQuestion | undefined,
 ): Desk {
   const openings = new WeakMap<readonly Offer[], Opening>();
-  const open = async (served: ServedCore): Promise<Opening> => {
-    await served.revision();
+  const open = async (served: ServedCore): Promise<OpeningNow> => {
+    const revision = await served.revision();
     const offers = await served.access.doors.offers(kind.name);
     const known = openings.get(offers);
-    if (known !== undefined) return known;
+    if (known !== undefined) return { ...known, revision };
     const opening = { offers, identity: doorIdentity(kind.name, await rulesOf(kind, offers)) };
     openings.set(offers, opening);
-    return opening;
+    return { ...opening, revision };
   };
   const served = (): ServedCore => {
     const core = agent.service.served;
@@ -58,11 +64,11 @@ export function agentDesk(
       const operation = await loadOperation(words);
       return agent.with(isUse(operation) ? () => true : undefined, async () => {
         const core = served();
-        const { identity } = await open(core);
-        return performAs(core, identity, { operation, raw, mount }, agent.service.failed);
+        return performAs(core, await open(core), { operation, raw, mount }, agent.service.failed);
       });
     },
     consent: consentBy(kind, ask),
+    revision: async () => served().revision(),
     defect: (error) => void agent.service.failed(error),
   };
 }

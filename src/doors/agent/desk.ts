@@ -24,6 +24,8 @@ export interface Desk {
    * @throws `denied` for a no, and where nobody can be asked.
    */
   consent(offer: Offer, what: string, gone: AbortSignal): Promise<void>;
+  /** What is another one as soon as anything in the store is otherwise. Absent where nobody tells. @throws `sealed`, `unavailable`. */
+  revision?(): Promise<string>;
   /** Notes a defect of ours for those who look at the log. */
   defect(error: unknown): void;
 }

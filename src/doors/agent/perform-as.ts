@@ -17,6 +17,12 @@ export interface Wanted {
   readonly mount: string;
 }
 
+/** Somebody whom a door knows, as of a revision of the store. */
+export interface Known {
+  readonly identity: TokenIdentity;
+  readonly revision: string;
+}
+
 /** The operation's answer, or why there is none. */
 type Answered = { readonly outcome: Outcome<unknown> } | { readonly error: unknown };
 
@@ -27,22 +33,21 @@ type Answered = { readonly outcome: Outcome<unknown> } | { readonly error: unkno
  */
 export async function performAs(
   served: ServedCore,
-  identity: TokenIdentity,
+  known: Known,
   wanted: Wanted,
   failed: NoteFailure,
 ): Promise<Outcome<unknown>> {
-  const asked = await askedOf(served, identity, wanted);
+  const asked = askedOf(served, known, wanted);
   const answered = await perform(served, asked, doorOf(asked, failed));
   if ('outcome' in answered) return answered.outcome;
   throw answered.error;
 }
 
-async function askedOf(
+function askedOf(
   served: ServedCore,
-  identity: TokenIdentity,
+  { identity, revision }: Known,
   { operation, raw, mount: at }: Wanted,
-): Promise<AskedRequest> {
-  const revision = await served.revision();
+): AskedRequest {
   const route = routeOf(operation, raw);
   const captures = Object.fromEntries(pathParams(route).flatMap((name) => capture(name, raw[name])));
   const inMount = printPath(

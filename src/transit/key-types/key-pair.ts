@@ -58,8 +58,16 @@ export function pkcs8Of(key: KeyObject): string {
   return text;
 }
 
-/** PEM with 64 columns and a newline at the end. */
-export const spkiPemOf = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
+const pems = new WeakMap<KeyObject, string>();
+
+/** PEM with 64 columns and a newline at the end. To print it takes longer than all else of reading a key, so it is kept. */
+export function spkiPemOf(key: KeyObject): string {
+  const known = pems.get(key);
+  if (known !== undefined) return known;
+  const pem = key.export({ format: 'pem', type: 'spki' }).toString();
+  pems.set(key, pem);
+  return pem;
+}
 
 /** PKCS#8 DER; the caller overwrites it. */
 export const pkcs8BytesOf = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'pkcs8' });

@@ -65,7 +65,7 @@ export class FilesBackend implements Backend {
 
   async header(): Promise<Uint8Array> {
     const { layout, state } = this.#directory;
-    refuseForeignDirectory(layout.directory, noStore(this.place, MAKE_OR_NAME));
+    refuseForeignDirectory(layout.directory, () => noStore(this.place, MAKE_OR_NAME));
     const bytes = readWhole(layout.header);
     if (bytes !== undefined) {
       this.#header ??= bytes;
@@ -210,7 +210,7 @@ export class FilesBackend implements Backend {
     const directories = [layout.directory, state.path, layout.generation(generation)];
     directories.push(...areas.map((area) => layout.area(generation, area)));
     for (const file of directories) {
-      refuseForeignDirectory(file, missing({ file }, RESTORE));
+      refuseForeignDirectory(file, () => missing({ file }, RESTORE));
     }
     this.#checkedGeneration = generation;
   }
@@ -258,11 +258,11 @@ class FilesSession implements WriteSession {
 
 const MAKE_OR_NAME = 'make one with "coffer init", or say where it is with --store or COFFER_STORE';
 
-function refuseForeignDirectory(path: string, whenMissing: CofferError): void {
+function refuseForeignDirectory(path: string, whenMissing: () => CofferError): void {
   try {
     refuseForeign(path, statSync(path));
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') throw whenMissing;
+    if (errorCode(error) === 'ENOENT') throw whenMissing();
     throw diskError(error, 'read', path);
   }
 }

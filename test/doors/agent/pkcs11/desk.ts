@@ -26,7 +26,8 @@ export interface TestDesk extends Desk {
 }
 
 export async function testDesk(): Promise<TestDesk> {
-  const runner = ownerRunner(openCore(await memoryStore()));
+  const store = await memoryStore();
+  const runner = ownerRunner(openCore(store));
   let offers: readonly Offer[] = [];
   const asked: string[] = [];
   const defects: unknown[] = [];
@@ -68,6 +69,7 @@ export async function testDesk(): Promise<TestDesk> {
       await desk.thinking;
       if (!desk.consents) throw denied('it was not allowed');
     },
+    revision: () => store.revision(),
     defect: (error) => void defects.push(error),
   };
   return desk;

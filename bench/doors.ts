@@ -1,0 +1,195 @@
+/**
+ * Signatures through the agent's doors, as the programs have them that come there, against a millisecond, and against what these programs
+ * use for the like today: OpenSSH's own agent and SoftHSM.
+ *
+ * The row of PKCS #11 needs a C compiler, the headers of p11-kit and its module (of Debian: gcc, libp11-kit-dev, p11-kit-modules), and
+ * for the peer softhsm2.
+ */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { login, SshAgentClient } from '../test/e2e/ssh-agent-client.ts';
+import { fromPairs, median, type Row } from './measure.ts';
+import { peerProgram } from './peer-programs.ts';
+
+const PAIRS = 9;
+const SSH_SIGNATURES = 1000;
+const PKCS11_SIGNATURES = 2000;
+/** Half of SoftHSM's speed. */
+const SOFTHSM_LIMIT = 2;
+const PIN = '1234';
+/** What a signature may take, in milliseconds: the floor of these rows. */
+const FLOOR = 1;
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const LIBRARIES = '/usr/lib/x86_64-linux-gnu/pkcs11';
+const P11_KIT_CLIENT = join(LIBRARIES, 'p11-kit-client.so');
+const SOFTHSM = '/usr/lib/softhsm/libsofthsm2.so';
+
+export async function run(): Promise<readonly Row[]> {
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-bench-'));
+  const bench = new Bench(directory);
+  try {
+    bench.start();
+    return [await bench.ssh(), ...bench.pkcs11()];
+  } finally {
+    bench.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Milliseconds of one signature by ours, and by the peer where there is one. */
+type Turn = readonly [ours: number, peer: number | undefined];
+
+const rowOf = (operation: string, turns: readonly Turn[], peer: string, limit?: number): Row => {
+  const pairs = turns.flatMap(([ours, theirs]) => (theirs === undefined ? [] : [[ours, theirs] as const]));
+  const { floor: time, ratio } = fromPairs(pairs);
+  return {
+    operation,
+    floorName: 'a millisecond',
+    limit: 1,
+    ...fromPairs(turns.map(([ours]) => [ours, FLOOR])),
+    ...(pairs.length === 0
+      ? {}
+      : { peer: { name: peer, time, ratio, ...(limit === undefined ? {} : { limit }) } }),
+  };
+};
+
+class Bench {
+  readonly #directory: string;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    const runtime = this.#path('run');
+    mkdirSync(runtime, { mode: 0o700 });
+    this.#env = {
+      PATH: process.env['PATH'],
+      HOME: directory,
+      COFFER_STORE: this.#path('store'),
+      COFFER_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      XDG_RUNTIME_DIR: runtime,
+    };
+  }
+
+  start(): void {
+    this.#coffer('init', '--quiet');
+    this.#coffer('transit', 'keys', 'create', 'login', '--type', 'ed25519', '--quiet');
+    this.#coffer('transit', 'keys', 'create', 'web', '--type', 'ecdsa-p256', '--quiet');
+    this.#coffer('unlock', '--quiet');
+    this.#coffer('agent', 'offer', 'login', '--ssh', '--quiet');
+    this.#coffer('agent', 'offer', 'web', '--pkcs11', '--quiet');
+  }
+
+  stop(): void {
+    spawnSync(process.execPath, [here('../bin/coffer'), 'lock'], { env: this.#env });
+  }
+
+  async ssh(): Promise<Row> {
+    const peer = await this.#opensshAgent();
+    const ours = await SshAgentClient.connect(this.#socket('ssh'));
+    try {
+      const turns: Turn[] = [];
+      await signatureTime(ours);
+      for (let pair = 0; pair < PAIRS; pair++) {
+        turns.push([await signatureTime(ours), peer && (await signatureTime(peer.client))]);
+      }
+      return rowOf('ssh-agent, ed25519 signature', turns, "OpenSSH's ssh-agent");
+    } finally {
+      ours.close();
+      peer?.stop();
+    }
+  }
+
+  /** Undefined where the programs are missing. */
+  async #opensshAgent() {
+    const keygen = peerProgram('ssh-keygen');
+    if (keygen === undefined || !['ssh-agent', 'ssh-add'].every(isThere)) return undefined;
+    const [key, socket] = [this.#path('id'), this.#path('openssh.sock')];
+    execFileSync(keygen, ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+    const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
+    while (!existsSync(socket)) await pause(10);
+    execFileSync('ssh-add', ['-q', key], { env: { ...this.#env, SSH_AUTH_SOCK: socket } });
+    const client = await SshAgentClient.connect(socket);
+    return {
+      client,
+      stop() {
+        client.close();
+        agent.kill();
+      },
+    };
+  }
+
+  /** None where there is no module to come by. */
+  pkcs11(): readonly Row[] {
+    if (!existsSync(P11_KIT_CLIENT) || !isThere('cc')) return [];
+    const program = this.#path('pkcs11-sign');
+    execFileSync('cc', ['-O2', '-I/usr/include/p11-kit-1', here('./pkcs11-sign.c'), '-o', program]);
+    const softhsm = this.#softhsm();
+    const time = (env: NodeJS.ProcessEnv, ...words: readonly string[]): number =>
+      Number(execFileSync(program, [...words, String(PKCS11_SIGNATURES)], { env }));
+    const ours = { ...this.#env, P11_KIT_SERVER_ADDRESS: `unix:path=${this.#socket('pkcs11')}` };
+    const turn = (): Turn => [
+      time(ours, P11_KIT_CLIENT, 'coffer', ''),
+      softhsm && time(softhsm, SOFTHSM, 'bench', PIN),
+    ];
+    turn();
+    const turns = Array.from({ length: PAIRS }, turn);
+    return [rowOf('PKCS #11, P-256 signature', turns, 'SoftHSM', SOFTHSM_LIMIT)];
+  }
+
+  /** The environment of a token with one key; undefined where it is not installed. */
+  #softhsm(): NodeJS.ProcessEnv | undefined {
+    if (!existsSync(SOFTHSM) || !['softhsm2-util', 'openssl'].every(isThere)) return undefined;
+    const [tokens, configuration, key] = ['tokens', 'softhsm2.conf', 'softhsm.key'].map((name) =>
+      this.#path(name),
+    );
+    mkdirSync(tokens as string);
+    writeFileSync(configuration as string, `directories.tokendir = ${tokens}\n`);
+    const env = { ...this.#env, SOFTHSM2_CONF: configuration };
+    const quiet = { env, stdio: 'ignore' } as const;
+    execFileSync(
+      'openssl',
+      ['genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256', '-out', key as string],
+      quiet,
+    );
+    const util = (...words: readonly string[]): unknown => execFileSync('softhsm2-util', words, quiet);
+    util('--init-token', '--free', '--label', 'bench', '--pin', PIN, '--so-pin', PIN);
+    util('--import', key as string, '--token', 'bench', '--label', 'web', '--id', '01', '--pin', PIN);
+    return env;
+  }
+
+  #path(name: string): string {
+    return join(this.#directory, name);
+  }
+
+  #socket(door: string): string {
+    return (JSON.parse(this.#coffer('agent', 'status', '-o', 'json')) as Record<string, string>)[door] ?? '';
+  }
+
+  #coffer(...words: readonly string[]): string {
+    return execFileSync(process.execPath, [here('../bin/coffer'), ...words], {
+      env: this.#env,
+      encoding: 'utf8',
+    });
+  }
+}
+
+const isThere = (program: string): boolean => spawnSync('which', [program]).status === 0;
+
+/** The median of one after the other: what a person's `ssh` waits for. */
+async function signatureTime(client: SshAgentClient): Promise<number> {
+  const [key] = await client.list();
+  if (key === undefined) throw new Error('the agent offers nothing');
+  const times: number[] = [];
+  for (let count = 0; count < SSH_SIGNATURES; count++) {
+    const started = performance.now();
+    if ((await client.sign(key.blob, login(key.blob, `session ${count}`))) === undefined)
+      throw new Error('refused');
+    times.push(performance.now() - started);
+  }
+  return median(times);
+}
