@@ -16,6 +16,8 @@ import { Lifetime } from './lifetime.ts';
 const TICK_MS = 5000;
 /** So often the store is looked at when nobody uses it. */
 const LOOK_EVERY_MS = 30_000;
+/** It serves one person: 8 MiB less after a crowd of programs are worth more than a few collections. */
+const MOST_YOUNG_BYTES = 8 * 1024 * 1024;
 /** An agent that nobody unlocks ends after so long. */
 const LOCKED_MS = 10 * 60 * 1000;
 
@@ -65,7 +67,7 @@ export class Agent implements ServerState {
     const agent = new Agent(options);
     const settings = { location, workerCommand: [], ...(auditFile === undefined ? {} : { auditFile }) };
     agent.#made = await Service.create({ settings, server: agent, log });
-    boundHeap();
+    boundHeap(MOST_YOUNG_BYTES);
     agent.#wait();
     return agent;
   }
