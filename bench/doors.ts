@@ -13,7 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { login, SshAgentClient } from '../test/e2e/ssh-agent-client.ts';
 import { fromPairs, median, type Row } from './measure.ts';
-import { peerProgram } from './peer-programs.ts';
+import { hasPeer } from './peers.ts';
 
 const PAIRS = 9;
 const SSH_SIGNATURES = 1000;
@@ -106,10 +106,9 @@ class Bench {
 
   /** Undefined where the programs are missing. */
   async #opensshAgent() {
-    const keygen = peerProgram('ssh-keygen');
-    if (keygen === undefined || !['ssh-agent', 'ssh-add'].every(isThere)) return undefined;
+    if (!hasPeer('ssh-agent', 'openssh-client')) return undefined;
     const [key, socket] = [this.#path('id'), this.#path('openssh.sock')];
-    execFileSync(keygen, ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
     const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
     while (!existsSync(socket)) await pause(10);
     execFileSync('ssh-add', ['-q', key], { env: { ...this.#env, SSH_AUTH_SOCK: socket } });
@@ -125,7 +124,7 @@ class Bench {
 
   /** None where there is no module to come by. */
   pkcs11(): readonly Row[] {
-    if (!existsSync(P11_KIT_CLIENT) || !isThere('cc')) return [];
+    if (!existsSync(P11_KIT_CLIENT) || !hasPeer('cc', 'gcc')) return [];
     const program = this.#path('pkcs11-sign');
     execFileSync('cc', ['-O2', '-I/usr/include/p11-kit-1', here('./pkcs11-sign.c'), '-o', program]);
     const softhsm = this.#softhsm();
@@ -143,7 +142,8 @@ class Bench {
 
   /** The environment of a token with one key; undefined where it is not installed. */
   #softhsm(): NodeJS.ProcessEnv | undefined {
-    if (!existsSync(SOFTHSM) || !['softhsm2-util', 'openssl'].every(isThere)) return undefined;
+    if (!hasPeer('softhsm2-util', 'softhsm2') || !existsSync(SOFTHSM) || !hasPeer('openssl'))
+      return undefined;
     const [tokens, configuration, key] = ['tokens', 'softhsm2.conf', 'softhsm.key'].map((name) =>
       this.#path(name),
     );
@@ -177,8 +177,6 @@ class Bench {
     });
   }
 }
-
-const isThere = (program: string): boolean => spawnSync('which', [program]).status === 0;
 
 /** The median of one after the other: what a person's `ssh` waits for. */
 async function signatureTime(client: SshAgentClient): Promise<number> {

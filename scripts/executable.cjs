@@ -4,6 +4,10 @@
 const sea = require('node:sea');
 const { Script } = require('node:vm');
 
+// To Node this signal means: open a debugger. A process with keys in it must not.
+// @see docs/decisions/0114
+if (process.platform !== 'win32') process.on('SIGUSR1', () => {});
+
 // With these Node prints requests with the tokens in them, or writes down which code ran. It has read them before this script runs,
 // so it begins anew without them, as the same process. Windows knows nothing of the kind.
 // @see docs/decisions/0114

@@ -46,8 +46,9 @@ export const settings = ({ platform, foreign }: Onto) => ({
   execArgv: [
     // A short command ends before so much is allocated; with the smaller default it pays for one collection.
     '--min-semi-space-size=4',
-    // Else that signal opens a debugger on a port of the machine, for whoever is on it: keys and all.
-    '--disable-sigusr1',
+    // A signal opens a debugger, for whoever is on the machine: keys and all. It comes to nothing on an address that no machine has,
+    // until the main script has put it off. (With --disable-sigusr1 the signal stays blocked, and so in what `exec` becomes.)
+    '--inspect-port=192.0.2.1:9229',
     // Else OPENSSL_CONF could name a library to load.
     `--openssl-config=${emptyDevice(platform)}`,
     // It would say that V8 refuses the cache, which it is meant to.

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -104,6 +104,25 @@ describe('the single executable', () => {
     await ok('transit encrypt orders hello', { NODE_COMPILE_CACHE: place.file('compiled') });
     const found = readdirSync(place.file('compiled'), { recursive: true, withFileTypes: true });
     expect(found.filter((entry) => entry.isFile())).toEqual([]);
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'opens no debugger for a signal that comes before its code',
+    async () => {
+      writeFileSync(place.file('deaf.cjs'), 'process.stdout.write("."); setInterval(() => {}, 1e9);');
+      await makeExecutable(place.file('deaf.cjs'), place.file('deaf'));
+      const child = spawn(place.file('deaf'), { env: {}, stdio: ['ignore', 'pipe', 'pipe'] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      await once(child.stdout, 'data');
+      child.kill('SIGUSR1');
+      const [said] = await once(child.stderr, 'data');
+      expect(String(said)).toContain('Starting inspector on 192.0.2.1:9229 failed');
+    },
+  );
+
+  it.skipIf(process.platform !== 'linux')('leaves no signal ignored or blocked for a program', async () => {
+    const said = await ok('exec grep -E ^Sig(Ign|Blk): /proc/self/status');
+    expect(said).toBe('SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000');
   });
 
   it('does not say which of its code ran with which key', async () => {

@@ -10,19 +10,13 @@ import type { AgentDoorKind } from './agent-door.ts';
 import { consentBy } from './consent.ts';
 import type { Ask, Desk } from './desk.ts';
 import { rulesOf } from './offered-rules.ts';
-import { performAs } from './perform-as.ts';
+import { type Known, performAs } from './perform-as.ts';
 import type { UnlockQuestion } from './unlock-question.ts';
 
 /** What is offered through one door, and who comes in through it. */
 interface Opening {
   readonly offers: readonly Offer[];
   readonly identity: TokenIdentity;
-}
-
-/** What it is now. */
-interface OpeningNow extends Opening {
-  /** Of the store. */
-  readonly revision: string;
 }
 
 /**
@@ -37,7 +31,7 @@ export function agentDesk(
   question: UnlockQuestion | undefined,
 ): Desk {
   const openings = new WeakMap<readonly Offer[], Opening>();
-  const open = async (served: ServedCore): Promise<OpeningNow> => {
+  const open = async (served: ServedCore): Promise<Opening & Known> => {
     const revision = await served.revision();
     const offers = await served.access.doors.offers(kind.name);
     const known = openings.get(offers);

@@ -38,7 +38,7 @@ async function makeSigner({ noble, opensslName, coordinateBytes }: EcdsaCurve): 
   const base = {
     multiply(scalar: bigint) {
       const ecdh = createECDH(opensslName);
-      const bytes = Buffer.from(Point.Fn.toBytes(scalar));
+      const bytes = Point.Fn.toBytes(scalar);
       ecdh.setPrivateKey(bytes);
       wipe(bytes);
       const point = ecdh.getPublicKey();
