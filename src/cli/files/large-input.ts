@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { alignedBuffer } from '../../ground/aligned.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
 import { TransferProgress } from '../terminal/progress.ts';
@@ -48,7 +49,7 @@ export async function hashOf(
   progress.add(start.length);
   // The next piece of a file is read while this one is hashed; of a pipe there is little at once, and waiting costs less.
   const read = async (into: Buffer) => (input.bytes === undefined ? input.readNow(into) : input.read(into));
-  let [piece, next]: [Buffer, Buffer] = [Buffer.allocUnsafe(CHUNK_BYTES), Buffer.allocUnsafe(CHUNK_BYTES)];
+  let [piece, next]: [Buffer, Buffer] = [alignedBuffer(CHUNK_BYTES), alignedBuffer(CHUNK_BYTES)];
   for (let bytes = await read(piece); bytes > 0; ) {
     const reading = read(next);
     hash.update(piece.subarray(0, bytes));

@@ -1,4 +1,5 @@
 import { fstatSync, read, readSync, write, writeSync } from 'node:fs';
+import { alignedBuffer } from '../../ground/aligned.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError } from '../../ground/errors.ts';
 import { answered, pause } from '../../ground/pause.ts';
@@ -83,7 +84,7 @@ export function inputFrom(descriptor: number): Input {
       const pieces: Buffer[] = [];
       let total = 0;
       for (;;) {
-        const buffer = Buffer.allocUnsafe(chunkBytes(descriptor));
+        const buffer = alignedBuffer(chunkBytes(descriptor));
         const piece = buffer.subarray(0, readNow(descriptor, buffer));
         if (piece.length === 0) break;
         total += piece.length;
@@ -187,7 +188,7 @@ async function readLater(descriptor: number, into: Uint8Array): Promise<number> 
 export async function* chunksOf(input: Input): AsyncGenerator<Buffer> {
   const size = input.bytes === undefined ? PIPE_CHUNK_BYTES : FILE_CHUNK_BYTES;
   for (;;) {
-    const buffer = Buffer.allocUnsafe(size);
+    const buffer = alignedBuffer(size);
     const length = await input.read(buffer);
     if (length === 0) return;
     yield buffer.subarray(0, length);

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { alignedBuffer } from '../../ground/aligned.ts';
 import { asCofferError, corrupt, placed } from '../../ground/errors.ts';
 import type { Area, BlobRef } from '../backends/backend.ts';
 import { diskError } from '../backends/files/disk-errors.ts';
@@ -197,7 +198,7 @@ class Source {
   }
 
   async #fill(atLeast: number): Promise<boolean> {
-    const chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, Math.min(atLeast, 16 * CHUNK_BYTES)));
+    const chunk = alignedBuffer(Math.max(CHUNK_BYTES, Math.min(atLeast, 16 * CHUNK_BYTES)));
     let count: number;
     try {
       count = (await this.#file.read(chunk, 0, chunk.length)).bytesRead;

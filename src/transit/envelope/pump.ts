@@ -1,3 +1,4 @@
+import { alignedBuffer, wholePages } from '../../ground/aligned.ts';
 import { wipe } from '../../ground/bytes.ts';
 import type { ByteSink, ByteSource, OnProgress } from './ports.ts';
 
@@ -82,8 +83,8 @@ class ReadAhead {
 
   constructor(source: ByteSource, room: number, readBytes: number) {
     this.#source = source;
-    this.#room = room;
-    this.#buffers = new Pair(room + readBytes);
+    this.#room = wholePages(room);
+    this.#buffers = new Pair(this.#room + readBytes);
     this.#readAhead();
   }
 
@@ -199,7 +200,7 @@ class Pair {
 
   get current(): Buffer {
     const which = this.#turn % 2;
-    const buffer = this.#made[which] ?? Buffer.allocUnsafeSlow(this.#bytes);
+    const buffer = this.#made[which] ?? alignedBuffer(this.#bytes);
     this.#made[which] = buffer;
     return buffer;
   }

@@ -22,6 +22,8 @@ export const publicText = ({ key }: DoubleKey): string =>
     .export({ type: 'spki', format: 'pem' })
     .toString();
 
+const texts = new Map(doubleKeys.map((key) => [key.name, publicText(key)]));
+
 export interface DeskDouble extends Desk {
   /** Defects that the door has found in itself. */
   readonly defects: readonly unknown[];
@@ -42,7 +44,6 @@ export function deskDouble(uses: readonly string[], answer = true): DeskDouble {
     uses,
     confirm: name === 'ec',
   }));
-  const texts = new Map(doubleKeys.map((key) => [key.name, publicText(key)]));
   return {
     defects,
     asked,

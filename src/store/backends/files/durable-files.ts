@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type Adapter, Low } from 'lowdb';
+import { alignedBuffer } from '../../../ground/aligned.ts';
 import { isThere as isAnythingAt, isSurely, move } from '../../../ground/directories.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
 import { patiently } from '../../../ground/windows.ts';
@@ -48,7 +49,7 @@ export function readWhole(path: string): Buffer | undefined {
 }
 
 function readToEnd(fd: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(size);
+  const bytes = alignedBuffer(size);
   let filled = 0;
   while (filled < size) {
     const count = readSync(fd, bytes, filled, size - filled, filled);
