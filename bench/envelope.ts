@@ -4,16 +4,17 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { comparePrograms, type Measured, type Program, type Row } from './measure.ts';
+import { comparePrograms, installedCommand, type Measured, type Program, type Row } from './measure.ts';
 import { hasPeer } from './peers.ts';
 
 const MEBI = 2 ** 20;
 const FILE_MEBI = 1024;
 const PAIRS = 7;
+const RECIPIENTS = 20;
 /** Faster than age. */
 const AGE_LIMIT = 1;
 /** At least 0.7 of the speed of the bare loop. */
@@ -64,8 +65,9 @@ class Bench {
 
   rows(): readonly Row[] {
     const bare = this.#against((verb) => [process.execPath, bareLoop, verb]);
-    const age = hasPeer('age') ? this.#against(this.#age()) : undefined;
-    return bare.map(([operation, measured], index) => {
+    const hasAge = hasPeer('age');
+    const age = hasAge ? this.#against(this.#age()) : undefined;
+    const own = bare.map(([operation, measured], index) => {
       const other = age?.[index]?.[1];
       return {
         operation,
@@ -76,6 +78,41 @@ class Bench {
           ? {}
           : { peer: { name: 'age', time: other.floor, ratio: other.ratio, limit: AGE_LIMIT } }),
       };
+    });
+    return hasAge ? [...own, ...this.#ageFormat()] : own;
+  }
+
+  /** Files that both programs read and write, for one and for twenty recipients; each opens what the other one wrote. */
+  #ageFormat(): readonly Row[] {
+    const identity = this.#path('identity');
+    const others = Array.from({ length: RECIPIENTS - 1 }, (_, index) => {
+      execFileSync('age-keygen', ['-o', this.#path(`other-${index}`)], { stdio: 'ignore' });
+      return this.#path(`other-${index}`);
+    });
+    return [[identity], [...others, identity]].flatMap((identities) => {
+      const list = this.#path(`recipients-${identities.length}`);
+      writeFileSync(list, Buffer.concat(identities.map((path) => execFileSync('age-keygen', ['-y', path]))));
+      const envelope = [...installedCommand(), 'transit', 'envelope'];
+      const ours = {
+        encrypt: [...envelope, 'encrypt', '--recipient', `@${list}`],
+        decrypt: [...envelope, 'decrypt', '--identity', identity],
+      };
+      const theirs = { encrypt: ['age', '-R', list], decrypt: ['age', '-d', '-i', identity] };
+      this.#encryptOnce(ours.encrypt, 'ours');
+      this.#encryptOnce(theirs.encrypt, 'floor');
+      return (['encrypt', 'decrypt'] as const).flatMap((verb) => {
+        const [our, their] = verb === 'encrypt' ? ['plain', 'plain'] : ['floor', 'ours'];
+        return (['to nowhere', 'over a file'] as const).map((way) => ({
+          operation: `age file ${verb}, to ${identities.length}, ${FILE_MEBI} MiB ${way}`,
+          floorName: 'age',
+          limit: AGE_LIMIT,
+          ...comparePrograms(
+            this.#program(way, our, ours[verb]),
+            this.#program(way, their, theirs[verb]),
+            PAIRS,
+          ),
+        }));
+      });
     });
   }
 

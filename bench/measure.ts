@@ -3,7 +3,17 @@
  * the median of the pairs' ratios. Absolute times are medians too, and only for orientation.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Peer } from './peers.ts';
+
+const built = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** The command as it is installed: the executable, if `npm run package` has made it. */
+export const installedCommand = (): readonly string[] =>
+  existsSync(built('../dist/coffer'))
+    ? [built('../dist/coffer')]
+    : [process.execPath, built('../bin/coffer')];
 
 /** One line of the table. Times in milliseconds. */
 export interface Row {

@@ -4,8 +4,7 @@ import { randomFillSync } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { comparePrograms, type Program, type Row, timeAlone } from './measure.ts';
+import { comparePrograms, installedCommand, type Program, type Row, timeAlone } from './measure.ts';
 import { type PeerName, peerProgram, without } from './peer-programs.ts';
 
 const isQuick = process.env['COFFER_BENCH_QUICK'] !== undefined;
@@ -15,12 +14,7 @@ const PAIRS = isQuick ? 1 : 5;
 const SMALL_PAIRS = isQuick ? 3 : 15;
 const NO_SLOWER = 1;
 
-const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const executable = here('../dist/coffer');
-/** As it is installed: the executable, if `npm run package` has made it. */
-const coffer: readonly string[] = existsSync(executable)
-  ? [executable]
-  : [process.execPath, here('../bin/coffer')];
+const coffer = installedCommand();
 
 type Words = readonly string[];
 

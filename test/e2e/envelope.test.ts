@@ -6,11 +6,13 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isSlow } from '../slow.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
@@ -99,6 +101,63 @@ describe('a rewrap', () => {
     expect(statSync(here.file('large.coffer')).size).toBe(4 * GIBI);
     expect(here.json('transit envelope header --in small.coffer')).toMatchObject({ verified: false });
   });
+});
+
+describe.skipIf(availableParallelism() < 2)('a file that two threads take', () => {
+  const LARGE = 160 * MEBI;
+
+  it('comes back as it was, and a changed chunk is told', () => {
+    writeFileSync(
+      here.file('threads.cjs'),
+      `const { appendFileSync } = require('node:fs');
+       process.on('worker', (thread) => thread.once('exit', (code) => appendFileSync(process.env.THREADS, code + ';')));`,
+    );
+    const environment = {
+      NODE_OPTIONS: `--require ${here.file('threads.cjs')}`,
+      THREADS: here.file('threads'),
+    };
+    // Every chunk another one, as cheaply as it goes.
+    const plaintext = Buffer.alloc(LARGE);
+    for (let at = 0; at < LARGE; at += CHUNK) plaintext.writeUInt32BE(at, at);
+    writeFileSync(here.file('wide'), plaintext);
+    const run = (...words: string[]) => here.run(['transit', 'envelope', ...words], { environment });
+    expect(run('encrypt', 'backups', '--in', 'wide', '--out', 'wide.coffer', '-o', 'json')).toMatchObject({
+      exitCode: 0,
+    });
+    const told = run('decrypt', '--in', 'wide.coffer', '--out', 'wide.again', '-o', 'json');
+    expect(JSON.parse(told.stdout)).toMatchObject({
+      files: [{ bytes_read: statSync(here.file('wide.coffer')).size, bytes_written: LARGE }],
+    });
+    expect(readFileSync(here.file('wide.again')).equals(plaintext)).toBe(true);
+    expect(readFileSync(here.file('threads'), 'utf8')).toBe('0;0;');
+    const sealed = readFileSync(here.file('wide.coffer'));
+    const at = LARGE / 2;
+    sealed.writeUInt8(sealed.readUInt8(at) ^ 1, at);
+    writeFileSync(here.file('wide.coffer'), sealed);
+    const refused = run('decrypt', '--in', 'wide.coffer', '--out', 'wide.broken');
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toMatch(/the envelope is damaged: chunk 12\d\d was changed/);
+    expect(existsSync(here.file('wide.broken'))).toBe(false);
+  });
+
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'that %s ends leaves at most what is not finished',
+    async (signal) => {
+      writeFileSync(here.file('sparse'), '');
+      truncateSync(here.file('sparse'), 4 * GIBI);
+      const child = start(here, 'encrypt', 'backups', '--in', 'sparse', '--out', 'stopped');
+      const unfinished = () => readdirSync(here.directory).filter((name) => name.includes('stopped'));
+      const hasBegun = () => unfinished().some((name) => statSync(here.file(name)).size > 4 * MEBI);
+      await vi.waitUntil(hasBegun, { timeout: 20_000, interval: 10 });
+      child.kill(signal);
+      expect(await once(child, 'exit')).toEqual([null, signal]);
+      expect(unfinished().length).toBe(signal === 'SIGKILL' ? 1 : 0);
+      for (const name of unfinished()) {
+        expect(name).toMatch(/^\.stopped\./);
+        rmSync(here.file(name));
+      }
+    },
+  );
 });
 
 /** Starts an envelope command and goes on. */

@@ -127,7 +127,9 @@ async function runJob(request: TransferRequest, job: Job, progress: TransferProg
 function sourceOf(input: Input, { to }: Job): ByteSource {
   const expectedBytes = input.bytes;
   const mayStall = expectedBytes === undefined;
-  if (!mayStall || to !== undefined) return { mayStall, expectedBytes, read: (into) => input.read(into) };
+  if (!mayStall || to !== undefined) {
+    return { mayStall, expectedBytes, read: (into) => input.read(into), file: input.file };
+  }
   return { mayStall, read: async (into) => input.readNow(into) };
 }
 
@@ -143,12 +145,18 @@ async function writing<T>(
       await sink.write(bytes);
       counts.written += bytes.length;
     },
+    file: sink.file && {
+      ...sink.file,
+      wrote(bytes) {
+        counts.written += bytes;
+      },
+    },
   });
   if (to === undefined) return work(counted(standardSink(request)));
   if (request.options.has(OUT_DIR)) makeHome(to.path);
   const out = openOutFile(to);
   try {
-    const result = await work(counted({ write: (bytes) => out.writeLater(bytes) }));
+    const result = await work(counted({ write: (bytes) => out.writeLater(bytes), file: out.file }));
     await out.commit();
     return result;
   } finally {
@@ -169,7 +177,7 @@ function makeHome(file: string): void {
 function standardSink({ session, options, mayBeText }: TransferRequest): ByteSink {
   const { out } = session.streams;
   const asItIs = !out.isTerminal || session.settings.format === 'raw' || textOption(options, OUT) === '-';
-  if (asItIs) return { write: (bytes) => out.writeLater(bytes) };
+  if (asItIs) return { write: (bytes) => out.writeLater(bytes), file: out.file };
   if (!mayBeText) throw binaryRefused();
   return screen(out);
 }

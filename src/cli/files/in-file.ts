@@ -55,6 +55,7 @@ export function openInFile(path: string, field: string, judge?: Judge): InFile {
       readAll: (maxBytes) => input.readAll(maxBytes),
       read: (into) => plainly(input.read(into)),
       readNow: (into) => input.readNow(into),
+      file: stat.isFile() ? { descriptor, explain: (error) => readFailure(path, field, error) } : undefined,
       readAt: (position, into) => plainly(readFully(descriptor, position, into)),
       bytes: stat.isFile() ? stat.size : undefined,
       close: () => closeSync(descriptor),

@@ -16,6 +16,7 @@ import { move } from '../../ground/directories.ts';
 import { CofferError, exists, invalid, unconfirmed } from '../../ground/errors.ts';
 import { answered, turn } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
+import type { PlainFile } from '../../transit/envelope/ports.ts';
 import { type Given, textOption } from '../given.ts';
 import { FORCE, OUT } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
@@ -30,6 +31,8 @@ export interface OutFile {
   write(data: string | Uint8Array): void;
   /** As `write`, while other work goes on; `data` must not change meanwhile. */
   writeLater(data: Uint8Array): Promise<void>;
+  /** For whoever writes with calls of its own; undefined for what is no regular file. */
+  readonly file?: PlainFile;
   /**
    * Makes it durable and gives it its name; an old file of that name is gone then, if it may be. Not when a signal has come: Ctrl-C
    * ends the process that feeds a pipe, too, and its end must not pass for the end of the data.
@@ -144,6 +147,7 @@ function temporaryFile(place: OutPlace, target: string): OutFile {
   }
   return {
     ...writer(place, descriptor),
+    file: { descriptor, explain: (error) => writeFailure(path, error, place.field) },
     async commit(last) {
       await withPlainErrorsLater(place, () => flush(descriptor));
       await turn();

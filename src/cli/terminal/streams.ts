@@ -3,6 +3,7 @@ import { alignedBuffer } from '../../ground/aligned.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError } from '../../ground/errors.ts';
 import { answered, pause } from '../../ground/pause.ts';
+import type { PlainFile } from '../../transit/envelope/ports.ts';
 
 /** What a command reads from. */
 export interface Input {
@@ -19,6 +20,8 @@ export interface Input {
   read(into: Uint8Array): Promise<number>;
   /** As `read`, but nothing else is done meanwhile: several times cheaper on a pipe. */
   readNow(into: Uint8Array): number;
+  /** For whoever reads a regular file with calls of its own. */
+  readonly file?: PlainFile | undefined;
   /** The size of what is read when it is a regular file; undefined for a pipe, a terminal or a device. */
   readonly bytes: number | undefined;
 }
@@ -35,6 +38,8 @@ export interface Output {
    * several times cheaper and whoever reads the pipe is at work anyway.
    */
   writeLater(data: Uint8Array): Promise<void>;
+  /** For whoever writes with calls of its own; undefined where these might not block, as on a pipe. */
+  readonly file?: PlainFile | undefined;
 }
 
 export interface Streams {
@@ -100,6 +105,9 @@ export function inputFrom(descriptor: number): Input {
     },
     read: (into) => readLater(descriptor, into),
     readNow: (into) => readNow(descriptor, into),
+    get file() {
+      return fstatSync(descriptor).isFile() ? plainFile(descriptor) : undefined;
+    },
     get bytes() {
       const stat = fstatSync(descriptor);
       return stat.isFile() ? stat.size : undefined;
@@ -146,8 +154,15 @@ function outputTo(descriptor: number): Output {
       if (isRegular) await writeWholeLater(descriptor, data);
       else writeWhole(descriptor, data);
     },
+    get file() {
+      const stat = fstatSync(descriptor);
+      const isDevice = stat.isCharacterDevice() && !isTerminal(descriptor);
+      return stat.isFile() || isDevice ? plainFile(descriptor) : undefined;
+    },
   };
 }
+
+const plainFile = (descriptor: number): PlainFile => ({ descriptor, explain: (error) => error });
 
 /** Only a character device can be a terminal; asking that first avoids loading Node's terminal module for pipes. */
 function isTerminal(descriptor: number): boolean {

@@ -1,5 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { decryption, TAG_BYTES } from './chunk-cipher.ts';
+import type { ChunkStage } from './chunk-stage.ts';
 import { describe, type EnvelopeDescription, openHeader, readHeader } from './envelope.ts';
 import {
   type ByteSink,
@@ -9,7 +10,7 @@ import {
   type RandomAccessSource,
   sequential,
 } from './ports.ts';
-import { type ChunkStage, pump } from './pump.ts';
+import { pump } from './pump.ts';
 import { truncated } from './refusals.ts';
 
 interface Decryption {
@@ -44,11 +45,12 @@ export async function decryptPayload({
   source,
   sink,
   stage,
-  range = { offset: 0 },
+  range,
   onProgress,
 }: Pick<Decryption, 'source' | 'sink' | 'range' | 'onProgress'> & {
   readonly stage: ChunkStage;
 }): Promise<void> {
+  if (range === undefined) return pump(source, sink, stage, onProgress);
   const window = new Window(sink, range, 0);
   await pump(source, window, stage, onProgress);
   window.requireReached();
@@ -148,8 +150,10 @@ function chunkDecryptor(
   const positionOf = (index: number): number => start + index * stride;
   return (first: number, after: number, sink: ByteSink, onProgress?: OnProgress): Promise<void> => {
     const source = sequential(file, positionOf(first), positionOf(after));
+    const { inputBytes, outputBytes } = stage;
     const placed: ChunkStage = {
-      ...stage,
+      inputBytes,
+      outputBytes,
       transform: (chunk, index, final, out) =>
         stage.transform(chunk, first + index, final && after === chunks, out),
     };

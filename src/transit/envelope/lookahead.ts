@@ -1,5 +1,5 @@
 import { wipe } from '../../ground/bytes.ts';
-import type { ByteSource } from './ports.ts';
+import type { ByteSource, PlainFile } from './ports.ts';
 
 const PIECE_BYTES = 4096;
 
@@ -22,6 +22,10 @@ export class Lookahead implements ByteSource {
   get expectedBytes(): number | undefined {
     const bytes = this.#source.expectedBytes;
     return bytes === undefined ? undefined : Math.max(0, bytes - this.taken);
+  }
+
+  get file(): PlainFile | undefined {
+    return this.#source.file;
   }
 
   /** The next bytes, which stay to be read. @returns fewer only at the end. */

@@ -1,5 +1,14 @@
 /** What envelopes need from outside: bytes in, bytes out, and somebody who holds the named keys. */
 
+/** An open file whose next bytes may also be read or written by its descriptor, with calls that block; never a pipe. */
+export interface PlainFile {
+  readonly descriptor: number;
+  /** What an error of the system in doing so is to whoever named the file. */
+  explain(error: unknown): unknown;
+  /** To be told how many bytes were written. */
+  wrote?(bytes: number): void;
+}
+
 /** Bytes in order, e.g. a pipe. */
 export interface ByteSource {
   /**
@@ -14,6 +23,8 @@ export interface ByteSource {
   readonly mayStall?: boolean;
   /** About how many bytes there are, when that is known: so little memory is taken for a small file. */
   readonly expectedBytes?: number | undefined;
+  /** Where the bytes come from after those that the next `read` gives. */
+  readonly file?: PlainFile | undefined;
 }
 
 /** Bytes at known places, e.g. a regular file. */
@@ -34,6 +45,7 @@ export interface RewritableFile extends RandomAccessSource {
 export interface ByteSink {
   /** Takes all of `bytes`, which belong to the sink until the promise settles. */
   write(bytes: Uint8Array): Promise<void>;
+  readonly file?: PlainFile | undefined;
 }
 
 /** Which named key. */

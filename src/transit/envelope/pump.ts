@@ -1,20 +1,8 @@
 import { alignedBuffer, wholePages } from '../../ground/aligned.ts';
 import { wipe } from '../../ground/bytes.ts';
+import type { ChunkStage } from './chunk-stage.ts';
 import type { ByteSink, ByteSource, OnProgress } from './ports.ts';
-
-/** What is done to each chunk of a stream. */
-export interface ChunkStage {
-  /** Bytes of every chunk but the last, which has fewer or as many. */
-  readonly inputBytes: number;
-  /** Most bytes that one chunk becomes. */
-  readonly outputBytes: number;
-  /**
-   * @param index Counts from 0.
-   * @param out Has room for `outputBytes`.
-   * @returns how many bytes were put at the start of `out`.
-   */
-  transform(chunk: Uint8Array, index: number, final: boolean, out: Uint8Array): number;
-}
+import { pumpInTurns } from './turns.ts';
 
 /** Large enough that system calls do not count, small enough for the processor's cache. */
 const MAX_READ_BYTES = 1024 * 1024;
@@ -32,6 +20,7 @@ export async function pump(
   stage: ChunkStage,
   onProgress?: OnProgress,
 ): Promise<void> {
+  if (await pumpInTurns(source, sink, stage, onProgress)) return;
   const readBytes = Math.max(
     MIN_READ_BYTES,
     Math.min(MAX_READ_BYTES, source.expectedBytes ?? MAX_READ_BYTES),

@@ -4,6 +4,7 @@ import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
 import type { Random } from '../../../ground/random.ts';
 import { AGE_CIPHER } from '../../key-types/age/kem.ts';
 import { decryption, encryption } from '../chunk-cipher.ts';
+import type { ChunkStage } from '../chunk-stage.ts';
 import { type ByteRange, decryptPayload, decryptPayloadRange, payloadOf } from '../decrypt.ts';
 import { Lookahead, readExactly } from '../lookahead.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type RandomAccessSource,
   sequential,
 } from '../ports.ts';
-import { type ChunkStage, pump } from '../pump.ts';
+import { pump } from '../pump.ts';
 import { damaged, truncated } from '../refusals.ts';
 import { armored, dearmored } from './armor.ts';
 import { isArmored } from './detect.ts';
