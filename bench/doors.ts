@@ -3,7 +3,7 @@
  * use for the like today: OpenSSH's own agent and SoftHSM.
  *
  * The row of PKCS #11 needs a C compiler, the headers of p11-kit and its module (of Debian: gcc, libp11-kit-dev, p11-kit-modules), and
- * for the peer softhsm2.
+ * for the peers softhsm2 and p11-kit.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,6 +27,7 @@ const FLOOR = 1;
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const LIBRARIES = '/usr/lib/x86_64-linux-gnu/pkcs11';
 const P11_KIT_CLIENT = join(LIBRARIES, 'p11-kit-client.so');
+const P11_KIT_SERVER = '/usr/libexec/p11-kit/p11-kit-server';
 const SOFTHSM = '/usr/lib/softhsm/libsofthsm2.so';
 
 export async function run(): Promise<readonly Row[]> {
@@ -34,7 +35,7 @@ export async function run(): Promise<readonly Row[]> {
   const bench = new Bench(directory);
   try {
     bench.start();
-    return [await bench.ssh(), ...bench.pkcs11()];
+    return [await bench.ssh(), ...(await bench.pkcs11())];
   } finally {
     bench.stop();
     rmSync(directory, { recursive: true, force: true });
@@ -122,22 +123,48 @@ class Bench {
     };
   }
 
-  /** None where there is no module to come by. */
-  pkcs11(): readonly Row[] {
+  /**
+   * None where there is no module to come by. SoftHSM is measured as a library inside the program, and behind p11-kit's own server, to
+   * which a program comes as to ours.
+   */
+  async pkcs11(): Promise<readonly Row[]> {
     if (!existsSync(P11_KIT_CLIENT) || !hasPeer('cc', 'gcc')) return [];
     const program = this.#path('pkcs11-sign');
     execFileSync('cc', ['-O2', '-I/usr/include/p11-kit-1', here('./pkcs11-sign.c'), '-o', program]);
     const softhsm = this.#softhsm();
     const time = (env: NodeJS.ProcessEnv, ...words: readonly string[]): number =>
       Number(execFileSync(program, [...words, String(PKCS11_SIGNATURES)], { env }));
-    const ours = { ...this.#env, P11_KIT_SERVER_ADDRESS: `unix:path=${this.#socket('pkcs11')}` };
-    const turn = (): Turn => [
+    const served = softhsm && (await this.#softhsmServer(softhsm));
+    const at = (socket: string) => ({ ...this.#env, P11_KIT_SERVER_ADDRESS: `unix:path=${socket}` });
+    const ours = at(this.#socket('pkcs11'));
+    const turn = () => [
       time(ours, P11_KIT_CLIENT, 'coffer', ''),
       softhsm && time(softhsm, SOFTHSM, 'bench', PIN),
+      served && time(at(served.socket), P11_KIT_CLIENT, 'bench', PIN),
     ];
-    turn();
-    const turns = Array.from({ length: PAIRS }, turn);
-    return [rowOf('PKCS #11, P-256 signature', turns, 'SoftHSM', SOFTHSM_LIMIT)];
+    try {
+      turn();
+      const turns = Array.from({ length: PAIRS }, turn);
+      const against = (peer: number): readonly Turn[] =>
+        turns.map((times) => [times[0] as number, times[peer]]);
+      const operation = 'PKCS #11, P-256 signature';
+      return [
+        rowOf(operation, against(1), 'SoftHSM', SOFTHSM_LIMIT),
+        rowOf(operation, against(2), "SoftHSM behind p11-kit's server", SOFTHSM_LIMIT),
+      ];
+    } finally {
+      served?.stop();
+    }
+  }
+
+  /** Undefined where p11-kit's server is not installed. */
+  async #softhsmServer(env: NodeJS.ProcessEnv) {
+    if (!existsSync(P11_KIT_SERVER)) return undefined;
+    const socket = this.#path('softhsm.sock');
+    const words = ['--foreground', '--name', socket, '--provider', SOFTHSM, 'pkcs11:token=bench'];
+    const server = spawn(P11_KIT_SERVER, words, { env, stdio: 'ignore' });
+    while (!existsSync(socket)) await pause(10);
+    return { socket, stop: () => server.kill() };
   }
 
   /** The environment of a token with one key; undefined where it is not installed. */

@@ -14,6 +14,8 @@ export interface ServerProcess {
 }
 
 export interface ServerProcessOptions {
+  /** What is run in place of this Node. */
+  readonly program?: string;
   readonly environment?: NodeJS.ProcessEnv;
   readonly directory?: string;
 }
@@ -23,14 +25,14 @@ const READY_WITHIN_MS = 30_000;
 const GONE_WITHIN_MS = 30_000;
 
 /**
- * Runs Node with these parameters and waits for the addresses that the program prints.
+ * Runs Node, or another program, with these parameters and waits for the addresses that the program prints.
  * @throws an error with its last words when it ends, or does not listen in time.
  */
 export async function startServerProcess(
   parameters: readonly string[],
-  { environment = process.env, directory }: ServerProcessOptions = {},
+  { program = process.execPath, environment = process.env, directory }: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, parameters, {
+  const child = spawn(program, parameters, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment,
     ...(directory === undefined ? {} : { cwd: directory }),

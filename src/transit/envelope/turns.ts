@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { readSync, writeSync } from 'node:fs';
 import { alignedBuffer } from '../../ground/aligned.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { turn } from '../../ground/pause.ts';
@@ -110,7 +111,6 @@ const threadText = (): string => `
 
 /** Signals and timers have their turn, too. */
 async function runHere(part: Part): Promise<Trouble | undefined> {
-  const { readSync, writeSync } = process.getBuiltinModule('node:fs');
   const cipher = chunkCipher({ createCipheriv, createDecipheriv }, part.cipher);
   const turns = takeTurns({ readSync, writeSync }, cipher, part);
   try {

@@ -24,6 +24,12 @@ const TIMEOUT_MS = 1_800_000;
 
 const template = usualTemplate();
 
+/** The command under test, or the words of COFFER_TEST_COMMAND, e.g. the path of the single executable. */
+const [program = '', ...leading] = process.env['COFFER_TEST_COMMAND']?.split(' ') ?? [
+  process.execPath,
+  inject('command'),
+];
+
 /** Many processes that work on one store and are killed at any moment. */
 class Massacre {
   readonly #box: Sandbox;
@@ -52,7 +58,7 @@ class Massacre {
 
   async #killCommand(work: Work, chance: Chance): Promise<void> {
     const start = performance.now();
-    const child = spawn(process.execPath, [inject('command'), ...work.words], {
+    const child = spawn(program, [...leading, ...work.words], {
       cwd: this.#box.root,
       env: this.#environment,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -81,7 +87,8 @@ class Massacre {
   }
 
   async #killServer(chance: Chance): Promise<void> {
-    const server = await startServerProcess([inject('command'), 'serve', '--listen', '127.0.0.1:0'], {
+    const server = await startServerProcess([...leading, 'serve', '--listen', '127.0.0.1:0'], {
+      program,
       environment: this.#environment,
       directory: this.#box.root,
     });
