@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { isLong } from './test/long.ts';
 
 /** What takes minutes each. Begun last, one of them would run alone while the other cores wait. */
 const LONGEST = [
@@ -24,7 +25,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Suites of their own: `npm run test:faults` and `npm run test:fuzz`.
-    exclude: ['test/faults/**', 'test/fuzz/**'],
+    exclude: ['test/faults/**', 'test/fuzz/**', ...(isLong ? [] : ['test/**/*.long.test.ts'])],
     globalSetup: ['test/build.setup.ts', 'test/seed.setup.ts'],
     setupFiles: ['test/titles.setup.ts'],
     testTimeout: 60_000,
