@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { grpcServer } from '../../../src/doors/agent/grpc/grpc.ts';
 import { bytesIn, field, parseFields, textIn } from '../../../src/doors/agent/grpc/protobuf.ts';
 import { openKmsDoor } from '../../../src/doors/agent/kms/kms-door.ts';
 import { openSopsDoor } from '../../../src/doors/agent/sops/sops-door.ts';
+import { processorMs } from '../../processor-time.ts';
 import { call, framed, grpcSession } from './grpc-client.ts';
 import { sealingDesk } from './sealing-desk.double.ts';
 
@@ -40,6 +42,27 @@ describe('messages of Protocol Buffers', () => {
       expect(() => parseFields(Buffer.from(hex, 'hex'))).toThrow();
     },
   );
+
+  it.each([
+    { title: 'one field again and again', pattern: '0a00' },
+    { title: 'empty messages', pattern: '0a020a00' },
+    { title: 'numbers', pattern: '0800' },
+    { title: 'long numbers', pattern: '08ffffffffffffffff01' },
+    { title: 'fixed numbers', pattern: '0d00000000' },
+  ])('are read in proportion to their length, with $title', ({ pattern }) => {
+    const ofLength = (length: number): Buffer => {
+      const unit = Buffer.from(pattern, 'hex');
+      return Buffer.alloc(Math.floor(length / unit.length) * unit.length, unit);
+    };
+    const [short, long] = [ofLength(1024), ofLength(64 * 1024)];
+    const read = (message: Buffer, times: number): number =>
+      processorMs(() => {
+        for (let count = 0; count < times; count++) parseFields(message);
+      });
+    read(short, 2000);
+    // The same number of bytes either way; what grows with the square of the length takes 64 times as long.
+    expect(read(long, 4)).toBeLessThan(8 * read(short, 4 * 64) + 20);
+  });
 
   it('have texts that are UTF-8', () => {
     expect(() => textIn(parseFields(field(1, Buffer.from([0xff]))), 1)).toThrow('UTF-8');
@@ -156,6 +179,36 @@ describe('a key service', () => {
       framed(Buffer.concat([field(1, bytesIn(made.fields, 1)), field(3, id)])),
     );
     expect(textIn(old.fields, 1)).toBe('a seed');
+  });
+
+  it('looks at one message in each turn of the event loop, and lets few calls of a connection be under way', async () => {
+    let turn = 0;
+    let isOver = false;
+    const count = (): void => {
+      turn += 1;
+      if (!isOver) setImmediate(count);
+    };
+    const turns: number[] = [];
+    const session = await connected(
+      grpcServer(
+        {
+          '/turn': async (message) => {
+            turns.push(turn);
+            return message;
+          },
+        },
+        (error) => defects.push(error),
+      ),
+      'turns.sock',
+    );
+    // A client that knows how many calls it may have under way waits with the others.
+    await once(session, 'remoteSettings');
+    count();
+    const calls = Array.from({ length: 40 }, () => call(session, '/turn', framed(Buffer.alloc(0))));
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(0);
+    isOver = true;
+    expect(new Set(turns).size).toBe(calls.length);
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(16);
   });
 
   it('says at once that the store is locked', async () => {

@@ -22,7 +22,8 @@ const MOST_CALL_BYTES = 64 * 1024;
 /** Of an error: it travels in a header, escaped, and what a client has sent may stand in it. */
 const MOST_MESSAGE_CHARACTERS = 1000;
 const PREFIX_BYTES = 5;
-const MOST_STREAMS = 64;
+/** Calls of one connection at a time: the messages of all of them lie in memory. Clients of gRPC wait with what is more. */
+const MOST_STREAMS = 16;
 /** Megabytes of memory for each connection. */
 const MOST_SESSION_MEMORY = 4;
 
@@ -54,10 +55,11 @@ export function grpcServer(methods: Methods, defect: (error: unknown) => void): 
     maxSessionMemory: MOST_SESSION_MEMORY,
     settings: { maxConcurrentStreams: MOST_STREAMS, enablePush: false },
   });
+  const turns = new Turns();
   server.on('sessionError', () => undefined);
   server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
-    answer(stream, headers, methods).catch((error: unknown) => {
+    answer(stream, headers, methods, turns).catch((error: unknown) => {
       // Who gave up in the middle is told nothing, and nothing is wrong with us.
       if (isCutShort(error)) return;
       const known = asCofferError(error);
@@ -68,14 +70,29 @@ export function grpcServer(methods: Methods, defect: (error: unknown) => void): 
   return (connection) => void server.emit('connection', connection);
 }
 
+/**
+ * Lets one message of all connections be looked at in each turn of the event loop. Many that came together do not hold up what the process has
+ * to do besides.
+ */
+class Turns {
+  #last: Promise<void> = Promise.resolve();
+
+  next(): Promise<void> {
+    this.#last = this.#last.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#last;
+  }
+}
+
 async function answer(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   methods: Methods,
+  turns: Turns,
 ): Promise<void> {
   const path = String(headers[constants.HTTP2_HEADER_PATH]);
   const method = Object.hasOwn(methods, path) ? methods[path] : undefined;
   const request = await messageOf(stream);
+  await turns.next();
   if (method === undefined) return fail(stream, UNIMPLEMENTED, 'there is no such method');
   const body = await method(request, goneSignal(stream));
   if (stream.destroyed || stream.headersSent) return;

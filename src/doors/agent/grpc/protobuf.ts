@@ -13,28 +13,33 @@ const MOST_VARINT_BYTES = 10;
 const FIELD_BITS = 3;
 const MOST_FIELD = 2 ** 29 - 1;
 
-/** Fields of bytes, in their order; of one that stands several times, all. */
-export type Fields = ReadonlyMap<number, readonly Buffer[]>;
+/** Fields of bytes by their numbers; of one that stands several times the last, which is what counts for all readers. */
+export type Fields = ReadonlyMap<number, Buffer>;
 
-/** @throws `invalid` for what is no message. */
+/**
+ * Reads a message in proportion to its length, however often a field stands in it.
+ * @throws `invalid` for what is no message.
+ */
 export function parseFields(message: Buffer): Fields {
-  const fields = new Map<number, Buffer[]>();
+  const extents = new Map<number, Extent>();
   let at = 0;
   const varint = (): number => {
     let value = 0;
+    let scale = 1;
     for (let count = 0; count < MOST_VARINT_BYTES; count++) {
       const byte = message[at++];
       if (byte === undefined) throw cutShort();
       // Numbers beyond 2^53 lose their last digits here, and are then too large for anything.
-      value += (byte & 0x7f) * 2 ** (7 * count);
+      value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
+      scale *= 0x80;
     }
     throw invalid('a number of this message has no end');
   };
-  const take = (length: number): Buffer => {
+  const pass = (length: number): Extent => {
     if (length > message.length - at) throw cutShort();
     at += length;
-    return message.subarray(at - length, at);
+    return { from: at - length, to: at };
   };
   while (at < message.length) {
     const key = varint();
@@ -45,26 +50,31 @@ export function parseFields(message: Buffer): Fields {
         varint();
         break;
       case FIXED_64:
-        take(8);
+        pass(8);
         break;
       case FIXED_32:
-        take(4);
+        pass(4);
         break;
       case BYTES:
-        fields.set(number, [...(fields.get(number) ?? []), take(varint())]);
+        extents.set(number, pass(varint()));
         break;
       default:
         throw invalid('this message has a field of an unknown kind');
     }
   }
-  return fields;
+  return new Map(Array.from(extents, ([number, { from, to }]) => [number, message.subarray(from, to)]));
+}
+
+/** Where the value of a field stands in a message. */
+interface Extent {
+  readonly from: number;
+  readonly to: number;
 }
 
 const cutShort = () => invalid('this message is cut short');
 
-/** The last one counts, as with all readers; empty when there is none. */
-export const bytesIn = (fields: Fields, number: number): Buffer =>
-  fields.get(number)?.at(-1) ?? Buffer.alloc(0);
+/** Empty when there is none. */
+export const bytesIn = (fields: Fields, number: number): Buffer => fields.get(number) ?? Buffer.alloc(0);
 
 /** @throws `invalid` for what is no UTF-8. */
 export function textIn(fields: Fields, number: number): string {
