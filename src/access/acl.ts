@@ -1,3 +1,4 @@
+import { withoutFirst, withoutLast } from '../ground/trim.ts';
 import { bitOf, type Capabilities, type Capability, DENY, printCapabilities } from './capability.ts';
 import { permits, type RequestParameters } from './parameter-rule.ts';
 import {
@@ -64,7 +65,7 @@ export class Acl {
     wrapTtl = 0,
   ): boolean {
     if (this.isRoot) return true;
-    const given = withoutLeadingSlash(path);
+    const given = withoutFirst(path, '/');
     const allowing = (found: Permissions | undefined): boolean =>
       found !== undefined &&
       (found.wrapping === undefined || isWithin(found.wrapping, wrapTtl)) &&
@@ -75,14 +76,14 @@ export class Acl {
     }
     if (!given.endsWith('/')) return allowing(this.#find(given));
     const found = this.#rankedRule(given);
-    const bare = this.#rankedRule(withoutFinalSlashes(given));
+    const bare = this.#rankedRule(withoutLast(given, '/'));
     return allowing(found.permissions) && (bare.rank > found.rank || allowing(bare.permissions));
   }
 
   /** The capabilities on a path, sorted; `['root']`, or `['deny']` when there are none. */
   capabilities(path: string): readonly string[] {
     if (this.isRoot) return ['root'];
-    return printCapabilities(inAll(this.#findForList(withoutLeadingSlash(path))));
+    return printCapabilities(inAll(this.#findForList(withoutFirst(path, '/'))));
   }
 
   /**
@@ -162,11 +163,6 @@ function allowedBy(
   if (parameters === undefined || rule === undefined) return true;
   return !BODY_CAPABILITIES.has(capability) || permits(rule, parameters, meant);
 }
-
-const withoutLeadingSlash = (path: string): string =>
-  path.startsWith('/') ? path.replace(/^\/+/, '') : path;
-
-const withoutFinalSlashes = (path: string): string => path.replace(/\/+$/, '');
 
 const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
 

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
 import { turn } from '../ground/pause.ts';
+import { trimSlashes } from '../ground/trim.ts';
 import type { Store, View } from '../store/store.ts';
 import { endBatchTokens } from './batch-tokens.ts';
 import type { Token, TokenRecord } from './token.ts';
@@ -88,7 +89,7 @@ const hasLease = ({ expiresMs }: Token): boolean => expiresMs !== undefined;
 
 /** With a slash at its end, or empty. */
 function prefixOf(path: string): string {
-  const plain = path.replace(/^\/+|\/+$/g, '');
+  const plain = trimSlashes(path);
   return plain === '' ? '' : `${plain}/`;
 }
 

@@ -7,7 +7,8 @@ import {
   unavailable,
   unconfirmed,
 } from '../ground/errors.ts';
-import { LOGIN_PREFIX, trimSlashes } from '../mounts/paths.ts';
+import { trimSlashes } from '../ground/trim.ts';
+import { LOGIN_PREFIX } from '../mounts/paths.ts';
 import {
   changesSomething,
   type Operation,

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { invalid } from '../ground/errors.ts';
-import { DEFAULT_MOUNT, trimSlashes } from '../mounts/paths.ts';
+import { trimSlashes } from '../ground/trim.ts';
+import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import { locationFrom } from '../store/backends/registry.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
 

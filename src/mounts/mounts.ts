@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto';
 import { type CofferError, exists, invalid, notFound, unsupported } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
+import { trimSlashes } from '../ground/trim.ts';
 import { uuidFrom } from '../ground/uuid.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
-import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps, trimSlashes } from './paths.ts';
+import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps } from './paths.ts';
 import { clearRemoved, noteRemoved } from './removed-mounts.ts';
 
 /** What this room must know of an engine or a login method; the room of the engine or method says it. */

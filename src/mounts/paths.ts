@@ -1,6 +1,7 @@
 /** Which paths below `/v1` a mount can have, and which are the API's own. */
 
 import { invalid } from '../ground/errors.ts';
+import { trimSlashes } from '../ground/trim.ts';
 
 /** The mount that a store has from the start, and that is meant where none is named. */
 export const DEFAULT_MOUNT = 'transit';
@@ -11,8 +12,6 @@ export const LOGIN_PREFIX = 'auth/';
 const SEGMENT = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/;
 /** Other parts of the API, and in policies the paths of the tags API, which start with `api/v2/`. */
 const RESERVED_FIRST_SEGMENTS = new Set(['sys', 'auth', 'identity', 'cubbyhole', 'api']);
-
-export const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
 
 export const isLegal = (path: string): boolean =>
   path.length <= MAX_MOUNT_PATH_LENGTH && path.split('/').every((segment) => SEGMENT.test(segment));

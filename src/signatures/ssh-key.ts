@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { asCofferError, invalid, unsupported } from '../ground/errors.ts';
+import { withoutLast } from '../ground/trim.ts';
 import { mpint, SshReader, string } from './ssh-wire.ts';
 
 /** What SSH knows about one kind of key. */
@@ -126,7 +127,7 @@ const MIN_RSA_BITS = 1024;
 
 /** As `ssh-keygen -l` prints it. */
 export const sshFingerprint = (key: KeyObject): string =>
-  `SHA256:${createHash('sha256').update(sshBlob(key)).digest('base64').replace(/=+$/, '')}`;
+  `SHA256:${withoutLast(createHash('sha256').update(sshBlob(key)).digest('base64'), '=')}`;
 
 /** A line of a `.pub` file. */
 export function sshLine(key: KeyObject, comment: string): string {

@@ -1,3 +1,5 @@
+import { trimSlashes } from '../../ground/trim.ts';
+
 /** One limit for the rate of requests, in the words of the API. */
 export interface RateLimit {
   readonly name: string;
@@ -65,7 +67,7 @@ export class LimitTable {
     }
     this.#globs = globs.sort((a, b) => b.path.length - a.path.length);
     this.#longest = Math.max(0, ...[...this.#plain.keys()].map((path) => path.length));
-    const paths = config.rate_limit_exempt_paths.map((path) => path.replace(/^\/+|\/+$/g, ''));
+    const paths = config.rate_limit_exempt_paths.map(trimSlashes);
     this.#exempt = new Set(paths);
     this.#exemptGlobs = paths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1));
   }

@@ -9,6 +9,7 @@ import { Conversation } from '../../doors/agent/age/conversation.ts';
 import type { Desk } from '../../doors/agent/desk.ts';
 import { remoteDesk } from '../../doors/agent/remote-desk.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
+import { withoutLast } from '../../ground/trim.ts';
 import { askerOf } from '../agent/ask.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import { listedOffers } from '../agent/listed-offers.ts';
@@ -109,8 +110,8 @@ const promptsOver = (conversation: Conversation): Prompts => ({
     throw invalid('age does not make stores');
   },
   async confirm(question) {
-    const yes = Buffer.from('yes').toString('base64').replace(/=+$/, '');
-    const no = Buffer.from('no').toString('base64').replace(/=+$/, '');
+    const yes = withoutLast(Buffer.from('yes').toString('base64'), '=');
+    const no = withoutLast(Buffer.from('no').toString('base64'), '=');
     const { type, args } = await conversation.say('confirm', [yes, no], `Coffer: ${question}`);
     return type === 'ok' && args[0] === 'yes';
   },

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { notFound, unavailable, unsupported } from '../../ground/errors.ts';
+import { withoutLast } from '../../ground/trim.ts';
 import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
@@ -65,8 +66,8 @@ const driverOf = ({ format, files }: Rule, prefix: string): Driver => ({
 
 /** A pattern of ours as git has it: ours covers all below a directory, too. */
 function attributePatterns(pattern: string, prefix: string): readonly string[] {
-  const bare = pattern.replace(/^\//, '').replace(/\/+$/, '');
-  const isAnywhere = !pattern.replace(/\/+$/, '').includes('/');
+  const bare = withoutLast(pattern.replace(/^\//, ''), '/');
+  const isAnywhere = !withoutLast(pattern, '/').includes('/');
   const above = prefix === '' ? '' : `/${prefix}`;
   const anchored = isAnywhere ? (prefix === '' ? bare : `${above}/**/${bare}`) : `${above}/${bare}`;
   const below = isAnywhere ? `${above}/**/${bare}/**` : `${anchored}/**`;

@@ -1,6 +1,7 @@
 import { asCofferError, CofferError, invalid, unavailable, unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { LOGIN_PREFIX, trimSlashes } from '../../mounts/paths.ts';
+import { trimSlashes } from '../../ground/trim.ts';
+import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';

@@ -1,6 +1,6 @@
 import { CofferError } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import { trimSlashes } from '../../mounts/paths.ts';
+import { trimSlashes } from '../../ground/trim.ts';
 import { type PathRequest, resultOf } from '../../operations/declaration/operation.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';

@@ -1,6 +1,6 @@
 import type { AgentConnection } from '../../client/agent.ts';
 import { asCofferError } from '../../ground/errors.ts';
-import { trimSlashes } from '../../mounts/paths.ts';
+import { trimSlashes } from '../../ground/trim.ts';
 import type { Runner, Table } from '../../operations/declaration/operation.ts';
 import type { AgentStatus } from '../../service/agent/calls.ts';
 import { storeStatus } from '../../store/administration/status.ts';

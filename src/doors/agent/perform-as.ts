@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../access/access.ts';
 import { asCofferError, CofferError, denied, notFound } from '../../ground/errors.ts';
-import { trimSlashes } from '../../mounts/paths.ts';
+import { trimSlashes } from '../../ground/trim.ts';
 import type { AskedRequest, Door, Result } from '../../operations/asked-request.ts';
 import { type Operation, type Outcome, resultOf } from '../../operations/declaration/operation.ts';
 import { pathParams, printPath, type Route, routesOf } from '../../operations/declaration/route.ts';

@@ -1,7 +1,7 @@
 /** Audit devices over HTTP: they are listed, and made by whoever starts the server. */
 
 import { type CofferError, invalid } from '../../ground/errors.ts';
-import { trimSlashes } from '../../mounts/paths.ts';
+import { trimSlashes } from '../../ground/trim.ts';
 import { operation } from '../declaration/operation.ts';
 import { text, textMap } from '../declaration/params.ts';
 

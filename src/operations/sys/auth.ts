@@ -1,8 +1,9 @@
 /** The login methods of a store: `sys/auth`. */
 
 import { invalid } from '../../ground/errors.ts';
+import { trimSlashes } from '../../ground/trim.ts';
 import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
-import { LOGIN_PREFIX, trimSlashes } from '../../mounts/paths.ts';
+import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { members, text, textMap } from '../declaration/params.ts';
 import { LOGIN_METHODS } from '../mount-types.ts';

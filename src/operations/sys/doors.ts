@@ -1,6 +1,7 @@
 import type { Offer } from '../../access/doors.ts';
 import { invalid } from '../../ground/errors.ts';
-import { DEFAULT_MOUNT, isMountPath, trimSlashes } from '../../mounts/paths.ts';
+import { trimSlashes } from '../../ground/trim.ts';
+import { DEFAULT_MOUNT, isMountPath } from '../../mounts/paths.ts';
 import { operation } from '../declaration/operation.ts';
 import { declare, flag, type Spec, texts } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';

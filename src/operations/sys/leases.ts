@@ -2,7 +2,7 @@
 
 import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
-import { trimSlashes } from '../../mounts/paths.ts';
+import { trimSlashes } from '../../ground/trim.ts';
 import { tokenDetails } from '../access/token-answers.ts';
 import { TIDY_STARTED } from '../access/token-roles.ts';
 import { listAnswer } from '../auth/lists.ts';

@@ -1,6 +1,7 @@
 import { denied, invalid } from '../../ground/errors.ts';
+import { trimSlashes, withoutLast } from '../../ground/trim.ts';
 import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
-import { LOGIN_PREFIX, trimSlashes } from '../../mounts/paths.ts';
+import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { DIALECTS, isDialect } from '../../transit/engine.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { choice, members, text, textMap } from '../declaration/params.ts';
@@ -31,7 +32,7 @@ const enginesOf = async ({ mounts }: Core): Promise<readonly Mount[]> =>
 async function mountAt(core: Core, path: string): Promise<Mount> {
   const mount = await core.mounts.find(path);
   if (mount !== undefined) return mount;
-  throw invalid(`No secret engine mount at ${path.replace(/\/*$/, '')}/`, {
+  throw invalid(`No secret engine mount at ${withoutLast(path, '/')}/`, {
     field: 'path',
     hint: 'list the mounts with "coffer mounts list"',
   });
@@ -231,7 +232,7 @@ export const find = operation({
   anyToken: true,
   params: { path: mountPath },
   async run({ core, caller }, values) {
-    const path = values.path.replace(/\/+$/, '');
+    const path = withoutLast(values.path, '/');
     const mounts = await core.mounts.list();
     const mount = mounts.find((candidate) => `${path}/`.startsWith(`${candidate.path}/`));
     if (mount === undefined || !caller.reaches(mount.path)) {

@@ -1,8 +1,8 @@
 /** Limits for the rate of requests: `sys/quotas`. */
 
 import { invalid, notFound } from '../../ground/errors.ts';
+import { trimSlashes } from '../../ground/trim.ts';
 import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
-import { trimSlashes } from '../../mounts/paths.ts';
 import { listAnswer } from '../auth/lists.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';

@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
+import { withoutLast } from '../../ground/trim.ts';
 import type { GoObject, GoValue } from './go-json.ts';
 
 /** How Go writes a `time.Time` that was never set. */
@@ -22,7 +23,7 @@ export function canonicalGoTime(text: string): string | undefined {
   const parsed = new Date(`${calendar}Z`);
   // Date carries what is out of range over into the next unit; then the text no longer agrees.
   if (Number.isNaN(parsed.getTime()) || !parsed.toISOString().startsWith(calendar)) return undefined;
-  const nanoseconds = fraction.slice(0, 9).replace(/0+$/, '');
+  const nanoseconds = withoutLast(fraction.slice(0, 9), '0');
   const canonicalZone = zone === '+00:00' || zone === '-00:00' ? 'Z' : zone;
   return calendar + (nanoseconds === '' ? '' : `.${nanoseconds}`) + canonicalZone;
 }

@@ -1,6 +1,6 @@
 import type { Offer } from '../../../access/doors.ts';
 import { denied, invalid, unsupported } from '../../../ground/errors.ts';
-import { trimSlashes } from '../../../mounts/paths.ts';
+import { trimSlashes } from '../../../ground/trim.ts';
 import type { OpenDoor } from '../agent-door.ts';
 import { memberOf, plaintextIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';

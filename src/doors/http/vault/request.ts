@@ -1,5 +1,6 @@
 import { MOST_SECONDS } from '../../../ground/clock.ts';
 import { parseGoDuration } from '../../../ground/durations.ts';
+import { withoutLast } from '../../../ground/trim.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
 import type { Answer, Exchange } from '../exchange.ts';
 import { parseForm, parseObject, parseQuery } from '../request-body.ts';
@@ -38,7 +39,7 @@ export function readVaultRequest(exchange: Exchange, prefix: string): VaultReque
   const wrapping = wrapTtl === 0 ? {} : { wrapTtl };
   if (method === 'LIST') return { method, path: path.replace(/\/$/, ''), query, ...wrapping };
   if (method === 'POST' && REVOKED_PREFIX.test(path)) {
-    return { method, path: path.replace(/\/+$/, ''), query, ...wrapping };
+    return { method, path: withoutLast(path, '/'), query, ...wrapping };
   }
   if (method === 'POST' && path.endsWith('/')) {
     return errorBody(400, ["cannot write to a path ending in '/'"]);

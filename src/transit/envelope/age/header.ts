@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
+import { withoutLast } from '../../../ground/trim.ts';
 import type { Lookahead } from '../lookahead.ts';
 import { damaged, unknownFormat } from '../refusals.ts';
 
@@ -91,7 +92,7 @@ export function unpadded(text: string, length?: number): Buffer {
 }
 
 export const printUnpadded = (bytes: Uint8Array): string =>
-  Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+  withoutLast(Buffer.from(bytes).toString('base64'), '=');
 
 /** As it stands in a header, and as age and its plugins exchange it. */
 export function printStanza({ type, args, body }: Stanza): string {
