@@ -4,15 +4,27 @@ import { isObject } from '../ground/objects.ts';
 import { parseMinisignKey } from './minisign.ts';
 import { parseSshLine } from './ssh-key.ts';
 
+/** Forms of public keys. Those of SSH and minisign say in which format their owner signs. */
+export type KeyForm = 'pem' | 'jwk' | 'ssh' | 'minisign';
+
 /** A public key that somebody gave, in whatever form. */
 export interface GivenKey {
   readonly key: KeyObject;
+  readonly form: KeyForm;
   /** The number that minisign calls it by, when it came in minisign's form. */
   readonly minisignId?: Buffer;
 }
 
 const HINT =
   'give a PEM, a line of an OpenSSH .pub file, a minisign public key, or a JSON Web Key (a set of them, too)';
+
+/** The beginnings of lines that are meant as a public key, even as a broken one, and never as the name of a file. */
+const KEY_LINE =
+  /^[ \t]*(?:(?:ssh|ecdsa|sk)-[\w@.-]+[ \t]+AAAA|RW[A-Za-z0-9+/]{54}[ \t\r]*$|untrusted comment: )/m;
+
+/** Whether a text can only be meant as public keys in one of the forms that {@link parsePublicKeys} reads. */
+export const isPublicKeyText = (text: string): boolean =>
+  text.includes(BEGIN) || text.trimStart().startsWith('{') || KEY_LINE.test(text);
 
 /**
  * The public keys of a text: PEM (one or several, certificates too), lines of OpenSSH, minisign's file, or JSON Web Keys.
@@ -22,15 +34,16 @@ export function parsePublicKeys(text: string): readonly GivenKey[] {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
     throw invalid('this is a private key', { hint: 'give its public half' });
   }
-  if (text.includes(BEGIN)) return pemBlocks(text).map((pem) => ({ key: keyOf(() => createPublicKey(pem)) }));
+  if (text.includes(BEGIN))
+    return pemBlocks(text).map((pem) => ({ key: keyOf(() => createPublicKey(pem)), form: 'pem' }));
   if (text.trimStart().startsWith('{')) return jsonWebKeys(text);
   const minisign = parseMinisignKey(text);
-  if (minisign !== undefined) return [{ key: minisign.key, minisignId: minisign.id }];
+  if (minisign !== undefined) return [{ key: minisign.key, form: 'minisign', minisignId: minisign.id }];
   const lines = text.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
   const keys = lines.flatMap((line) => parseSshLine(line) ?? []);
   if (keys.length === 0 || keys.length !== lines.length)
     throw invalid('this is no public key', { hint: HINT });
-  return keys.map(({ key }) => ({ key }));
+  return keys.map(({ key }) => ({ key, form: 'ssh' }));
 }
 
 const BEGIN = '-----BEGIN ';
@@ -59,7 +72,7 @@ function jsonWebKeys(text: string): readonly GivenKey[] {
     if ('d' in jwk || 'k' in jwk || 'priv' in jwk) {
       throw invalid('this JSON Web Key has a secret in it', { hint: 'give its public half' });
     }
-    return { key: keyOf(() => createPublicKey({ key: jwk, format: 'jwk' })) };
+    return { key: keyOf(() => createPublicKey({ key: jwk, format: 'jwk' })), form: 'jwk' };
   });
 }
 

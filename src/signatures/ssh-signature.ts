@@ -33,6 +33,16 @@ export const sshSignedData = (namespace: string, hash: SshHash, digest: Uint8Arr
   Buffer.concat([Buffer.from(MAGIC), string(namespace), string(''), string(hash), string(digest)]);
 
 /**
+ * Whether bytes begin as what SSH keys sign. OpenSSH has the preamble so that a signature of it is never one of anything else
+ * (PROTOCOL.sshsig, section "Signed Data").
+ */
+export const isSshSignedData = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.subarray(0, SSH_PREAMBLE_BYTES)).toString('latin1') === MAGIC;
+
+/** As many bytes tell {@link isSshSignedData}. */
+export const SSH_PREAMBLE_BYTES = MAGIC.length;
+
+/**
  * The signature of {@link sshSignedData} in SSH's form.
  * @param raw of ECDSA `r` and `s` padded and joined (IEEE P1363), of the others as it is.
  */

@@ -5,15 +5,23 @@ import { asCofferError, invalid, notFound } from '../../ground/errors.ts';
 import { signatureParameters } from '../../operations/transit/parameters.ts';
 import { brokenFor, maySign, parseAllowedSigners, signerKey } from '../../signatures/allowed-signers.ts';
 import { parseManifest } from '../../signatures/manifest.ts';
-import { type GivenKey, parsePublicKeys } from '../../signatures/public-key.ts';
+import { type GivenKey, isPublicKeyText, parsePublicKeys } from '../../signatures/public-key.ts';
 import { parseSshLine, sshFingerprint } from '../../signatures/ssh-key.ts';
 import { DEFAULT_HASH } from '../../transit/hashing.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
 import type { Command } from '../command.ts';
 import { DONE, NOT_VALID } from '../exit-codes.ts';
 import { FileHasher, STANDARD } from '../files/hashed-files.ts';
-import { readFileWhole } from '../files/in-file.ts';
-import { inputText, MAX_INPUT_BYTES, readShortText, readStandardInput } from '../files/input.ts';
+import { headOf, openInFile, readFileWhole } from '../files/in-file.ts';
+import {
+  announceStandardInput,
+  inputText,
+  MAX_INPUT_BYTES,
+  readShortText,
+  readStandardInput,
+} from '../files/input.ts';
+import { readRest } from '../files/large-input.ts';
+import { OR_FILE, takingTextOrFile, textOrFile } from '../files/text-or-file.ts';
 import { type Given, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import { optionsOf } from '../parse/operation-spec.ts';
@@ -24,10 +32,13 @@ import {
   type Content,
   isTransitSignature,
   type Trust,
+  VERIFIED_FORMATS,
   type Verdict,
+  type VerifiedFormat,
   verifySignature,
 } from '../signatures/signatures.ts';
 import { printResult } from '../terminal/output.ts';
+import type { Input } from '../terminal/streams.ts';
 
 const FILE = 'FILE';
 const SIGNATURE = 'SIGNATURE';
@@ -36,6 +47,7 @@ const ALLOWED_SIGNERS = 'allowed-signers';
 const IDENTITY = 'identity';
 const KEY = 'key';
 const MANIFEST = 'manifest';
+const FORMAT = 'format';
 const { hash_algorithm, signature_algorithm, marshaling_algorithm } = signatureParameters;
 
 /** Public keys and signatures; the largest are those of SLH-DSA, some 70 kB. */
@@ -47,15 +59,14 @@ export const command: Command = {
   arguments: [
     { metavar: FILE, help: 'What was signed; - is standard input.', required: true, offers: 'file' },
     {
-      metavar: SIGNATURE,
+      metavar: `${SIGNATURE}${OR_FILE}`,
       help: 'The signature, or its file; FILE.sig or FILE.minisig when it is left out.',
       required: false,
       offers: 'file',
     },
   ],
   options: [
-    taking(PUBLIC_KEY, 'KEY|FILE', 'The public key: PEM, OpenSSH, minisign or JWK, or its file.', {
-      offers: 'file',
+    takingTextOrFile(PUBLIC_KEY, 'KEY', 'The public key: PEM, OpenSSH, minisign or JWK, or its file.', {
       excludes: [ALLOWED_SIGNERS, KEY],
     }),
     taking(ALLOWED_SIGNERS, 'FILE', 'Who may sign with which key, as ssh-keygen has it; with --identity.', {
@@ -65,6 +76,10 @@ export const command: Command = {
     taking(IDENTITY, 'WHO', 'Whose signature it has to be.'),
     taking(KEY, 'NAME', 'A named key of the store, in any of its versions.', { offers: 'key' }),
     namespaceOption('SSH signatures: what it was made for.'),
+    taking(FORMAT, 'FORMAT', 'The format that the signature has to have.', {
+      fallback: 'that of the signature, as far as the form of the key allows it',
+      choices: VERIFIED_FORMATS,
+    }),
     switching(MANIFEST, 'FILE is a list of SHA-256 sums: check the files that it names, too.'),
     ...optionsOf('hash_algorithm', hash_algorithm),
     ...optionsOf('signature_algorithm', signature_algorithm),
@@ -73,7 +88,8 @@ export const command: Command = {
   isVerdict: true,
   details:
     'Signatures of ssh-keygen, of minisign, and of "coffer transit sign"; the last three options are for those. With --public-key or ' +
-    '--allowed-signers no store is needed. Files of a list are looked for beside it.',
+    '--allowed-signers no store is needed. Files of a list are looked for beside it. For a key in the form of OpenSSH or minisign, a ' +
+    'signature of "coffer transit sign" is taken with --format transit only: such a key may have signed the same bytes for something else.',
   examples: [
     ['coffer verify app.tar.gz --public-key release.pub', 'Exit code 5: not valid, and one line says why'],
     [
@@ -90,7 +106,7 @@ export const command: Command = {
       const list = plan.manifest ? readFileWhole(plan.file, FILE, MAX_LIST_BYTES) : undefined;
       const trust = await plan.trust(session);
       const content = list === undefined ? fileContent(session, hasher, plan.file) : bytesContent(list);
-      const verdict = await verifySignature(signature, content, trust, plan);
+      const verdict = await verifySignature(signature, content, trust, plan).finally(() => content.close());
       const whole =
         list === undefined || verdict.why !== undefined
           ? verdict
@@ -107,6 +123,7 @@ interface Plan {
   readonly file: string;
   readonly signature: string | undefined;
   readonly manifest: boolean;
+  readonly format: VerifiedFormat | undefined;
   readonly namespace: string;
   readonly request: SignatureRequest;
   /** Who is trusted; it may need the store. */
@@ -127,7 +144,26 @@ function planOf({ arguments: [file = '', signature], options }: Given): Plan {
     marshalingAlgorithm: textOption(options, 'marshaling-algorithm') ?? 'asn1',
     saltLength: 'auto',
   };
-  return { file, signature, manifest, namespace, request, trust: trustOf(options, namespace) };
+  return {
+    file,
+    signature,
+    manifest,
+    format: formatIn(options),
+    namespace,
+    request,
+    trust: trustOf(options, namespace),
+  };
+}
+
+/** @throws `invalid` for a format that is not known. */
+function formatIn(options: Given['options']): VerifiedFormat | undefined {
+  const text = textOption(options, FORMAT);
+  const format = VERIFIED_FORMATS.find((name) => name === text);
+  if (text === undefined || format !== undefined) return format;
+  throw invalid(`"${text}" can't be right`, {
+    field: FORMAT,
+    hint: `use one of ${VERIFIED_FORMATS.join(', ')}`,
+  });
 }
 
 function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
@@ -141,9 +177,11 @@ function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
     });
   }
   if (publicKey !== undefined) {
-    const keys = existsSync(publicKey)
-      ? parsePublicKeys(textOf(publicKey, PUBLIC_KEY))
-      : publicKeysIn(publicKey);
+    const keys = textOrFile(publicKey, {
+      isText: isPublicKeyText,
+      ofText: publicKeysIn,
+      ofFile: (path) => parsePublicKeys(textOf(path, PUBLIC_KEY)),
+    });
     return async () => ({ keys: () => keys });
   }
   if (signers !== undefined && identity !== undefined) {
@@ -154,7 +192,7 @@ function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
     return async (session) => {
       const { publicVersions } = await import('../signatures/named-keys.ts');
       const versions = await publicVersions(await session.runner(), name);
-      return { keys: () => versions.map(({ key, number: version }) => ({ key, version })) };
+      return { keys: () => versions.map(({ key, number: version }) => ({ key, form: 'pem', version })) };
     };
   }
   throw invalid('nobody is trusted yet', { hint: `give --${PUBLIC_KEY}, --${ALLOWED_SIGNERS} or --${KEY}` });
@@ -177,7 +215,11 @@ function allowedTrust(text: string, identity: string, namespace: string): Trust 
   const at = Date.now();
   const allowed = signers.filter((signer) => maySign(signer, identity, { key: signer.key, namespace, at }));
   return {
-    keys: () => allowed.flatMap(({ key }) => parseSshLine(key) ?? []),
+    keys: () =>
+      allowed.flatMap(({ key: line }) => {
+        const found = parseSshLine(line);
+        return found === undefined ? [] : [{ key: found.key, form: 'ssh' as const }];
+      }),
     judge: ({ key }) =>
       allowed.some((signer) => signer.key === signerKey(key))
         ? undefined
@@ -192,7 +234,10 @@ const textOf = (path: string, field: string, maxBytes = MAX_TEXT_BYTES): string 
 /** The signature itself; the file beside the one that was signed when none is named. */
 function signatureText({ file, signature }: Plan): string {
   if (signature !== undefined) {
-    return !existsSync(signature) && isTransitSignature(signature) ? signature : textOf(signature, SIGNATURE);
+    const ofFile = (path: string): string => textOf(path, SIGNATURE);
+    // What is neither is told as a file that is not there.
+    const ofText = (text: string): string => (isTransitSignature(text) ? text : ofFile(text));
+    return textOrFile(signature, { isText: isTransitSignature, ofText, ofFile });
   }
   const endings = Object.values(ENDINGS);
   const found = endings.map((ending) => `${file}${ending}`).find((path) => existsSync(path));
@@ -203,16 +248,38 @@ function signatureText({ file, signature }: Plan): string {
   });
 }
 
-const bytesContent = (bytes: Buffer): Content => ({
+const bytesContent = (bytes: Buffer): Content & { close(): void } => ({
+  close: () => undefined,
+  head: async (count) => bytes.subarray(0, count),
   hash: async (algorithm) => createHash(algorithm).update(bytes).digest(),
   whole: async () => bytes,
 });
 
-const fileContent = (session: Session, hasher: FileHasher, file: string): Content => ({
-  hash: (algorithm) => hasher.hash(file, algorithm, FILE),
-  whole: async () =>
-    file === STANDARD ? readStandardInput(session) : readFileWhole(file, FILE, MAX_INPUT_BYTES),
-});
+/** A file or standard input, which a pipe gives once: what was looked at of it is a part of what is hashed. */
+function fileContent(session: Session, hasher: FileHasher, file: string): Content & { close(): void } {
+  let begun: { readonly input: Input; readonly start: Buffer; close?(): void } | undefined;
+  return {
+    async head(count) {
+      if (file === STANDARD) {
+        announceStandardInput(session);
+        begun = { input: session.streams.in, start: headOf(session.streams.in, count) };
+      } else {
+        const input = openInFile(file, FILE);
+        begun = { input, start: headOf(input, count), close: () => input.close() };
+      }
+      return begun.start;
+    },
+    hash: (algorithm) =>
+      begun === undefined
+        ? hasher.hash(file, algorithm, FILE)
+        : hasher.hashRest(begun.input, algorithm, begun.start),
+    async whole() {
+      if (begun !== undefined) return readRest(begun.input, begun.start);
+      return file === STANDARD ? readStandardInput(session) : readFileWhole(file, FILE, MAX_INPUT_BYTES);
+    },
+    close: () => begun?.close?.(),
+  };
+}
 
 interface CheckedFile {
   readonly name: string;

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Session } from '../session.ts';
 import { TransferProgress } from '../terminal/progress.ts';
+import type { Input } from '../terminal/streams.ts';
 import { openInFile } from './in-file.ts';
 import { announceStandardInput } from './input.ts';
 import { hashOf } from './large-input.ts';
@@ -38,14 +39,19 @@ export class FileHasher {
   async hash(path: string, algorithm: string, field: string): Promise<Buffer> {
     if (path === STANDARD) {
       announceStandardInput(this.#session);
-      return hashOf(this.#session.streams.in, algorithm, this.#progress);
+      return this.hashRest(this.#session.streams.in, algorithm);
     }
     const file = openInFile(path, field);
     try {
-      return await hashOf(file, algorithm, this.#progress);
+      return await this.hashRest(file, algorithm);
     } finally {
       file.close();
     }
+  }
+
+  /** Hashes an input that was begun to be read. @param start what was read of it. */
+  hashRest(input: Input, algorithm: string, start?: Uint8Array): Promise<Buffer> {
+    return hashOf(input, algorithm, this.#progress, start);
   }
 
   end(): void {

@@ -98,3 +98,15 @@ export function readFileWhole(path: string, field: string, maxBytes: number, jud
     file.close();
   }
 }
+
+/** The first bytes of an input, fewer only where it has no more. */
+export function headOf(input: Input, count: number): Buffer {
+  const head = Buffer.alloc(count);
+  let filled = 0;
+  while (filled < count) {
+    const bytes = input.readNow(head.subarray(filled));
+    if (bytes === 0) break;
+    filled += bytes;
+  }
+  return head.subarray(0, filled);
+}

@@ -13,14 +13,22 @@ import type { GivenKey } from '../../signatures/public-key.ts';
 import { isEdwardsKey, sshFingerprint } from '../../signatures/ssh-key.ts';
 import {
   isSshSignature,
+  isSshSignedData,
   parseSshSignature,
+  SSH_PREAMBLE_BYTES,
   type SshSignature,
   verifySshSignature,
 } from '../../signatures/ssh-signature.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
 
+/** The formats of signatures that are verified. */
+export const VERIFIED_FORMATS = ['ssh', 'minisign', 'transit'] as const;
+export type VerifiedFormat = (typeof VERIFIED_FORMATS)[number];
+
 /** What is verified: a file, or bytes. */
 export interface Content {
+  /** Its first bytes, at most so many. Asked before the others. */
+  head(bytes: number): Promise<Buffer>;
   /** @param algorithm as `node:crypto` knows it. */
   hash(algorithm: string): Promise<Buffer>;
   /** @throws `too-large` */
@@ -29,7 +37,7 @@ export interface Content {
 
 /** How a signature came out: `why` says what does not fit, and is absent for a valid one. */
 export interface Verdict {
-  readonly format: string;
+  readonly format: VerifiedFormat;
   readonly why?: string;
   /** The key that fits, for people. */
   readonly key?: string;
@@ -47,20 +55,61 @@ export interface Trust {
 const ANOTHER_KEY = 'it was made with another key';
 const ALTERED = 'the file is not what was signed, or the signature was altered';
 
+/** What a signature has to be. */
+export interface Expected {
+  /** Undefined: what the signature says, as far as the form of the trusted key allows it. */
+  readonly format: VerifiedFormat | undefined;
+  readonly namespace: string;
+  readonly request: SignatureRequest;
+}
+
 /**
  * Verifies a signature of any kind that is known: SSH, minisign, or of the transit engine.
  * @param text the signature.
  * @throws `invalid`, `unsupported` when it is none of these.
+ * @see docs/decisions/0285
  */
 export async function verifySignature(
   text: string,
   content: Content,
   trust: Trust,
-  { namespace, request }: { readonly namespace: string; readonly request: SignatureRequest },
+  expected: Expected,
 ): Promise<Verdict> {
-  if (isSshSignature(text)) return verifySsh(parseSshSignature(text), content, trust, namespace);
-  if (isMinisignSignature(text)) return verifyMini(parseMinisignSignature(text), content, trust);
-  return verifyTransit(text.trim(), content, trust, request);
+  const format = formatOf(text);
+  const why = unexpected(format, trust, expected.format);
+  if (why !== undefined) return { format, why };
+  if (format === 'ssh') return verifySsh(parseSshSignature(text), content, trust, expected.namespace);
+  if (format === 'minisign') return verifyMini(parseMinisignSignature(text), content, trust);
+  return verifyTransit(text.trim(), content, trust, expected.request);
+}
+
+/** @throws `unsupported` */
+function formatOf(text: string): VerifiedFormat {
+  if (isSshSignature(text)) return 'ssh';
+  if (isMinisignSignature(text)) return 'minisign';
+  if (isTransitSignature(text)) return 'transit';
+  throw unsupported('this is no signature that is known', {
+    field: 'SIGNATURE',
+    hint: 'give one of ssh-keygen, minisign or Coffer',
+  });
+}
+
+/**
+ * What speaks against a format. A signature of the transit engine is one over any bytes, those included that its key has signed as a
+ * part of another format: so the owner of a key in the form of such a format is not taken to have made it.
+ */
+function unexpected(
+  format: VerifiedFormat,
+  trust: Trust,
+  wanted: VerifiedFormat | undefined,
+): string | undefined {
+  if (wanted !== undefined)
+    return wanted === format ? undefined : `it is of the format ${format}, and not ${wanted}`;
+  if (trust.judge !== undefined && format !== 'ssh')
+    return `it is of the format ${format}, and allowed signers sign with ssh`;
+  const form = trust.keys().find((key) => key.form === 'ssh' || key.form === 'minisign')?.form;
+  if (format !== 'transit' || form === undefined) return undefined;
+  return `it is of the format transit, and the key is one of ${form}; --format transit takes it`;
 }
 
 async function verifySsh(
@@ -112,13 +161,12 @@ async function verifyTransit(
   request: SignatureRequest,
 ): Promise<Verdict> {
   const format = 'transit';
-  const [, number, payload] = TRANSIT.exec(text) ?? [];
-  if (payload === undefined) {
-    throw unsupported('this is no signature that is known', {
-      field: 'SIGNATURE',
-      hint: 'give one of ssh-keygen, minisign or Coffer',
-    });
-  }
+  const [, number, payload = ''] = TRANSIT.exec(text) ?? [];
+  if (isSshSignedData(await content.head(SSH_PREAMBLE_BYTES)))
+    return {
+      format,
+      why: 'the file is what SSH keys sign, so that the signature may be one of something else',
+    };
   const version = Number(number);
   const candidates = trust
     .keys()
