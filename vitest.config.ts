@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { isLong } from './test/long.ts';
+import { Report } from './test/report.ts';
+import { SEED, SEED_VARIABLE } from './test/seed.ts';
 
 /** What takes minutes each. Begun last, one of them would run alone while the other cores wait. */
 const LONGEST = [
@@ -26,8 +28,11 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Suites of their own: `npm run test:faults` and `npm run test:fuzz`.
     exclude: ['test/faults/**', 'test/fuzz/**', ...(isLong ? [] : ['test/**/*.long.test.ts'])],
-    globalSetup: ['test/build.setup.ts', 'test/seed.setup.ts'],
-    setupFiles: ['test/titles.setup.ts'],
+    globalSetup: ['test/build.setup.ts'],
+    setupFiles: ['test/titles.setup.ts', 'test/properties.setup.ts'],
+    // What tests start draws from the same seed.
+    env: { [SEED_VARIABLE]: SEED },
+    reporters: ['default', new Report()],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores are what CI has; many tests spawn processes of their own.

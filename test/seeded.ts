@@ -1,22 +1,12 @@
-import { relative } from 'node:path';
-import { expect, onTestFailed } from 'vitest';
+import { expect } from 'vitest';
 import { Chance, streamOf } from './chance.ts';
-import { SEED_VARIABLE } from './seed.setup.ts';
-
-const announced = new Set<string>();
+import { SEED } from './seed.ts';
 
 /**
- * The random choices of the running test, which are others in each run; when the test fails, the line that repeats them
- * is printed. Parts of a test that run at the same time take one each, so that none depends on who comes first.
+ * The random choices of the running test, which are the same for the same seed; when the test fails, the report of the run prints the line
+ * that repeats them. Parts of a test that run at the same time take one each, so that none depends on who comes first.
  */
 export function seeded(part = ''): Chance {
-  const seed = Number(process.env[SEED_VARIABLE] ?? 0);
-  const { currentTestName = '', testPath = '' } = expect.getState();
-  onTestFailed(() => {
-    if (announced.has(currentTestName)) return;
-    announced.add(currentTestName);
-    const file = relative(process.cwd(), testPath);
-    process.stderr.write(`\nto repeat its random choices: ${SEED_VARIABLE}=${seed} npx vitest run ${file}\n`);
-  });
-  return new Chance(seed, streamOf(currentTestName), streamOf(part));
+  const { currentTestName = '' } = expect.getState();
+  return new Chance(Number(SEED), streamOf(currentTestName), streamOf(part));
 }

@@ -141,14 +141,20 @@ function requestFor({ path, method, operation }: Described) {
     media,
     body: parts.body,
     target:
-      path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(parts.names[name]))) +
+      path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(printed(parts.names[name]))) +
       printQuery(parts.query),
   }));
 }
 
+/** A value as clients write it in a query. A generated object may have no prototype, and so no text of its own. */
+function printed(value: unknown): string {
+  if (Array.isArray(value)) return value.map(printed).join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
 function printQuery(values: object): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) query.set(name, String(value));
+  for (const [name, value] of Object.entries(values)) query.set(name, printed(value));
   return query.size === 0 ? '' : `?${query}`;
 }
 
