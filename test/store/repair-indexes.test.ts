@@ -1,14 +1,26 @@
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { initStore } from '../../src/store/administration/init.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
 import type { Identity } from '../../src/store/root-key.ts';
 import { COLLECTIONS, headOf, PAGE_IDS, pageOf } from '../../src/store/sealed/collection-index.ts';
-import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { SLOT_LIST } from '../../src/store/slots/slot-list.ts';
 import { addSlot, listSlots } from '../../src/store/slots/slots.ts';
 import { seeded } from '../seeded.ts';
-import { at, contentOf, examined, flip, IDS, mended, pathOf, repaired, smallStore } from './repairing.ts';
+import {
+  at,
+  contentOf,
+  examined,
+  fillSmall,
+  flip,
+  IDS,
+  mended,
+  pathOf,
+  repaired,
+  smallStore,
+} from './repairing.ts';
 import { KEY, openWithKey, temporaryDirectory } from './temporary-store.ts';
 
 const OTHER_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
@@ -16,17 +28,28 @@ const OTHER_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
 let directory: string;
 const in_ = (...path: string[]) => join(directory, ...path);
 
-/** So many documents that their index has two pages. */
-const fill = (store: SealedStore): Promise<void> =>
-  store.transact((tx) => {
-    for (let i = 0; i <= PAGE_IDS; i++) tx.put(at(`id-${i}`, 'many'), { i });
+describe('the repair of an index', () => {
+  /** A small store with so many documents beside that their index has two pages: made once, and copied for each test. */
+  let filled: string;
+  let before: Record<string, unknown>;
+  beforeAll(async () => {
+    filled = join(mkdtempSync(join(tmpdir(), 'coffer-filled-')), 'store');
+    await initStore({ location: filled, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
+    const store = await openWithKey(filled);
+    await fillSmall(store);
+    await store.transact((tx) => {
+      for (let i = 0; i <= PAGE_IDS; i++) tx.put(at(`id-${i}`, 'many'), { i });
+    });
+    store.close();
+    before = await contentOf(filled);
+  });
+  afterAll(() => rmSync(dirname(filled), { recursive: true, force: true }));
+
+  beforeEach(() => {
+    directory = join(temporaryDirectory(), 'store');
+    cpSync(filled, directory, { recursive: true });
   });
 
-beforeEach(async () => {
-  directory = await smallStore();
-});
-
-describe('the repair of indexes', () => {
   const blobs: readonly (readonly [string, Identity])[] = [
     ['the index of a collection', headOf('things')],
     ['a page of a large index', pageOf('many', 1)],
@@ -44,8 +67,6 @@ describe('the repair of indexes', () => {
     'makes %s anew that %s, with everything in it',
     async (_what, _how, identity, way) => {
       const store = await openWithKey(directory);
-      await fill(store);
-      const before = await contentOf(directory);
       const open = await openWithKey(directory);
       await open.read((view) => view.list('many'));
       way(await pathOf(directory, identity));
@@ -60,13 +81,16 @@ describe('the repair of indexes', () => {
   );
 
   it('makes them all anew when all are lost at the same time', async () => {
-    const store = await openWithKey(directory);
-    await fill(store);
-    const before = await contentOf(directory);
     const lost = [headOf('things'), headOf('others'), headOf('many'), headOf(COLLECTIONS), pageOf('many', 0)];
     for (const identity of lost) flip(await pathOf(directory, identity), 40);
     await mended(directory);
     expect(await contentOf(directory)).toEqual(before);
+  });
+});
+
+describe('the repair of indexes', () => {
+  beforeEach(async () => {
+    directory = await smallStore();
   });
 
   it('lists a document again that is there and not listed, and says which', async () => {
@@ -126,6 +150,10 @@ describe('the repair of indexes', () => {
 });
 
 describe('any one file of a store', () => {
+  beforeEach(async () => {
+    directory = await smallStore();
+  });
+
   it.each(['deleted', 'flipped', 'cut short', 'emptied', 'filled with junk'])(
     'that is %s is found, and mended or named; everything else is as before',
     async (how) => {

@@ -6,20 +6,25 @@ import { examineStore } from '../../src/store/administration/doctor.ts';
 import { type Repair, repairStore } from '../../src/store/administration/repair.ts';
 import type { Finding } from '../../src/store/administration/status.ts';
 import type { Identity } from '../../src/store/root-key.ts';
+import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { DocumentRef } from '../../src/store/store.ts';
 import { newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
 
 export const IDS = ['one', 'two', 'three'];
 export const at = (id: string, collection = 'things'): DocumentRef => ({ collection, id });
 
-/** A store with the documents of `IDS` in "things", and "solo" in "others". */
-export async function smallStore(): Promise<string> {
-  const directory = await newStoreDirectory();
-  const store = await openWithKey(directory);
-  await store.transact((tx) => {
+/** Puts the documents of `IDS` into "things", and "solo" into "others". */
+export const fillSmall = (store: SealedStore): Promise<void> =>
+  store.transact((tx) => {
     for (const id of IDS) tx.put(at(id), { id });
     tx.put(at('solo', 'others'), { n: 3 });
   });
+
+/** A store with the documents of `fillSmall`. */
+export async function smallStore(): Promise<string> {
+  const directory = await newStoreDirectory();
+  const store = await openWithKey(directory);
+  await fillSmall(store);
   store.close();
   return directory;
 }

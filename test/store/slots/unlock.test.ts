@@ -1,11 +1,15 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { initStore } from '../../../src/store/administration/init.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Credential } from '../../../src/store/slots/credential.ts';
 import type { CreatedSlot, SlotRequest } from '../../../src/store/slots/slot-kind.ts';
 import { KEY, rawCredential, temporaryDirectory } from '../temporary-store.ts';
+
+vi.mock('node:crypto', async (original) =>
+  (await import('../../light-argon2.ts')).withLightArgon2(await original()),
+);
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const OTHER_KEY = Uint8Array.from(KEY, (byte) => 255 - byte);
