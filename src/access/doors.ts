@@ -12,6 +12,9 @@ export interface Offer {
   readonly confirm: boolean;
 }
 
+/** The use by which machines get at a key that a user is logged in to: it reaches further than the programs that may use an agent anyway. */
+export const FORWARDED_USE = 'forward';
+
 /** What is offered through one door, in the order in which it was. */
 interface DoorDocument {
   readonly offers: readonly Offer[];

@@ -1,5 +1,5 @@
 import { asCofferError, CofferError } from '../ground/errors.ts';
-import { type Runner, STORE_SECRET } from '../operations/declaration/operation.ts';
+import { asksAgain, type Runner, STORE_SECRET } from '../operations/declaration/operation.ts';
 import { loadOperation } from '../operations/runner.ts';
 import { findAgent } from './agent/find.ts';
 import type { Session } from './session.ts';
@@ -40,7 +40,7 @@ export async function openInAgent(
   return {
     async run(operation, raw, mount) {
       const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
-      return declaration.asksAgain?.(raw)
+      return asksAgain(declaration, raw)
         ? (await again()).run(declaration, raw, mount)
         : orHere((runner) => runner.run(declaration, raw, mount));
     },

@@ -7,6 +7,7 @@ import { asCofferError, type CofferError, denied, failedAfter, invalid } from '.
 import { isObject } from '../ground/objects.ts';
 import type { AskedRequest, Door, GuardedCore, Performed, PolicyPaths, Result } from './asked-request.ts';
 import {
+  asksAgain,
   type Call,
   type Caller,
   changesSomething,
@@ -137,6 +138,7 @@ async function carryOut<A>(
   const { sent, recorded } = await asked.parameters(operation);
   trail.sent(operation, recorded);
   const raw = { ...sent, ...captures };
+  if (asked.byOwner && asksAgain(operation, raw)) throw secretNeeded();
   const call: Call = {
     core: asked.dialect === undefined ? guarded.core : guarded.core.speaking(asked.dialect),
     caller: judge.caller,
@@ -162,7 +164,6 @@ async function carryOut<A>(
         ? 'update'
         : 'create';
   if (!judge.allows(paths, operation, capability, sent)) return door.denied();
-  if (asked.byOwner && operation.asksAgain?.(raw)) throw secretNeeded();
   await trail.request(operation, capability);
   const { values, unrecognized }: Parsed<Params> = early ?? parseValues(operation.params, raw);
   const outcome = await operation.run(call, values);

@@ -30,13 +30,17 @@ export function fromElsewhere(place: Place): Place {
 /** What takes the secret again: there it is given. */
 const ASKS_AGAIN = new RegExp(
   [
-    'transit (?:backup|byok-export|keys export)',
-    'token create',
-    'write auth/\\S+/secret-id',
-    'auth approle (?:custom-)?secret-id',
-    'auth userpass (?:write|password)',
-    'auth jwt (?:configure|write)',
-    'auth cert write',
+    'transit (?:backup|byok-export|import|import-version|keys export|restore)',
+    'transit keys config .*--(?:exportable|allow-plaintext-backup)',
+    'mounts move',
+    'token (?:create|create-by-role|renew|roles (?:write|delete))',
+    'policy (?:write|delete)',
+    'auth (?:enable|disable|tune)',
+    'auth approle (?:write|delete|role-id|secret-id|custom-secret-id)',
+    'auth userpass (?:write|delete|password)',
+    'auth jwt (?:configure|write|delete)',
+    'auth cert (?:write|delete|set-revocations|delete-revocations)',
+    '(?:write|read) auth/',
   ]
     .map((command) => `^${command}\\b`)
     .join('|'),

@@ -116,7 +116,6 @@ const undoOf = ({ accessor }: TokenAuth): Undoing | undefined =>
 export const create = operation({
   route: 'POST /auth/token/create',
   capability: 'update',
-  asksAgain: () => true,
   params: tokenParams,
   cli: {
     result: { member: 'client_token', as: 'text' },
@@ -138,7 +137,6 @@ export const create = operation({
 export const createOrphan = operation({
   route: 'POST /auth/token/create-orphan',
   capability: 'update',
-  asksAgain: () => true,
   params: tokenParams,
   run: (call, values) => issueToken(call, values, 'auth/token/create-orphan'),
 });
@@ -147,7 +145,6 @@ export const createOrphan = operation({
 export const createByRole = operation({
   route: 'POST /auth/token/create/:role',
   capability: 'update',
-  asksAgain: () => true,
   params: { ...tokenParams, role: roleName },
   cli: {
     result: { member: 'client_token', as: 'text' },

@@ -22,6 +22,7 @@ function printList(records: readonly TokenRecord[], nowMs: number): TokenList {
 export const list = operation({
   route: 'LIST /auth/token/accessors',
   capability: 'sudo',
+  withoutSecret: true,
   params: {},
   cli: {
     table: ({ keys, key_info }: TokenList) => ({
@@ -49,6 +50,7 @@ export const list = operation({
 export const lookup = operation({
   route: 'POST /auth/token/lookup',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: { token: tokenId('The token, or its accessor; without one, the token in use.') },
   cli: {
@@ -75,6 +77,7 @@ export const lookup = operation({
 export const lookupSelf = operation({
   route: ['GET /auth/token/lookup-self', 'POST /auth/token/lookup-self'],
   capability: 'read',
+  withoutSecret: true,
   params: {},
   async run(call) {
     const { record, id } = await findOwn(call);
@@ -85,6 +88,7 @@ export const lookupSelf = operation({
 export const lookupAccessor = operation({
   route: 'POST /auth/token/lookup-accessor',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: { accessor: accessorParam },
   async run(call, values) {

@@ -5,6 +5,7 @@ import { accessorParam, callingToken, findOwn, findToken, refuseBatch, tokenId }
 export const revoke = operation({
   route: 'POST /auth/token/revoke',
   capability: 'update',
+  withoutSecret: true,
   params: { token: tokenId('The token, or its accessor.') },
   cli: {
     examples: [
@@ -30,6 +31,7 @@ export const revoke = operation({
 export const revokeSelf = operation({
   route: 'POST /auth/token/revoke-self',
   capability: 'update',
+  withoutSecret: true,
   params: {},
   async run(call) {
     const { accessor } = callingToken(call.caller);
@@ -42,6 +44,7 @@ export const revokeSelf = operation({
 export const revokeAccessor = operation({
   route: 'POST /auth/token/revoke-accessor',
   capability: 'update',
+  withoutSecret: true,
   params: { accessor: accessorParam },
   async run({ core }, { accessor = '' }) {
     if (accessor === '') throw invalid('missing accessor', { field: 'accessor' });

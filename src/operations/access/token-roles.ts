@@ -54,6 +54,7 @@ const settings = {
 export const list = operation({
   route: 'LIST /auth/token/roles',
   capability: 'list',
+  withoutSecret: true,
   params: {},
   cli: { result: { member: 'keys', as: 'lines' } },
   async run({ core }) {
@@ -64,6 +65,7 @@ export const list = operation({
 export const read = operation({
   route: 'GET /auth/token/roles/:name',
   capability: 'read',
+  withoutSecret: true,
   params: { name: roleName },
   async run({ core }, { name }) {
     const role = await (await core.access()).roles.read(name);
@@ -130,6 +132,7 @@ export const TIDY_STARTED =
 export const tidy = operation({
   route: 'POST /auth/token/tidy',
   capability: 'update',
+  withoutSecret: true,
   params: {},
   async run({ core }) {
     await (await core.access()).tokens.tidy();

@@ -76,6 +76,7 @@ export const list = operation({
   mount: 'approle',
   route: 'LIST role',
   capability: 'list',
+  withoutSecret: true,
   params: listParams,
   cli: listCli,
   run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
@@ -85,6 +86,7 @@ export const read = operation({
   mount: 'approle',
   route: 'GET role/:role_name',
   capability: 'read',
+  withoutSecret: true,
   params: { role_name },
   run: async (call: MountCall, values) => ({ data: printRole(await existing(call, values.role_name)) }),
 });
@@ -190,6 +192,7 @@ export const readField = operation({
   mount: 'approle',
   route: `GET role/:role_name/:field<${WORDS}>`,
   capability: 'read',
+  withoutSecret: true,
   params: { role_name, field },
   async run(call: MountCall, values) {
     const member = memberOf(values.field);

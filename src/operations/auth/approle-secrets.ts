@@ -87,7 +87,6 @@ export const create = operation({
   mount: 'approle',
   route: 'POST role/:role_name/secret-id',
   capability: 'update',
-  asksAgain: () => true,
   params: secretParams,
   cli: {
     result: { member: 'secret_id', as: 'text' },
@@ -103,7 +102,6 @@ export const createCustom = operation({
   mount: 'approle',
   route: 'POST role/:role_name/custom-secret-id',
   capability: 'update',
-  asksAgain: () => true,
   params: { ...secretParams, secret_id },
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
@@ -119,6 +117,7 @@ export const list = operation({
   mount: 'approle',
   route: 'LIST role/:role_name/secret-id',
   capability: 'list',
+  withoutSecret: true,
   params: { role_name, ...listParams },
   cli: listCli,
   run: async (call: MountCall, { role_name: name, ...values }) =>
@@ -152,6 +151,7 @@ export const lookup = operation({
   mount: 'approle',
   route: 'POST role/:role_name/secret-id/lookup',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: { role_name, secret_id },
   cli: { input: { param: 'secret_id', as: 'text', secret: 'Secret ID' } },
@@ -163,6 +163,7 @@ export const lookupAccessor = operation({
   mount: 'approle',
   route: 'POST role/:role_name/secret-id-accessor/lookup',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: { role_name, secret_id_accessor },
   async run(call: MountCall, values) {
@@ -182,6 +183,7 @@ export const destroy = operation({
   mount: 'approle',
   route: ['POST role/:role_name/secret-id/destroy', 'DELETE role/:role_name/secret-id/destroy'],
   capability: 'update',
+  withoutSecret: true,
   params: { role_name, secret_id },
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
@@ -202,6 +204,7 @@ export const destroyAccessor = operation({
     'DELETE role/:role_name/secret-id-accessor/destroy',
   ],
   capability: 'update',
+  withoutSecret: true,
   params: { role_name, secret_id_accessor },
   cli: { confirm: async () => 'End the secret ID?', done: () => 'Ended.' },
   async run(call: MountCall, values) {
@@ -216,6 +219,7 @@ export const tidy = operation({
   mount: 'approle',
   route: 'POST tidy/secret-id',
   capability: 'update',
+  withoutSecret: true,
   params: {},
   async run(call: MountCall) {
     await tidySecrets(await roomOf(call));

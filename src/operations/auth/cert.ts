@@ -100,6 +100,7 @@ export const list = operation({
   mount: 'cert',
   route: 'LIST certs',
   capability: 'list',
+  withoutSecret: true,
   params: listParams,
   cli: listCli,
   run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
@@ -109,6 +110,7 @@ export const read = operation({
   mount: 'cert',
   route: 'GET certs/:name',
   capability: 'read',
+  withoutSecret: true,
   params: { name },
   async run(call: MountCall, values) {
     const role = await rolesOf(await roomOf(call)).read(values.name);
@@ -129,7 +131,6 @@ export const write = operation({
     ...olderTokenParams('policies', 'ttl', 'max_ttl', 'period', 'bound_cidrs'),
     lease: duration({ help: 'The oldest name of `token_ttl`.', cli: HIDDEN }),
   },
-  asksAgain: () => true,
   cli: {
     done: (values) => `Wrote the role ${String(values['name'])}.`,
     examples: [
@@ -177,6 +178,7 @@ export const listRevocations = operation({
   mount: 'cert',
   route: 'LIST crls',
   capability: 'list',
+  withoutSecret: true,
   params: listParams,
   cli: listCli,
   run: async (call: MountCall, values) => listAnswer(await listLists(await roomOf(call), pageOf(values))),
@@ -186,6 +188,7 @@ export const readRevocations = operation({
   mount: 'cert',
   route: 'GET crls/:name',
   capability: 'read',
+  withoutSecret: true,
   params: { name: listName },
   run: async (call: MountCall, values) => ({
     data: printList(await readKeptList(await roomOf(call), values.name)),
@@ -238,6 +241,7 @@ export const readConfig = operation({
   mount: 'cert',
   route: 'GET config',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   async run(call: MountCall) {
     const { store, mount } = await roomOf(call);

@@ -28,6 +28,7 @@ export const config = operation({
   mount: 'jwt',
   route: 'GET config',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   async run(call: MountCall) {
     const room = await roomOf(call);
@@ -46,7 +47,6 @@ export const configure = operation({
   route: 'POST config',
   capability: 'update',
   params: configParams,
-  asksAgain: () => true,
   cli: {
     done: () => 'Changed how tokens are verified.',
     examples: [
@@ -76,6 +76,7 @@ export const list = operation({
   mount: 'jwt',
   route: 'LIST role',
   capability: 'list',
+  withoutSecret: true,
   params: listParams,
   cli: listCli,
   run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
@@ -87,6 +88,7 @@ export const read = operation({
   mount: 'jwt',
   route: 'GET role/:name',
   capability: 'read',
+  withoutSecret: true,
   params: { name },
   async run(call: MountCall, values) {
     const role = await rolesOf(await roomOf(call)).read(values.name);
@@ -116,7 +118,6 @@ export const write = operation({
   route: 'POST role/:name',
   capability: 'update',
   params: { name, ...roleParams },
-  asksAgain: () => true,
   cli: {
     resolve: async (raw) => ({ role_type: 'jwt', ...raw }),
     done: (values) => `Wrote the role ${String(values['name'])}.`,

@@ -39,6 +39,7 @@ export const list = operation({
   mount: 'userpass',
   route: 'LIST users',
   capability: 'list',
+  withoutSecret: true,
   params: listParams,
   cli: listCli,
   run: async (call: MountCall, values) => listAnswer(await (await usersOf(call)).list(pageOf(values))),
@@ -48,6 +49,7 @@ export const read = operation({
   mount: 'userpass',
   route: 'GET users/:name',
   capability: 'read',
+  withoutSecret: true,
   params: { name },
   async run(call: MountCall, values) {
     const settings = await (await usersOf(call)).read(values.name);
@@ -66,7 +68,6 @@ export const write = operation({
     ...tokenSettingsParams,
     ...olderTokenParams('policies', 'ttl', 'max_ttl', 'bound_cidrs'),
   },
-  asksAgain: () => true,
   cli: {
     input: {
       param: 'password',
@@ -108,7 +109,6 @@ export const changePassword = operation({
   mount: 'userpass',
   route: 'POST users/:name/password',
   capability: 'update',
-  asksAgain: () => true,
   params: { name, ...passwordParams },
   cli: {
     input: { param: 'password', as: 'text', help: 'The new password.', secret: 'New password' },

@@ -339,11 +339,12 @@ export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
   /** Any valid token will do (operations on oneself). */
   readonly anyToken?: true;
   /**
-   * Whether it hands out what outlives the time for which an agent holds the store open: then the secret of the store is asked for
-   * again. @param raw as it was sent.
+   * It is harmless without the secret of the store, which was given to an agent some time ago: it reads, or works on data or with keys, and
+   * leaves nothing behind by which somebody gets in, or gets at keys, once the store is locked again. Absent where it does; a function where
+   * that depends on what was sent. @param raw as it was sent.
    * @see docs/decisions/0143
    */
-  asksAgain?(raw: Readonly<Record<string, unknown>>): boolean;
+  readonly withoutSecret?: true | ((raw: Readonly<Record<string, unknown>>) => boolean);
   /** Answered while the store is sealed. */
   readonly whileSealed?: true;
   /** Answered in plain text in place of JSON (metrics). */
@@ -363,6 +364,10 @@ export const isMissing = (runner: Runner, operation: string, raw: Readonly<Recor
     () => false,
     (error: unknown) => asCofferError(error)?.kind === 'not-found',
   );
+
+/** Whether an agent does it only for who gives the secret of the store again. @param raw as it was sent. */
+export const asksAgain = ({ withoutSecret }: Operation, raw: Readonly<Record<string, unknown>>): boolean =>
+  withoutSecret !== true && withoutSecret?.(raw) !== true;
 
 /** Whether it is there to change something, so that doing it twice is not the same as doing it once. */
 export const changesSomething = ({ computes }: Operation, capability: Capability): boolean =>

@@ -13,6 +13,7 @@ const devicePath = text({ help: 'The name of the audit log.', required: true });
 export const list = operation({
   route: 'GET /sys/audit',
   capability: 'sudo',
+  withoutSecret: true,
   params: {},
   async run({ core: { auditFile } }) {
     const device = {
@@ -31,6 +32,7 @@ export const list = operation({
 export const enable = operation({
   route: 'POST /sys/audit/:path+',
   capability: 'sudo',
+  withoutSecret: true,
   params: {
     path: devicePath,
     type: text({ help: 'The kind of log.', default: '' }),
@@ -45,6 +47,7 @@ export const enable = operation({
 export const disable = operation({
   route: 'DELETE /sys/audit/:path+',
   capability: 'sudo',
+  withoutSecret: true,
   params: { path: devicePath },
   async run({ core }, { path }) {
     if (core.auditFile !== undefined && trimSlashes(path) === FILE) throw refused('disable');

@@ -34,6 +34,7 @@ async function methodAt(core: Core, path: string, missing: (path: string) => str
 export const list = operation({
   route: 'GET /sys/auth',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   cli: {
     table: (methods: MountsByPath) => ({
@@ -56,6 +57,7 @@ export const list = operation({
 export const read = operation({
   route: 'GET /sys/auth/:path+',
   capability: 'sudo',
+  withoutSecret: true,
   params: { path: methodPath },
   async run({ core }, { path }) {
     const mount = printMount(await methodAt(core, path, (missing) => `No auth engine at ${missing}/`));
@@ -133,6 +135,7 @@ export const disable = operation({
 export const tuning = operation({
   route: 'GET /sys/auth/:path+/tune',
   capability: 'sudo',
+  withoutSecret: true,
   params: { path: methodPath },
   async run({ core }, { path }) {
     const missing = (wanted: string) => `cannot fetch sysview for path "auth/${wanted}/"`;

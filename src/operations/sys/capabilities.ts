@@ -39,6 +39,7 @@ export async function printCapabilities(
 export const ofToken = operation({
   route: 'POST /sys/capabilities',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: { ...capabilityParams, token: text({ help: 'The token that is asked about.', default: '' }) },
   async run({ core }, values) {
@@ -52,6 +53,7 @@ export const ofToken = operation({
 export const ofAccessor = operation({
   route: 'POST /sys/capabilities-accessor',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: { ...capabilityParams, accessor: text({ help: 'The accessor of the token.', default: '' }) },
   async run({ core }, values) {
@@ -65,6 +67,7 @@ export const ofAccessor = operation({
 export const ofSelf = operation({
   route: 'POST /sys/capabilities-self',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: capabilityParams,
   async run({ core, caller: { accessor, token = '' } }, values) {

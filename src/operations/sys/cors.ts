@@ -16,6 +16,7 @@ function printCors(settings: CorsSettings | undefined): Readonly<Record<string, 
 export const read = operation({
   route: 'GET /sys/config/cors',
   capability: 'sudo',
+  withoutSecret: true,
   params: {},
   run: async ({ core }) => ({ data: printCors(await readCors(core.store)) }),
 });

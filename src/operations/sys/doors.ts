@@ -1,4 +1,4 @@
-import type { Offer } from '../../access/doors.ts';
+import { FORWARDED_USE, type Offer } from '../../access/doors.ts';
 import { invalid } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { DEFAULT_MOUNT, isMountPath } from '../../mounts/paths.ts';
@@ -41,6 +41,7 @@ const offerData = ({ mount, key, uses, confirm }: Offer) => ({ mount, key, uses,
 export const list = operation({
   route: 'GET /sys/doors',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   async run({ core }) {
     const doors = await (await core.access()).doors.list();
@@ -53,6 +54,8 @@ export const list = operation({
 export const offer = operation({
   route: 'POST /sys/doors/:door/:key',
   capability: 'update',
+  // Whatever form it is sent in, the word stands in it.
+  withoutSecret: ({ uses }) => !JSON.stringify(uses ?? []).includes(FORWARDED_USE),
   params: {
     door,
     key,
@@ -72,6 +75,7 @@ export const offer = operation({
 export const withdraw = operation({
   route: 'DELETE /sys/doors/:door/:key',
   capability: 'delete',
+  withoutSecret: true,
   params: { door, key, mount },
   async run({ core }, values) {
     await (await core.access()).doors.withdraw(values.door, values.mount, values.key);

@@ -39,6 +39,7 @@ const leasesOf = async ({ core }: Call) => (await core.access()).leases;
 export const lookup = operation({
   route: 'POST /sys/leases/lookup',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: { lease_id: leaseId },
   async run(call, { lease_id: id }) {
@@ -68,6 +69,7 @@ export const lookup = operation({
 export const list = operation({
   route: ['LIST /sys/leases/lookup/:prefix+', 'LIST /sys/leases/lookup'],
   capability: 'sudo',
+  withoutSecret: true,
   params: { prefix: text({ help: 'The path that issued the tokens, or one above.', default: '' }) },
   async run(call, { prefix }) {
     return listAnswer(await (await leasesOf(call)).list(prefix));
@@ -82,6 +84,7 @@ export const renew = operation({
     'POST /sys/renew/:url_lease_id+',
   ],
   capability: 'update',
+  withoutSecret: true,
   params: {
     lease_id: leaseId,
     url_lease_id: leaseId,
@@ -104,6 +107,7 @@ export const revoke = operation({
     'POST /sys/revoke/:url_lease_id+',
   ],
   capability: 'update',
+  withoutSecret: true,
   params: { lease_id: leaseId, url_lease_id: leaseId, sync },
   async run(call, values) {
     const wanted = leaseIn(values);
@@ -122,6 +126,7 @@ export const revokePrefix = operation({
     'POST /sys/revoke-force/:prefix+',
   ],
   capability: 'sudo',
+  withoutSecret: true,
   params: { prefix: prefixParam, sync },
   cli: {
     acts: true,
@@ -141,6 +146,7 @@ export const revokePrefix = operation({
 export const tidy = operation({
   route: 'POST /sys/leases/tidy',
   capability: 'update',
+  withoutSecret: true,
   params: {},
   async run({ core }) {
     await (await core.access()).tokens.tidy();
@@ -152,6 +158,7 @@ export const tidy = operation({
 export const countTokens = operation({
   route: 'GET /sys/internal/counters/tokens',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   async run({ core }) {
     const total = await (await core.access()).tokens.count();

@@ -7,6 +7,7 @@ import { text } from '../declaration/params.ts';
 export const list = operation({
   route: 'GET /sys/locked-users',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   async run({ core }) {
     const methods = (await core.mounts.list()).filter(isLoginMount);

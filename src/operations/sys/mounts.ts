@@ -41,6 +41,7 @@ async function mountAt(core: Core, path: string): Promise<Mount> {
 export const list = operation({
   route: 'GET /sys/mounts',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   cli: {
     table: (mounts: MountsByPath) => ({
@@ -63,6 +64,7 @@ export const list = operation({
 export const read = operation({
   route: 'GET /sys/mounts/:path+',
   capability: 'read',
+  withoutSecret: true,
   params: { path: mountPath },
   async run({ core }, values) {
     return { data: printMount(await mountAt(core, values.path)) };
@@ -72,6 +74,8 @@ export const read = operation({
 export const add = operation({
   route: 'POST /sys/mounts/:path+',
   capability: 'update',
+  // Settings say, for one, what a server's audit trail shows in clear.
+  withoutSecret: ({ config }) => config === undefined,
   params: {
     path: mountPath,
     type: text({ help: 'The engine: transit is the only one.', default: 'transit', cli: { hidden: true } }),
@@ -107,6 +111,7 @@ export const add = operation({
 export const remove = operation({
   route: 'DELETE /sys/mounts/:path+',
   capability: 'delete',
+  withoutSecret: true,
   params: { path: mountPath },
   cli: {
     confirm: async (values) => `Remove mount ${String(values['path'])}/ and every key in it for good?`,
@@ -183,6 +188,7 @@ export const move = operation({
 export const migration = operation({
   route: 'GET /sys/remount/status/:migration_id',
   capability: 'read',
+  withoutSecret: true,
   params: { migration_id: text({ help: 'What the move answered.', required: true }) },
   async run({ core }, values) {
     const { id, from, to } = await core.mounts.migration(values.migration_id);
@@ -198,6 +204,7 @@ export const migration = operation({
 export const tuning = operation({
   route: 'GET /sys/mounts/:path+/tune',
   capability: 'read',
+  withoutSecret: true,
   params: { path: mountPath },
   async run({ core }, values) {
     const tuned = printMountTuning(await mountAt(core, values.path));
@@ -212,6 +219,7 @@ export const tuning = operation({
 export const visible = operation({
   route: 'GET /sys/internal/ui/mounts',
   capability: 'read',
+  withoutSecret: true,
   anyToken: true,
   strangers: true,
   params: {},
@@ -229,6 +237,7 @@ export const visible = operation({
 export const find = operation({
   route: 'GET /sys/internal/ui/mounts/:path+',
   capability: 'read',
+  withoutSecret: true,
   anyToken: true,
   params: { path: mountPath },
   async run({ core, caller }, values) {

@@ -15,6 +15,7 @@ const policyNameParam = {
 export const list = operation({
   route: 'LIST /sys/policies/acl',
   capability: 'list',
+  withoutSecret: true,
   params: {},
   cli: { result: { member: 'keys', as: 'lines' } },
   async run({ core }) {
@@ -25,6 +26,7 @@ export const list = operation({
 export const read = operation({
   route: 'GET /sys/policies/acl/:name',
   capability: 'read',
+  withoutSecret: true,
   params: { name: policyNameParam },
   cli: { result: { member: 'policy', as: 'text' } },
   async run({ core }, values) {
@@ -73,6 +75,7 @@ export const remove = operation({
 export const listLegacy = operation({
   route: ['GET /sys/policy', 'LIST /sys/policy'],
   capability: 'read',
+  withoutSecret: true,
   params: {},
   async run({ core }) {
     const keys = await (await core.access()).policies.list();
@@ -84,6 +87,7 @@ export const listLegacy = operation({
 export const readLegacy = operation({
   route: 'GET /sys/policy/:name',
   capability: 'read',
+  withoutSecret: true,
   params: { name: policyNameParam },
   async run({ core }, values) {
     const rules = await (await core.access()).policies.read(values.name);

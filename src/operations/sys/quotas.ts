@@ -40,6 +40,7 @@ const quotasOf = async (core: Core) => (await core.access()).quotas;
 export const list = operation({
   route: 'LIST /sys/quotas/rate-limit',
   capability: 'list',
+  withoutSecret: true,
   params: {},
   async run({ core }) {
     const { limits } = await (await quotasOf(core)).read();
@@ -50,6 +51,7 @@ export const list = operation({
 export const read = operation({
   route: 'GET /sys/quotas/rate-limit/:name',
   capability: 'read',
+  withoutSecret: true,
   params: { name: limitName },
   async run({ core }, { name }) {
     const { limits } = await (await quotasOf(core)).read();
@@ -112,6 +114,7 @@ export const remove = operation({
 export const readConfig = operation({
   route: 'GET /sys/quotas/config',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   run: async ({ core }) => ({ data: (await (await quotasOf(core)).read()).config }),
 });

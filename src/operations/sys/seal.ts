@@ -6,6 +6,7 @@ import { flag, integer, text } from '../declaration/params.ts';
 /** What anybody may ask of a server, sealed or not; the answer has no envelope. */
 export const publicRead = {
   capability: 'read',
+  withoutSecret: true,
   unauthenticated: true,
   whileSealed: true,
   bare: true,
@@ -59,6 +60,7 @@ export const sealStatus = operation({
 export const seal = operation({
   route: 'POST /sys/seal',
   capability: 'sudo',
+  withoutSecret: true,
   params: {},
   async run({ core }) {
     await serverOf(core).seal();
@@ -69,6 +71,7 @@ export const seal = operation({
 export const unseal = operation({
   route: 'POST /sys/unseal',
   capability: 'update',
+  withoutSecret: true,
   unauthenticated: true,
   whileSealed: true,
   bare: true,

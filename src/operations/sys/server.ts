@@ -9,6 +9,7 @@ import { publicRead, serverOf } from './seal.ts';
 export const reload = operation({
   route: 'POST /sys/plugins/reload/backend',
   capability: 'update',
+  withoutSecret: true,
   params: {
     plugin: text({ help: 'The engine to reload: transit.' }),
     mounts: texts({ help: 'The mounts to reload, in place of all of an engine.' }),
@@ -30,6 +31,7 @@ export const reload = operation({
 export const metrics = operation({
   route: 'GET /sys/metrics',
   capability: 'read',
+  withoutSecret: true,
   answersText: true,
   params: {
     format: text({ help: 'Accepted for the sake of clients; the answer is always in Prometheus format.' }),
@@ -47,6 +49,7 @@ export const metrics = operation({
 export const auditHash = operation({
   route: 'POST /sys/audit-hash/:path+',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     path: text({ help: 'The name of an audit log; all are written with one key.', required: true }),

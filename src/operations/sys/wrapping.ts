@@ -40,6 +40,7 @@ function opened(verbatim: string): Outcome<unknown> {
 export const wrap = operation({
   route: 'POST /sys/wrapping/wrap',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   freeForm: true,
   params: {},
@@ -56,6 +57,7 @@ export const wrap = operation({
 export const unwrap = operation({
   route: 'POST /sys/wrapping/unwrap',
   capability: 'update',
+  withoutSecret: true,
   strangers: true,
   params,
   cli: {
@@ -77,6 +79,7 @@ export const unwrap = operation({
 export const lookup = operation({
   route: ['POST /sys/wrapping/lookup', 'GET /sys/wrapping/lookup'],
   capability: 'read',
+  withoutSecret: true,
   unauthenticated: true,
   computes: true,
   params,
@@ -95,6 +98,7 @@ export const lookup = operation({
 export const rewrap = operation({
   route: 'POST /sys/wrapping/rewrap',
   capability: 'update',
+  withoutSecret: true,
   params,
   async run({ core }, values) {
     const token = givenIn(values.token);

@@ -14,6 +14,7 @@ const userOf = ({ record: { accessor, token } }: Target) => ({
 export const details = documentOperation({
   route: 'GET /account/details',
   capability: 'read',
+  withoutSecret: true,
   anyToken: true,
   params: {},
   async run(call) {

@@ -54,6 +54,7 @@ export const ofWorkspace = documentOperation({
     'GET /workspaces/:workspace_id/relationships/tag-bindings',
   ],
   capability: 'list',
+  withoutSecret: true,
   params: { workspace_id: workspaceId },
   cli: { resolve: workspaceByName, ...listed },
   async run({ core }, { workspace_id }) {
@@ -66,6 +67,7 @@ export const ofWorkspace = documentOperation({
 export const effectiveOfWorkspace = documentOperation({
   route: 'GET /workspaces/:workspace_id/effective-tag-bindings',
   capability: 'list',
+  withoutSecret: true,
   params: { workspace_id: workspaceId },
   cli: { resolve: workspaceByName, ...listed },
   async run({ core }, { workspace_id }) {
@@ -80,6 +82,7 @@ export const bindWorkspace = documentOperation({
     'POST /workspaces/:workspace_id/relationships/tag-bindings',
   ],
   capability: 'update',
+  withoutSecret: true,
   params: { workspace_id: workspaceId, data: given },
   cli: {
     resolve: workspaceByName,
@@ -100,6 +103,7 @@ export const bindWorkspace = documentOperation({
 export const rebindWorkspace = documentOperation({
   route: 'PATCH /workspaces/:workspace_id/relationships/tag-bindings',
   capability: 'update',
+  withoutSecret: true,
   params: { workspace_id: workspaceId, data: given },
   cli: {
     resolve: workspaceByName,
@@ -121,6 +125,7 @@ export const unbindWorkspace = documentOperation({
     'DELETE /workspaces/:workspace_id/relationships/tag-bindings',
   ],
   capability: 'update',
+  withoutSecret: true,
   params: { workspace_id: workspaceId, data: takenOff },
   cli: {
     resolve: workspaceByName,
@@ -137,6 +142,7 @@ export const unbindWorkspace = documentOperation({
 export const ofProject = documentOperation({
   route: ['GET /projects/:project_id/tag-bindings', 'GET /projects/:project_id/relationships/tag-bindings'],
   capability: 'list',
+  withoutSecret: true,
   params: { project_id: projectId },
   cli: { resolve: projectByName, ...listed },
   async run({ core }, { project_id }) {
@@ -149,6 +155,7 @@ export const ofProject = documentOperation({
 export const effectiveOfProject = documentOperation({
   route: 'GET /projects/:project_id/effective-tag-bindings',
   capability: 'list',
+  withoutSecret: true,
   params: { project_id: projectId },
   async run({ core }, { project_id }) {
     const { projects } = await core.tags();
@@ -162,6 +169,7 @@ export const bindProject = documentOperation({
     'POST /projects/:project_id/relationships/tag-bindings',
   ],
   capability: 'update',
+  withoutSecret: true,
   params: { project_id: projectId, data: given },
   cli: {
     resolve: projectByName,
@@ -180,6 +188,7 @@ export const bindProject = documentOperation({
 export const rebindProject = documentOperation({
   route: 'PATCH /projects/:project_id/relationships/tag-bindings',
   capability: 'update',
+  withoutSecret: true,
   params: { project_id: projectId, data: given },
   cli: {
     resolve: projectByName,
@@ -201,6 +210,7 @@ export const unbindProject = documentOperation({
     'DELETE /projects/:project_id/relationships/tag-bindings',
   ],
   capability: 'update',
+  withoutSecret: true,
   params: { project_id: projectId, data: takenOff },
   cli: {
     resolve: projectByName,

@@ -30,6 +30,7 @@ const ENTITLEMENTS = {
 export const entitlementSet = documentOperation({
   route: 'GET /organizations/:organization_name/entitlement-set',
   capability: 'read',
+  withoutSecret: true,
   params: { organization_name: namedOrganization },
   async run({ core }, { organization_name }) {
     const { organizations } = await core.tags();

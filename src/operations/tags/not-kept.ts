@@ -21,6 +21,7 @@ const noRuns = refusing('runs nothing: run Terraform where the configuration is'
 
 const ofWorkspace = {
   capability: 'update',
+  withoutSecret: true,
   params: { workspace_id: text({ help: 'The workspace: its identifier.', required: true }) },
 } as const;
 
@@ -46,6 +47,7 @@ export const configuration = documentOperation({
 export const run = documentOperation({
   route: 'POST /runs',
   capability: 'update',
+  withoutSecret: true,
   anyToken: true,
   params: {},
   run: noRuns,

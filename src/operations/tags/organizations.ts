@@ -42,6 +42,7 @@ const emailOf = attribute('email', { help: 'Whom to write to about it.', cli: { 
 export const create = documentOperation({
   route: 'POST /organizations',
   capability: 'create',
+  withoutSecret: true,
   resource: 'organizations',
   params: {
     name: attribute('name', {
@@ -80,6 +81,7 @@ export const create = documentOperation({
 export const list = documentOperation({
   route: 'GET /organizations',
   capability: 'list',
+  withoutSecret: true,
   // Whoever may do something in an organization may know that it is there.
   anyToken: true,
   params: {
@@ -125,6 +127,7 @@ const contains = (value: string | null, part: string | undefined): boolean =>
 export const show = documentOperation({
   route: 'GET /organizations/:organization_name',
   capability: 'read',
+  withoutSecret: true,
   params: {
     organization_name: namedOrganization,
     include: organizationIncludes,
@@ -148,6 +151,7 @@ export const show = documentOperation({
 export const update = documentOperation({
   route: 'PATCH /organizations/:organization_name',
   capability: 'update',
+  withoutSecret: true,
   resource: 'organizations',
   params: {
     organization_name: namedOrganization,
@@ -181,6 +185,7 @@ export const update = documentOperation({
 export const remove = documentOperation({
   route: 'DELETE /organizations/:organization_name',
   capability: 'delete',
+  withoutSecret: true,
   params: {
     organization_name: namedOrganization,
   },

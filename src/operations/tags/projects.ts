@@ -119,6 +119,7 @@ function contentIn(values: Partial<ValuesOf<typeof contentParams>>): ProjectCont
 export const create = documentOperation({
   route: 'POST /organizations/:organization_name/projects',
   capability: 'create',
+  withoutSecret: true,
   resource: 'projects',
   params: {
     organization_name: organizationName,
@@ -150,6 +151,7 @@ export const create = documentOperation({
 export const list = documentOperation({
   route: 'GET /organizations/:organization_name/projects',
   capability: 'list',
+  withoutSecret: true,
   params: {
     organization_name: organizationName,
     q: text({
@@ -207,6 +209,7 @@ export const list = documentOperation({
 export const show = documentOperation({
   route: projectRoutes('GET'),
   capability: 'read',
+  withoutSecret: true,
   params: { ...whichProject, include: projectIncludes },
   cli: { resolve: projectByName, table: oneTable, lines: oneLine },
   async run(call, { include, ...which }) {
@@ -221,6 +224,7 @@ export const show = documentOperation({
 export const update = documentOperation({
   route: projectRoutes('PATCH'),
   capability: 'update',
+  withoutSecret: true,
   resource: 'projects',
   params: {
     ...whichProject,
@@ -251,6 +255,7 @@ export const update = documentOperation({
 export const remove = documentOperation({
   route: projectRoutes('DELETE'),
   capability: 'delete',
+  withoutSecret: true,
   params: whichProject,
   cli: {
     resolve: projectByName,
@@ -268,6 +273,7 @@ export const remove = documentOperation({
 export const move = documentOperation({
   route: 'POST /projects/:project_id/relationships/workspaces',
   capability: 'update',
+  withoutSecret: true,
   params: { project_id: projectId, data: workspaceIdentifiers },
   cli: {
     resolve: idsFor({ project_id: 'project', data: 'workspace' }),

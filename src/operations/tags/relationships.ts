@@ -10,6 +10,7 @@ import { mayTag } from './sights.ts';
 /** Changes of the workspaces that a tag is on. */
 const workspacesOfTag = {
   capability: 'update',
+  withoutSecret: true,
   params: { tag_id: tagId, data: workspaceIdentifiers },
 } as const;
 
@@ -31,6 +32,7 @@ async function checkMayTag(call: Call, tagId: string, workspaceIds: readonly str
 const tagsOfWorkspace = (help: string) =>
   ({
     capability: 'update',
+    withoutSecret: true,
     params: {
       workspace_id: workspaceId,
       data: tagReferences({ help, cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' } }),
@@ -128,6 +130,7 @@ export const untag = documentOperation({
 export const tagsOf = documentOperation({
   route: 'GET /workspaces/:workspace_id/relationships/tags',
   capability: 'list',
+  withoutSecret: true,
   params: {
     workspace_id: workspaceId,
     name: text({

@@ -84,6 +84,7 @@ const disableOverrides = booleanAttribute('disable-overrides', {
 export const create = documentOperation({
   route: 'POST /organizations/:organization_name/reserved-tag-keys',
   capability: 'create',
+  withoutSecret: true,
   resource: 'reserved-tag-keys',
   params: {
     organization_name: organizationName,
@@ -110,6 +111,7 @@ export const create = documentOperation({
 export const list = documentOperation({
   route: 'GET /organizations/:organization_name/reserved-tag-keys',
   capability: 'list',
+  withoutSecret: true,
   params: { organization_name: organizationName, ...pageParams },
   cli: {
     paged: true,
@@ -127,6 +129,7 @@ export const list = documentOperation({
 export const show = documentOperation({
   route: keyRoutes('GET'),
   capability: 'read',
+  withoutSecret: true,
   params: whichKey,
   cli: { resolve: keyByName, ...one },
   async run({ core }, values) {
@@ -138,6 +141,7 @@ export const show = documentOperation({
 export const update = documentOperation({
   route: keyRoutes('PATCH'),
   capability: 'update',
+  withoutSecret: true,
   resource: 'reserved-tag-keys',
   params: {
     ...whichKey,
@@ -165,6 +169,7 @@ export const update = documentOperation({
 export const remove = documentOperation({
   route: keyRoutes('DELETE'),
   capability: 'delete',
+  withoutSecret: true,
   params: whichKey,
   cli: {
     resolve: keyByName,

@@ -30,6 +30,7 @@ import { seesTags } from './sights.ts';
 export const create = documentOperation({
   route: 'POST /organizations/:organization_name/tags',
   capability: 'create',
+  withoutSecret: true,
   params: {
     organization_name: organizationName,
     data: tagNames({
@@ -55,6 +56,7 @@ const EXCLUDE = 'filter[exclude][taggable][id]';
 export const list = documentOperation({
   route: 'GET /organizations/:organization_name/tags',
   capability: 'list',
+  withoutSecret: true,
   params: {
     organization_name: organizationName,
     q: text({
@@ -98,6 +100,7 @@ export const list = documentOperation({
 export const show = documentOperation({
   route: ['GET /tags/:tag_id', 'GET /organizations/:organization_name/tags/:tag_name'],
   capability: 'read',
+  withoutSecret: true,
   params: {
     tag_id: text(identifierOf('tag')),
     organization_name: optionalOrganizationName,
@@ -124,6 +127,7 @@ export const show = documentOperation({
 export const rename = documentOperation({
   route: ['PATCH /tags/:tag_id', 'PATCH /organizations/:organization_name/tags/:tag_name'],
   capability: 'update',
+  withoutSecret: true,
   resource: 'tags',
   params: {
     tag_id: text(identifierOf('tag')),
@@ -166,6 +170,7 @@ export const UNUSED_ONLY = 'filter[unused]';
 export const remove = documentOperation({
   route: 'DELETE /organizations/:organization_name/tags',
   capability: 'delete',
+  withoutSecret: true,
   params: {
     organization_name: organizationName,
     data: identifiers('tag', {
@@ -229,6 +234,7 @@ const loss = (workspaces: number): string =>
 export const ping = documentOperation({
   route: 'GET /ping',
   capability: 'read',
+  withoutSecret: true,
   unauthenticated: true,
   whileSealed: true,
   params: {},

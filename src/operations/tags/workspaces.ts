@@ -126,6 +126,7 @@ const projectByName = idsFor({ project: 'project' });
 export const create = documentOperation({
   route: 'POST /organizations/:organization_name/workspaces',
   capability: 'create',
+  withoutSecret: true,
   resource: 'workspaces',
   params: {
     organization_name: organizationName,
@@ -179,6 +180,7 @@ const ANY_TAGS = 'search[any-tags]';
 export const list = documentOperation({
   route: 'GET /organizations/:organization_name/workspaces',
   capability: 'list',
+  withoutSecret: true,
   params: {
     organization_name: organizationName,
     'search[name]': text({
@@ -281,6 +283,7 @@ function named(given: readonly string[] | undefined, field: string): readonly st
 export const show = documentOperation({
   route: workspaceRoutes('GET'),
   capability: 'read',
+  withoutSecret: true,
   params: { ...whichWorkspace, include: workspaceIncludes },
   cli: {
     resolve: workspaceByName,
@@ -299,6 +302,7 @@ export const show = documentOperation({
 export const update = documentOperation({
   route: workspaceRoutes('PATCH'),
   capability: 'update',
+  withoutSecret: true,
   resource: 'workspaces',
   params: {
     ...whichWorkspace,
@@ -354,6 +358,7 @@ export const remove = documentOperation({
   // Nothing here can make the safe form of the call refuse: a workspace has no resources of its own.
   route: [...workspaceRoutes('DELETE'), ...workspaceRoutes('POST', '/actions/safe-delete')],
   capability: 'delete',
+  withoutSecret: true,
   params: whichWorkspace,
   cli: {
     resolve: workspaceByName,

@@ -5,7 +5,6 @@ import { existingKey, transitOperation } from './parameters.ts';
 export const backup = transitOperation({
   route: 'GET backup/:name',
   capability: 'read',
-  asksAgain: () => true,
   params: { name: existingKey },
   cli: {
     result: { member: 'backup', as: 'text' },

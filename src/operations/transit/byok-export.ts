@@ -7,7 +7,6 @@ import { keyName, transitOperation } from './parameters.ts';
 export const byokExport = transitOperation({
   route: 'GET byok-export/:destination/:source(/:version)',
   capability: 'read',
-  asksAgain: () => true,
   params: {
     destination: keyName({
       help: "The key to wrap under: the other server's wrapping key, imported as an RSA public key.",
@@ -45,6 +44,7 @@ export const byokExport = transitOperation({
 export const wrappingKey = transitOperation({
   route: 'GET wrapping_key',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   cli: {
     result: { member: 'public_key', as: 'text' },

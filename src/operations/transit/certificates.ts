@@ -8,6 +8,7 @@ const version = integer({ help: 'Key version; without it the latest.', cli: { me
 export const csr = transitOperation({
   route: 'POST keys/:name/csr',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     name: existingKey,
@@ -45,6 +46,7 @@ export const csr = transitOperation({
 export const setCertificate = transitOperation({
   route: 'POST keys/:name/set-certificate',
   capability: 'update',
+  withoutSecret: true,
   params: {
     name: existingKey,
     version,

@@ -18,6 +18,7 @@ export interface DataKeyData extends EncryptedData {
 export const declaration = transitOperation({
   route: 'POST datakey/:type/:name',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     type: choice(['plaintext', 'wrapped'], {

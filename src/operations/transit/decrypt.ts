@@ -19,6 +19,7 @@ const itemFields = { ...parameters, reference };
 export const declaration = transitOperation({
   route: 'POST decrypt/:name',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     name: existingKey,

@@ -5,6 +5,7 @@ import { keyName, transitOperation } from './parameters.ts';
 export const declaration = transitOperation({
   route: 'POST derive-key/:name',
   capability: 'update',
+  withoutSecret: true,
   params: {
     name: keyName({
       help: 'Name of the new key, or of one that is to get another version.',

@@ -39,6 +39,7 @@ const itemFields = {
 export const declaration = transitOperation({
   route: 'POST encrypt/:name',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     name: keyName({

@@ -25,7 +25,7 @@ export const exportedVersion = text({
 export const declaration = transitOperation({
   route: 'GET export/:key_type/:name(/:version)',
   capability: 'read',
-  asksAgain: ({ key_type: kind }) => !isPublicKind(kind),
+  withoutSecret: ({ key_type: kind }) => isPublicKind(kind),
   params: {
     key_type: text({
       help: 'What to take out: encryption-key, signing-key, hmac-key, public-key or certificate-chain.',

@@ -5,6 +5,7 @@ import { transitTool } from './parameters.ts';
 export const declaration = transitTool({
   route: ['POST hash(/:algorithm)', 'POST /sys/tools/hash(/:algorithm)'],
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     input: base64({ help: 'What to hash, base64.' }),

@@ -11,6 +11,7 @@ const input = base64({ help: 'What to authenticate, base64; may be empty.' });
 export const declaration = transitOperation({
   route: 'POST hmac/:name(/:algorithm)',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     name: existingKey,

@@ -17,6 +17,7 @@ import { existingKey, keyName, transitOperation } from './parameters.ts';
 export const create = transitOperation({
   route: 'POST keys/:name',
   capability: 'update',
+  withoutSecret: true,
   params: {
     name: keyName({ help: 'Name of the key to create.', required: true, cli: { positional: true } }),
     type: text({
@@ -105,6 +106,7 @@ function misfitOf(asked: Readonly<Record<string, unknown>>, data: KeyData): stri
 export const read = transitOperation({
   route: 'GET keys/:name',
   capability: 'read',
+  withoutSecret: true,
   params: {
     name: existingKey,
     context: base64({
@@ -129,6 +131,7 @@ export const read = transitOperation({
 export const list = transitOperation({
   route: 'LIST keys',
   capability: 'list',
+  withoutSecret: true,
   params: {
     after: text({ help: 'Start after this name, which need not exist.', cli: { metavar: 'NAME' } }),
     limit: integer({ help: 'At most so many names; 0 for all.', default: 0, cli: { metavar: 'N' } }),
@@ -146,6 +149,8 @@ export const list = transitOperation({
 export const configure = transitOperation({
   route: 'POST keys/:name/config',
   capability: 'update',
+  // What lets the key leave the store can't be taken back.
+  withoutSecret: (raw) => Object.keys(LEAVES).every((name) => raw[name] === undefined || raw[name] === false),
   params: {
     name: existingKey,
     min_decryption_version: integer({
@@ -192,6 +197,7 @@ export const configure = transitOperation({
 export const rotate = transitOperation({
   route: 'POST keys/:name/rotate',
   capability: 'update',
+  withoutSecret: true,
   params: {
     name: existingKey,
     force: flag({ help: 'Rotate a key that only signs, too.', default: false }),
@@ -213,6 +219,7 @@ export const rotate = transitOperation({
 export const trim = transitOperation({
   route: 'POST keys/:name/trim',
   capability: 'update',
+  withoutSecret: true,
   params: {
     name: existingKey,
     min_available_version: integer({
@@ -242,6 +249,7 @@ export const trim = transitOperation({
 export const remove = transitOperation({
   route: 'DELETE keys/:name',
   capability: 'delete',
+  withoutSecret: true,
   params: { name: existingKey },
   cli: {
     confirm: async (values) =>
@@ -257,6 +265,7 @@ export const remove = transitOperation({
 export const softDelete = transitOperation({
   route: 'DELETE keys/:name/soft-delete',
   capability: 'delete',
+  withoutSecret: true,
   params: { name: existingKey },
   run: ({ engine }, values) =>
     markSoftDeleted(engine, values.name, true, 'key was already marked as soft deleted'),
@@ -265,6 +274,7 @@ export const softDelete = transitOperation({
 export const restore = transitOperation({
   route: 'POST keys/:name/soft-delete-restore',
   capability: 'update',
+  withoutSecret: true,
   params: { name: existingKey },
   run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),
 });

@@ -29,6 +29,7 @@ export const configureKeyDefaults = transitOperation({
 export const readKeyDefaults = transitOperation({
   route: 'GET config/keys',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   async run({ engine }) {
     return { data: { disable_upsert: (await readSettings(engine)).disableUpsert } };
@@ -38,6 +39,7 @@ export const readKeyDefaults = transitOperation({
 export const configureCache = transitOperation({
   route: 'POST cache-config',
   capability: 'update',
+  withoutSecret: true,
   params: {
     size: integer({
       help: 'Entries to keep in memory, at least 10; 0 for no limit. Servers take it up at their next reload.',
@@ -62,6 +64,7 @@ export const configureCache = transitOperation({
 export const readCache = transitOperation({
   route: 'GET cache-config',
   capability: 'read',
+  withoutSecret: true,
   params: {},
   cli: { result: { member: 'size', as: 'text' } },
   async run({ engine }) {

@@ -12,6 +12,7 @@ export const declaration = transitTool({
     'POST /sys/tools/random/:source/:bytes',
   ],
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     bytes: integer({

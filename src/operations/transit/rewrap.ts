@@ -30,6 +30,7 @@ const itemFields = { ...parameters, key_version: itemKeyVersion, reference };
 export const declaration = transitOperation({
   route: 'POST rewrap/:name',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     name: existingKey,

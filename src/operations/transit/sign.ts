@@ -19,6 +19,7 @@ const input = base64({ help: 'What to sign, base64; may be empty.' });
 export const declaration = transitOperation({
   route: 'POST sign/:name(/:hash_algorithm)',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     name: existingKey,

@@ -29,6 +29,7 @@ export interface Verdict {
 export const declaration = transitOperation({
   route: 'POST verify/:name(/:hash_algorithm)',
   capability: 'update',
+  withoutSecret: true,
   computes: true,
   params: {
     name: existingKey,

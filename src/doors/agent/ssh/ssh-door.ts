@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Offer } from '../../../access/doors.ts';
+import { FORWARDED_USE, type Offer } from '../../../access/doors.ts';
 import { asCofferError, denied, unavailable, unsupported } from '../../../ground/errors.ts';
 import {
   printWireSignature,
@@ -149,7 +149,7 @@ function requireHere({ bindings }: Client): void {
 
 /** Whether a key is offered at all to who asks. */
 const isOfferedTo = ({ bindings }: Client, { uses }: Offer): boolean =>
-  !bindings.isForwarded || uses.includes('forward');
+  !bindings.isForwarded || uses.includes(FORWARDED_USE);
 
 /** Whether a key may sign this, for who asks. */
 function isOffered(offer: Offer, asked: SignedData, blob: Buffer, client: Client): boolean {

@@ -1,3 +1,4 @@
+import { FORWARDED_USE } from '../../../access/doors.ts';
 import type { AgentDoorKind } from '../agent-door.ts';
 
 const SIGN = ['transit sign'];
@@ -9,7 +10,11 @@ export const ssh: AgentDoorKind = {
   uses: {
     login: { help: 'log in with ssh', operations: SIGN },
     sign: { help: 'sign commits and files', operations: SIGN },
-    forward: { help: 'do so from machines that one is logged in to', operations: SIGN, isExtra: true },
+    [FORWARDED_USE]: {
+      help: 'do so from machines that one is logged in to',
+      operations: SIGN,
+      isExtra: true,
+    },
     any: { help: 'sign whatever a program sends, certificates too', operations: SIGN, isExtra: true },
   },
   needs: ['transit keys read'],
