@@ -28,7 +28,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Suites of their own: `npm run test:faults` and `npm run test:fuzz`.
     exclude: ['test/faults/**', 'test/fuzz/**', ...(isLong ? [] : ['test/**/*.long.test.ts'])],
-    globalSetup: ['test/build.setup.ts'],
+    globalSetup: ['test/build.setup.ts', 'test/postgres.setup.ts'],
     setupFiles: ['test/titles.setup.ts', 'test/properties.setup.ts'],
     // What tests start draws from the same seed.
     env: { [SEED_VARIABLE]: SEED },

@@ -10,7 +10,8 @@ import { parseMasterKey } from '../src/store/master-key.ts';
 import { openStore } from '../src/store/open.ts';
 import { createKey, type NewKey } from '../src/transit/lifecycle.ts';
 import { rotateKey } from '../src/transit/rotation.ts';
-import { Cluster, whyNoDatabase } from '../test/store/postgres/cluster.ts';
+import { Cluster } from '../test/store/postgres/cluster.ts';
+import { whyNoDatabase } from '../test/store/postgres/installed.ts';
 import { newStore, perRequestMs, row, startCoffer, takeTurns } from './http.ts';
 import { compareLoops, type Row } from './measure.ts';
 

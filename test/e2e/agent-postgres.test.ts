@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
-import { Cluster, newSchema, whyNoDatabase } from '../store/postgres/cluster.ts';
+import { type Database, newSchema } from '../store/postgres/database.ts';
+import { whyNoDatabase } from '../store/postgres/installed.ts';
+import { sharedDatabase } from '../store/postgres/run.ts';
 import {
   fromElsewhere,
   isGone,
@@ -20,19 +22,20 @@ const missing = whyNoDatabase();
 describe.skipIf(missing !== undefined)(
   `an agent of a store in PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
   () => {
-    let cluster: Cluster;
+    let database: Database;
+    let keeper: string;
     let place: Place | undefined;
     beforeAll(async () => {
-      cluster = await Cluster.create();
-      await cluster.query("CREATE ROLE keeper LOGIN SUPERUSER PASSWORD 'kept-to-itself'");
+      database = await sharedDatabase();
+      keeper = `keeper_${database.name}`;
+      await database.query(`CREATE ROLE ${keeper} LOGIN SUPERUSER PASSWORD 'kept-to-itself'`);
     });
     afterEach(() => {
       if (place !== undefined) leave(place);
     });
-    afterAll(() => cluster.remove());
 
     it('is found, used, and ends with a rekey; the password of the database is in no variable of it', async () => {
-      const location = cluster.location(newSchema(), { user: 'keeper', password: 'kept-to-itself' });
+      const location = database.location(newSchema(), { user: keeper, password: 'kept-to-itself' });
       place = placeForAgents({ COFFER_STORE: location });
       const owner = place.with(KEY);
       owner.ok('init');
@@ -50,7 +53,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('is another for another schema', () => {
-      const stores = [newSchema(), newSchema()].map((schema) => cluster.location(schema));
+      const stores = [newSchema(), newSchema()].map((schema) => database.location(schema));
       place = placeForAgents();
       const [one, other] = stores.map((location) => (place as Place).with({ COFFER_STORE: location }));
       one?.with(KEY).ok('init');

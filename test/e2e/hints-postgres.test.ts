@@ -1,5 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Cluster, newSchema, whyNoDatabase } from '../store/postgres/cluster.ts';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, newSchema } from '../store/postgres/database.ts';
+import { whyNoDatabase } from '../store/postgres/installed.ts';
+import { sharedDatabase } from '../store/postgres/run.ts';
 import { allIsWell, named } from './followed.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
@@ -15,20 +17,18 @@ const missing = whyNoDatabase();
 describe.skipIf(missing !== undefined)(
   `a hint of a store in PostgreSQL that is followed${missing === undefined ? '' : ` (${missing})`}`,
   () => {
-    let cluster: Cluster;
+    let database: Database;
     beforeAll(async () => {
-      cluster = await Cluster.create();
-      await cluster.query("CREATE ROLE clerk LOGIN PASSWORD 'clerk'");
+      database = await sharedDatabase();
     });
-    afterAll(() => cluster.remove());
 
     it('makes the store, and brings its tables up to date', async () => {
       const schema = newSchema();
-      const there = here.with({ COFFER_STORE: cluster.location(schema) });
+      const there = here.with({ COFFER_STORE: database.location(schema) });
       there.ok(named(there.refused('transit keys list', 3), 'init'));
-      await cluster.query(`UPDATE ${schema}.version SET version = 0`);
+      await database.query(`UPDATE ${schema}.version SET version = 0`);
       const refusal = there.refused('transit keys list', 1);
-      await cluster.query(`DROP SCHEMA ${schema} CASCADE`);
+      await database.query(`DROP SCHEMA ${schema} CASCADE`);
       there.ok(named(refusal, 'store migrate'));
       there.ok('init');
       allIsWell(there);
@@ -36,31 +36,31 @@ describe.skipIf(missing !== undefined)(
 
     it('grants the right to use what a migration makes', async () => {
       const schema = newSchema();
-      const owner = here.with({ COFFER_STORE: cluster.location(schema) });
+      const owner = here.with({ COFFER_STORE: database.location(schema) });
       const clerk = here.with({
-        COFFER_STORE: cluster.location(schema, { user: 'clerk', password: 'clerk' }),
+        COFFER_STORE: database.location(schema, { user: 'clerk', password: 'clerk' }),
       });
       owner.ok('store migrate');
       owner.ok('init');
       owner.ok(named(clerk.refused('transit keys list', 1), 'store migrate'));
-      await cluster.query(`GRANT USAGE ON SCHEMA ${schema} TO clerk`);
-      await cluster.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
+      await database.query(`GRANT USAGE ON SCHEMA ${schema} TO clerk`);
+      await database.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
       allIsWell(clerk);
     });
 
     it('repairs indexes in rows as in files', async () => {
       const schema = newSchema();
-      const there = here.with({ COFFER_STORE: cluster.location(schema) });
+      const there = here.with({ COFFER_STORE: database.location(schema) });
       there.ok('init');
       there.ok('transit keys create orders');
-      const rows = await cluster.query(`SELECT name, bytes FROM ${schema}.blob WHERE area = 'documents'`);
+      const rows = await database.query(`SELECT name, bytes FROM ${schema}.blob WHERE area = 'documents'`);
       let mended = 0;
       for (const { name, bytes } of rows as { name: string; bytes: Buffer }[]) {
-        await cluster.query(`UPDATE ${schema}.blob SET bytes = '\\x00' WHERE name = '${name}'`);
+        await database.query(`UPDATE ${schema}.blob SET bytes = '\\x00' WHERE name = '${name}'`);
         expect(there.run('doctor').exitCode).toBe(1);
         if (there.run('doctor --repair').exitCode === 0) mended++;
         else
-          await cluster.query(
+          await database.query(
             `UPDATE ${schema}.blob SET bytes = '\\x${bytes.toString('hex')}' WHERE name = '${name}'`,
           );
       }

@@ -1,87 +1,57 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
   chownSync,
-  existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { promisify } from 'node:util';
+import { isLong } from '../../long.ts';
+import { Database } from './database.ts';
+import { asOwner, owner, programPath, runProgram } from './installed.ts';
+import { freePort } from './ports.ts';
+import { isRunOfTests, templateOfRun } from './run.ts';
 
-const BINARIES = '/usr/lib/postgresql/15/bin';
 const READY_WITHIN_MS = 30_000;
+/** A process that is killed loses nothing that it has handed to the platform: only the long proof, and what measures, wait for disks. */
+const waitsForDisks = (): boolean => isLong || !isRunOfTests();
 /** Kept small: the database is killed and started again many times. */
-const SETTINGS = [
+const settings = (): readonly string[] => [
   'shared_buffers=16MB',
-  'max_connections=60',
+  'max_connections=100',
   'max_wal_senders=4',
   'wal_level=replica',
   'listen_addresses=127.0.0.1',
   'log_min_messages=fatal',
+  ...(waitsForDisks() ? [] : ['fsync=off', 'full_page_writes=off']),
 ];
 
-const isRoot = process.getuid?.() === 0;
-
-/** Why there can be no database here; undefined when there can. Installs PostgreSQL where that is possible and needed. */
-export function whyNoDatabase(): string | undefined {
-  if (existsSync(join(BINARIES, 'postgres'))) return undefined;
-  if (!isRoot) return 'PostgreSQL 15 is not installed, and only root can install it';
-  try {
-    const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-    execFileSync('apt-get', ['update', '-qq'], options);
-    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'postgresql-15'], options);
-    return undefined;
-  } catch {
-    return 'PostgreSQL 15 could not be installed';
-  }
-}
-
-/** PostgreSQL refuses to run as root. */
-const owner = isRoot ? ownerIds() : undefined;
-
-function ownerIds(): { readonly uid: number; readonly gid: number } {
-  const id = (flag: string): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
-  return { uid: id('-u'), gid: id('-g') };
-}
-
-const asOwner = { ...owner, cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8', HOME: '/tmp' } };
-
-function runProgram(program: string, ...parameters: string[]): string {
-  return execFileSync(join(BINARIES, program), parameters, { ...asOwner, encoding: 'utf8', stdio: 'pipe' });
-}
-
-/** A PostgreSQL server on loopback, with its files in a directory of its own. */
-export class Cluster {
-  readonly port: number;
-  readonly #directory: string;
+/**
+ * A PostgreSQL server on loopback, with its files in a directory of its own: for tests that kill, stop, promote or configure it.
+ * Others take a database of the one that all share (`sharedDatabase`).
+ */
+export class Cluster extends Database {
+  readonly directory: string;
   #server: ChildProcess | undefined;
 
   private constructor(directory: string, port: number) {
-    this.#directory = directory;
-    this.port = port;
+    super(port, directory, 'postgres');
+    this.directory = directory;
   }
 
-  /** A new one, with the superuser `admin` whose password is `secret`. */
+  /** A new one, with the superuser `admin` whose password is `secret`, who needs none on its socket. */
   static async create(): Promise<Cluster> {
     const cluster = new Cluster(newDirectory(), await freePort());
-    const passwordFile = join(cluster.#directory, 'password');
-    writeFileSync(passwordFile, 'secret\n', { mode: 0o644 });
-    const how = [
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--locale=C',
-      '--no-sync',
-      `--pwfile=${passwordFile}`,
-    ];
-    runProgram('initdb', '-D', cluster.#data, '-U', 'admin', ...how);
+    const template = await templateOfRun();
+    if (template === undefined) await initialize(cluster.directory);
+    else await promisify(execFile)('cp', ['-a', join(template, 'data'), cluster.directory]);
     await cluster.start();
     return cluster;
   }
@@ -90,19 +60,8 @@ export class Cluster {
   async standby(): Promise<Cluster> {
     const standby = new Cluster(newDirectory(), await freePort());
     const from = `host=127.0.0.1 port=${this.port} user=admin password=secret application_name=standby`;
-    runProgram(
-      'pg_basebackup',
-      '-D',
-      standby.#data,
-      '-d',
-      from,
-      '-R',
-      '-X',
-      'stream',
-      '-c',
-      'fast',
-      '--no-sync',
-    );
+    const how = ['-R', '-X', 'stream', '-c', 'fast', '--no-sync'];
+    await runProgram('pg_basebackup', '-D', standby.#data, '-d', from, ...how);
     await standby.start();
     await this.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
     await this.query('SELECT pg_reload_conf()');
@@ -110,7 +69,7 @@ export class Cluster {
   }
 
   get #data(): string {
-    return join(this.#directory, 'data');
+    return join(this.directory, 'data');
   }
 
   async start(): Promise<void> {
@@ -119,14 +78,16 @@ export class Cluster {
       if (performance.now() > deadline) throw new Error('PostgreSQL does not start');
       // Processes that outlived a killed one for a moment keep it from starting.
       if (this.#server === undefined || this.#server.exitCode !== null) this.#spawn();
-      await sleep(50);
+      await sleep(20);
     } while (!(await this.#answers()));
   }
 
+  /** However this process ends, the server ends with it. */
   #spawn(): void {
-    const settings = [...SETTINGS, `port=${this.port}`, `unix_socket_directories=${this.#directory}`];
-    const parameters = ['-D', this.#data, ...settings.flatMap((setting) => ['-c', setting])];
-    this.#server = spawn(join(BINARIES, 'postgres'), parameters, { ...asOwner, stdio: 'ignore' });
+    const all = [...settings(), `port=${this.port}`, `unix_socket_directories=${this.directory}`];
+    const parameters = ['-D', this.#data, ...all.flatMap((setting) => ['-c', setting])];
+    const words = ['--pdeathsig', 'QUIT', programPath('postgres'), ...parameters];
+    this.#server = spawn('setpriv', words, { ...asOwner, stdio: 'ignore' });
   }
 
   async #answers(): Promise<boolean> {
@@ -184,8 +145,15 @@ export class Cluster {
     return [pid, ...children.filter((child) => child > 0)];
   }
 
+  /** A child may end between the look and the signal. */
   #signal(pids: readonly number[], signal: NodeJS.Signals): void {
-    for (const pid of pids) process.kill(pid, signal);
+    for (const pid of pids) {
+      try {
+        process.kill(pid, signal);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
   }
 
   async promote(): Promise<void> {
@@ -193,53 +161,25 @@ export class Cluster {
   }
 
   async remove(): Promise<void> {
+    this.thaw();
     await this.#end('SIGQUIT');
-    rmSync(this.#directory, { recursive: true, force: true });
-  }
-
-  /** The location of a store, as `admin` or somebody else. */
-  location(
-    schema: string,
-    { user = 'admin', password = 'secret', database = 'postgres', more = '' } = {},
-  ): string {
-    return `postgres://${user}:${password}@127.0.0.1:${this.port}/${database}?schema=${schema}${more}`;
-  }
-
-  /** Runs SQL as `admin`. */
-  async query(sql: string): Promise<readonly Record<string, unknown>[]> {
-    const client = new pg.Client(this.location('').replace('?schema=', ''));
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return (await client.query(sql)).rows;
-    } finally {
-      await client.end();
-    }
-  }
-
-  /** Everything in the database, as text. */
-  dump(): string {
-    const url = `postgresql://admin:secret@127.0.0.1:${this.port}/postgres`;
-    return runProgram('pg_dump', '--inserts', url);
+    rmSync(this.directory, { recursive: true, force: true });
   }
 }
 
-function newDirectory(): string {
+/** Makes the files of a server in `data` of a directory. @param more parameters of `initdb`. */
+export async function initialize(directory: string, ...more: string[]): Promise<void> {
+  const passwordFile = join(directory, 'password');
+  writeFileSync(passwordFile, 'secret\n', { mode: 0o644 });
+  const access = ['--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${passwordFile}`];
+  const how = ['--encoding=UTF8', '--locale=C', '--no-sync', ...more];
+  await runProgram('initdb', '-D', join(directory, 'data'), '-U', 'admin', ...access, ...how);
+}
+
+/** A directory that the server's user may enter. */
+export function newDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-postgres-'));
   chmodSync(directory, 0o755);
   if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
   return directory;
 }
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-let schemas = 0;
-/** A name that no other test of this file has. */
-export const newSchema = (): string => `store_${++schemas}`;

@@ -2,33 +2,41 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asCofferError } from '../../../src/ground/errors.ts';
 import { rekey } from '../../../src/store/administration/rekey.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
+import { isLong } from '../../long.ts';
 import { openWithKey } from '../temporary-store.ts';
-import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+import { type Database, newSchema } from './database.ts';
 import { type Break, DatabaseLine } from './database-line.ts';
 import { initWithKey } from './document.ts';
+import { whyNoDatabase } from './installed.ts';
+import { sharedDatabase } from './run.ts';
 
 const missing = whyNoDatabase();
 const MORE_THAN_ANY = 200;
 /** Of a change: one for the lock, one for everything that is written. */
 const PACKETS = 2;
 /** Each packet is cut at so many places, from before its first byte to after its last. */
-const PARTS = 12;
+const PARTS = isLong ? 12 : 2;
+/** Each of them at every message, or one after the other. */
+const LOOPS: readonly (readonly [names: string, places: readonly [Break, ...Break[]]])[] = isLong
+  ? [
+      ['request', ['request']],
+      ['middle', ['middle']],
+      ['answer', ['answer']],
+    ]
+  : [['request, middle and answer in turns', ['request', 'middle', 'answer']]];
 
 describe.skipIf(missing !== undefined)(
   `a cut line to PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
   () => {
-    let cluster: Cluster;
+    let database: Database;
     let line: DatabaseLine;
     beforeAll(async () => {
-      cluster = await Cluster.create();
-      line = await DatabaseLine.to(cluster.port);
+      database = await sharedDatabase();
+      line = await DatabaseLine.to(database.port);
     });
-    afterAll(async () => {
-      line.close();
-      await cluster.remove();
-    });
+    afterAll(() => line?.close());
 
-    const through = (location: string): string => location.replace(`:${cluster.port}/`, `:${line.port}/`);
+    const through = (location: string): string => location.replace(`:${database.port}/`, `:${line.port}/`);
     const put = (store: SealedStore, n: number): Promise<void> =>
       store.transact((tx) => {
         tx.put({ collection: 'things', id: 'one' }, { n });
@@ -60,10 +68,10 @@ describe.skipIf(missing !== undefined)(
       }
     }
 
-    it.each<Break>(['request', 'middle', 'answer'])(
+    it.each(LOOPS)(
       'leaves the state before or after, at every %s of opening, reading, writing and a new root key',
-      async (where) => {
-        const location = cluster.location(newSchema());
+      async (_, places) => {
+        const location = database.location(newSchema());
         await initWithKey(location);
         const direct = await openWithKey(location);
         await put(direct, 0);
@@ -71,7 +79,7 @@ describe.skipIf(missing !== undefined)(
         let failures = 0;
         let n = 0;
         for (let at = 1; at < MORE_THAN_ANY; at++) {
-          line.breakAt(at, where);
+          line.breakAt(at, places[at % places.length] ?? places[0]);
           let store: SealedStore | undefined;
           const opened = await attempt(async () => {
             store = await openWithKey(through(location));
@@ -103,7 +111,7 @@ describe.skipIf(missing !== undefined)(
     );
 
     it('leaves the state before or after, wherever in a change of one or two documents it breaks', async () => {
-      const location = cluster.location(newSchema());
+      const location = database.location(newSchema());
       await initWithKey(location);
       const direct = await openWithKey(location);
       await put(direct, 0);
@@ -136,7 +144,7 @@ describe.skipIf(missing !== undefined)(
     }, 300_000);
 
     it('sends a change in two packets: for the lock, and for all that is written', async () => {
-      const location = cluster.location(newSchema());
+      const location = database.location(newSchema());
       await initWithKey(location);
       const store = await openWithKey(through(location));
       await put(store, 1);

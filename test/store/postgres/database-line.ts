@@ -88,7 +88,10 @@ export class DatabaseLine {
       this.#silences > joined && (this.#silent === 'both' || this.#silent === way);
     const cut = (): void => {
       if (!isSilent('answers')) near.destroy();
-      if (!isSilent('requests')) far.destroy();
+      if (isSilent('requests')) return;
+      // What has got through is still done by the database.
+      if (isSilent('answers')) far.end();
+      else far.destroy();
     };
     for (const socket of [near, far]) {
       this.#sockets.add(socket);

@@ -3,14 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Certificates, type Certified } from './certificates.ts';
-import { Cluster, whyNoDatabase } from './cluster.ts';
+import { Cluster } from './cluster.ts';
 import { failure, initWithKey, read, write } from './document.ts';
+import { whyNoDatabase } from './installed.ts';
 
 const missing = whyNoDatabase();
 const SCHEMA = 'encrypted';
 
 /** `admin` may come as it likes, `clerk` with TLS only, `bearer` with a certificate of its own. */
-const RULES = `hostssl all bearer 127.0.0.1/32 cert
+const RULES = `local all all trust
+hostssl all bearer 127.0.0.1/32 cert
 hostssl all clerk 127.0.0.1/32 scram-sha-256
 host all admin 127.0.0.1/32 scram-sha-256
 `;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { copyStore } from '../../../src/store/administration/copy.ts';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
 import { initStore } from '../../../src/store/administration/init.ts';
@@ -9,6 +9,7 @@ import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import { createAt, migrateAt } from '../../../src/store/backends/registry.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
+import { isLong } from '../../long.ts';
 import {
   KEY,
   newStoreDirectory,
@@ -16,8 +17,10 @@ import {
   rawCredential,
   temporaryDirectory,
 } from '../temporary-store.ts';
-import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+import { type Database, newSchema } from './database.ts';
 import { failure, initWithKey, put, read, thing, write } from './document.ts';
+import { whyNoDatabase } from './installed.ts';
+import { sharedDatabase } from './run.ts';
 
 const missing = whyNoDatabase();
 const slots = () => [{ kind: 'raw' as const, key: Uint8Array.from(KEY) }];
@@ -25,28 +28,26 @@ const slots = () => [{ kind: 'raw' as const, key: Uint8Array.from(KEY) }];
 describe.skipIf(missing !== undefined)(
   `a store in PostgreSQL${missing === undefined ? '' : ` (${missing})`}`,
   () => {
-    let cluster: Cluster;
+    let database: Database;
     beforeAll(async () => {
-      cluster = await Cluster.create();
-      await cluster.query("CREATE ROLE clerk LOGIN PASSWORD 'clerk'");
+      database = await sharedDatabase();
     });
-    afterAll(() => cluster.remove());
 
     /** A store with one document. */
     async function newStore(): Promise<{ schema: string; location: string }> {
       const schema = newSchema();
-      const location = cluster.location(schema);
+      const location = database.location(schema);
       await initWithKey(location);
       await write(location, 1);
       return { schema, location };
     }
 
-    const printed = (schema: string, user = 'admin', database = 'postgres'): string =>
-      `postgres://${user}@127.0.0.1:${cluster.port}/${database}?schema=${schema}`;
+    const printed = (schema: string, user?: string, name?: string): string =>
+      database.printed(schema, user, name);
 
     it('tells a wrong password, no database, no server, no TLS and no store apart', async () => {
       const schema = 'nothing_here';
-      const location = (more: object) => cluster.location(schema, more);
+      const location = (more: object) => database.location(schema, more);
       expect(await failure(() => read(location({ password: 'wrong' })))).toBe(
         `unavailable: cannot use ${printed(schema)}: the password is wrong`,
       );
@@ -67,12 +68,12 @@ describe.skipIf(missing !== undefined)(
       const directory = mkdtempSync(join(tmpdir(), 'coffer-password-'));
       onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
       const file = join(directory, 'password');
-      const base = `postgres://admin@127.0.0.1:${cluster.port}/postgres?schema=${schema}`;
+      const base = database.printed(schema);
       writeFileSync(file, 'secret\n', { mode: 0o600 });
       expect(await read(`${base}&passwordfile=${file}`)).toEqual({ n: 1 });
       writeFileSync(
         file,
-        `# comment\nother:*:*:*:no\n127.0.0.1:${cluster.port}:*:admin:secret\n*:*:*:*:no\n`,
+        `# comment\nother:*:*:*:no\n127.0.0.1:${database.port}:*:admin:secret\n*:*:*:*:no\n`,
       );
       expect(await read(`${base}&passfile=${file}`)).toEqual({ n: 1 });
       chmodSync(file, 0o644);
@@ -83,20 +84,20 @@ describe.skipIf(missing !== undefined)(
 
     it('needs no more rights than to read and change rows', async () => {
       const { schema, location } = await newStore();
-      const clerk = cluster.location(schema, { user: 'clerk', password: 'clerk' });
-      await cluster.query(`GRANT USAGE ON SCHEMA ${schema} TO clerk`);
-      await cluster.query(`GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
+      const clerk = database.location(schema, { user: 'clerk', password: 'clerk' });
+      await database.query(`GRANT USAGE ON SCHEMA ${schema} TO clerk`);
+      await database.query(`GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
       expect(await read(clerk)).toEqual({ n: 1 });
       expect(await failure(() => write(clerk))).toBe(
         `unavailable: cannot use ${printed(schema, 'clerk')}: permission denied`,
       );
-      await cluster.query(`GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
+      await database.query(`GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
       await write(clerk);
       expect(await read(location)).toEqual({ n: 2 });
       expect(
         await failure(() =>
           initStore({
-            location: cluster.location('mine', { user: 'clerk', password: 'clerk' }),
+            location: database.location('mine', { user: 'clerk', password: 'clerk' }),
             slots: slots(),
           }),
         ),
@@ -105,11 +106,11 @@ describe.skipIf(missing !== undefined)(
 
     it('can be made by a role without the right to make tables, once they are made', async () => {
       const schema = newSchema();
-      expect(await migrateAt(cluster.location(schema))).toEqual({ from: 0, to: 1 });
-      expect(await migrateAt(cluster.location(schema))).toEqual({ from: 1, to: 1 });
-      await cluster.query(`GRANT USAGE ON SCHEMA ${schema} TO clerk`);
-      await cluster.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
-      const clerk = cluster.location(schema, { user: 'clerk', password: 'clerk' });
+      expect(await migrateAt(database.location(schema))).toEqual({ from: 0, to: 1 });
+      expect(await migrateAt(database.location(schema))).toEqual({ from: 1, to: 1 });
+      await database.query(`GRANT USAGE ON SCHEMA ${schema} TO clerk`);
+      await database.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
+      const clerk = database.location(schema, { user: 'clerk', password: 'clerk' });
       expect(await failure(() => read(clerk))).toBe(`not-found: no store in ${printed(schema, 'clerk')}`);
       await initStore({ location: clerk, slots: slots() });
       await write(clerk);
@@ -120,13 +121,13 @@ describe.skipIf(missing !== undefined)(
 
     it('refuses tables of a newer version, and goes on with newer ones that it can still use', async () => {
       const { schema, location } = await newStore();
-      await cluster.query(`UPDATE ${schema}.version SET version = 2`);
+      await database.query(`UPDATE ${schema}.version SET version = 2`);
       await write(location);
-      await cluster.query(`UPDATE ${schema}.version SET usable_from = 2`);
+      await database.query(`UPDATE ${schema}.version SET usable_from = 2`);
       const newer = `corrupt: the tables of ${printed(schema)} were made by a newer Coffer (version 2); this one knows version 1`;
       expect(await failure(() => read(location))).toBe(newer);
       expect(await failure(() => migrateAt(location))).toBe(newer);
-      await cluster.query(`UPDATE ${schema}.version SET version = 0, usable_from = 0`);
+      await database.query(`UPDATE ${schema}.version SET version = 0, usable_from = 0`);
       expect(await failure(() => read(location))).toBe(
         `unavailable: the tables of ${printed(schema)} are of version 0, this Coffer needs 1`,
       );
@@ -143,7 +144,7 @@ describe.skipIf(missing !== undefined)(
       ['version', 'DROP TABLE %.version', 'is missing'],
     ])('names the table %s after %s', async (table, sql, what) => {
       const { schema, location } = await newStore();
-      await cluster.query(sql.replaceAll('%', schema));
+      await database.query(sql.replaceAll('%', schema));
       expect(await failure(() => read(location))).toBe(
         `corrupt: the table ${schema}.${table} of ${printed(schema)} ${what}`,
       );
@@ -162,7 +163,7 @@ describe.skipIf(missing !== undefined)(
       const store = await openWithKey(location);
       onTestFinished(() => store.close());
       await store.read((view) => view.get(thing));
-      await cluster.query(sql.replaceAll('%', schema));
+      await database.query(sql.replaceAll('%', schema));
       expect(await failure(() => use(store))).toMatch(
         `corrupt: the tables of ${printed(schema)} were altered: `,
       );
@@ -172,27 +173,27 @@ describe.skipIf(missing !== undefined)(
       const { schema, location } = await newStore();
       const store = await openWithKey(location);
       onTestFinished(() => store.close());
-      await cluster.query(`DELETE FROM ${schema}.store`);
+      await database.query(`DELETE FROM ${schema}.store`);
       expect(await failure(() => store.revision())).toBe(`corrupt: the store in ${printed(schema)} is gone`);
       expect(await failure(() => put(store, 3))).toBe(`not-found: no store in ${printed(schema)}`);
     });
 
     it('says that a database is read-only', async () => {
       const { schema, location } = await newStore();
-      await cluster.query(`CREATE ROLE reader_${schema} LOGIN SUPERUSER PASSWORD 'reader'`);
-      await cluster.query(`ALTER ROLE reader_${schema} SET default_transaction_read_only = on`);
-      const reader = cluster.location(schema, { user: `reader_${schema}`, password: 'reader' });
+      await database.query(`CREATE ROLE reader_${database.name} LOGIN SUPERUSER PASSWORD 'reader'`);
+      await database.query(`ALTER ROLE reader_${database.name} SET default_transaction_read_only = on`);
+      const reader = database.location(schema, { user: `reader_${database.name}`, password: 'reader' });
       expect(await read(reader)).toEqual({ n: 1 });
       expect(await failure(() => write(reader))).toBe(
-        `unavailable: cannot use ${printed(schema, `reader_${schema}`)}: the database is read-only`,
+        `unavailable: cannot use ${printed(schema, `reader_${database.name}`)}: the database is read-only`,
       );
       await write(location);
     });
 
     it('finds rows that belong to no store, and damaged ones', async () => {
       const { schema, location } = await newStore();
-      await cluster.query(`INSERT INTO ${schema}.blob VALUES (7, 'documents', 'aa', '')`);
-      await cluster.query(
+      await database.query(`INSERT INTO ${schema}.blob VALUES (7, 'documents', 'aa', '')`);
+      await database.query(
         `UPDATE ${schema}.blob SET bytes = '\\x00' WHERE area = 'documents' AND generation = 1`,
       );
       const { findings } = await examineStore({ location: location, credentials: [rawCredential()] });
@@ -203,32 +204,36 @@ describe.skipIf(missing !== undefined)(
     it('moves from files to the database and back, sealed as it is, and goes on where a copy was cut short', async () => {
       const directory = await newStoreDirectory();
       const store = await openWithKey(directory);
-      const ids = Array.from({ length: 1200 }, (_, i) => `id${i}`).sort();
+      const { documents, bytes } = isLong ? { documents: 1200, bytes: 1 } : { documents: 40, bytes: 200_000 };
+      const ids = Array.from({ length: documents }, (_, i) => `id${i}`).sort();
       await store.transact((tx) => {
-        for (const id of ids) tx.put({ collection: 'many', id }, { id });
+        for (const id of ids) tx.put({ collection: 'many', id }, { id, text: 'x'.repeat(bytes) });
       });
       store.close();
       const schema = newSchema();
-      const location = cluster.location(schema);
+      const location = database.location(schema);
       let seen = 0;
       const cut = copyStore({
         from: directory,
         to: location,
         onProgress(done) {
-          if (done === 900) throw new Error('cut short');
+          if (done === (documents * 3) / 4) throw new Error('cut short');
         },
       });
       expect(await failure(() => cut)).toBe('Error: cut short');
-      const [{ count: before } = {}] = await cluster.query(`SELECT count(*)::int FROM ${schema}.blob`);
-      expect(before).toBe(500);
-      const untouched = await cluster.query(
+      const [{ count: before } = {}] = await database.query(`SELECT count(*)::int FROM ${schema}.blob`);
+      // What was sent together, and is less than all.
+      expect(before).toBeGreaterThan(0);
+      expect(before).toBeLessThan((documents * 3) / 4);
+      if (isLong) expect(before).toBe(500);
+      const untouched = await database.query(
         `SELECT xmin::text FROM ${schema}.blob ORDER BY xmin::text::bigint LIMIT 1`,
       );
       expect(await failure(() => read(location))).toBe(`not-found: no store in ${printed(schema)}`);
       const summary = await copyStore({ from: directory, to: location, onProgress: (done) => (seen = done) });
       expect(seen).toBe(summary.files);
       expect(
-        await cluster.query(`SELECT xmin::text FROM ${schema}.blob ORDER BY xmin::text::bigint LIMIT 1`),
+        await database.query(`SELECT xmin::text FROM ${schema}.blob ORDER BY xmin::text::bigint LIMIT 1`),
       ).toEqual(untouched);
       const copy = await openWithKey(location);
       expect(await copy.read((view) => view.list('many'))).toEqual(ids);
@@ -249,7 +254,7 @@ describe.skipIf(missing !== undefined)(
 
     it('refuses a database that went back in time, also when its numbers have come to be the same or higher', async () => {
       const schema = newSchema();
-      const location = cluster.location(schema);
+      const location = database.location(schema);
       await createAt(location, {
         header: Buffer.from('header'),
         version: { generation: 1, revision: 5 },
@@ -258,22 +263,22 @@ describe.skipIf(missing !== undefined)(
       const backend = new PostgresBackend(parseAddress(location));
       onTestFinished(() => backend.close());
       const ref = { area: 'documents', name: 'aa' } as const;
-      await cluster.query(`CREATE TABLE ${schema}_past AS SELECT * FROM ${schema}.store`);
+      await database.query(`CREATE TABLE ${schema}_past AS SELECT * FROM ${schema}.store`);
       await backend.state();
       // A commit of its own counts as seen.
       await backend.exclusive((session) => session.commit([{ ref, bytes: Buffer.from('lost') }]));
-      await cluster.query(
+      await database.query(
         `DELETE FROM ${schema}.blob; DELETE FROM ${schema}.store; INSERT INTO ${schema}.store SELECT * FROM ${schema}_past`,
       );
       // What another history reaches.
       for (const revision of [5, 6, 7]) {
-        await cluster.query(`UPDATE ${schema}.store SET revision = ${revision}, commit = gen_random_uuid()`);
+        await database.query(`UPDATE ${schema}.store SET revision = ${revision}, commit = gen_random_uuid()`);
         for (const look of [() => backend.state(), () => backend.exclusive(async () => 'in')]) {
           expect(await failure(look)).toMatch(
             /(went back|or went back meanwhile:) from generation 1, revision 6 to generation 1, revision [567]$/,
           );
         }
-        const rows = await cluster.query(`SELECT revision::text FROM ${schema}.store`);
+        const rows = await database.query(`SELECT revision::text FROM ${schema}.store`);
         expect(rows).toEqual([{ revision: String(revision) }]);
       }
     });

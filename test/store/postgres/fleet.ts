@@ -1,38 +1,25 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { binary } from '../../e2e/harness.ts';
 import { type ServerProcess, startServerProcess } from '../../servers/server-process.ts';
-import { MASTER_KEY, type Reply, send } from '../../servers/serving.ts';
+import { MASTER_KEY, type Reply, send, startServer } from '../../servers/serving.ts';
 
-const program = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 /** While a server or the database comes back, callers go on asking for so long. */
 const PATIENCE_MS = 20_000;
 const PAUSE_MS = 30;
 
-/** One `coffer serve`, which may be killed and started again. */
-export class Member {
-  readonly #location: string;
+/** One of the servers on a store, and how it is asked. */
+abstract class Server {
+  readonly location: string;
   readonly #agent = new Agent({ keepAlive: true });
-  #running: ServerProcess | undefined;
 
   constructor(location: string) {
-    this.#location = location;
+    this.location = location;
   }
 
-  async start(): Promise<void> {
-    this.#running = await startServerProcess(
-      [program, 'serve', '--listen', '127.0.0.1:0', '--store', this.#location],
-      { environment: { ...process.env, COFFER_MASTER_KEY: MASTER_KEY } },
-    );
-  }
+  protected abstract get address(): string;
 
-  /** Without a chance to finish anything. */
-  async kill(): Promise<void> {
-    await this.#running?.stop('SIGKILL');
-  }
-
-  async stop(): Promise<void> {
-    await this.#running?.stop();
+  protected hangUp(): void {
     this.#agent.destroy();
   }
 
@@ -44,7 +31,7 @@ export class Member {
     token: string,
   ): Promise<Reply | undefined> {
     try {
-      return await send(this.#running?.address ?? '', method, `/v1/${path}`, {
+      return await send(this.address, method, `/v1/${path}`, {
         token,
         body,
         agent: this.#agent,
@@ -66,3 +53,54 @@ export class Member {
     }
   }
 }
+
+/** One `coffer serve`, which may be killed and started again. */
+export class Member extends Server {
+  #running: ServerProcess | undefined;
+
+  async start(): Promise<void> {
+    this.#running = await startServerProcess(
+      [binary, 'serve', '--listen', '127.0.0.1:0', '--store', this.location],
+      { environment: { ...process.env, COFFER_MASTER_KEY: MASTER_KEY } },
+    );
+  }
+
+  protected get address(): string {
+    return this.#running?.address ?? '';
+  }
+
+  /** Without a chance to finish anything. */
+  async kill(): Promise<void> {
+    await this.#running?.stop('SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+    this.hangUp();
+  }
+}
+
+/** A server in this process, whose patience can be set. */
+export class LocalMember extends Server {
+  #close: (() => Promise<void> | void) | undefined;
+  #address = '';
+
+  async start(): Promise<void> {
+    const server = await startServer({ location: this.location }, (close) => {
+      this.#close = close;
+    });
+    this.#address = server.address;
+  }
+
+  protected get address(): string {
+    return this.#address;
+  }
+
+  async stop(): Promise<void> {
+    await this.#close?.();
+    this.hangUp();
+  }
+}
+
+/** Servers, and who asks them. */
+export type Asked = Pick<Server, 'send' | 'ask'>;

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
+import { beforeAll, describe, onTestFinished } from 'vitest';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import { createAt } from '../../../src/store/backends/registry.ts';
 import { describeBackend } from '../../contracts/store-backend.ts';
-import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+import { type Database, newSchema } from './database.ts';
+import { whyNoDatabase } from './installed.ts';
+import { sharedDatabase } from './run.ts';
 
 const missing = whyNoDatabase();
 
 describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? '' : ` (${missing})`}`, () => {
-  let cluster: Cluster;
+  let database: Database;
   beforeAll(async () => {
-    cluster = await Cluster.create();
-  });
-  afterAll(async () => {
-    await cluster.remove();
+    database = await sharedDatabase();
   });
 
   const open = (location: string): PostgresBackend => {
@@ -23,7 +22,7 @@ describe.skipIf(missing !== undefined)(`PostgreSQL${missing === undefined ? '' :
   };
 
   describeBackend('PostgreSQL', async (content) => {
-    const location = cluster.location(newSchema());
+    const location = database.location(newSchema());
     await createAt(location, content);
     return { backend: open(location), reopen: () => open(location) };
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Cluster, whyNoDatabase } from './cluster.ts';
+import { Cluster } from './cluster.ts';
 import { failure, initWithKey, read, write } from './document.ts';
+import { whyNoDatabase } from './installed.ts';
 
 const missing = whyNoDatabase();
 const SCHEMA = 'replicated';
@@ -26,7 +27,7 @@ describe.skipIf(missing !== undefined)(
       primary.location(SCHEMA).replace('@127.0.0.1', `@127.0.0.1:${replica.port},127.0.0.1`);
 
     it('is told from its primary, and neither written nor read: what it shows may be of yesterday', async () => {
-      const refused = `unavailable: cannot use postgres://admin@127.0.0.1:${replica.port}/postgres?schema=${SCHEMA}: it is a read-only replica`;
+      const refused = `unavailable: cannot use ${replica.printed(SCHEMA)}: it is a read-only replica`;
       expect(await failure(() => read(replica.location(SCHEMA)))).toBe(refused);
       expect(await failure(() => write(replica.location(SCHEMA)))).toBe(refused);
       expect(await failure(() => initWithKey(replica.location('another')))).toBe(

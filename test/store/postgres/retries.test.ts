@@ -1,11 +1,12 @@
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { openWithKey } from '../temporary-store.ts';
-import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+import { type Database, newSchema } from './database.ts';
 import { failure, initWithKey, put, read, thing } from './document.ts';
+import { whyNoDatabase } from './installed.ts';
+import { sharedDatabase } from './run.ts';
 
 const missing = whyNoDatabase();
 /** As often as a commit is tried in all. */
@@ -18,16 +19,15 @@ const GIVEN_UP = {
 describe.skipIf(missing !== undefined)(
   `a commit that PostgreSQL rolls back${missing === undefined ? '' : ` (${missing})`}`,
   () => {
-    let cluster: Cluster;
+    let database: Database;
     beforeAll(async () => {
-      cluster = await Cluster.create();
+      database = await sharedDatabase();
     });
-    afterAll(() => cluster.remove());
 
     /** An open store with one document. */
     async function newStore(): Promise<{ schema: string; location: string; store: SealedStore }> {
       const schema = newSchema();
-      const location = cluster.location(schema);
+      const location = database.location(schema);
       await initWithKey(location);
       const store = await openWithKey(location);
       onTestFinished(() => store.close());
@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)(
 
     /** The next so many commits are refused with this SQLSTATE; what counts them is rolled back by nothing. */
     async function refuse(schema: string, times: number, state: string): Promise<void> {
-      await cluster.query(`CREATE SEQUENCE ${schema}.refusals;
+      await database.query(`CREATE SEQUENCE ${schema}.refusals;
         CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           IF nextval('${schema}.refusals') <= ${times} THEN RAISE EXCEPTION 'refused' USING ERRCODE = '${state}'; END IF;
           RETURN NEW;
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)(
         CREATE TRIGGER refuse BEFORE UPDATE ON ${schema}.store FOR EACH ROW EXECUTE FUNCTION ${schema}.refuse()`);
     }
     const attempts = async (schema: string): Promise<unknown> =>
-      (await cluster.query(`SELECT last_value::int AS n FROM ${schema}.refusals`))[0]?.['n'];
+      (await database.query(`SELECT last_value::int AS n FROM ${schema}.refusals`))[0]?.['n'];
 
     /** One document, or several, which take another statement. */
     const changes = {
@@ -74,13 +74,13 @@ describe.skipIf(missing !== undefined)(
       await refuse(schema, Number.MAX_SAFE_INTEGER, state);
       const before = await store.revision();
       expect(await failure(() => changes[kind](store))).toBe(
-        `unavailable: cannot use postgres://admin@127.0.0.1:${cluster.port}/postgres?schema=${schema}: ${GIVEN_UP[state]}`,
+        `unavailable: cannot use ${database.printed(schema)}: ${GIVEN_UP[state]}`,
       );
       expect(await attempts(schema)).toBe(ATTEMPTS);
       expect(await store.revision()).toBe(before);
       expect(await store.read((view) => view.get(thing))).toEqual({ n: 1 });
       // The right to write is there for the next one, here and elsewhere.
-      await cluster.query(`DROP TRIGGER refuse ON ${schema}.store`);
+      await database.query(`DROP TRIGGER refuse ON ${schema}.store`);
       await changes[kind](store);
       expect(await read(location)).toEqual({ n: 2 });
     });
@@ -106,9 +106,7 @@ describe.skipIf(missing !== undefined)(
           await session.commit(blob('aa'), { isLast: true });
         }),
       );
-      expect(refused).toBe(
-        `unavailable: another process wrote to postgres://admin@127.0.0.1:${cluster.port}/postgres?schema=${schema} meanwhile`,
-      );
+      expect(refused).toBe(`unavailable: another process wrote to ${database.printed(schema)} meanwhile`);
       await other;
       const { generation } = await ours.state();
       expect(await ours.has(generation, { area: 'documents', name: 'aa' })).toBe(false);
@@ -117,7 +115,7 @@ describe.skipIf(missing !== undefined)(
 
     it('is tried again after a real deadlock', async () => {
       const { schema, location, store } = await newStore();
-      const other = new pg.Client(cluster.location('').replace('?schema=', ''));
+      const other = database.client();
       await other.connect();
       onTestFinished(() => other.end());
       // The database ends whichever of the two has waited for so long first: ours, but for a machine that stands still.
@@ -139,8 +137,9 @@ describe.skipIf(missing !== undefined)(
     /** How many wait for a lock of this kind. */
     const waiting = async (kind: string): Promise<unknown> =>
       (
-        await cluster.query(
-          `SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND locktype = '${kind}'`,
+        await database.query(
+          `SELECT count(*)::int AS n FROM pg_locks JOIN pg_stat_activity USING (pid)
+           WHERE NOT granted AND locktype = '${kind}' AND datname = current_database()`,
         )
       )[0]?.['n'];
   },

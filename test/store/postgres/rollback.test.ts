@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { initStore } from '../../../src/store/administration/init.ts';
 import { rekey } from '../../../src/store/administration/rekey.ts';
 import { issueToken, KEY, openTestStore, type Reply, send, startServer } from '../../servers/serving.ts';
-import { Cluster, newSchema, whyNoDatabase } from './cluster.ts';
+import { Cluster } from './cluster.ts';
+import { type Database, newSchema } from './database.ts';
+import { whyNoDatabase } from './installed.ts';
+import { sharedDatabase } from './run.ts';
 
 const missing = whyNoDatabase();
 
@@ -34,30 +37,29 @@ async function atStore(
 describe.skipIf(missing !== undefined)(
   `a server whose database goes back${missing === undefined ? '' : ` (${missing})`}`,
   () => {
-    let cluster: Cluster;
+    let database: Database;
     beforeAll(async () => {
-      cluster = await Cluster.create();
+      database = await sharedDatabase();
     });
-    afterAll(() => cluster.remove());
 
     it('to a dump from before a rekey and a revocation answers 503 and writes nothing, until the owner accepts it', async () => {
       const schema = newSchema();
-      const location = cluster.location(schema);
+      const location = database.location(schema);
       const { address, token, log, encrypt, statusFor, revoke } = await serveAt(location);
       const revoked = await issueToken(location, {});
       expect(await statusFor(revoked)).toBe(200);
-      await cluster.query(
+      await database.query(
         `CREATE TABLE ${schema}_past_store AS TABLE ${schema}.store; CREATE TABLE ${schema}_past_blob AS TABLE ${schema}.blob`,
       );
       await atStore(location, (store) => rekey(store));
       await revoke(revoked);
       expect([await statusFor(token), await statusFor(revoked)]).toEqual([200, 403]);
-      await cluster.query(
+      await database.query(
         `BEGIN; DELETE FROM ${schema}.blob; DELETE FROM ${schema}.store; INSERT INTO ${schema}.store SELECT * FROM ${schema}_past_store;
          INSERT INTO ${schema}.blob SELECT * FROM ${schema}_past_blob; COMMIT`,
       );
       const contents = () =>
-        cluster.query(`SELECT s.*, (SELECT count(*) FROM ${schema}.blob) AS blobs FROM ${schema}.store s`);
+        database.query(`SELECT s.*, (SELECT count(*) FROM ${schema}.blob) AS blobs FROM ${schema}.store s`);
       const before = await contents();
       const reply = await encrypt(revoked);
       expect([reply.status, reply.json.errors[0]]).toEqual([

@@ -1,5 +1,5 @@
 import type { Reply } from '../../servers/serving.ts';
-import type { Member } from './fleet.ts';
+import type { Asked as Server } from './fleet.ts';
 
 const PLAINTEXT = Buffer.from('attack at dawn').toString('base64');
 
@@ -24,7 +24,7 @@ export class Traffic {
   }
 
   /** So many who read, and so many who write, each with a key of its own. */
-  send(member: Member, name: string, callers: number): void {
+  send(member: Server, name: string, callers: number): void {
     for (let i = 0; i < callers; i++) {
       const key = `${name}-${i}`;
       this.#repeat('read', async (n) =>

@@ -5,6 +5,7 @@ import { elapsedMs } from '../../../ground/clock.ts';
 import type { Host, PostgresAddress } from './address.ts';
 import { passwordFor, tlsOptions } from './authentication.ts';
 import { isRefusedTls, ReplicaError, SilenceError } from './database-errors.ts';
+import { PATIENCE } from './patience.ts';
 
 /** The library's type leaves out how a connection lets the process end, and the socket. */
 export type Client = Omit<LibraryClient, 'connection'> & {
@@ -17,15 +18,11 @@ export interface StatementLimits {
   /** The longest that one statement may take; the database ends it then. */
   readonly statementMs: number;
   /** The longest that a statement may wait for a lock of the database. */
-  readonly lockMs: number;
+  readonly lockMs: () => number;
   /** When an answer is given up that nobody waits for with a limit of its own. */
   readonly answerMs: number;
 }
 
-/** A database that is there answers sooner, whatever it says; this is for a line on which nothing arrives any more. */
-export const ANSWER_MS = 4000;
-/** Silence that is as long is enough where another connection has been found silent. */
-const DOUBTFUL_MS = 2000;
 /** The database ends a statement that takes too long; so much later we do, in case it can't even do that. */
 export const MARGIN_MS = 5000;
 /** The database ends the sessions of a process that is frozen or cut off: one that holds nothing, one within a transaction. */
@@ -54,7 +51,7 @@ export async function connectTo(
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await hearing(client, ANSWER_MS, () => greet(client, limits));
+    await hearing(client, PATIENCE.answerMs, () => greet(client, limits));
     return client;
   } catch (error) {
     client.connection.stream.destroy();
@@ -95,7 +92,7 @@ function configFor(
 async function greet(client: Client, { statementMs, lockMs }: StatementLimits): Promise<void> {
   const results = (await client.query(
     `SET bytea_output = hex; SET default_transaction_isolation = 'read committed';
-     SET statement_timeout = ${statementMs}; SET lock_timeout = ${lockMs};
+     SET statement_timeout = ${statementMs}; SET lock_timeout = ${lockMs()};
      SET idle_session_timeout = ${SILENCE_MS};
      SET idle_in_transaction_session_timeout = ${SILENCE_IN_TRANSACTION_MS};
      SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 2;
@@ -118,7 +115,7 @@ export async function hearing<T>(client: Client, silenceMs: number, ask: () => P
   let heard = stream.bytesRead;
   let isDone = false;
   const doubted = (): void => {
-    const isSilent = stream.bytesRead === heard && elapsedMs() - since > DOUBTFUL_MS;
+    const isSilent = stream.bytesRead === heard && elapsedMs() - since > PATIENCE.doubtfulMs;
     if (isSilent) stream.destroy(new SilenceError());
   };
   doubts.set(client, doubted);

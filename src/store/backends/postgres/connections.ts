@@ -3,7 +3,6 @@ import { elapsedMs } from '../../../ground/clock.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
 import type { PostgresAddress } from './address.ts';
 import {
-  ANSWER_MS,
   type Client,
   connectTo,
   doubt,
@@ -20,6 +19,7 @@ import {
   ReplicaError,
   SilenceError,
 } from './database-errors.ts';
+import { PATIENCE } from './patience.ts';
 
 export interface PoolLimits extends StatementLimits {
   /** Connections at most. */
@@ -28,18 +28,12 @@ export interface PoolLimits extends StatementLimits {
   readonly waitMs: number;
 }
 
-/** How long those wait who come when the database has just gone, before they are told so. */
-const PATIENCE_MS = 3000;
-/** The same for those who come later, or have waited for others already, while somebody tries to reach it. */
-const LATER_PATIENCE_MS = 700;
 /** Who has waited for so long, for whatever reason, makes one more attempt. */
-const LONG_MS = ANSWER_MS + PATIENCE_MS;
+const longMs = (): number => PATIENCE.answerMs + PATIENCE.outageMs;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 /** Connections that nobody uses are closed after this; the database ends those of a process that is frozen, later. */
 const IDLE_MS = 45_000;
-/** Among several hosts one may be gone for good while another is about to take its place: they are soon asked again. */
-const SEVERAL_HOSTS_MS = 1500;
 /** After so long without a connection to one host the next one is asked as well. */
 const HEAD_START_MS = 200;
 
@@ -93,7 +87,7 @@ export class Connections {
    * @param silenceMs the longest that nothing may be heard of the database meanwhile.
    * @throws a CofferError, `unavailable` when there is no connection to be had in a bounded time.
    */
-  async reading<T>(query: (client: Client) => Promise<T>, silenceMs = ANSWER_MS): Promise<T> {
+  async reading<T>(query: (client: Client) => Promise<T>, silenceMs = PATIENCE.answerMs): Promise<T> {
     return this.#patiently(async () => {
       const { client, giveBack } = await this.#lend();
       let broken = true;
@@ -119,7 +113,7 @@ export class Connections {
       const lent = this.#kept ?? (await this.#keep());
       try {
         lent.client.ref();
-        const result = await hearing(lent.client, ANSWER_MS, () => query(lent.client));
+        const result = await hearing(lent.client, PATIENCE.answerMs, () => query(lent.client));
         lent.client.unref();
         return result;
       } catch (error) {
@@ -185,10 +179,10 @@ export class Connections {
         const maySucceed = this.#everConnected && !this.#closed && (isLost || isLockTimeout(error));
         if (!maySucceed) throw this.#explain(error);
         const now = elapsedMs();
-        if (failedSince !== undefined && now - start > LONG_MS) throw this.#explain(error);
+        if (failedSince !== undefined && now - start > longMs()) throw this.#explain(error);
         failedSince ??= now;
         const since = isLost ? Math.min(this.#noteOutage(error).since, failedSince) : failedSince;
-        if (now + pause - since > PATIENCE_MS) throw this.#explain(error);
+        if (now + pause - since > PATIENCE.outageMs) throw this.#explain(error);
       }
       await sleep(pause);
     }
@@ -211,7 +205,10 @@ export class Connections {
   async #end(outage: Outage, start: number): Promise<void> {
     outage.trying ??= { since: elapsedMs(), done: this.#try(outage) };
     const { since, done } = outage.trying;
-    const latest = Math.max(Math.min(outage.since + PATIENCE_MS, start + LONG_MS), since + LATER_PATIENCE_MS);
+    const latest = Math.max(
+      Math.min(outage.since + PATIENCE.outageMs, start + longMs()),
+      since + PATIENCE.laterMs,
+    );
     await within(done, latest - elapsedMs(), () => outage.error);
   }
 
@@ -305,7 +302,7 @@ export class Connections {
       this.#makeMore();
     };
     // Who has had connections is told soon that there is none; the attempt goes on, for whoever comes next.
-    const soon = this.#address.hosts.length > 1 ? SEVERAL_HOSTS_MS : ANSWER_MS;
+    const soon = this.#address.hosts.length > 1 ? PATIENCE.severalHostsMs : PATIENCE.answerMs;
     const alarm = this.#everConnected ? setTimeout(() => fail(new SilenceError()), soon) : undefined;
     this.#connect()
       .then((client) => {

@@ -8,8 +8,9 @@ import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
 import { type Client, MARGIN_MS, SILENCE_MS } from './connection.ts';
 import { Connections } from './connections.ts';
 import { databaseError } from './database-errors.ts';
+import { PATIENCE } from './patience.ts';
 import { checkSchema, migrateSchema } from './schema.ts';
-import { LOCK_TURN_MS, StoreLock } from './store-lock.ts';
+import { StoreLock } from './store-lock.ts';
 
 const STATEMENT_MS = 10 * 60_000;
 
@@ -50,7 +51,7 @@ async function onOwnConnection<T>(address: PostgresAddress, use: (client: Client
     waitMs: address.connectTimeoutMs,
     statementMs: STATEMENT_MS,
     answerMs: STATEMENT_MS + MARGIN_MS,
-    lockMs: LOCK_TURN_MS,
+    lockMs: () => PATIENCE.lockTurnMs,
   });
   try {
     const { client, giveBack } = await connections.lend(async () => undefined);

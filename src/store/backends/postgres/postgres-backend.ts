@@ -15,18 +15,17 @@ import type { BackendOptions } from '../backend-kind.ts';
 import { Witness } from '../witness.ts';
 import type { PostgresAddress } from './address.ts';
 import { isBlobName, printRef } from './blob-rows.ts';
-import { ANSWER_MS, type Client, MARGIN_MS } from './connection.ts';
+import { type Client, MARGIN_MS } from './connection.ts';
 import { Connections, type Lent } from './connections.ts';
+import { PATIENCE } from './patience.ts';
 import { checkSchema } from './schema.ts';
 import { PostgresSession, REKEY_MS } from './session.ts';
-import { COMMIT_COLUMNS, type Commit, commitOf, LOCK_TURN_MS, StoreLock } from './store-lock.ts';
+import { COMMIT_COLUMNS, type Commit, commitOf, StoreLock } from './store-lock.ts';
 
 const READING_CONNECTIONS = 4;
 const READ_MS = 10_000;
 const READ_LOCK_MS = 3000;
 const WRITE_MS = 30_000;
-/** The database takes the right to write from a process on which it hears nothing for so long. */
-const HOLDER_SILENCE_MS = 6000;
 
 /** What failed has taken its time already. */
 const FAREWELL_MS = 1000;
@@ -61,14 +60,14 @@ export class PostgresBackend implements Backend {
       waitMs: address.connectTimeoutMs,
       statementMs: READ_MS,
       answerMs: READ_MS + MARGIN_MS,
-      lockMs: READ_LOCK_MS,
+      lockMs: () => READ_LOCK_MS,
     };
     const writing = {
       connections: 1,
       waitMs: Math.max(address.connectTimeoutMs, this.#lockWaitMs),
       statementMs: WRITE_MS,
       answerMs: REKEY_MS + MARGIN_MS,
-      lockMs: Math.min(LOCK_TURN_MS, this.#lockWaitMs),
+      lockMs: () => Math.min(PATIENCE.lockTurnMs, this.#lockWaitMs),
     };
     this.#reading = new Connections(address, reading, onSilence);
     this.#writing = new Connections(address, writing, onSilence);
@@ -159,7 +158,7 @@ export class PostgresBackend implements Backend {
     const { lent, session } = await this.#begin();
     const outcome = await Promise.allSettled([work(session)]);
     this.witness.saw(session.at);
-    const released = session.release(outcome[0].status === 'rejected' ? FAREWELL_MS : ANSWER_MS);
+    const released = session.release(outcome[0].status === 'rejected' ? FAREWELL_MS : PATIENCE.answerMs);
     // A commit has shown that nobody else had the lock; else that the lock is still there to be let go of shows it. What the
     // next session sends comes after the release anyway.
     if (outcome[0].status === 'fulfilled' && session.hasProof) {
@@ -184,7 +183,7 @@ export class PostgresBackend implements Backend {
     const since = this.witness.seen;
     let session: PostgresSession | undefined;
     const lent = await this.#writing.lend(async (client) => {
-      const limits = { waitMs: this.#lockWaitMs, silenceMs: HOLDER_SILENCE_MS };
+      const limits = { waitMs: this.#lockWaitMs, silenceMs: PATIENCE.holderSilenceMs };
       const lock = new StoreLock(client, this.#address, limits);
       const at = await lock.take();
       session = at === undefined ? undefined : new PostgresSession(client, this.#address, lock, at);

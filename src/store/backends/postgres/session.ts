@@ -4,15 +4,13 @@ import { CofferError, placed, unavailable, unconfirmed } from '../../../ground/e
 import type { Blob, Change, CommitOptions, Version, WriteSession } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Batch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
-import { ANSWER_MS, type Client, hearing, together } from './connection.ts';
+import { type Client, hearing, together } from './connection.ts';
 import { databaseError, isConnectionLoss, isSerializationFailure } from './database-errors.ts';
+import { PATIENCE } from './patience.ts';
 import type { Commit, StoreLock } from './store-lock.ts';
 
 const ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 50;
-/** A commit may have to wait for disks and standbys; a large one has to get there first. */
-const COMMIT_MS = 6000;
-const LARGE_COMMIT_MS = 30_000;
 const LARGE_BYTES = 1024 * 1024;
 /** Within which a rekey deletes all rows of a generation, in one statement. */
 export const REKEY_MS = 10 * 60_000;
@@ -53,7 +51,7 @@ export class PostgresSession implements WriteSession {
     const next = { ...this.#at, revision, id: randomUUID() };
     const { generation, revision: from, id } = this.#at;
     await this.#writing(async () => {
-      const { rowCount } = await hearing(this.#client, COMMIT_MS, () =>
+      const { rowCount } = await hearing(this.#client, PATIENCE.commitMs, () =>
         this.#client.query(
           `UPDATE ${schema}.store SET revision = $1, commit = $2
            WHERE ready AND generation = $3 AND revision = $4 AND commit = $5`,
@@ -66,7 +64,7 @@ export class PostgresSession implements WriteSession {
   }
 
   /** Lets go of the lock, if that wasn't asked for already. @returns as `StoreLock.release`. */
-  release(silenceMs = ANSWER_MS): Promise<boolean> {
+  release(silenceMs = PATIENCE.answerMs): Promise<boolean> {
     this.#released ??= this.#lock.release(silenceMs);
     return this.#released;
   }
@@ -85,7 +83,7 @@ export class PostgresSession implements WriteSession {
     const from = this.#at;
     const next = { generation: from.generation + 1, revision: from.revision + 1, id: randomUUID() };
     const { schema } = this.#address;
-    await hearing(this.#client, ANSWER_MS, () => this.#begin()).catch(this.#explain);
+    await hearing(this.#client, PATIENCE.answerMs, () => this.#begin()).catch(this.#explain);
     try {
       for await (const batch of inBatches(blobs)) await this.#insert(next.generation, batch);
       await this.#writing(async () => {
@@ -125,9 +123,9 @@ export class PostgresSession implements WriteSession {
     const content = isOne ? [only.ref.area, only.ref.name, bytea(only.bytes)] : columnsOf(written, removed);
     const { generation, revision, id } = this.#at;
     const bytes = written.reduce((sum, blob) => sum + blob.bytes.length, 0);
-    const silenceMs = bytes > LARGE_BYTES ? LARGE_COMMIT_MS : COMMIT_MS;
+    const silenceMs = bytes > LARGE_BYTES ? PATIENCE.largeCommitMs : PATIENCE.commitMs;
     const send = () => {
-      if (bytes > LARGE_BYTES) void this.#lock.expectSilence(LARGE_COMMIT_MS);
+      if (bytes > LARGE_BYTES) void this.#lock.expectSilence(PATIENCE.largeCommitMs);
       const answer = this.#client.query({
         name: isOne ? 'write one' : 'change',
         text,
@@ -147,7 +145,7 @@ export class PostgresSession implements WriteSession {
   }
 
   async #insert(generation: number, batch: Batch): Promise<void> {
-    await hearing(this.#client, LARGE_COMMIT_MS, () =>
+    await hearing(this.#client, PATIENCE.largeCommitMs, () =>
       insertBlobs(this.#client, this.#address.schema, generation, batch),
     ).catch(this.#explain);
   }

@@ -2,8 +2,9 @@ import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, placed, unavailable } from '../../../ground/errors.ts';
 import type { Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
-import { ANSWER_MS, type Client, hearing, SILENCE_MS, together } from './connection.ts';
+import { type Client, hearing, SILENCE_MS, together } from './connection.ts';
 import { isLockTimeout } from './database-errors.ts';
+import { PATIENCE } from './patience.ts';
 
 /** What names one commit: the version, and a random id that no other commit has, of whatever history. */
 export interface Commit extends Version {
@@ -32,11 +33,6 @@ export interface LockLimits {
   readonly silenceMs: number;
 }
 
-/** A wait for others is divided into turns, so that it is told apart from a connection on which nothing arrives any more. */
-export const LOCK_TURN_MS = 2500;
-/** Whoever holds the lock and has nothing to say lets the database know that it is still there. */
-const SIGN_OF_LIFE_MS = 1500;
-
 /**
  * The lock of a store, which its writers hold one at a time; on one connection. It belongs to the connection, and ends with it,
  * however that ends.
@@ -62,7 +58,7 @@ export class StoreLock {
     const { waitMs } = this.#limits;
     const start = elapsedMs();
     for (;;) {
-      const [locked, found] = await hearing(this.#client, ANSWER_MS, () => this.#ask());
+      const [locked, found] = await hearing(this.#client, PATIENCE.answerMs, () => this.#ask());
       if (locked.status === 'fulfilled' && found.status === 'fulfilled') {
         this.#live();
         const [row] = found.value.rows;
@@ -109,7 +105,7 @@ export class StoreLock {
         },
         () => clearInterval(this.#living),
       );
-    }, SIGN_OF_LIFE_MS).unref();
+    }, PATIENCE.signOfLifeMs).unref();
   }
 
   #timeout(cause: unknown): CofferError {
@@ -126,7 +122,7 @@ export class StoreLock {
    * @param silenceMs the longest that nothing may be heard of the database before it answers.
    * @returns whether it was held, and so by nobody else since it was taken; false, too, when nobody can tell any more.
    */
-  async release(silenceMs = ANSWER_MS): Promise<boolean> {
+  async release(silenceMs = PATIENCE.answerMs): Promise<boolean> {
     clearInterval(this.#living);
     try {
       const { rows } = await hearing(this.#client, silenceMs, () =>
