@@ -16,7 +16,7 @@ const ATTACKERS = [
 ];
 
 /** The tables that name tests, by the heading above: rows of what is tried, what comes of it, and what shows it. */
-const tables = page.split(/^###? /m).flatMap((section) => {
+const tables = page.split(/^##+ /m).flatMap((section) => {
   const [heading = '', ...lines] = section.split('\n');
   const start = lines.findIndex((line) => line.endsWith('| tested by |'));
   if (start === -1) return [];

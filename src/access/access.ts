@@ -10,7 +10,7 @@ import type { Acl } from './acl.ts';
 import { AuditRecorder } from './audit-record.ts';
 import { Doors } from './doors.ts';
 import { Leases } from './leases.ts';
-import { LoginFailures } from './login/failures.ts';
+import { LoginAttempts } from './login/attempts.ts';
 import { isWithin } from './login/networks.ts';
 import { Policies } from './policies.ts';
 import { Quotas } from './quotas/quotas.ts';
@@ -43,7 +43,7 @@ const KNOWN_IDENTITIES = 10_000;
 export class Access {
   readonly tokens: Tokens;
   readonly policies: Policies;
-  readonly loginFailures = new LoginFailures();
+  readonly loginAttempts = new LoginAttempts();
   readonly roles: TokenRoles;
   readonly doors: Doors;
   readonly wrapping: Wrapping;

@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.ts';
+import { Crowded } from '../access/login/turns.ts';
 import { asCofferError, type ErrorKind } from '../ground/errors.ts';
 import type { Mount } from '../mounts/mounts.ts';
 import type { GuardedCore } from './asked-request.ts';
@@ -15,10 +15,33 @@ interface Attempt {
 export const loginMountOf = ({ match, mount }: Attempt): Mount | undefined =>
   typeof match !== 'string' && match.served.operation.unauthenticated ? mount : undefined;
 
-/** Whether logins from there failed too often of late. Asked before anything is read of what was sent. @see docs/decisions/0174 */
-export function isBarred({ loginFailures }: Access, attempt: Attempt): boolean {
+/** How a request stands with the limits for logins. */
+export interface CountedLogin {
+  /** There are too many from there, or too many failed of late. */
+  readonly isBarred: boolean;
+  /** It was ended by an error. */
+  failed(error: unknown): void;
+  /** It has its answer. */
+  end(): void;
+}
+
+const NO_LOGIN: CountedLogin = { isBarred: false, failed: () => undefined, end: () => undefined };
+
+/** Counts a login from the moment it comes, before anything is read of what was sent. @see docs/decisions/0174 */
+export function countLogin({ access, loginFailed }: GuardedCore, attempt: Attempt): CountedLogin {
   const mount = loginMountOf(attempt);
-  return mount !== undefined && !loginFailures.admits(mount.uuid, attempt.remoteAddress);
+  if (mount === undefined) return NO_LOGIN;
+  const begun = access.loginAttempts.begin(mount.uuid, attempt.remoteAddress);
+  if (begun === undefined) return { ...NO_LOGIN, isBarred: true };
+  let hasFailed = false;
+  return {
+    isBarred: false,
+    failed(error) {
+      hasFailed = isCallersFault(error);
+      if (hasFailed) loginFailed();
+    },
+    end: () => begun.end(hasFailed),
+  };
 }
 
 const CALLERS_FAULTS: ReadonlySet<ErrorKind | undefined> = new Set<ErrorKind>([
@@ -29,15 +52,6 @@ const CALLERS_FAULTS: ReadonlySet<ErrorKind | undefined> = new Set<ErrorKind>([
   'unsupported',
 ]);
 
-/** Counts what ended a login, if that is the caller's fault. */
-export function countFailure(
-  { access: { loginFailures }, loginFailed }: GuardedCore,
-  attempt: Attempt,
-  error: unknown,
-): void {
-  const mount = loginMountOf(attempt);
-  if (mount !== undefined && CALLERS_FAULTS.has(asCofferError(error)?.kind)) {
-    loginFailures.count(mount.uuid, attempt.remoteAddress);
-    loginFailed();
-  }
-}
+/** Who crowds logins out is one who fails. */
+const isCallersFault = (error: unknown): boolean =>
+  error instanceof Crowded || CALLERS_FAULTS.has(asCofferError(error)?.kind);

@@ -19,7 +19,7 @@ import {
 } from './declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from './declaration/params.ts';
 import { CAPABILITY_OF, type Method } from './declaration/route.ts';
-import { countFailure, isBarred } from './login-limits.ts';
+import { countLogin } from './login-limits.ts';
 import { printWrapped } from './wrap-info.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -48,6 +48,7 @@ export async function performAdmitted<A>(
       ? asked.identity
       : await guarded.access.authenticate(token, asked.revision, asked.remoteAddress);
   const trail = new Trail(guarded, asked, identity);
+  const login = countLogin(guarded, asked);
   let result: Result<A>;
   let failure: unknown;
   try {
@@ -55,18 +56,20 @@ export async function performAdmitted<A>(
     result =
       judge === undefined
         ? door.unauthenticated()
-        : isBarred(guarded.access, asked)
+        : login.isBarred
           ? (door.tooOften?.(1) ?? door.unauthenticated())
           : (door.refused?.() ?? (await carryOut(guarded, asked, door, judge, trail, roleLimit)));
   } catch (error) {
     failure = error;
-    countFailure(guarded, asked, error);
+    login.failed(error);
     result = door.failed(error, operation);
   }
   try {
     await trail.respond(result);
   } catch (error) {
     return door.unrecorded(whyUnrecorded(error, failure, trail.isChange));
+  } finally {
+    login.end();
   }
   return result.answer;
 }

@@ -35,7 +35,7 @@ export class Rates {
   take(limit: RateLimit, address: string): Rated {
     const now = this.#elapsedMs();
     const { tokens, intervalMs } = sizesOf(limit);
-    const key = `${limit.name} ${limit.rate} ${limit.interval} ${sourceOf(limit.path, address)}`;
+    const key = `${limit.name} ${limit.rate} ${limit.interval} ${limit.path} ${sourceOf(address)}`;
     const bucket = this.#bucket(key, now, tokens, intervalMs);
     const isBlocked = bucket.blockedUntilMs > now;
     const isAllowed = !isBlocked && bucket.left > 0;

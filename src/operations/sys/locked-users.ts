@@ -11,9 +11,7 @@ export const list = operation({
   params: {},
   async run({ core }) {
     const methods = (await core.mounts.list()).filter(isLoginMount);
-    const locked = await core.store.read((view) =>
-      Promise.all(methods.map((mount) => lockedNames(view, mount, core.clock))),
-    );
+    const locked = await Promise.all(methods.map((mount) => lockedNames(core.store, mount, core.clock)));
     const accessors = methods.flatMap(({ accessor }, index) => {
       const names = locked[index] ?? [];
       return names.length === 0
@@ -35,7 +33,7 @@ export const unlock = operation({
   },
   async run({ core }, { accessor, alias }) {
     const mount = (await core.mounts.list()).find((candidate) => candidate.accessor === accessor);
-    if (mount !== undefined) await core.store.transact((tx) => unlockName(tx, mount, alias.toLowerCase()));
+    if (mount !== undefined) await unlockName(core.store, mount, alias.toLowerCase());
     return {};
   },
 });

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { invalid } from '../../../ground/errors.ts';
 
 /** `$2b$10$`, 22 characters of salt, 31 of hash. */
@@ -6,8 +5,6 @@ const HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 /** As peers have it. Each step doubles the work. */
 const LEAST_COST = 5;
 const MOST_COST = 12;
-/** Of the time, at most a fifth is for this, however many ask. */
-const PAUSE_SHARE = 4;
 
 /** @throws `invalid` in the words of peers for what is no hash, or one of too little or too much work. */
 export function requireBcrypt(hash: string): void {
@@ -20,20 +17,22 @@ export function requireBcrypt(hash: string): void {
     throw refuse(`bcrypt cost of ${Number(cost)} exceeds maximum cost of ${MOST_COST}`);
 }
 
-let latest: Promise<unknown> = Promise.resolve();
-
 /**
- * Whether a password is the one of a hash. It is computed where all requests are answered, in slices of a tenth of a second; so
- * one after the other, with pauses for everybody else.
+ * Whether a password is the one of a hash. It is computed where all requests are answered, in slices of a tenth of a second: whoever
+ * asks has a turn for it.
  * @see docs/decisions/0184
  */
-export function isBcryptPassword(password: string, hash: string): Promise<boolean> {
-  const mine = latest.then(async () => {
-    const { compare } = await import('bcryptjs');
-    const start = performance.now();
-    const fits = await compare(password, hash);
-    return { fits, took: performance.now() - start };
-  });
-  latest = mine.then(({ took }) => pause(took * PAUSE_SHARE)).catch(() => undefined);
-  return mine.then(({ fits }) => fits);
+export async function isBcryptPassword(password: string, hash: string): Promise<boolean> {
+  const { compare } = await import('bcryptjs');
+  return compare(password, hash);
 }
+
+/** What bcrypt looks at of a password, with the NUL that it puts behind it; a shorter key is repeated up to there. */
+const SEEN_BYTES = 72;
+
+/**
+ * Whether no other text has the same hash: bcrypt sees nothing of what is behind 72 bytes, and what is behind a NUL may look like a
+ * repetition.
+ */
+export const isSeenWhole = (password: string): boolean =>
+  !password.includes('\0') && Buffer.byteLength(password) < SEEN_BYTES;

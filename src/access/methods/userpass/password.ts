@@ -43,6 +43,12 @@ export async function hashPassword(password: string, random: Random): Promise<Pa
   return { ...COST, salt: salt.toString('base64'), hash: hash.toString('base64') };
 }
 
+/** Whether a password that fits a hash of somebody else is the one, and not just one of those that do. */
+export async function isUnambiguous(password: string): Promise<boolean> {
+  const { isSeenWhole } = await import('./bcrypt.ts');
+  return isSeenWhole(password);
+}
+
 /** Whether a password is the one. For somebody who is not there it takes as long, and is never right. */
 export async function isPassword(password: string, kept: PasswordHash | undefined): Promise<boolean> {
   if (kept !== undefined && isForeign(kept)) {

@@ -3,24 +3,33 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../ground/clock.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
+import { pause } from '../../../ground/pause.ts';
 import type { Random } from '../../../ground/random.ts';
 import type { Mount } from '../../../mounts/mounts.ts';
 import type { ListOptions, Store } from '../../../store/store.ts';
 import type { Access } from '../../access.ts';
-import { Lockout } from '../../login/lockout.ts';
+import { lockoutOf } from '../../login/lockout.ts';
 import type { LoginRole } from '../../login/login-token.ts';
 import { isWithin } from '../../login/networks.ts';
 import { RoleTable, type WriteOptions } from '../../login/role-table.ts';
+import { sourceOf } from '../../login/sources.ts';
 import {
   changedSettings,
   NO_SETTINGS,
   settingsFrom,
   type TokenSettings,
 } from '../../login/token-settings.ts';
-import { Turns } from '../../login/turns.ts';
+import { type Claim, Crowded, Turns } from '../../login/turns.ts';
 import type { IssuedToken } from '../../tokens.ts';
 import { USERS } from './mount-type.ts';
-import { foreignHash, hashPassword, isForeign, isPassword, type PasswordHash } from './password.ts';
+import {
+  foreignHash,
+  hashPassword,
+  isForeign,
+  isPassword,
+  isUnambiguous,
+  type PasswordHash,
+} from './password.ts';
 
 interface User extends LoginRole {
   readonly password: PasswordHash;
@@ -35,9 +44,29 @@ interface Room {
   readonly random: Random;
 }
 
-/** Shared by all mounts of a process. */
-const turns = new Turns();
-const lockouts = new WeakMap<Store, Lockout>();
+/** Of the time of a process, at most a fifth is for bcrypt, however many ask. */
+const PAUSES_PER_WORK = 4;
+
+/**
+ * Shared by all mounts of a process. Passwords are computed by threads that also read and write files, so two at once; those of hashes
+ * of bcrypt by the thread that answers everybody, so they have a row of their own, in which nobody else waits.
+ */
+const turns = {
+  own: new Turns({ atOnce: 2, most: 400, mostOfOne: 100 }),
+  foreign: new Turns({
+    atOnce: 1,
+    most: 200,
+    mostOfOne: 50,
+    rest: (tookMs) => pause(tookMs * PAUSES_PER_WORK),
+  }),
+} as const;
+
+/** Somebody who wants to be let in. */
+interface Attempt {
+  readonly name: string;
+  readonly password: string;
+  readonly claim: Claim;
+}
 
 /** The users of one mount. Names are in lower case. */
 export class Userpass {
@@ -99,57 +128,85 @@ export class Userpass {
   /**
    * Lets a user in.
    * @param address from where the request came.
-   * @throws `invalid` for a wrong name or password, which take the same time; `denied` for a locked one, or from elsewhere.
+   * @throws `invalid` for a wrong name or password, which take the same time; `denied` for a locked one, or from elsewhere;
+   *   `unavailable` where too many come from there at once.
    */
-  login(access: Access, name: string, password: string, address: string): Promise<IssuedToken> {
-    return turns.take(`${this.#mount.uuid} ${id(name)}`, () => this.#login(access, name, password, address));
-  }
-
-  async #login(access: Access, name: string, password: string, address: string): Promise<IssuedToken> {
-    const { store, clock } = this.#room;
+  async login(access: Access, name: string, password: string, address: string): Promise<IssuedToken> {
     const mount = this.#mount;
-    const lockout = lockoutOf(store);
-    const known = await store.read(async (view) => ({
-      user: await view.get<User>(this.#users.ref(id(name))),
-      isLocked: await lockout.isLocked(view, mount, id(name), clock),
-    }));
-    if (known.isLocked) throw denied('permission denied');
-    if (!(await isPassword(password, known.user?.password))) {
-      if (known.user !== undefined) await lockout.failed(store, mount, id(name), clock);
-      throw wrong();
-    }
-    const own = known.user && isForeign(known.user.password) && (await this.#hashed({ plain: password }));
+    const claim = { source: sourceOf(address), name: `${mount.uuid} ${id(name)}` };
+    const proven = await this.#prove({ name: id(name), password, claim });
+    const own = await this.#ownHash(proven, password, claim);
+    const ref = this.#users.ref(id(name));
     return access.tokens.login(async (tx) => {
-      const user = await tx.get<User>(this.#users.ref(id(name)));
+      const user = await tx.get<User>(ref);
       // Somebody may have changed it, or deleted the user, while it was computed.
-      if (user === undefined || !isDeepStrictEqual(user.password, known.user?.password)) throw wrong();
+      if (user === undefined || !isDeepStrictEqual(user.password, proven)) throw wrong();
       const { token_bound_cidrs: networks } = user.token;
       if (networks.length > 0 && !isWithin(networks, address)) throw denied('permission denied');
-      await lockout.succeeded(tx, mount, id(name));
+      await lockoutOf(this.#room.store, this.#room.clock).succeeded(tx, mount, id(name));
       // Now that the password is at hand, somebody else's hash of it is wanted no longer.
-      if (own) tx.put(this.#users.ref(id(name)), { ...user, password: own });
+      if (own) tx.put(ref, { ...user, password: own });
       return {
         mount,
         path: `${mount.path}/login/${id(name)}`,
         displayName: id(name),
         meta: { username: id(name) },
         settings: settingsFrom(user.token, address),
-        role: this.#users.ref(id(name)),
+        role: ref,
         name: id(name),
         keepsPolicies: true,
       };
     });
   }
+
+  /** The hash that the password was compared with. */
+  async #prove(attempt: Attempt): Promise<PasswordHash> {
+    for (;;) {
+      const row = rowOf(await this.#users.read(attempt.name));
+      const proven = await turns[row].take(attempt.claim, () => this.#judge(attempt, row));
+      if (proven !== 'in another row') return proven;
+    }
+  }
+
+  /** The user may have got another kind of hash while they waited. */
+  async #judge(
+    { name, password }: Attempt,
+    row: keyof typeof turns,
+  ): Promise<PasswordHash | 'in another row'> {
+    const { store, clock } = this.#room;
+    const mount = this.#mount;
+    const lockout = lockoutOf(store, clock);
+    const standingIn = lockout.recall(mount, name);
+    const { user, standing } = await store.read(async (view) => {
+      const found = await view.get<User>(this.#users.ref(name));
+      return { user: found, standing: await standingIn(view, found !== undefined) };
+    });
+    if (rowOf(user) !== row) return 'in another row';
+    if (standing === 'locked here') throw denied('permission denied');
+    const isRight = await isPassword(password, user?.password);
+    if (isRight && user !== undefined && standing === 'open') return user.password;
+    if (!isRight) lockout.failed({ mount, name, isThere: user !== undefined });
+    throw wrong();
+  }
+
+  /** What is to be kept in the place of a hash of somebody else; undefined where that stays. */
+  async #ownHash(proven: PasswordHash, password: string, claim: Claim): Promise<PasswordHash | undefined> {
+    if (!isForeign(proven) || !(await isUnambiguous(password))) return undefined;
+    try {
+      return await turns.own.take(claim, () => this.#hashed({ plain: password }));
+    } catch (error) {
+      // Another time, then.
+      if (error instanceof Crowded) return undefined;
+      throw error;
+    }
+  }
 }
+
+const rowOf = (user: User | undefined): keyof typeof turns =>
+  user !== undefined && isForeign(user.password) ? 'foreign' : 'own';
 
 const id = (name: string): string => name.toLowerCase();
 
 const noUser = (): CofferError => invalid('username does not exist', { field: 'name' });
 
 const wrong = (): CofferError => invalid('invalid username or password');
-
-function lockoutOf(store: Store): Lockout {
-  const known = lockouts.get(store) ?? new Lockout();
-  lockouts.set(store, known);
-  return known;
-}

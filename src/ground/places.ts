@@ -1,0 +1,55 @@
+/** How many places there are, and how many of them one source may have. */
+export interface Room {
+  readonly most: number;
+  readonly mostOfOne: number;
+}
+
+/** Places that strangers take up, counted by where they come from from the moment they come. */
+export class Places {
+  readonly #room: Room;
+  readonly #held = new Map<string, number>();
+  #taken = 0;
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  /** Takes a place; false where there is none for that source. */
+  enter(source: string): boolean {
+    if (!this.mayHoldMore(source) || this.#taken >= this.#room.most) return false;
+    this.#held.set(source, this.heldBy(source) + 1);
+    this.#taken += 1;
+    return true;
+  }
+
+  /** Gives a place back that was taken. */
+  leave(source: string): void {
+    const held = this.heldBy(source);
+    if (held === 0) return;
+    if (held === 1) this.#held.delete(source);
+    else this.#held.set(source, held - 1);
+    this.#taken -= 1;
+  }
+
+  heldBy(source: string): number {
+    return this.#held.get(source) ?? 0;
+  }
+
+  /** Whether a source has fewer places than one may have, be there any left or not. */
+  mayHoldMore(source: string): boolean {
+    return this.heldBy(source) < this.#room.mostOfOne;
+  }
+
+  /**
+   * Who must give up a place when all are taken, so that a source with fewer finds one: whoever has most, unless the other would have
+   * as many then.
+   */
+  owesTo(source: string): string | undefined {
+    let most = this.heldBy(source) + 1;
+    let found: string | undefined;
+    for (const [one, held] of this.#held) {
+      if (held > most) [most, found] = [held, one];
+    }
+    return found;
+  }
+}

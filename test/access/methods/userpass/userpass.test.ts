@@ -1,0 +1,115 @@
+import { hash as bcrypt } from 'bcryptjs';
+import { describe, expect, it } from 'vitest';
+import { userpassMounts } from '../../../../src/access/methods/userpass/mount-type.ts';
+import { Userpass } from '../../../../src/access/methods/userpass/userpass.ts';
+import { asCofferError } from '../../../../src/ground/errors.ts';
+import { systemRandom } from '../../../../src/ground/random.ts';
+import { collectionOf, type Mount, Mounts } from '../../../../src/mounts/mounts.ts';
+import { openRoom, type Room } from '../../room.ts';
+
+interface World extends Room {
+  readonly mount: Mount;
+  readonly userpass: Userpass;
+  logIn(name: string, password: string, address?: string): Promise<'in' | string>;
+  keptOf(name: string): Promise<object | undefined>;
+}
+
+async function world(): Promise<World> {
+  const room = await openRoom();
+  const mounts = new Mounts(room.store, systemRandom, [userpassMounts]);
+  const mount = await mounts.add('userpass', 'auth/userpass');
+  const userpass = new Userpass({ ...room, random: systemRandom }, mount);
+  return {
+    ...room,
+    mount,
+    userpass,
+    async logIn(name, password, address = '192.0.2.1') {
+      try {
+        await userpass.login(room.access, name, password, address);
+        return 'in';
+      } catch (error) {
+        const known = asCofferError(error);
+        if (known === undefined) throw error;
+        return known.message;
+      }
+    },
+    keptOf: async (name) => {
+      const ref = { collection: collectionOf(mount, 'users'), id: name };
+      return (await room.store.read((view) => view.get<{ password: object }>(ref)))?.password;
+    },
+  };
+}
+
+const WRONG = 'invalid username or password';
+
+describe('a user with a hash of bcrypt', () => {
+  it.each([
+    ['behind byte 72', 'x'.repeat(80), `${'x'.repeat(72)}another end`],
+    ['up to byte 72', 'x'.repeat(80), 'x'.repeat(72)],
+    ['behind a NUL, as a repetition', 'abc', 'abc\0abc'],
+  ])('keeps it when it was typed what only looks the same, %s', async (_, right, typed) => {
+    const { userpass, logIn, keptOf } = await world();
+    await userpass.write('moved', {}, { hash: await bcrypt(right, 5) });
+    expect(await logIn('moved', typed)).toBe('in');
+    expect(await logIn('moved', right)).toBe('in');
+    const kept = (await keptOf('moved')) ?? {};
+    expect(Object.keys(kept)).toEqual(right.length < 72 ? expect.arrayContaining(['memoryKiB']) : ['bcrypt']);
+    expect(await logIn('moved', right)).toBe('in');
+    expect(await logIn('moved', 'wrong')).toBe(WRONG);
+  });
+
+  it('waits with all others of that kind, and nobody else with them', async () => {
+    const { userpass, logIn } = await world();
+    const strangers = Array.from({ length: 12 }, (_, index) => `moved-${index}`);
+    const hash = await bcrypt('right', 8);
+    for (const name of strangers) await userpass.write(name, {}, { hash });
+    await userpass.write('ann', {}, { plain: 'right' });
+    let done = 0;
+    const all = strangers.map(async (name) => {
+      await logIn(name, 'wrong', '198.51.100.1');
+      done += 1;
+    });
+    expect(await logIn('ann', 'right')).toBe('in');
+    expect(done).toBeLessThan(6);
+    await Promise.all(all);
+  });
+
+  it('has their turn among few others, however many strangers of one address want one', async () => {
+    const { userpass, logIn } = await world();
+    const hash = await bcrypt('right', 6);
+    const names = Array.from({ length: 40 }, (_, index) => `moved-${index}`);
+    for (const name of [...names, 'ann']) await userpass.write(name, {}, { hash });
+    let done = 0;
+    const all = names.map(async (name) => {
+      await logIn(name, 'wrong', '198.51.100.1');
+      done += 1;
+    });
+    expect(await logIn('ann', 'right')).toBe('in');
+    expect(done).toBeLessThan(6);
+    await Promise.all(all);
+  });
+});
+
+describe('a good login', () => {
+  it.each([1, 4])(
+    'is let in beside 110 connections of strangers with made-up names, from %i addresses',
+    async (addresses) => {
+      const { userpass, logIn } = await world();
+      await userpass.write('ann', {}, { plain: 'right' });
+      const answers: string[] = [];
+      let isOver = false;
+      const strangers = Array.from({ length: 110 }, async (_, index) => {
+        for (let i = 0; !isOver; i++) {
+          answers.push(await logIn(`made-up-${index}-${i}`, 'guess', `198.51.100.${index % addresses}`));
+          await new Promise(setImmediate);
+        }
+      });
+      const good = [];
+      for (let i = 0; i < 5; i++) good.push(await logIn('ann', 'right'));
+      isOver = true;
+      await Promise.all(strangers);
+      expect(new Set(good)).toEqual(new Set(['in']));
+      expect(answers.length).toBeGreaterThan(110);
+    },
+  );
+});
