@@ -1,19 +1,26 @@
 /**
- * A load generator in a process of its own: sends one request over and over on several kept connections. Raw sockets,
- * because a full HTTP client would cost more than the server, and there may be no core left for it.
- *
- * Told by the one line of JSON in its first argument; prints one line of JSON.
+ * Loads a server: one request over and over on several kept connections, by `wrk`, which is written in C. A generator in Node is slower
+ * than the servers that are measured, so that each of them waits for it, and their ratio drifts to 1.
  */
-import { connect } from 'node:net';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** A request as it is sent each time, to a server on loopback. */
+export interface Request {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
 
 export interface Load {
   readonly port: number;
-  /** Head and body of the request, as they go over the wire. Every answer to it must have the same length. */
-  readonly request: string;
+  readonly request: Request;
   readonly connections: number;
   /** Requests under way on each connection; above 1 they are pipelined, which spares the generator most of its work. */
   readonly depth: number;
-  readonly warmUpMs: number;
   readonly measureMs: number;
 }
 
@@ -24,73 +31,81 @@ export interface Measured {
   readonly p99Ms: number;
 }
 
-const HEAD_END = Buffer.from('\r\n\r\n');
-const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
-const LENGTH = /content-length: *(\d+)/i;
-const STATUS = 'HTTP/1.1 200';
+/** Answers with an error end the measurement: what refuses quickly would seem fast. */
+const DONE = `
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format('\\n{"requests":%d,"seconds":%.6f,"p50Ms":%.4f,"p99Ms":%.4f,"failed":%d}\\n',
+    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
+`;
 
-const load = JSON.parse(process.argv[2] ?? '') as Load;
-const request = Buffer.from(load.request);
-const requests = Buffer.concat(Array.from({ length: load.depth }, () => request));
-const latencies: number[] = [];
-let isMeasuring = false;
-/** Of one answer, in bytes; known from the first one. */
-let answerLength = 0;
+/** @throws Error when an answer was not of the class 2xx, or a connection failed. */
+export async function underLoad({ port, request, connections, depth, measureMs }: Load): Promise<Measured> {
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-load-'));
+  try {
+    const script = join(directory, 'request.lua');
+    writeFileSync(script, scriptOf(request, depth));
+    const { stdout } = await promisify(execFile)(wrk(), [
+      ...['--threads', '1', '--timeout', '30s', '--connections', String(connections), '--script', script],
+      // It counts in whole seconds.
+      ...['--duration', String(Math.max(1, Math.round(measureMs / 1000)))],
+      `http://127.0.0.1:${port}${request.path}`,
+    ]);
+    const { failed, ...measured } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Measured & {
+      failed: number;
+    };
+    if (failed > 0) throw new Error(`${failed} of ${measured.requests} requests to ${request.path} failed`);
+    return measured;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
 
-for (let index = 0; index < load.connections; index += 1) drive();
+/** Tells wrk what to send, in Lua; a text of JSON is one of Lua as well, but for the characters beyond ASCII and its escapes `\\u`. */
+function scriptOf({ headers, body }: Request, depth: number): string {
+  const lines = [
+    'wrk.method = "POST"',
+    ...Object.entries(headers).map(([name, value]) => `wrk.headers[${luaText(name)}] = ${luaText(value)}`),
+    `wrk.body = ${luaText(body)}`,
+  ];
+  if (depth > 1) {
+    lines.push(
+      'local requests',
+      `init = function() requests = string.rep(wrk.format(), ${depth}) end`,
+      'request = function() return requests end',
+    );
+  }
+  return `${lines.join('\n')}\n${DONE}`;
+}
 
-setTimeout(() => {
-  isMeasuring = true;
-  const start = performance.now();
-  setTimeout(() => report((performance.now() - start) / 1000), load.measureMs);
-}, load.warmUpMs);
+const luaText = (text: string): string =>
+  `"${[...Buffer.from(text)].map((byte) => (isPlain(byte) ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, '0')}`)).join('')}"`;
 
-function drive(): void {
-  const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true });
-  let sentAt = performance.now();
-  let received = 0;
-  /** What came of the first answers, until it is known how long one is. */
-  let first = Buffer.alloc(0);
-  socket.on('connect', () => socket.write(requests));
-  socket.on('error', (error) => {
-    throw error;
-  });
-  socket.on('data', (chunk) => {
-    if (received === 0) checkStatus(chunk);
-    received += chunk.length;
-    if (answerLength === 0) {
-      first = Buffer.concat([first, chunk]);
-      answerLength = lengthOfFirst(first);
-      if (answerLength === 0) return;
+/** Neither a control character, nor a quotation mark or backslash, nor beyond ASCII. */
+const isPlain = (byte: number): boolean => byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c;
+
+let found: string | undefined;
+
+/** The program, which is installed where that is allowed and needed. */
+function wrk(): string {
+  if (found !== undefined) return found;
+  const has = (): boolean => {
+    try {
+      execFileSync('wrk', ['--version'], { stdio: 'ignore' });
+      return true;
+    } catch (error) {
+      // It exits with 1 after printing its version.
+      return (error as { code?: string }).code !== 'ENOENT';
     }
-    if (received < answerLength * load.depth) return;
-    if (received > answerLength * load.depth) throw new Error('the answers differ in length');
-    received = 0;
-    const now = performance.now();
-    if (isMeasuring) for (let count = 0; count < load.depth; count += 1) latencies.push(now - sentAt);
-    sentAt = now;
-    socket.write(requests);
-  });
-}
-
-/** The status line arrives in one piece from the servers under test. */
-function checkStatus(chunk: Buffer): void {
-  if (chunk.toString('latin1', 0, STATUS.length) !== STATUS) throw new Error(`the server answered ${chunk}`);
-}
-
-/** Of the answer that the bytes begin with; 0 while that can't be told. One in chunks ends with an empty one. */
-function lengthOfFirst(bytes: Buffer): number {
-  const end = bytes.indexOf(HEAD_END);
-  if (end === -1) return 0;
-  const length = LENGTH.exec(bytes.toString('latin1', 0, end))?.[1];
-  if (length !== undefined) return end + HEAD_END.length + Number(length);
-  const last = bytes.indexOf(LAST_CHUNK, end);
-  return last === -1 ? 0 : last + LAST_CHUNK.length;
-}
-
-function report(seconds: number): void {
-  const sorted = Float64Array.from(latencies).sort();
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  const measured: Measured = { requests: sorted.length, seconds, p50Ms: at(0.5), p99Ms: at(0.99) };
-  process.stdout.write(`${JSON.stringify(measured)}\n`, () => process.exit(0));
+  };
+  if (!has() && process.getuid?.() === 0) {
+    execFileSync('apt-get', ['update', '-qq'], { stdio: 'ignore' });
+    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'wrk'], { stdio: 'ignore' });
+  }
+  if (!has())
+    throw new Error('wrk is missing, which loads the servers: install it (Debian: apt-get install wrk)');
+  found = 'wrk';
+  return found;
 }

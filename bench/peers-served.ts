@@ -3,22 +3,20 @@
  * check a token and its policy, write an audit file, and use as many cores as there are.
  * @see docs/decisions/0243
  */
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { processorMs } from './http.ts';
-import type { Load, Measured } from './load.ts';
+import { type Load, type Request, underLoad } from './load.ts';
 import { fromPairs, median, type Row } from './measure.ts';
 import { peerProgram, without } from './peer-programs.ts';
 import { must, type PeerServer, startBao, startOurs } from './peer-server.ts';
 
 const isQuick = process.env['COFFER_BENCH_QUICK'] !== undefined;
 const PAIRS = isQuick ? 1 : 5;
-const MEASURE_MS = isQuick ? 300 : 800;
-const WARM_UP_MS = isQuick ? 300 : 2_000;
+const MEASURE_MS = 1_000;
+const WARM_UP_MS = isQuick ? 1_000 : 2_000;
 const CONNECTIONS = 8;
 /** Changes that are made in a turn, so many at a time. */
 const CHANGES = isQuick ? 16 : 64;
@@ -49,7 +47,6 @@ const made = async (server: PeerServer, path: string, body: object): Promise<Ans
   ((await must(server.port, 'POST', `transit/${path}`, body, server.token)) as Answer).data;
 
 const items = Array.from({ length: BATCH }, () => ({ plaintext: PLAINTEXT }));
-/** Of both forms of an ECDSA signature this one always has the same length, as the load generator wants it. */
 const SIGNED = { input: PLAINTEXT, marshaling_algorithm: 'jws' };
 
 const CASES: readonly Case[] = [
@@ -127,7 +124,7 @@ async function compared(
   ours: PeerServer,
   bao: PeerServer | undefined,
 ): Promise<readonly Row[]> {
-  const load = async (server: PeerServer): Promise<Omit<Load, 'measureMs' | 'warmUpMs'>> => ({
+  const load = async (server: PeerServer): Promise<Omit<Load, 'measureMs'>> => ({
     port: server.port,
     request: requestOf(server, path, await body(server)),
     connections: CONNECTIONS,
@@ -135,8 +132,8 @@ async function compared(
   });
   const ourLoad = await load(ours);
   const theirLoad = bao && (await load(bao));
-  await driven({ ...ourLoad, warmUpMs: 0, measureMs: WARM_UP_MS });
-  if (theirLoad !== undefined) await driven({ ...theirLoad, warmUpMs: 0, measureMs: WARM_UP_MS });
+  await underLoad({ ...ourLoad, measureMs: WARM_UP_MS });
+  if (theirLoad !== undefined) await underLoad({ ...theirLoad, measureMs: WARM_UP_MS });
   const pairs: [Turn, Turn | undefined][] = [];
   for (let pair = 0; pair < PAIRS; pair += 1) {
     pairs.push([await turn(ours, ourLoad), bao && theirLoad && (await turn(bao, theirLoad))]);
@@ -144,9 +141,9 @@ async function compared(
   return rowsOf(operation, pairs);
 }
 
-async function turn(server: PeerServer, load: Omit<Load, 'measureMs' | 'warmUpMs'>): Promise<Turn> {
+async function turn(server: PeerServer, load: Omit<Load, 'measureMs'>): Promise<Turn> {
   const before = processorOf(server);
-  const { requests, seconds } = await driven({ ...load, warmUpMs: 0, measureMs: MEASURE_MS });
+  const { requests, seconds } = await underLoad({ ...load, measureMs: MEASURE_MS });
   return { ms: (seconds * 1000) / requests, processorMs: (processorOf(server) - before) / requests };
 }
 
@@ -226,12 +223,11 @@ async function memory(
 ): Promise<readonly Row[]> {
   const after = async (server: PeerServer): Promise<number> => {
     const request = requestOf(server, 'encrypt/data', { plaintext: PLAINTEXT });
-    await driven({
+    await underLoad({
       port: server.port,
       request,
       connections: 32,
       depth: 1,
-      warmUpMs: 0,
       measureMs: MEMORY_MS,
     });
     return takenMiB(server);
@@ -266,21 +262,10 @@ function takenMiB(server: PeerServer): number {
   return parts.reduce((sum, { own }) => sum + own, 0) + Math.max(...parts.map(({ files }) => files));
 }
 
-async function driven(load: Load): Promise<Measured> {
-  const program = fileURLToPath(new URL('load.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(load)]);
-  return JSON.parse(stdout) as Measured;
-}
-
-function requestOf(server: PeerServer, path: string, body: object): string {
-  const text = JSON.stringify(body);
-  return [
-    `POST /v1/transit/${path} HTTP/1.1`,
-    'Host: bench',
-    `X-Vault-Token: ${server.token}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(text)}`,
-    '',
-    text,
-  ].join('\r\n');
+function requestOf(server: PeerServer, path: string, body: object): Request {
+  return {
+    path: `/v1/transit/${path}`,
+    headers: { 'X-Vault-Token': server.token, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  };
 }

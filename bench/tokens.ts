@@ -15,16 +15,17 @@ import { parseMasterKey } from '../src/store/master-key.ts';
 import { openStore } from '../src/store/open.ts';
 import type { SealedStore } from '../src/store/sealed/sealed-store.ts';
 import {
+  type Loaded,
+  loaded,
   newStore,
   perRequestMs,
-  processorMs,
   residentMiB,
   row,
   type Server,
   startCoffer,
   type TestStore,
-  underLoad,
 } from './http.ts';
+import type { Request } from './load.ts';
 import { median, type Row } from './measure.ts';
 
 const PAIRS = 7;
@@ -84,24 +85,14 @@ async function ask(
   return answer === '' ? undefined : JSON.parse(answer);
 }
 
-function post(path: string, body: object, token?: string): string {
-  const json = JSON.stringify(body);
-  return [
-    `POST /v1/${path} HTTP/1.1`,
-    'Host: bench',
-    ...(token === undefined ? [] : [`X-Service-Token: ${token}`]),
-    `Content-Length: ${Buffer.byteLength(json)}`,
-    '',
-    json,
-  ].join('\r\n');
-}
+const post = (path: string, body: object, token?: string): Request => ({
+  path: `/v1/${path}`,
+  headers: token === undefined ? {} : { 'X-Service-Token': token },
+  body: JSON.stringify(body),
+});
 
-/** Of the server, for each request. The load's own warm-up is a part of it, and much alike. */
-async function processorPerRequest(server: Server, request: string): Promise<number> {
-  const before = processorMs(server.pid);
-  const { requests } = await underLoad({ ...server, request }, SHAPE, MEASURE_MS);
-  return (processorMs(server.pid) - before) / requests;
-}
+const under = (server: Server, request: Request): Promise<Loaded> =>
+  loaded({ ...server, request }, SHAPE, MEASURE_MS);
 
 async function batchRequests(server: Server, root: string): Promise<Row> {
   const request = async (type: string) => {
@@ -109,10 +100,10 @@ async function batchRequests(server: Server, root: string): Promise<Row> {
     return post('transit/encrypt/bench', { plaintext: 'aGVsbG8=' }, auth.client_token);
   };
   const [batch, service] = [await request('batch'), await request('service')];
-  for (const warmUp of [batch, service]) await processorPerRequest(server, warmUp);
+  for (const warmUp of [batch, service]) await under(server, warmUp);
   const pairs: [number, number][] = [];
   for (let pair = 0; pair < PAIRS; pair += 1) {
-    pairs.push([await processorPerRequest(server, batch), await processorPerRequest(server, service)]);
+    pairs.push([(await under(server, batch)).processorMs, (await under(server, service)).processorMs]);
   }
   return row('request with a batch token, processor time', pairs, (ms) => ms, 'a service token', 1.1);
 }
@@ -120,7 +111,7 @@ async function batchRequests(server: Server, root: string): Promise<Row> {
 /** On the clock. The floor is what is promised. */
 async function logins(server: Server, root: string): Promise<readonly Row[]> {
   await ask(server, root, 'POST', 'sys/auth/approle', { type: 'approle' });
-  const byRole = async (token_type: string): Promise<string> => {
+  const byRole = async (token_type: string): Promise<Request> => {
     const role = `auth/approle/role/${token_type}`;
     await ask(server, root, 'POST', role, { token_policies: 'app', token_type, token_ttl: '1h' });
     const { role_id } = (await ask(server, root, 'GET', `${role}/role-id`)).data;
@@ -134,22 +125,18 @@ async function logins(server: Server, root: string): Promise<readonly Row[]> {
   ];
 }
 
-async function loginRow(server: Server, name: string, request: string, perSecond: number): Promise<Row> {
-  await underLoad({ ...server, request }, SHAPE, MEASURE_MS);
-  const times: number[] = [];
-  const processor: number[] = [];
-  for (let turn = 0; turn < PAIRS; turn += 1) {
-    const before = processorMs(server.pid);
-    const measured = await underLoad({ ...server, request }, SHAPE, MEASURE_MS);
-    times.push(perRequestMs(measured));
-    processor.push((processorMs(server.pid) - before) / measured.requests);
-  }
+async function loginRow(server: Server, name: string, request: Request, perSecond: number): Promise<Row> {
+  await under(server, request);
+  const turns: Loaded[] = [];
+  for (let turn = 0; turn < PAIRS; turn += 1) turns.push(await under(server, request));
+  const times = turns.map(perRequestMs);
+  const processor = turns.map(({ processorMs }) => processorMs);
   const floorName = `${perSecond} a second`;
   const shown = `${name} (${median(processor).toFixed(2)} ms of processor)`;
   return row(shown, [[median(times), 1_000 / perSecond]], (ms) => ms, floorName, 1);
 }
 
-async function byJwt(server: Server, root: string): Promise<string> {
+async function byJwt(server: Server, root: string): Promise<Request> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = publicKey.export({ type: 'spki', format: 'pem' });
   await ask(server, root, 'POST', 'sys/auth/jwt', { type: 'jwt' });
