@@ -65,4 +65,15 @@ describe('the time for which a store stays unlocked', () => {
     lifetime.use();
     expect(lifetime.until).toEqual({ idle: start + 20 * MINUTE, latest: start + 20 * MINUTE });
   });
+
+  it('ends at the latest on both clocks, and not for want of use while something is under way', () => {
+    const now = clocks();
+    const lifetime = new Lifetime({ idleMs: 15 * MINUTE, forMs: 20 * MINUTE }, now);
+    const start = now.at.wall;
+    now.pass(10 * MINUTE);
+    expect(lifetime.deadline(false)).toEqual({ wall: start + 15 * MINUTE, leftMs: 5 * MINUTE });
+    expect(lifetime.deadline(true)).toEqual({ wall: start + 20 * MINUTE, leftMs: 10 * MINUTE });
+    lifetime.use();
+    expect(lifetime.deadline(false)).toEqual(lifetime.deadline(true));
+  });
 });

@@ -11,6 +11,7 @@ import { printMetrics } from '../metrics.ts';
 import { Service } from '../service.ts';
 import { type AgentStatus, areTimes, type Unlocking } from './calls.ts';
 import { Lifetime } from './lifetime.ts';
+import { Watchdog } from './watchdog.ts';
 
 /** So often the clocks are looked at, at least: one of them stands still while the machine sleeps. */
 const TICK_MS = 5000;
@@ -53,6 +54,7 @@ export class Agent implements ServerState {
   #open: Open | undefined;
   #lifetime = new Lifetime({ idleMs: LOCKED_MS, forMs: LOCKED_MS });
   #tick: NodeJS.Timeout | undefined;
+  readonly #watchdog = new Watchdog();
   /** Operations under way. */
   #busy = 0;
   #isOver = false;
@@ -109,6 +111,7 @@ export class Agent implements ServerState {
     this.#open = { store, handed: { slotId, generation }, uses: 0, lookedAt: Date.now() };
     this.#lifetime = new Lifetime(times);
     this.#wait();
+    this.#guard();
     this.#options.log.info('unlocked', { slot: slotId });
     return this.status();
   }
@@ -131,12 +134,14 @@ export class Agent implements ServerState {
     await this.#look();
     if (isUse === undefined) return work();
     this.#busy += 1;
+    this.#guard();
     try {
       const done = await work();
       if (isUse(done)) this.#use();
       return done;
     } finally {
       this.#busy -= 1;
+      this.#guard();
     }
   }
 
@@ -153,6 +158,8 @@ export class Agent implements ServerState {
     this.#open = undefined;
     this.#options.log.info('locked', { reason: why });
     await this.service.close();
+    // Up to here the keys are in memory.
+    await this.#watchdog.stop();
     this.#locked.resolve(why);
   }
 
@@ -182,6 +189,16 @@ export class Agent implements ServerState {
 
   apiDocument(): object {
     return this.#options.describe();
+  }
+
+  /** Tells the thread that kills this process when it does not end by itself. */
+  #guard(): void {
+    if (this.#open === undefined || this.#isOver) return;
+    try {
+      this.#watchdog.set(this.#lifetime.deadline(this.#busy > 0));
+    } catch (error) {
+      this.#options.log.defect('nothing ends this agent when it hangs', error);
+    }
   }
 
   #refuseOver(): void {

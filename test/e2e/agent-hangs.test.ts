@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { expect, it, vi } from 'vitest';
+import { freshStores, isGone, over, statusOf, WITHIN } from './agent-target.ts';
+import type { Place } from './harness.ts';
+
+let place: Place;
+let owner: Place;
+freshStores((made, ofOwner) => {
+  place = made;
+  owner = ofOwner;
+});
+
+const SECOND_MS = 1000;
+const FOR_S = 6;
+
+it('an agent is gone when its time is up, whatever its event loop waits for', {
+  timeout: 60_000,
+}, async () => {
+  // A pipe that nobody reads: the agent waits in the midst of the record that has no room.
+  const audit = place.file('audit.pipe');
+  execFileSync('mkfifo', ['-m', '600', audit]);
+  owner.ok(`unlock --for ${FOR_S}s --audit-log ${audit}`);
+  const { pid, api, until } = statusOf(place);
+  let answered = 0;
+  const path = `/v1/transit/keys/${'k'.repeat(2000)}`;
+  const ask = async (): Promise<void> => {
+    for (;;) {
+      await over(api, 'GET', path);
+      answered += 1;
+    }
+  };
+  // It answers some of them, and then no more: who waits is told when it is killed.
+  await expect(Promise.all([ask(), ask(), ask(), ask()])).rejects.toThrow();
+  const lateMs = Date.now() - new Date(until).getTime();
+  await vi.waitUntil(() => isGone(pid), WITHIN);
+  expect(answered).toBeGreaterThan(0);
+  // One that ends by itself removes it.
+  expect(existsSync(api)).toBe(true);
+  expect(lateMs).toBeGreaterThan(0);
+  expect(lateMs).toBeLessThan(10 * SECOND_MS);
+  owner.ok('unlock');
+  expect(statusOf(place).locked).toBe(false);
+});
