@@ -86,6 +86,51 @@ describe('a key that is confirmed', () => {
   });
 });
 
+describe('a plugin whose client has hung up', () => {
+  const identity = { type: 'add-identity', args: ['AGE-PLUGIN-COFFER-1VVM9ZD'], body: Buffer.alloc(0) };
+  const done = { type: 'done', args: [], body: Buffer.alloc(0) };
+  const stanza = (file: number) => ({
+    type: 'recipient-stanza',
+    args: [String(file), 'X25519', 'x'],
+    body: Buffer.alloc(32),
+  });
+  const looksAfter = async (identities: number, files: number, ...more: readonly (typeof done)[]) => {
+    let looks = 0;
+    const desk: Desk = {
+      offers: async () => {
+        looks += 1;
+        return [];
+      },
+      run: async () => ({ data: {} }),
+      consent: async () => undefined,
+      defect: (error) => {
+        throw error;
+      },
+    };
+    const said = [
+      ...Array.from({ length: identities }, () => identity),
+      ...Array.from({ length: files }, (_, file) => stanza(file)),
+      done,
+      ...more,
+    ];
+    const text = `identity-v1\n${said.map(printStanza).join('')}`;
+    await new Connected(openAgeDoor(desk)).send(Buffer.from(text));
+    return looks;
+  };
+
+  it('looks at no further identity', async () => {
+    expect(await looksAfter(40, 40)).toBeLessThan(3);
+  });
+
+  it('goes on for one that has said what it answers', async () => {
+    expect(await looksAfter(5, 7, { type: 'ok', args: [], body: Buffer.alloc(0) })).toBe(35);
+  });
+
+  it('is refused what is more than any file takes, whoever waits', async () => {
+    expect(await looksAfter(1000, 5, { type: 'ok', args: [], body: Buffer.alloc(0) })).toBe(0);
+  });
+});
+
 describe('the names of keys in files of age', () => {
   it('are read as they were written, and are of the form that age wants', () => {
     const name = fc.record({

@@ -2,6 +2,7 @@ import { createPublicKey, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteQueue } from '../../../src/doors/agent/byte-queue.ts';
+import { Bindings } from '../../../src/doors/agent/ssh/bindings.ts';
 import {
   failure,
   identitiesAnswer,
@@ -12,7 +13,8 @@ import {
 import { signedDataOf } from '../../../src/doors/agent/ssh/signed-data.ts';
 import { openSshDoor } from '../../../src/doors/agent/ssh/ssh-door.ts';
 import { sshBlob } from '../../../src/signatures/ssh-key.ts';
-import { string, uint32 } from '../../../src/signatures/ssh-wire.ts';
+import { mpint, string, uint32 } from '../../../src/signatures/ssh-wire.ts';
+import { processorMs } from '../../processor-time.ts';
 import { Connected } from './connected.ts';
 import { deskDouble, doubleKeys, publicText } from './desk.double.ts';
 
@@ -184,6 +186,46 @@ describe('a session that was bound', () => {
       expect(new Set(desk.looks)).toEqual(new Set(['quietly']));
     },
   );
+
+  /** A binding that is refused, by a host key with RSA of this modulus and exponent. */
+  const slowBind = (modulusBytes: number, exponent: Buffer): Buffer => {
+    const signature = Buffer.concat([string('rsa-sha2-512'), string(Buffer.alloc(modulusBytes, 1))]);
+    const host = Buffer.concat([string('ssh-rsa'), mpint(exponent), mpint(Buffer.alloc(modulusBytes, 0xfb))]);
+    return framed(
+      27,
+      ...['session-bind@openssh.com', host, 'a'].map((part) => string(part)),
+      string(signature),
+      Buffer.from([0]),
+    );
+  };
+
+  it.each([
+    { title: 'a long exponent', modulusBytes: 384, exponent: Buffer.alloc(380, 0xff) },
+    { title: 'a long modulus', modulusBytes: 2048, exponent: Buffer.alloc(8, 0xff) },
+  ])(
+    'does not verify with a host key of RSA that takes long, by $title',
+    async ({ modulusBytes, exponent }) => {
+      const message = slowBind(modulusBytes, exponent);
+      const quick = slowBind(256, Buffer.from([3]));
+      const bindings = (bytes: Buffer): number => {
+        const request = parseAgentRequest(bytes.subarray(4));
+        if (request.kind !== 'bind') throw new Error('that is no binding');
+        return processorMs(() => {
+          for (let count = 0; count < 40; count++) new Bindings().add(request.binding);
+        });
+      };
+      bindings(quick);
+      // Verifying takes 18 to 38 ms each.
+      expect(bindings(message)).toBeLessThan(bindings(quick) * 4 + 40);
+    },
+  );
+
+  it('counts what was refused as well', async () => {
+    const slow = slowBind(256, Buffer.from([3]));
+    const lastAfter = async (count: number): Promise<number | undefined> =>
+      (await answered(['login'], ...Array.from({ length: count }, () => slow), bind('a', 0))).at(-1);
+    expect([await lastAfter(15), await lastAfter(16)]).toEqual([6, 28]);
+  });
 
   it('leaves what is listed to others as it is when it is forwarded', async () => {
     const desk = deskDouble(['login']);

@@ -15,6 +15,8 @@ export const MACHINES = ['recipient-v1', 'identity-v1'] as const;
 
 /** More of one kind than anybody has. */
 const MOST = 4096;
+/** Of identities or recipients, times files: age asks about one file at a time. */
+const MOST_TRIES = 4096;
 const POST_QUANTUM = 'postquantum';
 
 /**
@@ -70,8 +72,10 @@ async function wrapFileKeys(conversation: Conversation, desk: Desk): Promise<voi
     if (type === 'extension-labels') wantsLabels = true;
     refuseMore(named.length + fileKeys.length);
   });
+  refuseTries(named.length, fileKeys.length);
   const recipients: Recipient[] = [];
   for (const one of named) {
+    await conversation.stillThere();
     const recipient = await orSay(conversation, one, () => recipientOf(desk, one));
     if (recipient !== undefined) recipients.push(recipient);
   }
@@ -119,9 +123,11 @@ async function unwrapFileKeys(conversation: Conversation, desk: Desk, gone: Abor
     count += 1;
     refuseMore(count);
   });
+  refuseTries(named.length, files.size);
   for (const [index, stanzas] of files) {
     for (const one of named) {
-      const found = await orSay(conversation, one, () => unwrapped(desk, one, stanzas, gone));
+      await conversation.stillThere();
+      const found = await orSay(conversation, one, () => unwrapped(conversation, desk, one, stanzas, gone));
       if (found === undefined || found === 'none') continue;
       await conversation.say('file-key', [index], found);
       wipe(found);
@@ -131,6 +137,7 @@ async function unwrapFileKeys(conversation: Conversation, desk: Desk, gone: Abor
 }
 
 async function unwrapped(
+  conversation: Conversation,
   desk: Desk,
   { text }: Named,
   stanzas: readonly Stanza[],
@@ -141,6 +148,7 @@ async function unwrapped(
   if (name !== undefined) requiredOffer(offers[0]);
   for (const offer of offers) {
     const { key, mount } = offer;
+    await conversation.stillThere();
     const versions = await recipientVersions(desk, key, mount);
     // Nobody is asked about a key that could not open the file anyway.
     if (sealedForKey(versions, stanzas).length === 0) continue;
@@ -172,6 +180,10 @@ async function told(conversation: Conversation, take: (stanza: Stanza) => void):
 
 function refuseMore(count: number): void {
   if (count > MOST) throw invalid('that is more than any file has');
+}
+
+function refuseTries(named: number, files: number): void {
+  if (named * files > MOST_TRIES) throw invalid('those are more tries than any file takes');
 }
 
 function fileKey(body: Buffer): Buffer {

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { invalid } from '../../../ground/errors.ts';
+import { turn } from '../../../ground/pause.ts';
 import { printStanza, type Stanza, unpadded } from '../../../transit/envelope/age/header.ts';
 
 /** No line of a file's header, and no name, is longer. */
@@ -80,6 +81,19 @@ export class Conversation {
   async say(type: string, args: readonly string[] = [], body: string | Uint8Array = ''): Promise<Stanza> {
     this.#write(type, args, body);
     return this.next();
+  }
+
+  /**
+   * Lets others have their turn, and looks whether somebody still waits for what is worked out meanwhile.
+   * @throws `invalid` when nobody does.
+   */
+  async stillThere(): Promise<void> {
+    // A connection tells that its other end is gone only to who reads from it.
+    this.#connection.read(0);
+    await turn();
+    const { destroyed, readableEnded } = this.#connection;
+    // What is found is answered to, so who has ended and has said nothing more does not wait for it.
+    if (destroyed || (readableEnded && this.#held.length === 0)) throw invalid('it ends in the middle');
   }
 
   /** Says the last thing. */

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { asCofferError } from '../../../ground/errors.ts';
 import { keyOfSshBlob } from '../../../signatures/ssh-key.ts';
 import { parseWireSignature, verifyWireSignature } from '../../../signatures/ssh-signature.ts';
@@ -6,6 +7,10 @@ import type { SignedData } from './signed-data.ts';
 
 /** Nobody hops over more machines; as OpenSSH has it. */
 const MOST_BINDINGS = 16;
+/** Of host keys with RSA. Longer ones are in no use, and take tens of milliseconds to verify with, which another machine could ask for again and again. */
+const MOST_MODULUS_BITS = 8192;
+/** 65537 as a rule, 35 or 37 of old; beyond this the work grows by the square. */
+const MOST_EXPONENT = 2n ** 32n;
 
 /**
  * Over which connections of ssh a client of the agent has come, as it told itself: ssh says so first, before it asks for anything.
@@ -13,6 +18,8 @@ const MOST_BINDINGS = 16;
  */
 export class Bindings {
   readonly #known: Binding[] = [];
+  /** Refused ones as well. */
+  #tried = 0;
   #isForwarded = false;
 
   /** Whether the agent is asked from another machine. */
@@ -26,7 +33,9 @@ export class Bindings {
     if (binding.forwarding) this.#isForwarded = true;
     const last = this.#known.at(-1);
     const isFinal = last !== undefined && !last.forwarding;
-    if (isFinal || this.#known.length >= MOST_BINDINGS || !isSigned(binding)) return false;
+    if (isFinal || this.#tried >= MOST_BINDINGS) return false;
+    this.#tried += 1;
+    if (!isSigned(binding)) return false;
     this.#known.push(binding);
     return true;
   }
@@ -42,10 +51,18 @@ export class Bindings {
 
 function isSigned({ hostKey, sessionId, signature }: Binding): boolean {
   try {
-    return verifyWireSignature(keyOfSshBlob(hostKey), parseWireSignature(signature), sessionId);
+    const key = keyOfSshBlob(hostKey);
+    return isQuick(key) && verifyWireSignature(key, parseWireSignature(signature), sessionId);
   } catch (error) {
     // Kinds of host keys that are not known here, certificates among them.
     if (asCofferError(error) === undefined) throw error;
     return false;
   }
+}
+
+/** Whether it takes no time that matters to verify with a key. */
+function isQuick({
+  asymmetricKeyDetails: { modulusLength = 0, publicExponent = 0n } = {},
+}: KeyObject): boolean {
+  return modulusLength <= MOST_MODULUS_BITS && publicExponent < MOST_EXPONENT;
 }
