@@ -21,6 +21,17 @@ export function refuseExposed(path: string, stats: Stats, field?: string): void 
   refuseOthers(path, stats, forbidden, '600', field);
 }
 
+/**
+ * Whether a file or link is of an owner whose instructions may be followed: the user of this process, or root. Where users have no numbers
+ * (Windows), every owner is.
+ * @param behind The user who became root with sudo, as git takes it.
+ */
+export function isOfTrustedOwner({ uid }: Pick<Stats, 'uid'>, behind?: number): boolean {
+  const own = process.geteuid?.();
+  if (own === undefined || uid === own || uid === ROOT) return true;
+  return own === ROOT && uid === behind;
+}
+
 /** As `refuseExposed`, for a file that others may read, but not write. */
 export function refuseWritable(path: string, stats: Stats, field?: string): void {
   refuseOthers(path, stats, WRITING, 'go-w', field);

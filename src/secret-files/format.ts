@@ -27,6 +27,8 @@ export interface Place {
   readonly type: ScalarType;
   /** Undefined for a value that is not encrypted. */
   readonly sealed: SealedValue | undefined;
+  /** In YAML: where the first alias of the value stands, or of something that contains it. */
+  readonly aliasedAt?: number;
 }
 
 /** A file taken apart. It never changes; what changes it gives a new text. */
@@ -51,7 +53,7 @@ export interface Format {
   readonly name: FormatName;
   /**
    * @param file what errors call it, before the number of the line.
-   * @throws `invalid` for what is not of the format, has a key twice, or is nested too deeply.
+   * @throws `invalid` for what is not of the format, has a key twice, is nested too deeply, or has an alias of an encrypted value.
    */
   parse(text: string, file: string): SecretFile;
 }
@@ -83,6 +85,16 @@ export const refusedAt = (
   message: string,
   hint?: string,
 ): CofferError => invalid(`${file}:${lineAt(text, offset)}: ${message}`, { hint });
+
+/** A refusal of a value that is encrypted, or is to be, and has an alias: by the alias it would be read under another name. */
+export const aliasRefused = (file: string, text: string, { name, aliasedAt = 0 }: Place): CofferError =>
+  refusedAt(
+    file,
+    text,
+    aliasedAt,
+    `an alias of ${name} stands here, and an encrypted value has one name`,
+    'write a value of its own in place of the alias',
+  );
 
 /** `db.password` of its keys. */
 export const nameOf = (path: readonly string[]): string =>

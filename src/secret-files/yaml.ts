@@ -8,6 +8,8 @@ import {
   parseAllDocuments,
   type Scalar,
   type YAMLError,
+  type YAMLMap,
+  type YAMLSeq,
 } from 'yaml';
 import { type CofferError, invalid } from '../ground/errors.ts';
 import {
@@ -21,11 +23,13 @@ import {
 } from './format.ts';
 import type { Branch, Entry } from './tree.ts';
 import { parseValue } from './value.ts';
+import { type AliasedPlace, Anchors } from './yaml-anchors.ts';
 import { addedToYaml, removedFromYaml, type YamlDocument, yamlString } from './yaml-edit.ts';
 
 /**
  * YAML 1.2 with its core schema. Where anchor, tag, comment and layout are does not matter: only the scalar's own range is taken, and
- * nothing is printed anew. An alias has no value of its own.
+ * nothing is printed anew. An alias has no value of its own, and an encrypted value has no alias.
+ * @see docs/decisions/0286
  */
 export const yaml: Format = { name: 'yaml', parse };
 
@@ -98,10 +102,11 @@ interface Where {
 const MAX_DEPTH = 200;
 
 class Walk {
-  readonly places: Place[] = [];
+  readonly places: AliasedPlace[] = [];
   readonly #inFlow = new Set<Place>();
   readonly #text: string;
   readonly #file: string;
+  #anchors = new Anchors(0);
 
   constructor(text: string, file: string) {
     this.#text = text;
@@ -112,17 +117,26 @@ class Walk {
     return this.#inFlow.has(place);
   }
 
-  /** @throws `invalid` for a document that is one value, which has no name. */
+  /** @throws `invalid` for a document that is one value, which has no name, and for an alias of an encrypted value. */
   document(contents: ParsedNode, prefix: string): Branch | undefined {
     if (isScalar(contents) && contents.value === null) return undefined;
+    this.#anchors = new Anchors(this.places.length);
     const value = this.#value(contents, { prefix, path: [], inFlow: false });
+    this.#anchors.mark(this.places, this.#text, this.#file);
     if (value !== undefined && !('source' in value)) return value;
     throw refusedAt(this.#file, this.#text, contents.range[0], 'neither a map nor a list begins here');
   }
 
   #value(node: unknown, where: Where): Branch | Place | undefined {
-    if (isScalar(node)) return this.#scalar(node as Scalar.Parsed, where);
-    if (!isCollection(node) || isAlias(node)) return undefined;
+    if (isAlias(node)) this.#anchors.use(node.source, rangeOf(node)[0]);
+    if (!isScalar(node) && !isCollection(node)) return undefined;
+    const end = this.#anchors.begin(node.anchor, this.places.length);
+    const value = isScalar(node) ? this.#scalar(node as Scalar.Parsed, where) : this.#branch(node, where);
+    end(this.places.length);
+    return value;
+  }
+
+  #branch(node: YAMLMap | YAMLSeq, where: Where): Branch {
     const [start = 0, end = 0] = node.range ?? [];
     if (where.path.length === MAX_DEPTH)
       throw refusedAt(this.#file, this.#text, start, 'this is nested too deeply');
@@ -145,6 +159,7 @@ class Walk {
     where: Where,
     keys: Set<string>,
   ): Entry {
+    this.#key(key, where.path.length);
     const [start, keyEnd] = rangeOf(key);
     const name =
       isScalar(key) && key.type !== 'PLAIN' ? String(key.value) : this.#text.slice(start, keyEnd).trim();
@@ -154,6 +169,20 @@ class Walk {
     keys.add(name);
     const inner = this.#value(value, { ...where, path: [...where.path, name] });
     return { key: name, start, end: endOf(inner, value, keyEnd), value: inner };
+  }
+
+  /** Looks for anchors and aliases in a key, which holds no values but may be an alias of one. */
+  #key(node: unknown, depth: number): void {
+    if (isAlias(node)) this.#anchors.use(node.source, rangeOf(node)[0]);
+    if (!isScalar(node) && !isCollection(node)) return;
+    this.#anchors.begin(node.anchor, this.places.length);
+    if (isScalar(node)) return;
+    if (depth === MAX_DEPTH)
+      throw refusedAt(this.#file, this.#text, rangeOf(node)[0], 'this is nested too deeply');
+    for (const item of node.items) {
+      this.#key(isPair(item) ? item.key : item, depth + 1);
+      if (isPair(item)) this.#key(item.value, depth + 1);
+    }
   }
 
   /** @param from where its dash is looked for; the comments in between have none at the start of a line. */
@@ -177,7 +206,7 @@ class Walk {
     const type = typeOf(node.value);
     const text =
       typeof node.value === 'string' ? node.value : node.type === 'PLAIN' ? source : (node.source ?? source);
-    const place: Place = {
+    const place: AliasedPlace = {
       name: prefix + nameOf(path),
       path,
       start,

@@ -32,7 +32,7 @@ export const command: Command = {
     const [typed = ''] = given.arguments;
     const path = realPathOf(typed);
     const editor = editorOf(session.environment);
-    const target = await targetOf(typed, path);
+    const target = await targetOf(session, typed, path);
     const left = await leftText(session, given, typed, path);
     const draft = left ?? Draft.make(session.environment, path, given.options.has('on-disk'));
     try {

@@ -96,7 +96,9 @@ interface ChildVariables {
 }
 
 async function childVariables(session: Session, { options }: Given): Promise<ChildVariables> {
-  const files = await Promise.all(textsOption(options, 'file').map((path) => openFile(path, options)));
+  const files = await Promise.all(
+    textsOption(options, 'file').map((path) => openFile(session, path, options)),
+  );
   const { variables, sources, kept } = planVariables(session.environment, {
     files,
     only: textsOption(options, 'only'),
@@ -121,9 +123,9 @@ function refuseNul(opened: readonly Opened[], asFiles: readonly string[]): void 
 }
 
 /** Rules need a reader of YAML, so they are asked only about a name that does not tell the format. */
-const openFile = (path: string, options: Given['options']): Promise<ReadFile> => {
+const openFile = (session: Session, path: string, options: Given['options']): Promise<ReadFile> => {
   const format = formatIn(options) ?? formatOf(path);
-  return format === undefined ? new Files(options).open(path) : openSecretFile(path, format);
+  return format === undefined ? new Files(session, options).open(path) : openSecretFile(path, format);
 };
 
 interface Opened extends Source {

@@ -47,7 +47,7 @@ interface Texts {
 
 /** Undefined for what is not a file of values: it is merged line by line alone. */
 async function mergedByValue(session: Session, texts: Texts, path: string): Promise<Merged | undefined> {
-  const files = await parsedSides(texts, path);
+  const files = await parsedSides(session, texts, path);
   if (files === undefined) return undefined;
   const { format, base, ours, theirs } = files;
   const aligned = align(base, ours, theirs, await equalValues(session, inQuestion(base, ours, theirs)));
@@ -64,9 +64,9 @@ async function mergedByValue(session: Session, texts: Texts, path: string): Prom
   return { ...merged, isClean: false };
 }
 
-async function parsedSides(texts: Texts, path: string) {
+async function parsedSides(session: Session, texts: Texts, path: string) {
   try {
-    const rule = await new Rulebook().ruleFor(path).catch(() => undefined);
+    const rule = await new Rulebook(session).ruleFor(path).catch(() => undefined);
     const format = await formatFor(path, rule?.format);
     const empty = (text: string): SecretFile =>
       format.parse(text === '' && format.name === 'json' ? '{}' : text, path);

@@ -6,7 +6,8 @@ import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { findProgram } from '../processes/program.ts';
-import { filesBelow, git, liesBelow, workingTree } from '../secret-files/git.ts';
+import { liesBelow } from '../secret-files/files-of-others.ts';
+import { filesBelow, git, workingTree } from '../secret-files/git.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import type { Session } from '../session.ts';
 
@@ -25,7 +26,7 @@ export const command: Command = {
   examples: [['coffer secrets git-setup', 'Once in each clone']],
   async run(session) {
     const root = workingTree('.', 'run it in the repository');
-    const drivers = await driversOf(root);
+    const drivers = await driversOf(session, root);
     if (drivers.length === 0) {
       throw notFound(`there is no ${RULES_NAME} in ${root}`, {
         hint: `say in it which files have values to encrypt: see "coffer secrets encrypt --help"`,
@@ -46,8 +47,8 @@ interface Driver {
   readonly patterns: readonly string[];
 }
 
-async function driversOf(root: string): Promise<readonly Driver[]> {
-  const rulebook = new Rulebook();
+async function driversOf(session: Session, root: string): Promise<readonly Driver[]> {
+  const rulebook = new Rulebook(session);
   const drivers: Driver[] = [];
   for (const path of filesBelow(root).filter((name) => basename(name) === RULES_NAME)) {
     const directory = dirname(resolve(root, path));

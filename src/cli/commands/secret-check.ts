@@ -8,15 +8,9 @@ import type { Command } from '../command.ts';
 import { FAILED } from '../exit-codes.ts';
 import { switching } from '../parse/everywhere.ts';
 import { Files, formatIn, formatOption, manyFiles, Outcomes } from '../secret-files/files.ts';
-import {
-  contentsOf,
-  filesBelow,
-  indexedFilesNamed,
-  liesBelow,
-  stagedFiles,
-  workingTree,
-} from '../secret-files/git.ts';
-import { Rulebook, readIfThere } from '../secret-files/rulebook.ts';
+import { liesBelow } from '../secret-files/files-of-others.ts';
+import { contentsOf, filesBelow, indexedFilesNamed, stagedFiles, workingTree } from '../secret-files/git.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile } from '../secret-files/secret-file.ts';
 import type { ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
@@ -52,13 +46,14 @@ export const command: Command = {
       findings.push(...findingsIn(file));
     };
     if (options.has(STAGED)) {
-      await outcomes.each([...(await staged())], async ({ path, content, rule }) => {
+      await outcomes.each([...(await staged(session))], async ({ path, content, rule }) => {
         if (content instanceof CofferError) throw content;
         look({ ...(await parsedFile(path, content, formatIn(options) ?? rule.format)), rule });
       });
     } else {
-      const files = new Files(options);
-      const named = paths.length > 0 ? paths : await ruledFiles();
+      const rulebook = new Rulebook(session);
+      const files = new Files(session, options, rulebook);
+      const named = paths.length > 0 ? paths : await ruledFiles(rulebook);
       await outcomes.each(named, async (path) => look(await files.open(path)));
     }
     await report(session, findings);
@@ -84,8 +79,7 @@ function findingsIn({
 }
 
 /** The files that the rules are about. @throws `invalid` where there are no rules. */
-async function ruledFiles(): Promise<readonly string[]> {
-  const rulebook = new Rulebook();
+async function ruledFiles(rulebook: Rulebook): Promise<readonly string[]> {
   const top = (await rulebook.rulesOf(resolve('.')))?.directory;
   if (top === undefined) {
     throw invalid(`there is no ${RULES_NAME} here or above`, { hint: 'write one, or name the files' });
@@ -107,14 +101,14 @@ interface Staged {
 }
 
 /** What the next commit takes of the files that the rules are about: by the rules that it takes, else by those that lie there. */
-async function staged(): Promise<readonly Staged[]> {
+async function staged(session: Session): Promise<readonly Staged[]> {
   const top = workingTree('.', 'leave --staged out, or name the files');
   const contents = new Map<string, Buffer>();
   for (const [{ path }, content] of contentsOf(top, indexedFilesNamed(top, RULES_NAME))) {
     if (content instanceof CofferError) throw content;
     contents.set(join(top, path), content);
   }
-  const rulebook = new Rulebook((path) => contents.get(path) ?? readIfThere(path));
+  const rulebook = new Rulebook(session, contents);
   const rules = new Map<string, Rule>();
   const files = stagedFiles(top);
   for (const { path } of files) {

@@ -1,13 +1,14 @@
-import { isSecret } from '../../secret-files/rules.ts';
+import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import type { Given } from '../given.ts';
 import { committedValues } from '../secret-files/committed.ts';
-import { Files, formatOption, keyOption, manyFiles, Outcomes } from '../secret-files/files.ts';
+import { Files, formatOption, KEY, keyOption, manyFiles, Outcomes } from '../secret-files/files.ts';
 import {
   type FileResult,
   openFiles,
   type ReadFile,
   rewrapFiles,
+  type Sealing,
   sealFiles,
 } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
@@ -22,10 +23,10 @@ export const encrypt: Command = {
     'it opens nowhere else.',
   examples: [
     ['coffer secrets encrypt .env config/prod.yaml', 'As .coffer.yaml says'],
-    ['coffer secrets encrypt --key app .env', 'Every value, with a key of your choice'],
+    ['coffer secrets encrypt --key app .env', 'With a key of your choice'],
   ],
   async run(session, { arguments: paths, options }) {
-    const files = new Files(options);
+    const files = new Files(session, options);
     const outcomes = new Outcomes(session);
     const sealings = await outcomes.each(paths, async (path) => {
       const file = await files.open(path);
@@ -37,9 +38,21 @@ export const encrypt: Command = {
       return { ...file, key, places, known };
     });
     await outcomes.write(sealings, await sealFiles(session, sealings), 'Encrypted');
+    if (options.has(KEY)) for (const sealing of sealings) sayReadable(session, sealing);
     return outcomes.exitCode;
   },
 };
+
+/** Whoever names a key means the values, and hears of those that the rules leave out. */
+function sayReadable(session: Session, { path, file, places }: Sealing): void {
+  const left =
+    file.places.filter((place) => place.sealed === undefined && isSecret(place, undefined)).length -
+    places.length;
+  if (left === 0) return;
+  session.say(
+    `${left === 1 ? 'A value' : `${left} values`} of ${path} stay${left === 1 ? 's' : ''} readable, as ${RULES_NAME} says.`,
+  );
+}
 
 export const decrypt: Command = {
   arguments: [manyFiles],
@@ -67,7 +80,7 @@ async function transform(
   done: string,
   work: (session: Session, files: readonly ReadFile[]) => Promise<readonly FileResult[]>,
 ): Promise<number> {
-  const files = new Files(options);
+  const files = new Files(session, options);
   const outcomes = new Outcomes(session);
   const opened = await outcomes.each(paths, (path) => files.open(path));
   await outcomes.write(opened, await work(session, opened), done);

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { lineAt, type Place, placeOf, type SecretFile } from '../../secret-files/format.ts';
 import { formatOf, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
@@ -8,10 +8,11 @@ import { DONE } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { readStandardInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
-import { textOption } from '../given.ts';
+import { textOption, textsOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
+import { liesBelow, topOf } from '../secret-files/files-of-others.ts';
 import { parsedFile, textOf } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
@@ -19,12 +20,26 @@ import type { Session } from '../session.ts';
 /** @see docs/decisions/0147 */
 const REFERENCE = /\{\{\s*coffer:([^#{}\r\n]+)#([^{}\r\n]+?)\s*\}\}/g;
 
+const ALLOW = 'allow';
+
 export const command: Command = {
   arguments: [],
-  options: [takingFile(IN, 'The text; else standard input.'), formatOption, ...outOptions],
+  options: [
+    takingFile(IN, 'The text; else standard input.'),
+    {
+      flag: ALLOW,
+      takes: 'each',
+      metavar: 'DIR',
+      help: 'Also take values of files below DIR; may be repeated.',
+      fallback: 'the repository of the text, else its directory',
+      offers: 'directory',
+    },
+    formatOption,
+    ...outOptions,
+  ],
   details:
     'Prints a text with each {{ coffer:FILE#NAME }} replaced by that value of that file, which is looked for from where the text ' +
-    'lies; the value comes as it is, without quotes. If the text itself is a .env, YAML or JSON, its own encrypted values come back as they ' +
+    'lies, and not beyond its repository; the value comes as it is, without quotes. If the text itself is a .env, YAML or JSON, its own encrypted values come back as they ' +
     'were written. Elsewhere a ciphertext has no name to be bound to, and is refused.',
   examples: [
     ['coffer secrets inject --in nginx.conf.tpl --out nginx.conf', 'A template'],
@@ -45,9 +60,13 @@ export const command: Command = {
     if (own === undefined) refuseBareValues(shown, text);
     const references = referencesIn(text, shown, dirname(named ?? '.'));
     const outcomes = new Outcomes(session);
-    const files = await readAll(outcomes, new Files(new Map()), references);
+    const allowed = allowedReferences(outcomes, references, [
+      repositoryOf(dirname(named ?? '.')),
+      ...textsOption(options, ALLOW),
+    ]);
+    const files = await readAll(outcomes, new Files(session, new Map()), allowed);
     const replacements = [
-      ...(await valuesOf(session, outcomes, references, files)),
+      ...(await valuesOf(session, outcomes, allowed, files)),
       ...(own === undefined ? [] : await ownValues(session, outcomes, own)),
     ];
     if (outcomes.exitCode !== DONE) return outcomes.exitCode;
@@ -87,6 +106,24 @@ function refuseBareValues(shown: string, text: string): void {
     });
   }
 }
+
+/** Whoever wrote the text names the files: those beyond its repository are read only where the user allows it. */
+const allowedReferences = (
+  outcomes: Outcomes,
+  references: readonly Reference[],
+  directories: readonly string[],
+): readonly Reference[] =>
+  references.filter(({ file, where }) => {
+    if (directories.some((directory) => liesBelow(resolve(directory), resolve(file)))) return true;
+    outcomes.failed(
+      invalid(`${where}: ${file} lies beyond the repository or directory of the text`, {
+        hint: 'say --allow DIR if it is meant',
+      }),
+    );
+    return false;
+  });
+
+const repositoryOf = (directory: string): string => topOf(resolve(directory)) ?? directory;
 
 type ReadFiles = ReadonlyMap<string, ReadFile>;
 

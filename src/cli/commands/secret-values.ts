@@ -41,7 +41,7 @@ export const get: Command = {
   ],
   async run(session, { arguments: [path = '', name = ''], options }) {
     const out = await outPlaceOf(session, options);
-    const read = await new Files(options).open(path);
+    const read = await new Files(session, options).open(path);
     const place = found(read, name);
     const text = place.sealed === undefined ? place.text : (await opened(session, read, place)).text;
     await printExactly(session, out, 'value', text);
@@ -73,7 +73,7 @@ export const set: Command = {
       arguments: [path = '', name = ''],
       options,
     } = given;
-    const files = new Files(options);
+    const files = new Files(session, options);
     const read = await files.openOrNew(path);
     const before = placeOf(read.file, name);
     const isPlain =
@@ -106,7 +106,7 @@ export const unset: Command = {
   details: 'Takes a value out of the file, with its name. No key is needed.',
   examples: [['coffer secrets unset .env OLD_TOKEN', 'The other lines stay as they are']],
   async run(session, { arguments: [path = '', name = ''], options }) {
-    const read = await new Files(options).open(path);
+    const read = await new Files(session, options).open(path);
     const place = found(read, name);
     const { text } = changedAlone(read.format, path, read.file, read.file.removed(place), name);
     await replaceSecretFile(read, text);

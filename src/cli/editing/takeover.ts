@@ -121,7 +121,7 @@ export class Takeover {
   /** What was encrypted stays under its key, and keeps its ciphertext if it is as it was; of the others, the rules say it. */
   async #encrypted(plain: SecretFile): Promise<string> {
     const { format, name: path, rule } = this.#target;
-    const files = new Files(new Map());
+    const files = new Files(this.#session, new Map());
     const known = this.#knownValues();
     const keys = plain.places.map((place): KeyReference | undefined => {
       const before = known.get(place.name);

@@ -4,8 +4,10 @@ import type { Format } from '../../secret-files/format.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import type { Rule } from '../../secret-files/rules.ts';
 import { readFileWhole } from '../files/in-file.ts';
+import { refuseWayOut } from '../secret-files/files-of-others.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { FILE, formatFor, replaceSecretFile, textOf } from '../secret-files/secret-file.ts';
+import type { Session } from '../session.ts';
 
 /** The file that is edited. */
 export interface Target {
@@ -24,9 +26,10 @@ export interface Present {
   readonly stats: Stats;
 }
 
-/** @throws `unsupported` when neither name nor rules tell the format; `invalid` for rules with a mistake. */
-export async function targetOf(name: string, path: string): Promise<Target> {
-  const rule = await new Rulebook().ruleFor(path);
+/** @throws `unsupported` when neither name nor rules tell the format; `invalid` for rules with a mistake, and for a link out of the repository. */
+export async function targetOf(session: Session, name: string, path: string): Promise<Target> {
+  refuseWayOut(name, name);
+  const rule = await new Rulebook(session).ruleFor(path);
   return { path, name, rule, format: await formatFor(name, rule?.format) };
 }
 

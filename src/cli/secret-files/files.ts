@@ -60,10 +60,11 @@ export interface RuledFile extends OpenFile {
 /** Reads files as options, rules and their names say. */
 export class Files {
   readonly #options: Given['options'];
-  readonly #rulebook = new Rulebook();
+  readonly #rulebook: Rulebook;
 
-  constructor(options: Given['options']) {
+  constructor(session: Session, options: Given['options'], rulebook = new Rulebook(session)) {
     this.#options = options;
+    this.#rulebook = rulebook;
   }
 
   open(path: string): Promise<RuledFile> {

@@ -1,5 +1,5 @@
-import { readdirSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { CofferError, unavailable } from '../../ground/errors.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
@@ -46,20 +46,22 @@ function regularFilesBelow(top: string): readonly string[] {
     .filter((path) => !/^\.git\//.test(path));
 }
 
-/** Whether a path, links followed as far as it is there, leads to something in a directory or below it. */
-export function liesBelow(top: string, path: string): boolean {
-  const below = relative(realPath(top), realPath(path));
-  return below !== '..' && !below.startsWith(`..${sep}`) && resolve(below) !== below;
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    const above = dirname(path);
-    if (above === path) throw error;
-    return join(realPath(above), basename(path));
-  }
+/**
+ * Whether the user or the machine has told git that a directory of another owner is safe (`safe.directory`). What a repository says
+ * of itself does not count.
+ */
+export function isSafeDirectory(directory: string): boolean {
+  const listed = ['--system', '--global'].flatMap((scope) =>
+    namesIn(git('/', ['config', scope, '-z', '--get-all', 'safe.directory']) ?? Buffer.alloc(0)),
+  );
+  // An empty one takes back those before it.
+  const valid = listed.slice(listed.lastIndexOf('') + 1);
+  return valid.some(
+    (entry) =>
+      entry === '*' ||
+      entry === directory ||
+      (entry.endsWith('/*') && `${directory}/`.startsWith(entry.slice(0, -1))),
+  );
 }
 
 /** The top of the working tree. @throws `unavailable` with the hint where there is none. */

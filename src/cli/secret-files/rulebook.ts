@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { invalid } from '../../ground/errors.ts';
 import { loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { RULES_NAME, type Rule, ruleFor, rulesIn } from '../../secret-files/rules.ts';
-import { readFileWhole } from '../files/in-file.ts';
-import { liesBelow } from './git.ts';
+import type { Session } from '../session.ts';
+import { readInstructions } from './files-of-others.ts';
 import { textOf } from './secret-file.ts';
 
 /** A file with rules. */
@@ -15,12 +14,17 @@ interface Rules {
 
 /** Finds the rules that hold for files, and reads each file with rules once. */
 export class Rulebook {
-  readonly #read: (path: string) => Buffer | undefined;
+  readonly #session: Session;
   readonly #known = new Map<string, Promise<Rules | undefined>>();
+  readonly #indexed: ReadonlyMap<string, Buffer>;
 
-  /** @param read the content of a file with rules, or undefined where there is none. */
-  constructor(read: (path: string) => Buffer | undefined = readIfThere) {
-    this.#read = read;
+  /**
+   * @param session which is told of rules that are not followed.
+   * @param indexed contents of files with rules that hold in place of those on the disk.
+   */
+  constructor(session: Session, indexed: ReadonlyMap<string, Buffer> = new Map()) {
+    this.#session = session;
+    this.#indexed = indexed;
   }
 
   /** @throws `invalid` for rules with a mistake. */
@@ -39,32 +43,20 @@ export class Rulebook {
 
   async #find(directory: string): Promise<Rules | undefined> {
     const path = join(directory, RULES_NAME);
-    const bytes = this.#read(path);
+    const shown = relative('.', path);
+    const bytes = this.#indexed.get(path) ?? this.#onDisk(path, shown);
     if (bytes !== undefined) {
-      const shown = relative('.', path);
       const document = (await loadFormat('yaml')).parse(textOf(shown, bytes), shown);
       return { directory, rules: rulesIn(document, shown) };
     }
     const above = dirname(directory);
     return above === directory || existsSync(join(directory, '.git')) ? undefined : this.rulesOf(above);
   }
-}
 
-/** @throws `invalid` for a link out of the repository: it would have anything that its reader may read shown in the errors of a pipeline. */
-export function readIfThere(path: string): Buffer | undefined {
-  if (!existsSync(path)) return undefined;
-  const directory = dirname(path);
-  if (!liesBelow(topOf(directory) ?? directory, path)) {
-    throw invalid(`${relative('.', path)} leads out of the repository`, {
-      hint: 'copy what it leads to',
-    });
+  /** Undefined for rules that are not there or not followed, which is said. */
+  #onDisk(path: string, shown: string): Buffer | undefined {
+    const found = readInstructions(path, shown, MAX_FILE_BYTES);
+    if (found.kind === 'foreign') this.#session.warn(found.why);
+    return found.kind === 'read' ? found.bytes : undefined;
   }
-  return readFileWhole(path, RULES_NAME, MAX_FILE_BYTES);
-}
-
-/** The top of the working tree that a directory lies in, without asking git. */
-function topOf(directory: string): string | undefined {
-  if (existsSync(join(directory, '.git'))) return directory;
-  const above = dirname(directory);
-  return above === directory ? undefined : topOf(above);
 }

@@ -6,6 +6,7 @@ import { FORMAT_NAMES, type Format, type FormatName, type SecretFile } from '../
 import { formatOf, loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { openOutFile } from '../files/out-file.ts';
+import { refuseWayOut } from './files-of-others.ts';
 
 /** A file whose values are encrypted one by one, as it was read. */
 export interface OpenFile {
@@ -82,7 +83,8 @@ const unknownFormat = (path: string): never => {
 
 /**
  * Puts a new text in the place of a file, whole or not at all, with the mode and owner it had; a new one is for its owner alone.
- * @throws `conflict` when somebody else has changed the file since it was read, `exists` when there is one now.
+ * @throws `conflict` when somebody else has changed the file since it was read, `exists` when there is one now, `invalid` when a link
+ * leads out of the repository.
  */
 export async function replaceSecretFile(
   { path, bytes, stats }: Pick<OpenFile, 'path' | 'bytes' | 'stats'>,
@@ -90,6 +92,7 @@ export async function replaceSecretFile(
 ): Promise<void> {
   const isNew = stats === undefined;
   if (!isNew && bytes.equals(Buffer.from(text))) return;
+  refuseWayOut(path, path);
   const out = openOutFile(isNew ? { path, replace: false } : { path, replace: true, like: stats });
   try {
     out.write(text);

@@ -1,5 +1,11 @@
 import { asCofferError, CofferError } from '../../ground/errors.ts';
-import { type Format, lineCounter, type Place, type SecretFile } from '../../secret-files/format.ts';
+import {
+  aliasRefused,
+  type Format,
+  lineCounter,
+  type Place,
+  type SecretFile,
+} from '../../secret-files/format.ts';
 import { respliced } from '../../secret-files/splice.ts';
 import { formatValue, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
@@ -57,7 +63,9 @@ export async function sealFiles(
   sealings: readonly Sealing[],
 ): Promise<readonly FileResult[]> {
   const values = new Map<Place, SealedValue>();
-  const asked = sealings.flatMap(({ key, places, known }) =>
+  const refusals = new Map(sealings.map((sealing) => [sealing, aliasesOf(sealing)]));
+  const allowed = sealings.filter((sealing) => refusals.get(sealing)?.length === 0);
+  const asked = allowed.flatMap(({ key, places, known }) =>
     places.flatMap((place) => {
       const same = known
         ?.get(place.name)
@@ -81,6 +89,8 @@ export async function sealFiles(
     }
   }
   return sealings.map((sealing) => {
+    const errors = refusals.get(sealing) ?? [];
+    if (errors.length > 0) return { errors };
     const written = sealing.places.flatMap((place) => {
       const value = values.get(place);
       return value === undefined ? [] : [[place, sealing.file.written(place, formatValue(value))] as const];
@@ -88,6 +98,12 @@ export async function sealFiles(
     return exchanged(sealing, new Map(written));
   });
 }
+
+/** A value with an alias can't be encrypted, which is said before anything is. */
+const aliasesOf = ({ path, file, places }: Sealing): readonly CofferError[] =>
+  places
+    .filter(({ aliasedAt }) => aliasedAt !== undefined)
+    .map((place) => aliasRefused(path, file.text, place));
 
 const isUnder = (value: SealedValue, { mount, name }: KeyReference): boolean =>
   value.key === name && value.mount === mount;

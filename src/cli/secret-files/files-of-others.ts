@@ -1,0 +1,126 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { invalid } from '../../ground/errors.ts';
+import { isOfTrustedOwner } from '../../ground/private-files.ts';
+import { isSafeDirectory } from './git.ts';
+
+/*
+ * Files that others may have put where a command comes upon them: rules in a directory above, links in a clone. Owner, kind and place of
+ * each are looked at here before it is followed.
+ * @see docs/decisions/0287
+ */
+
+/** The top of the working tree that a directory lies in, without asking git. */
+export function topOf(directory: string): string | undefined {
+  if (existsSync(join(directory, '.git'))) return directory;
+  const above = dirname(directory);
+  return above === directory ? undefined : topOf(above);
+}
+
+/** Whether a path, links followed as far as it exists, leads to something in a directory or below it. */
+export function liesBelow(top: string, path: string): boolean {
+  const below = relative(realPath(top), realPath(path));
+  return below !== '..' && !below.startsWith(`..${sep}`) && resolve(below) !== below;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    const above = dirname(path);
+    if (above === path) throw error;
+    return join(realPath(above), basename(path));
+  }
+}
+
+/**
+ * Refuses to write through a link that leads out of the repository: whoever wrote the repository has chosen what it leads to.
+ * @param shown the path as the user gave it.
+ */
+export function refuseWayOut(path: string, shown: string): void {
+  const absolute = resolve(path);
+  const top = topOf(dirname(absolute));
+  if (top === undefined || liesBelow(top, absolute)) return;
+  throw invalid(`${shown} leads out of the repository, to ${realPath(absolute)}`, {
+    hint: 'name that file itself, if it is meant',
+  });
+}
+
+/** What became of a file that was looked for. */
+export type Followed =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'read'; readonly bytes: Buffer }
+  /** Not followed, with the reason. */
+  | { readonly kind: 'foreign'; readonly why: string };
+
+/**
+ * Reads a file whose instructions are followed. It is a plain file of the user or of root, links included, or of a directory
+ * that git's `safe.directory` names; on platforms whose users have no numbers, of anybody. It never waits, as for a pipe.
+ * @param shown the path in messages.
+ * @throws `invalid` for one of a trusted owner that is not a plain file, is too large, or is a link out of the repository:
+ * it would have anything that its reader may read shown in the errors of a pipeline.
+ */
+export function readInstructions(path: string, shown: string, maxBytes: number): Followed {
+  const link = statOf(path);
+  if (link === undefined) return { kind: 'absent' };
+  const directory = dirname(path);
+  const top = topOf(directory) ?? directory;
+  const isTrusted = (stats: Stats): boolean =>
+    isOfTrustedOwner(stats, userBehindRoot()) || isSafeDirectory(top) || isSafeDirectory(directory);
+  if (!isTrusted(link)) return foreign(shown, top);
+  if (!existsSync(path)) return { kind: 'absent' };
+  if (!liesBelow(top, path))
+    throw invalid(`${shown} leads out of the repository`, { hint: 'copy what it leads to' });
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = fstatSync(descriptor);
+    if (!isTrusted(stats)) return foreign(shown, top);
+    if (!stats.isFile()) throw invalid(`${shown} is not a regular file`);
+    if (stats.size > maxBytes) throw invalid(`${shown} is larger than ${maxBytes / 2 ** 20} MiB`);
+    return { kind: 'read', bytes: contentOf(descriptor, maxBytes) };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const foreign = (shown: string, top: string): Followed => ({
+  kind: 'foreign',
+  why: `${shown} belongs to another user, and is not followed (if it is right: git config --global --add safe.directory ${top})`,
+});
+
+/** One that can't be looked at is as if it were not there. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** As git: whoever became root with sudo has root follow what is theirs. */
+function userBehindRoot(): number | undefined {
+  const text = process.env['SUDO_UID'] ?? '';
+  return /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+/** At most so many bytes, even if it grows meanwhile. */
+function contentOf(descriptor: number, maxBytes: number): Buffer {
+  const bytes = Buffer.alloc(maxBytes);
+  let filled = 0;
+  while (filled < maxBytes) {
+    const read = readSync(descriptor, bytes, filled, maxBytes - filled, null);
+    if (read === 0) break;
+    filled += read;
+  }
+  return bytes.subarray(0, filled);
+}

@@ -1,0 +1,92 @@
+import { aliasRefused, type Place } from './format.ts';
+
+/** The values below one anchor: those from `from` to before `to`, counted in the order of the text. */
+interface Anchored {
+  readonly from: number;
+  to: number;
+}
+
+/** A place whose alias is found after it was made. */
+export interface AliasedPlace extends Place {
+  aliasedAt?: number;
+}
+
+/**
+ * The anchors and aliases of one YAML document. An alias gives a value a second name, which an encrypted value must not have: it is
+ * bound to its own.
+ */
+export class Anchors {
+  readonly #anchored = new Map<string, Anchored>();
+  readonly #aliases: { readonly of: Anchored; readonly offset: number }[] = [];
+  readonly #first: number;
+
+  /** @param first the number of the values before this document. */
+  constructor(first: number) {
+    this.#first = first;
+  }
+
+  /**
+   * Begins a node. An anchor counts from its node on, and hides an earlier one of the same name.
+   * @param from the number of values before it.
+   * @returns what to call at its end, with the number of values then.
+   */
+  begin(anchor: string | undefined, from: number): (to: number) => void {
+    if (anchor === undefined) return () => undefined;
+    const anchored: Anchored = { from, to: from };
+    this.#anchored.set(anchor, anchored);
+    return (to) => {
+      anchored.to = to;
+    };
+  }
+
+  /** Takes note of an alias. One of an anchor that is not there means nothing to anybody. */
+  use(anchor: string, offset: number): void {
+    const of = this.#anchored.get(anchor);
+    if (of !== undefined) this.#aliases.push({ of, offset });
+  }
+
+  /**
+   * Notes at each value where its first alias stands. Each value is looked at once, however many aliases there are.
+   * @param places the values of the file up to the end of this document.
+   * @throws `invalid` with the line of an alias of an encrypted value, or of something that contains one.
+   */
+  mark(places: readonly AliasedPlace[], text: string, file: string): void {
+    if (this.#aliases.length === 0) return;
+    const unmarked = new NextUnmarked(this.#first, places.length);
+    for (const { of, offset } of this.#aliases) {
+      for (let index = unmarked.from(of.from); index < of.to; index = unmarked.from(index)) {
+        const place = places[index];
+        if (place === undefined) return;
+        place.aliasedAt = offset;
+        if (place.sealed !== undefined) throw aliasRefused(file, text, place);
+        unmarked.mark(index);
+      }
+    }
+  }
+}
+
+/** Numbers in a range, of which some are marked: finds the next one that is not, in nearly constant time (a disjoint-set forest). */
+class NextUnmarked {
+  readonly #first: number;
+  readonly #next: Int32Array;
+
+  constructor(first: number, end: number) {
+    this.#first = first;
+    this.#next = Int32Array.from({ length: end - first + 1 }, (_, index) => index);
+  }
+
+  mark(index: number): void {
+    this.#next[index - this.#first] = index - this.#first + 1;
+  }
+
+  from(index: number): number {
+    const next = this.#next;
+    let found = index - this.#first;
+    while (next[found] !== found) {
+      const after = next[found] ?? found;
+      next[found] = next[after] ?? after;
+      found = after;
+    }
+    return found + this.#first;
+  }
+}

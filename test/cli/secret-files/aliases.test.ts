@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { DirectoryHere } from '../directory-here.ts';
+
+/** A file with an encrypted value that has an alias, which no command would write. */
+async function directoryWithAlias(): Promise<DirectoryHere> {
+  const here = await DirectoryHere.withStore();
+  here.write('f.yaml', 'db_password: s3cret\n');
+  await here.ok('secrets encrypt --key app f.yaml');
+  here.write('f.yaml', `${here.read('f.yaml').replace(': ', ': &p ')}address: *p\n`);
+  return here;
+}
+
+describe('a value with an alias', () => {
+  it('is taken by no command when it is encrypted, and the file stays as it is', async () => {
+    const here = await directoryWithAlias();
+    const before = here.read('f.yaml');
+    const lines = [
+      'secrets check f.yaml',
+      'secrets decrypt f.yaml',
+      'secrets rewrap f.yaml',
+      'secrets encrypt --key app f.yaml',
+      'secrets get f.yaml db_password',
+      'secrets set f.yaml other x --key app',
+      'secrets unset f.yaml db_password',
+      'secrets inject --in f.yaml',
+      'exec -f f.yaml -- true',
+      'edit f.yaml',
+    ];
+    for (const line of lines) {
+      expect(await here.refused(line, 2)).toContain('f.yaml:2: an alias of db_password stands here');
+    }
+    here.write('tpl', '{{ coffer:f.yaml#db_password }}');
+    expect(await here.refused('secrets inject --in tpl', 2)).toContain('an alias of db_password');
+    expect(here.read('f.yaml')).toBe(before);
+  });
+
+  it('is not encrypted, and other files are', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('f.yaml', 'a: &p x\nb: y\nc: *p\n');
+    here.write('g.yaml', 'a: x\n');
+    const { exitCode, err } = await here.run('secrets encrypt --key app f.yaml g.yaml');
+    expect({ exitCode, err }).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('f.yaml:3: an alias of a stands here') as string,
+    });
+    expect(here.read('f.yaml')).toBe('a: &p x\nb: y\nc: *p\n');
+    expect(here.read('g.yaml')).toMatch(/^a: coffer:app:/);
+    expect(await here.refused('secrets set f.yaml a z --key app', 2)).toContain('f.yaml:3: an alias of a');
+    await here.ok('secrets set f.yaml b z --key app');
+    expect(here.read('f.yaml')).toMatch(/^a: &p x\nb: coffer:app:v1:\S+\nc: \*p\n$/);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { yaml } from '../../src/secret-files/yaml.ts';
+import { processorMs } from '../processor-time.ts';
+import { refusal } from '../refusal.ts';
+
+const TOKEN = 'coffer:app:v1:aG9zdGlsZSBpbnB1dCBvZiBzb21lYm9keSBlbHNl';
+
+/** Every way of YAML to read a value under a second name, and the line where it does so. */
+const SECOND_NAMES: readonly (readonly [string, number])[] = [
+  [`db_password: &p ${TOKEN}\naddress: *p\n`, 2],
+  [`db_password: &p ${TOKEN}\n\nlist:\n  - x\n  - *p\n`, 5],
+  [`db: &p\n  password: ${TOKEN}\npublic:\n  <<: *p\n`, 4],
+  [`db: &p {password: ${TOKEN}}\npublic: {<<: [*p]}\n`, 2],
+  [`db: &p [{password: ${TOKEN}}]\npublic: *p\n`, 2],
+  [`db: &p ${TOKEN}\n*p : x\n`, 2],
+  [`db: &p ${TOKEN}\n? [*p]\n: x\n`, 2],
+  [`db: &p ${TOKEN}\n? {a: *p}\n: x\n`, 2],
+  [`db: &p\n  password: ${TOKEN}\n  again: *p\n`, 3],
+  [`a: &p x\nb: &p ${TOKEN}\nc: *p\n`, 3],
+  [`a: &q\n  b: &p ${TOKEN}\nc: *q\nd: *p\n`, 3],
+  [`a: 1\n---\nb: &p "${TOKEN}"\nc: *p\n`, 4],
+  [`a: &p |\n  ${TOKEN}\nb: *p\n`.replace('|', '|-'), 3],
+];
+
+describe('an alias of an encrypted value', () => {
+  it.each(SECOND_NAMES)('is refused with its line: %j', (text, line) => {
+    expect(refusal(() => yaml.parse(text, 'f.yaml'))).toMatchObject({
+      kind: 'invalid',
+      message: expect.stringMatching(new RegExp(`^f\\.yaml:${line}: an alias of `)) as string,
+    });
+  });
+
+  it.each([
+    `a: &p ${TOKEN}\nb: &p x\nc: *p\n`,
+    `a: &p ${TOKEN}\nb: x\n---\nc: *p\n`,
+    `a: &p ${TOKEN}\nb: "*p"\n`,
+    `a: &p x\nb: *p\nc: ${TOKEN}\n`,
+    `&p a: ${TOKEN}\nb: *p\n`,
+  ])('is not what is an alias of something else, or of nothing: %j', (text) => {
+    expect(yaml.parse(text, 'f').places.filter(({ sealed }) => sealed !== undefined)).toHaveLength(1);
+  });
+
+  it('is known of values that are not encrypted yet, by where the first one stands', () => {
+    const text = 'a: &p {b: x, c: y}\nd: z\ne: *p\nf: *p\n';
+    const { places } = yaml.parse(text, 'f');
+    expect(places.map(({ name, aliasedAt }) => [name, aliasedAt])).toEqual([
+      ['a.b', text.indexOf('*p')],
+      ['a.c', text.indexOf('*p')],
+      ['d', undefined],
+    ]);
+  });
+
+  it('is looked for in time that grows with the file, however many aliases of many values there are', () => {
+    const textOf = (count: number) =>
+      `a: &p\n${'  - x\n'.repeat(count)}b: &q\n  - *p\n${'  - *p\n'.repeat(count)}${'c: *q\n'.replace('c', 'd')}`;
+    const cost = (count: number) => processorMs(() => yaml.parse(textOf(count), 'f'));
+    cost(2_000);
+    const [small, large] = [Math.min(cost(2_000), cost(2_000)), cost(16_000)];
+    expect(large).toBeLessThan(small * 8 * 4);
+  });
+});
