@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
 import { keyedHash } from './access-keys.ts';
+import { hiddenError } from './audit-error.ts';
 import type { WrapInfo } from './wrapping.ts';
 
 /** What a server knows of one request when its record is written. Values are those of the wire. */
@@ -27,6 +28,8 @@ export interface AuditedRequest {
   readonly wrapTtl?: number;
   /** Whether a number or truth value is what the parameter is declared to be, and so no secret in the wrong place. */
   isPlain?(name: string, value: unknown): boolean;
+  /** Whether the operation has a use for the parameter; no error repeats what means nothing. */
+  isKnown?(name: string): boolean;
 }
 
 /** Who called, as far as records tell. */
@@ -54,20 +57,20 @@ export interface AuditedResponse {
 /** What looks like a token: a segment of a path, also where an error quotes the path. */
 const TOKEN =
   /(?<=^|[\s/"'])(?:(?:cfr|hv[sbr])\.[^\s/"']{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=[\s/"']|$)|b\.[\w-]{48,})/g;
-/** A value that an error repeats cut short. */
-const CUT_SHORT = /[^"']{4,}(?=\u2026)/g;
-/** Shorter values are parts of other words. */
-const LEAST_REPEATED = 4;
 /** As parameters are called. A body that was sent in the wrong form comes as one long name, and may be a secret. */
 const PARAMETER_NAME = /^[a-z][a-z0-9_-]{0,30}(?:\[[a-z-]{1,20}\])*$/;
-const MAX_ERROR_LENGTH = 2048;
 const MAX_PATH_LENGTH = 2048;
+/** Members of one object that are told one by one, beside those that the operation knows. All others are hashed together. */
+const MOST_MEMBERS = 100;
+/** Like no parameter's name. */
+const OTHER_MEMBERS = '\u2026';
 
 /**
  * Makes the lines of the audit trail: one JSON object each, without the final newline, in the layout of Vault's
  * audit log. Texts of requests and answers appear only as `hmac-sha256:…` under a key that never leaves the sealed
  * store: whoever holds a value can look for it, nobody can read it; so do names that are like no parameter's. Numbers
  * and truth values stand as they are in answers, and in requests where the parameter is declared to be one.
+ * Of an object's members that mean nothing to the operation, a hundred are told and the others hashed together.
  * A list or an object is hashed as a whole (its JSON), so that a batch costs one hash; unless something in it is to stand in
  * clear, and then text by text.
  * @see docs/decisions/0053
@@ -132,7 +135,9 @@ export class AuditRecorder {
     const { parameters, shown, wrapTtl } = request;
     const wrapping = wrapTtl === undefined ? '' : `,"wrap_ttl":${wrapTtl}`;
     const isPlain = (name: string, value: unknown): boolean => request.isPlain?.(name, value) ?? false;
-    const data = parameters === undefined ? '' : `,"data":${this.#members(parameters, { shown, isPlain })}`;
+    const isKnown = (name: string): boolean => request.isKnown?.(name) ?? false;
+    const data =
+      parameters === undefined ? '' : `,"data":${this.#members(parameters, { shown, isPlain, isKnown })}`;
     return (
       `{"id":${JSON.stringify(request.id)},"operation":${JSON.stringify(request.operation)}${mount}` +
       `,"path":${JSON.stringify(this.#withoutTokens(request.path, MAX_PATH_LENGTH))}` +
@@ -147,32 +152,34 @@ export class AuditRecorder {
   }
 
   /** Errors repeat what they refuse. */
-  #errorText(error: string, { parameters = {} }: AuditedRequest): string {
-    const sent = Object.values(parameters)
-      .filter((value) => typeof value !== 'object' && typeof value !== 'boolean')
-      .map(String)
-      .filter((text) => text !== '');
-    const whole = sent.reduce((text, value) => {
-      const repeated = value.length < LEAST_REPEATED ? `"${value}"` : value;
-      return text.replaceAll(repeated, () => repeated.replace(value, this.hash(value)));
-    }, error);
-    const short = whole
-      .slice(0, MAX_ERROR_LENGTH)
-      .replace(CUT_SHORT, (piece) =>
-        sent.some((text) => text.startsWith(piece)) ? this.hash(piece) : piece,
-      );
-    return this.#withoutTokens(short, MAX_ERROR_LENGTH);
+  #errorText(error: string, { parameters = {}, shown = [], isKnown, isPlain }: AuditedRequest): string {
+    const hidden = hiddenError(error, {
+      sent: parameters,
+      isHidden: (name, value) =>
+        (isKnown?.(name) ?? true) &&
+        !shown.includes(name) &&
+        !(isScalar(value) && isPlain?.(name, value) === true),
+      isName: (name) => PARAMETER_NAME.test(name),
+      isParameter: (value) => isKnown?.(value) ?? false,
+      hash: (value) => this.hash(value),
+    });
+    return this.#withoutTokens(hidden, hidden.length);
   }
 
   #members(values: Readonly<Record<string, unknown>>, rules: Rules, isWithin = false): string {
     let members = '';
-    for (const name of Object.keys(values)) {
+    const all = Object.keys(values);
+    const told = all.length > MOST_MEMBERS ? toldOf(all, rules) : all;
+    for (const name of told) {
       const value = values[name];
       if (value === undefined) continue;
       const shownName = PARAMETER_NAME.test(name) ? name : this.hash(name);
       members += `${members === '' ? '' : ','}${JSON.stringify(shownName)}:${this.#value(name, value, rules, isWithin)}`;
     }
-    return `{${members}}`;
+    if (told.length === all.length) return `{${members}}`;
+    const named = new Set(told);
+    const others = all.filter((name) => !named.has(name)).map((name) => [name, values[name]]);
+    return `{${members},"${OTHER_MEMBERS}":"${this.hash(jsonOf(Object.fromEntries(others)))}"}`;
   }
 
   /** @param isWithin a list or object of which something stands in clear. */
@@ -202,6 +209,14 @@ const tokenless = ({ accessor, displayName, policies }: AuditedIdentity) => ({
 interface Rules {
   readonly shown: readonly string[] | undefined;
   isPlain(name: string, value: unknown): boolean;
+  isKnown?(name: string): boolean;
+}
+
+/** The names that are told one by one: what an operation knows must be found by its hash, whatever stands beside it. */
+function toldOf(names: readonly string[], { isKnown }: Rules): readonly string[] {
+  const known = names.filter((name) => isKnown?.(name));
+  const others = names.filter((name) => !isKnown?.(name));
+  return [...known, ...others.slice(0, MOST_MEMBERS)];
 }
 
 /** Whether anything of the value goes by one of the names; what is in a list goes by that of the list. */

@@ -8,6 +8,7 @@ import {
   unavailable,
   unconfirmed,
 } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Random } from '../ground/random.ts';
 import { loginMount } from '../mounts/mounts.ts';
 import { Draft } from '../store/draft.ts';
@@ -107,13 +108,13 @@ export class Tokens {
    */
   async create(request: TokenRequest, issuer: Issuer): Promise<IssuedToken> {
     const now = this.#clock.now();
-    if (issuer.accessor === '') throw invalid('batch tokens cannot create more tokens');
+    if (issuer.accessor === '') throw invalid(ownWords('batch tokens cannot create more tokens'));
     if (request.kind === 'batch' || request.role !== undefined) {
       const batch = await this.#store.read((view) => this.#createBatch(view, request, issuer, now));
       if (batch !== undefined) return batch;
     }
     const text = request.id === '' ? freshTokenText(this.#random) : request.id;
-    if (!couldBeToken(text)) throw invalid('custom token ID is too long', { field: 'id' });
+    if (!couldBeToken(text)) throw invalid(ownWords('custom token ID is too long'), { field: 'id' });
     let accessor = '';
     const issuing = this.#together.transact(async (tx) => {
       const creator = await this.#creator(tx, issuer, now);
@@ -167,7 +168,7 @@ export class Tokens {
       if (draft.isChanged) return undefined;
       if (login instanceof CofferError) return login;
       const mount = await loginMount(view, login.mount.uuid);
-      if (mount === undefined) throw denied('permission denied');
+      if (mount === undefined) throw denied(ownWords('permission denied'));
       if (kindOfLogin(mount, login.settings) !== 'batch') return undefined;
       return this.#sealLogin(view, { ...login, mount }, now);
     });
@@ -179,7 +180,7 @@ export class Tokens {
       const login = await decide(tx);
       if (login instanceof CofferError) return login;
       const mount = await loginMount(tx, login.mount.uuid);
-      if (mount === undefined) throw denied('permission denied');
+      if (mount === undefined) throw denied(ownWords('permission denied'));
       if (kindOfLogin(mount, login.settings) === 'batch')
         return this.#sealLogin(tx, { ...login, mount }, now);
       const { token, warnings } = buildLoginToken({ ...login, mount }, now);
@@ -218,7 +219,7 @@ export class Tokens {
   async #creator(view: View, issuer: Issuer, now: number): Promise<{ record?: TokenRecord; sudo: boolean }> {
     if (issuer.accessor === undefined) return { sudo: true };
     const record = await liveToken(view, issuer.accessor, now);
-    if (record === undefined) throw invalid('parent token lookup failed: no parent found');
+    if (record === undefined) throw invalid(ownWords('parent token lookup failed: no parent found'));
     if (record.generation >= MAX_GENERATIONS) {
       throw invalid(`tokens may issue each other over ${MAX_GENERATIONS} generations, not more`);
     }
@@ -274,9 +275,9 @@ export class Tokens {
     const now = this.#clock.now();
     return this.#store.transact(async (tx) => {
       const found = await liveToken(tx, accessor, now);
-      if (found === undefined) throw invalid('token not found', { field: 'token' });
+      if (found === undefined) throw invalid(ownWords('token not found'), { field: 'token' });
       const { token } = found;
-      if (!token.renewable) throw invalid('lease is not renewable', { hint: 'make a new token' });
+      if (!token.renewable) throw invalid(ownWords('lease is not renewable'), { hint: 'make a new token' });
       const age = Math.floor((now - token.createdMs) / 1000);
       const terms = token.login && (await renewalTerms(tx, token, { nowMs: now, checkKey }));
       const { ttl, warnings } = grantLifetime({
@@ -312,7 +313,7 @@ export class Tokens {
   async consume(accessor: string): Promise<void> {
     await this.#store.transact(async (tx) => {
       const token = await tokenAt(tx, accessor);
-      if (token?.usesLeft === undefined || token.usesLeft <= 0) throw denied('permission denied');
+      if (token?.usesLeft === undefined || token.usesLeft <= 0) throw denied(ownWords('permission denied'));
       replaceToken(tx, accessor, { ...token, usesLeft: token.usesLeft - 1 });
     });
   }
@@ -355,5 +356,5 @@ export const revoking = (accessor: string): string =>
 async function refuseTaken(view: View, accessor: string, nowMs: number): Promise<void> {
   const existing = await tokenAt(view, accessor);
   if (existing === undefined || isExpired(existing, nowMs)) return;
-  throw invalid('cannot create a token with a duplicate ID', { field: 'id' });
+  throw invalid(ownWords('cannot create a token with a duplicate ID'), { field: 'id' });
 }

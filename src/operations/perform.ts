@@ -314,7 +314,12 @@ class Trail {
   }
 
   sent({ params }: Operation, parameters: Raw): void {
-    this.#request = { ...this.#request, parameters, isPlain: (name, value) => isPlain(params, name, value) };
+    this.#request = {
+      ...this.#request,
+      parameters,
+      isPlain: (name, value) => isPlain(params, name, value),
+      isKnown: (name) => Object.hasOwn(params, name),
+    };
   }
 
   /** The record before an operation that changes something. */

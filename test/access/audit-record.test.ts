@@ -2,6 +2,7 @@ import { createHmac, createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AuditedRequest, AuditRecorder } from '../../src/access/audit-record.ts';
+import { ownWords } from '../../src/ground/own-words.ts';
 import { FakeClock, openRoom } from './room.ts';
 
 const KEY = Buffer.alloc(32, 7);
@@ -158,6 +159,80 @@ describe('an audit record', () => {
     );
     expect(errorOf(`key name "${'x'.repeat(60)}…" is not allowed`)).not.toContain('xxxx');
     expect(errorOf('no key "orders" here, nor 512')).toBe('no key "orders" here, nor 512');
+  });
+
+  it('hides what an error repeats of lists and objects, however deep, and of what JSON quotes', () => {
+    const parameters = {
+      aliases: ['first secret', { metadata: { 'the third secret': ['deep secret'] } }],
+      quoted: 'a "quoted" secret\n',
+    };
+    const errorOf = (error: string): unknown =>
+      JSON.parse(recorder.response({ ...request, parameters }, { status: 400, error })).error;
+    expect(errorOf('no [first secret] nor "deep secret" of the third secret, but metadata')).toBe(
+      `no [${hidden('first secret')}] nor "${hidden('deep secret')}" of ${hidden('the third secret')}, but metadata`,
+    );
+    expect(errorOf(`not ${JSON.stringify(parameters.quoted)}`)).toBe(`not "${hidden(parameters.quoted)}"`);
+  });
+
+  it('hides the beginning of a value that an error cuts short, or is cut short within', () => {
+    const secret = Array.from({ length: 400 }, (_, index) => `${index}-`).join('');
+    const errorOf = (error: string): string =>
+      JSON.parse(recorder.response({ ...request, parameters: { secret } }, { status: 400, error })).error;
+    for (const length of [16, 60, 64]) {
+      const piece = secret.slice(0, length);
+      expect(errorOf(`"${piece}" is no name`)).toBe(`"${hidden(piece)}" is no name`);
+    }
+    for (let before = 0; before < 100; before++) {
+      const error = errorOf(`${' '.repeat(2000 + before)}${secret}`);
+      expect(error).not.toMatch(/0-/);
+    }
+  });
+
+  it('puts the hash of each value there once, and looks for nothing in hashes', () => {
+    const pairs = Array.from({ length: 40 }, (_, index) => [
+      [`a${index}`, index % 2 === 0 ? 'mac-' : 'hmac'],
+      [`b${index}`, 'sha2'],
+    ]).flat();
+    const parameters = { ...Object.fromEntries(pairs), role: 'secret' };
+    const line = recorder.response({ ...request, parameters }, { status: 400, error: 'no role "secret"' });
+    expect(JSON.parse(line).error).toBe(`no role "${hidden('secret')}"`);
+  });
+
+  it('takes a parameter that means nothing to the operation for nothing that its error repeats', () => {
+    const parameters = { role: 'orders', anything: 'could not be found' };
+    const isKnown = (name: string): boolean => name === 'role';
+    const error = 'role "orders" could not be found';
+    const line = recorder.response({ ...request, parameters, isKnown }, { status: 400, error });
+    expect(JSON.parse(line).error).toBe(`role "${hidden('orders')}" could not be found`);
+  });
+
+  it('keeps our own words, whatever was sent', () => {
+    const words = ownWords('the made-up key is not to be used');
+    const errorOf = (error: string, sent: string): unknown =>
+      JSON.parse(recorder.response({ ...request, parameters: { sent } }, { status: 400, error })).error;
+    for (const sent of [words, 'made-up', 'not to be used', 'the made-up key is']) {
+      expect(errorOf(words, sent)).toBe(words);
+      expect(errorOf(`1 error: ${words}.`, sent)).toBe(`1 error: ${words}.`);
+    }
+    const more = `x ${words} y`;
+    expect(errorOf(`"${more}": ${words}`, more)).toBe(`"${hidden(more)}${words}${hidden(more)}": ${words}`);
+  });
+
+  it('tells a hundred members that mean nothing one by one, and those beyond by one hash', () => {
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`a${index}`, `${index}`]));
+    const parameters = { ...many, role_id: 'the role' };
+    const isKnown = (name: string): boolean => name === 'role_id';
+    const { data } = JSON.parse(recorder.request({ ...request, parameters, isKnown })).request;
+    const others = Object.fromEntries(Object.entries(many).slice(100));
+    expect(Object.keys(data)).toHaveLength(102);
+    expect(data).toMatchObject({
+      role_id: hidden('the role'),
+      a0: hidden('0'),
+      a99: hidden('99'),
+      '…': hidden(JSON.stringify(others)),
+    });
+    const answer = JSON.parse(recorder.response(request, { status: 200, data: many }));
+    expect(Object.keys(answer.response.data)).toHaveLength(101);
   });
 
   it('hides names of an answer that are like no parameter', () => {

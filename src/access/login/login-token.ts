@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { loginMount, type Mount } from '../../mounts/mounts.ts';
 import type { DocumentRef, View } from '../../store/store.ts';
 import { DEFAULT, ROOT } from '../policies.ts';
@@ -45,7 +46,7 @@ export function buildLoginToken(
   nowMs: number,
 ): { token: Token; warnings: readonly string[] } {
   const policies = checkedPolicies(policiesOf(settings));
-  if (policies.includes(ROOT)) throw invalid('auth methods cannot create root tokens');
+  if (policies.includes(ROOT)) throw invalid(ownWords('auth methods cannot create root tokens'));
   const explicitMaxTtl = settings.token_explicit_max_ttl;
   const isBatch = kindOfLogin(mount, settings) === 'batch';
   // That of the mount may decide: then the role knows nothing of it.
@@ -100,7 +101,7 @@ export type KeyCheck = (view: View, mount: Mount, login: TokenLogin, nowMs: numb
 
 /** For callers without a connection that could have shown it. */
 export const nobodyHasKey: KeyCheck = async () => {
-  throw invalid('no client certificate found');
+  throw invalid(ownWords('no client certificate found'));
 };
 
 /**
@@ -121,7 +122,7 @@ export async function renewalTerms(
   }
   if (login.certifiedKey !== undefined) await checkKey(view, mount, login, nowMs);
   if (login.keepsPolicies && policiesOf(role.token).join() !== policies.join()) {
-    throw invalid('failed to renew entry: policies have changed, not renewing');
+    throw invalid(ownWords('failed to renew entry: policies have changed, not renewing'));
   }
   return termsOf(mount, role.token);
 }

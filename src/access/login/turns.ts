@@ -1,4 +1,5 @@
 import { CofferError } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { Places, type Room } from '../../ground/places.ts';
 
 export interface TurnOptions extends Room {
@@ -17,7 +18,7 @@ export interface Claim {
 /** There is no place to wait in, for that source. */
 export class Crowded extends CofferError {
   constructor() {
-    super('unavailable', 'too many logins at once', { hint: 'try again in a moment' });
+    super('unavailable', ownWords('too many logins at once'), { hint: 'try again in a moment' });
   }
 }
 

@@ -13,6 +13,7 @@ import { tidySecrets } from '../../access/methods/approle/tidy.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { defined, isObject } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { parsePairs } from '../declaration/weak-values.ts';
@@ -143,7 +144,7 @@ async function lookUp(call: MountCall, name: string, named: SecretName): Promise
 
 /** @throws `invalid` for an empty one. */
 function given(value: string, name: string): string {
-  if (value === '') throw invalid(`missing ${name}`, { field: name });
+  if (value === '') throw invalid(ownWords(`missing ${name}`), { field: name });
   return value;
 }
 

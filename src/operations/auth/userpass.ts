@@ -2,6 +2,7 @@
 
 import { type NewPassword, Userpass } from '../../access/methods/userpass/userpass.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -151,7 +152,7 @@ export const login = operation({
   roleOf: (_call: MountCall, { name }) => name,
   params: { name, password: text({ help: 'The password.' }) },
   async run(call: MountCall, { name: user, password = '' }) {
-    if (password === '') throw invalid('missing password', { field: 'password' });
+    if (password === '') throw invalid(ownWords('missing password'), { field: 'password' });
     const { core, remoteAddress = '' } = call;
     const issued = await (await usersOf(call)).login(await core.access(), user, password, remoteAddress);
     return loginAnswer(issued);

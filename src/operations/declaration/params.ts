@@ -1,5 +1,6 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { ResourceKind } from '../resource-kinds.ts';
 import { parseBoolean, parseDurationSeconds, parseInteger, parseText, wrongType } from './weak-values.ts';
 
@@ -358,7 +359,7 @@ export function parseValues<P extends Params>(params: P, raw: Readonly<Record<st
     if (isGiven(param, raw, name)) values[name] = param.parse(raw[name], name);
     else if (param.presence === 'default') values[name] = param.defaultValue;
     else if (param.presence === 'required') {
-      throw invalid(`missing ${name}`, { field: name, hint: param.help });
+      throw invalid(ownWords(`missing ${name}`), { field: name, hint: param.help });
     }
   }
   return { values: values as ValuesOf<P>, unrecognized: unrecognizedIn(params, raw) };

@@ -1,6 +1,7 @@
 import { MOST_SECONDS } from '../../ground/clock.ts';
 import { parseGoDuration } from '../../ground/durations.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 
 /*
  * Values as the Vault family understands them: a number may come as text, a text as a number, true as "1"; `null` is the zero
@@ -8,11 +9,14 @@ import { type CofferError, invalid } from '../../ground/errors.ts';
  */
 
 /** The refusal of a value that can't be understood. @param wanted in words, e.g. `a whole number`. */
-export const wrongType = (field: string, wanted: string): CofferError =>
-  invalid(`Field validation failed: error converting input for field "${field}": expected ${wanted}`, {
-    field,
-    hint: `give ${wanted}`,
-  });
+export function wrongType(field: string, wanted: string): CofferError {
+  const text = `${FAILED}${field}${ownWords(`": expected ${wanted}`)}`;
+  // Names of items have numbers in them, without end.
+  const message = /^[a-z_]+$/.test(field) ? ownWords(text) : text;
+  return invalid(message, { field, hint: `give ${wanted}` });
+}
+
+const FAILED = ownWords('Field validation failed: error converting input for field "');
 
 /** @throws `invalid` naming the field; so do all below. */
 export function parseText(value: unknown, field: string): string {

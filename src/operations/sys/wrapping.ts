@@ -1,3 +1,4 @@
+import { ownWords } from '../../ground/own-words.ts';
 /** Answers that somebody else is to fetch: the operations below `sys/wrapping`. */
 
 import { printGoTime } from '../../ground/clock.ts';
@@ -12,7 +13,7 @@ const params = {
 };
 
 const notThere = (): CofferError =>
-  invalid('wrapping token is not valid or does not exist', {
+  invalid(ownWords('wrapping token is not valid or does not exist'), {
     field: 'token',
     hint: 'it was used, has expired, or never was one; if nobody you know used it, take the secret back',
   });
@@ -46,7 +47,7 @@ export const wrap = operation({
   params: {},
   async run({ wrapTtl, sent = {} }) {
     if (wrapTtl === undefined) {
-      throw invalid('endpoint requires response wrapping to be used', {
+      throw invalid(ownWords('endpoint requires response wrapping to be used'), {
         hint: 'send a time in the header X-Vault-Wrap-TTL',
       });
     }
@@ -68,7 +69,7 @@ export const unwrap = operation({
     const token = givenIn(values.token);
     if (token === undefined && caller.wrapped !== undefined) return opened(caller.wrapped);
     if (token === undefined) throw caller.token === undefined ? missing('token is empty') : notThere();
-    if (!caller.may('sys/wrapping/unwrap', 'update')) throw denied('permission denied');
+    if (!caller.may('sys/wrapping/unwrap', 'update')) throw denied(ownWords('permission denied'));
     const answer = await (await core.access()).wrapping.take({ text: token });
     if (answer === undefined) throw notThere();
     return opened(answer);

@@ -1,4 +1,5 @@
 import { CofferError, invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mounts.ts';
 import type { View } from '../../../store/store.ts';
 import type { Login } from '../../login/login-token.ts';
@@ -68,19 +69,19 @@ async function find(
   { mount, clock }: Room,
   { roleId, secretId }: Credentials,
 ): Promise<Found | CofferError> {
-  if (roleId === '') return invalid('missing role_id', { field: 'role_id' });
+  if (roleId === '') return invalid(ownWords('missing role_id'), { field: 'role_id' });
   const named = await view.get<{ readonly role: string }>(roleIdRef(mount, roleId));
   const role = named && (await findRole(view, mount, named.role));
   if (named === undefined || role === undefined) return wrong();
   if (!role.settings.bind_secret_id) return { name: named.role, role };
-  if (secretId === '') return invalid('missing secret_id', { field: 'secret_id' });
+  if (secretId === '') return invalid(ownWords('missing secret_id'), { field: 'secret_id' });
   const id = secretDocument(role, secretId);
   const document = await view.get<SecretId>(secretRef(mount, id));
   if (document === undefined || hasEnded(document, clock.now())) return wrong();
   return { name: named.role, role, secret: { id, document } };
 }
 
-const wrong = (): CofferError => invalid('invalid role or secret ID');
+const wrong = (): CofferError => invalid(ownWords('invalid role or secret ID'));
 
 function refusedAddress({ role, secret }: Found, address: string): CofferError | undefined {
   const onSecret = secret?.document.cidrs ?? [];

@@ -1,4 +1,5 @@
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mounts.ts';
 import type { View } from '../../../store/store.ts';
 import type { Certificate } from '../../x509/certificate.ts';
@@ -41,7 +42,7 @@ export async function judge(
     if (isTrusted && meets(presented.leaf, candidate.role.settings)) return candidate;
   }
   if (chains.length === 0) throw nobodysCertificate();
-  throw invalid('no chain matching all constraints could be found for this login certificate');
+  throw invalid(ownWords('no chain matching all constraints could be found for this login certificate'));
 }
 
 /** The strictest first. */

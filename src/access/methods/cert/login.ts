@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { asCofferError, denied, invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { View } from '../../../store/store.ts';
 import type { Login } from '../../login/login-token.ts';
 import { isWithin } from '../../login/networks.ts';
@@ -56,9 +57,9 @@ async function admit(
 ): Promise<Admitted> {
   const admitted = await judge(view, mount, presented, { name, nowMs: clock.now() });
   const { token_bound_cidrs: networks } = admitted.role.token;
-  if (networks.length > 0 && !isWithin(networks, address)) throw denied('permission denied');
+  if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
   if (presented.leaf.commonName === '') {
-    throw invalid('missing name in alias', { hint: 'use a certificate with a common name' });
+    throw invalid(ownWords('missing name in alias'), { hint: 'use a certificate with a common name' });
   }
   return admitted;
 }

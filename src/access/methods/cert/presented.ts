@@ -1,4 +1,5 @@
 import { asCofferError, type CofferError, invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { type Certificate, readCertificate } from '../../x509/certificate.ts';
 
 /** The certificates of a client, as its connection brought them: base64 of DER, its own first. */
@@ -15,7 +16,7 @@ export interface Presented {
 export function readPresented(certificates: ClientCertificates | undefined): Presented {
   const [leaf, ...intermediates] = (certificates ?? []).map(readOne);
   if (certificates === undefined || certificates.length === 0) {
-    throw invalid('no client certificate found', {
+    throw invalid(ownWords('no client certificate found'), {
       hint: 'log in over TLS with a client certificate, directly: what stands between must not end the connection',
     });
   }
@@ -34,4 +35,4 @@ function readOne(base64: string): Certificate | undefined {
 
 /** Nobody who is trusted signed it, or the role that was named is not there: not to be told apart. */
 export const nobodysCertificate = (): CofferError =>
-  invalid('invalid certificate or no client certificate supplied');
+  invalid(ownWords('invalid certificate or no client certificate supplied'));

@@ -1,4 +1,5 @@
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mounts.ts';
 import type { View } from '../../../store/store.ts';
 import type { KeyCheck } from '../../login/login-token.ts';
@@ -22,5 +23,5 @@ export const certificateCheck =
     if (name === undefined) throw nobodysCertificate();
     await judge(view, mount, presented, { name, nowMs });
     if (keyIdOf(presented.leaf) === certifiedKey) return;
-    throw invalid('client identity during renewal not matching client identity used during login');
+    throw invalid(ownWords('client identity during renewal not matching client identity used during login'));
   };

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asCofferError, denied, invalid, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mounts.ts';
 import type { View } from '../../../store/store.ts';
 import type { Login } from '../../login/login-token.ts';
@@ -40,11 +41,11 @@ export async function login(room: Room, tokens: Tokens, credentials: Credentials
   const { store, mount, clock } = room;
   const { jwt, address } = credentials;
   const config = await store.read((view) => view.get<JwtConfig>(configRef(mount)));
-  if (config === undefined) throw invalid('could not load configuration');
+  if (config === undefined) throw invalid(ownWords('could not load configuration'));
   const name = credentials.role === '' ? config.default_role : credentials.role;
-  if (name === '') throw invalid('missing role', { field: 'role' });
+  if (name === '') throw invalid(ownWords('missing role'), { field: 'role' });
   const first = await store.read((view) => roleFor(view, mount, name));
-  if (jwt === '') throw invalid('missing token', { field: 'jwt' });
+  if (jwt === '') throw invalid(ownWords('missing token'), { field: 'jwt' });
   checkAddress(first, address);
   checkForm(jwt, sourceOf(config) !== undefined);
   const token = await verifiedToken(room, config, jwt);
@@ -63,19 +64,19 @@ export async function login(room: Room, tokens: Tokens, credentials: Credentials
 }
 
 const changedMeanwhile = () =>
-  unavailable('how tokens are verified was changed in this moment', { hint: 'try again' });
+  unavailable(ownWords('how tokens are verified was changed in this moment'), { hint: 'try again' });
 
 async function roleFor(view: View, mount: Mount, name: string): Promise<JwtRole> {
   const role = await view.get<JwtRole>(roleRef(mount, name));
   if (role === undefined) throw invalid(`role "${name}" could not be found`, { field: 'role' });
   if (role.settings.role_type === 'oidc')
-    throw invalid('role with oidc role_type is not allowed', { field: 'role' });
+    throw invalid(ownWords('role with oidc role_type is not allowed'), { field: 'role' });
   return role;
 }
 
 function checkAddress({ token }: JwtRole, address: string): void {
   const { token_bound_cidrs: networks } = token;
-  if (networks.length > 0 && !isWithin(networks, address)) throw denied('permission denied');
+  if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
 }
 
 async function verifiedToken(room: Room, config: JwtConfig, jwt: string): Promise<SignedToken> {
@@ -83,7 +84,7 @@ async function verifiedToken(room: Room, config: JwtConfig, jwt: string): Promis
   const current = await keys.current().catch((error: unknown) => {
     // Why not is nothing for strangers; who reads the configuration is told.
     throw asCofferError(error)?.kind === 'unavailable'
-      ? badSignature('fetching keys oidc: get keys failed')
+      ? badSignature(ownWords('fetching keys oidc: get keys failed'))
       : error;
   });
   const token = await verified(jwt, current);
@@ -99,7 +100,9 @@ function callerOf(token: SignedToken, config: JwtConfig, settings: JwtSettings, 
   const { claims, algorithm } = token;
   const { jwt_supported_algs: algorithms } = config;
   if (algorithms.length > 0 && !algorithms.includes(algorithm)) {
-    throw invalidToken('invalid algorithm (alg) header parameter: token signed with unexpected algorithm');
+    throw invalidToken(
+      ownWords('invalid algorithm (alg) header parameter: token signed with unexpected algorithm'),
+    );
   }
   checkText(claims, 'iss', config.bound_issuer, 'invalid issuer (iss) claim');
   checkText(claims, 'sub', settings.bound_subject, 'invalid subject (sub) claim');
@@ -107,13 +110,13 @@ function callerOf(token: SignedToken, config: JwtConfig, settings: JwtSettings, 
   checkAudience(claims, audiences);
   checkTimes(claims, settings, nowMs);
   if (audiencesOf(claims).length > 0 && audiences.length === 0) {
-    throw invalid('audience claim found in JWT but no audiences bound to the role');
+    throw invalid(ownWords('audience claim found in JWT but no audiences bound to the role'));
   }
   const { user_claim: name, user_claim_json_pointer: isPointer } = settings;
   const caller = isPointer ? pointedAt(claims, name) : Object.hasOwn(claims, name) ? claims[name] : undefined;
   if (caller === undefined || caller === null) throw invalid(`claim "${name}" not found in token`);
   if (typeof caller !== 'string') throw invalid(`claim "${name}" could not be converted to string`);
-  if (caller === '') throw invalid('missing name in alias');
+  if (caller === '') throw invalid(ownWords('missing name in alias'));
   return caller;
 }
 
@@ -130,10 +133,14 @@ function checkText(claims: Claims, name: string, wanted: string, refusal: string
 function checkAudience(claims: Claims, wanted: readonly string[]): void {
   const audiences = audiencesOf(claims);
   if (!audiences.every((one) => typeof one === 'string')) {
-    throw invalidToken('go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience');
+    throw invalidToken(
+      ownWords('go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience'),
+    );
   }
   if (wanted.length === 0 || audiences.some((one) => wanted.includes(one))) return;
-  throw invalidToken('invalid audience (aud) claim: audience claim does not match any expected audience');
+  throw invalidToken(
+    ownWords('invalid audience (aud) claim: audience claim does not match any expected audience'),
+  );
 }
 
 const audiencesOf = (claims: Claims): readonly unknown[] => [pointedAt(claims, '/aud') ?? []].flat();

@@ -1,3 +1,4 @@
+import { ownWords } from '../../../ground/own-words.ts';
 /** Tokens of others: how they are taken apart, and whose signature is good. */
 
 import type { CompactVerifyGetKey, CompactVerifyResult } from 'jose';
@@ -30,7 +31,8 @@ export interface SignedToken {
 }
 
 /** The refusal of a signature in the family's words. */
-export const badSignature = (reason: string) => invalidToken(`error verifying token signature: ${reason}`);
+export const badSignature = (reason: string) =>
+  invalidToken(`${ownWords('error verifying token signature: ')}${reason}`);
 
 /**
  * @param ofIssuer where keys are fetched, the family's messages have a word more, and tell what a token can't be signed with.
@@ -39,13 +41,13 @@ export const badSignature = (reason: string) => invalidToken(`error verifying to
 export function checkForm(token: string, ofIssuer: boolean): void {
   const refuse = (reason: string) => badSignature(ofIssuer ? `oidc: malformed jwt: ${reason}` : reason);
   const parts = token.split('.');
-  if (parts.length !== 3) throw refuse('go-jose/go-jose: compact JWS format must have three parts');
+  if (parts.length !== 3) throw refuse(ownWords('go-jose/go-jose: compact JWS format must have three parts'));
   for (const part of parts) {
     const at = part.length % 4 === 1 ? part.length - 1 : part.search(/[^\w-]/);
     if (at !== -1) throw refuse(`illegal base64 data at input byte ${at}`);
   }
   const { alg, kid = '' } = headerIn(parts[0] ?? '', refuse);
-  if (typeof kid !== 'string') throw refuse('failed to unmarshal key ID');
+  if (typeof kid !== 'string') throw refuse(ownWords('failed to unmarshal key ID'));
   if (ofIssuer && (typeof alg !== 'string' || !VERIFIED.includes(alg))) {
     const expected = ALGORITHMS.map((name) => JSON.stringify(name)).join(' ');
     throw refuse(`unexpected signature algorithm "${printGo(alg ?? '')}"; expected [${expected}]`);

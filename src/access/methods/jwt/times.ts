@@ -1,4 +1,5 @@
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { type Claims, pointedAt } from './claims.ts';
 import type { JwtSettings } from './documents.ts';
 
@@ -16,15 +17,18 @@ const leewayOf = (setting: number, usual: number): number => (setting === 0 ? us
 export function checkTimes(claims: Claims, settings: JwtSettings, nowMs: number): void {
   const [iat, nbf, exp] = [secondsIn(claims, 'iat'), secondsIn(claims, 'nbf'), secondsIn(claims, 'exp')];
   if (iat === 0 && nbf === 0 && exp === 0) {
-    throw invalidToken('no issued at (iat), not before (nbf), or expiration time (exp) claims in token');
+    throw invalidToken(
+      ownWords('no issued at (iat), not before (nbf), or expiration time (exp) claims in token'),
+    );
   }
   const end = exp === 0 ? Math.max(iat, nbf) + leewayOf(settings.expiration_leeway, LEEWAY) : exp;
   const start = nbf !== 0 ? nbf : iat !== 0 ? iat : end - leewayOf(settings.not_before_leeway, LEEWAY);
   const skew = leewayOf(settings.clock_skew_leeway, SKEW);
   const now = nowMs / 1000;
-  if (now + skew < start) throw invalidToken('invalid not before (nbf) claim: token not yet valid');
-  if (now - skew > end) throw invalidToken('invalid expiration time (exp) claim: token is expired');
-  if (now + skew < iat) throw invalidToken('invalid issued at (iat) claim: token issued in the future');
+  if (now + skew < start) throw invalidToken(ownWords('invalid not before (nbf) claim: token not yet valid'));
+  if (now - skew > end) throw invalidToken(ownWords('invalid expiration time (exp) claim: token is expired'));
+  if (now + skew < iat)
+    throw invalidToken(ownWords('invalid issued at (iat) claim: token issued in the future'));
 }
 
 /** Beyond it a number is no time in the family's 64 bits. */
@@ -34,10 +38,10 @@ const LAST = 2 ** 62;
 function secondsIn(claims: Claims, name: string): number {
   const value = pointedAt(claims, `/${name}`) ?? 0;
   if (typeof value !== 'number' || Math.abs(value) > LAST) {
-    throw invalidToken('go-jose/go-jose/jwt: expected number value to unmarshal NumericDate');
+    throw invalidToken(ownWords('go-jose/go-jose/jwt: expected number value to unmarshal NumericDate'));
   }
   return Math.trunc(value);
 }
 
 /** The refusal of a token for what it is, in the family's words. */
-export const invalidToken = (reason: string) => invalid(`error validating token: ${reason}`);
+export const invalidToken = (reason: string) => invalid(`${ownWords('error validating token: ')}${reason}`);

@@ -1,3 +1,4 @@
+import { ownWords } from '../../../ground/own-words.ts';
 /** Logins with a name and a password. */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -105,7 +106,7 @@ export class Userpass {
       if (hash !== undefined) {
         return { password: hash, token: changedSettings(before?.token ?? NO_SETTINGS, change) };
       }
-      throw invalid('must provide either password or password_hash', { field: 'password' });
+      throw invalid(ownWords('must provide either password or password_hash'), { field: 'password' });
     };
     await this.#users.write(id(name), changed, options);
   }
@@ -142,7 +143,7 @@ export class Userpass {
       // Somebody may have changed it, or deleted the user, while it was computed.
       if (user === undefined || !isDeepStrictEqual(user.password, proven)) throw wrong();
       const { token_bound_cidrs: networks } = user.token;
-      if (networks.length > 0 && !isWithin(networks, address)) throw denied('permission denied');
+      if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
       await lockoutOf(this.#room.store, this.#room.clock).succeeded(tx, mount, id(name));
       // Now that the password is at hand, somebody else's hash of it is wanted no longer.
       if (own) tx.put(ref, { ...user, password: own });
@@ -182,7 +183,7 @@ export class Userpass {
       return { user: found, standing: await standingIn(view, found !== undefined) };
     });
     if (rowOf(user) !== row) return 'in another row';
-    if (standing === 'locked here') throw denied('permission denied');
+    if (standing === 'locked here') throw denied(ownWords('permission denied'));
     const isRight = await isPassword(password, user?.password);
     if (isRight && user !== undefined && standing === 'open') return user.password;
     if (!isRight) lockout.failed({ mount, name, isThere: user !== undefined });
@@ -207,6 +208,6 @@ const rowOf = (user: User | undefined): keyof typeof turns =>
 
 const id = (name: string): string => name.toLowerCase();
 
-const noUser = (): CofferError => invalid('username does not exist', { field: 'name' });
+const noUser = (): CofferError => invalid(ownWords('username does not exist'), { field: 'name' });
 
-const wrong = (): CofferError => invalid('invalid username or password');
+const wrong = (): CofferError => invalid(ownWords('invalid username or password'));

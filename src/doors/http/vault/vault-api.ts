@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
 import { when } from '../../../ground/objects.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mounts.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
 import type { AskedRequest, Door, Result } from '../../../operations/asked-request.ts';
@@ -34,6 +35,8 @@ export const VAULT_PREFIX = '/v1/';
 const MAX_SYSTEM_BODY_BYTES = 1024 * 1024;
 /** What is read of a caller without a token. */
 const MAX_STRANGER_BODY_BYTES = 64 * 1024;
+/** More names that mean nothing to a login are not listed in a warning. */
+const MOST_WARNED = 32;
 
 export interface VaultApiOptions {
   readonly routes: readonly ServedRoute[];
@@ -195,10 +198,9 @@ export class VaultApi {
       policyPaths: () => ({ paths: spellingsOf(path, match, mount) }),
       async parameters(operation) {
         const body = method === 'POST' ? await exchange.body.read(limit) : undefined;
-        const sent =
-          isOpen(match) && mount === undefined
-            ? readKnown(operation, request, exchange, body)
-            : readParameters(request, exchange, body);
+        const sent = isOpen(match)
+          ? readKnown(operation, request, exchange, body, mount === undefined ? 0 : MOST_WARNED)
+          : readParameters(request, exchange, body);
         return { sent, recorded: sent };
       },
     };
@@ -239,16 +241,21 @@ export class VaultApi {
   }
 }
 
-/** What an operation knows of what a stranger sent: thousands of other names would be copied, sorted and hashed for nothing. */
+/**
+ * What an operation knows of what a stranger sent: thousands of other names would be copied, sorted and hashed for nothing.
+ * @param mostUnknown how many of the others are taken as well, for an answer that warns of them.
+ */
 function readKnown(
   { params }: Operation,
   request: VaultRequest,
   exchange: Exchange,
   body: Buffer | undefined,
+  mostUnknown = 0,
 ): Readonly<Record<string, unknown>> {
   const sent = readParameters(request, exchange, body, 'rounded');
   const known = Object.keys(params).filter((name) => Object.hasOwn(sent, name));
-  return Object.fromEntries(known.map((name) => [name, sent[name]]));
+  const unknown = mostUnknown === 0 ? [] : Object.keys(sent).filter((name) => !Object.hasOwn(params, name));
+  return Object.fromEntries([...known, ...unknown.slice(0, mostUnknown)].map((name) => [name, sent[name]]));
 }
 
 /** Nobody said that it may come from there. */
@@ -271,11 +278,11 @@ const refusal = (status: number, text: string): Result<Answer> => ({
 
 const SEALED = errorBody(503, ['Vault is sealed']);
 const TOO_LARGE = errorBody(413, ['http: request body too large']);
-const UNAUTHENTICATED = refusal(403, 'permission denied');
-const PERMISSION_DENIED = refusal(403, wrapped('permission denied'));
-const UNSUPPORTED_OPERATION = refusal(405, wrapped('unsupported operation'));
-const UNSUPPORTED_LOGIN = refusal(405, 'unsupported operation');
-const OF_WEB_PAGE = refusal(403, 'requests of web pages are refused');
+const UNAUTHENTICATED = refusal(403, ownWords('permission denied'));
+const PERMISSION_DENIED = refusal(403, ownWords(wrapped('permission denied')));
+const UNSUPPORTED_OPERATION = refusal(405, ownWords(wrapped('unsupported operation')));
+const UNSUPPORTED_LOGIN = refusal(405, ownWords('unsupported operation'));
+const OF_WEB_PAGE = refusal(403, ownWords('requests of web pages are refused'));
 
 function tooOften(path: string, seconds: number): Result<Answer> {
   const { answer, ...result } = refusal(429, `request path "${path}": rate limit quota exceeded`);

@@ -1,0 +1,101 @@
+import { Occurrences } from '../ground/occurrences.ts';
+import { placesOfOwnWords } from '../ground/own-words.ts';
+
+const MAX_LENGTH = 2048;
+/** Shorter values are parts of other words: they count where they stand between quotes. */
+const LEAST_REPEATED = 4;
+/** Errors cut long values short. So much of a beginning is no chance. */
+const LEAST_BEGINNING = 16;
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Which of what was sent an error may repeat, and how it is hidden. */
+export interface Hiding {
+  readonly sent: Raw;
+  /** Whether the parameter has a meaning for the operation, so that its errors can repeat it, and is hidden elsewhere. */
+  isHidden(name: string, value: unknown): boolean;
+  /** Whether a name within a value is one that its reader knows, and no value itself. */
+  isName(name: string): boolean;
+  /** Whether a value says no more than what a parameter of the operation is called. */
+  isParameter(value: string): boolean;
+  hash(value: string): string;
+}
+
+/**
+ * The error of an answer, with the hash of each sent value in the value's place. Looked for in the error as it was given, all
+ * values at once: what one replacement writes is nothing that another value can be found in, and what it costs grows as what was
+ * sent does. Our own words stay.
+ */
+export function hiddenError(error: string, hiding: Hiding): string {
+  const isCut = error.length > MAX_LENGTH;
+  const text = error.slice(0, MAX_LENGTH);
+  const occurrences = new Occurrences(text);
+  const values = new Map<string, string>();
+  for (const value of textsIn(hiding)) {
+    if (hiding.isParameter(value)) continue;
+    // As it is, and as JSON quotes it.
+    for (const written of new Set([value, JSON.stringify(value).slice(1, -1)])) {
+      if (written.length >= LEAST_REPEATED) occurrences.mark(written, LEAST_BEGINNING);
+      else occurrences.mark(`"${written}"`);
+      if (written !== value && text.includes(written)) values.set(written, value);
+    }
+  }
+  // What begins right at the end is too short to be known again.
+  const end = isCut ? MAX_LENGTH - LEAST_BEGINNING : text.length;
+  const own = maskOf(text);
+  let shown = '';
+  let done = 0;
+  const showUpTo = (to: number): void => {
+    shown += text.slice(done, Math.min(to, end));
+    done = to;
+  };
+  for (const found of occurrences.marked()) {
+    const piece = text.slice(found.start, found.end);
+    const isShort = piece.startsWith('"') && piece.length < LEAST_REPEATED + 2 && piece.endsWith('"');
+    const [from, to] = isShort ? [found.start + 1, found.end - 1] : [found.start, found.end];
+    const value = text.slice(from, to);
+    for (const [start, behind] of unmasked(own, from, to)) {
+      if (start >= end) break;
+      showUpTo(start);
+      shown += hiding.hash(values.get(value) ?? value);
+      done = behind;
+    }
+  }
+  showUpTo(text.length);
+  return shown.slice(0, MAX_LENGTH);
+}
+
+/** All texts and numbers of what was sent, however deep they stand. */
+function* textsIn({ sent, isHidden, isName }: Hiding): Generator<string> {
+  const waiting: unknown[] = [];
+  for (const name of Object.keys(sent)) if (isHidden(name, sent[name])) waiting.push(sent[name]);
+  for (let value = waiting.pop(); waiting.length > 0 || value !== undefined; value = waiting.pop()) {
+    if (typeof value === 'object' && value !== null) {
+      if (!Array.isArray(value)) yield* Object.keys(value).filter((name) => !isName(name));
+      for (const inner of Object.values(value)) waiting.push(inner);
+    } else if (value !== undefined && value !== null && typeof value !== 'boolean') {
+      const text = String(value);
+      if (text !== '') yield text;
+    }
+  }
+}
+
+function maskOf(text: string): Uint8Array {
+  const mask = new Uint8Array(text.length);
+  for (const { start, end } of placesOfOwnWords(text)) mask.fill(1, start, end);
+  return mask;
+}
+
+/** The parts of a stretch that are not ours. */
+function* unmasked(mask: Uint8Array, from: number, to: number): Generator<readonly [number, number]> {
+  for (let at = from; at < to; ) {
+    if (mask[at] === 1) {
+      at += 1;
+      continue;
+    }
+    const next = mask.indexOf(1, at);
+    const end = next === -1 || next > to ? to : next;
+    yield [at, end];
+    at = end;
+  }
+}
