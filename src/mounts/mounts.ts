@@ -6,6 +6,7 @@ import type { Random } from '../ground/random.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import { uuidFrom } from '../ground/uuid.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
+import type { Mount, MountSettings, MountTraits, Options } from './mount.ts';
 import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps } from './paths.ts';
 import { clearRemoved, noteRemoved } from './removed-mounts.ts';
 
@@ -19,62 +20,6 @@ export interface MountType {
   readonly collections: readonly string[];
   /** The name of the type whose operations its mounts have, where it has none of its own. */
   readonly operationsOf?: string;
-}
-
-/** A place in the API's path space where one engine or login method answers, with data of its own. */
-export interface Mount {
-  /** The name of its `MountType`. */
-  readonly type: string;
-  /** Without slashes at the ends, e.g. `transit`, `teams/payments` or `auth/approle`. */
-  readonly path: string;
-  readonly description: string;
-  /** Stable handle in the form that peers use, `transit_1a2b3c4d`. */
-  readonly accessor: string;
-  /** Names the mount's collections for good, so that a path taken again starts empty. */
-  readonly uuid: string;
-  /** What was set for it, e.g. the dialect of transit; also words that nothing here knows. */
-  readonly options: Options;
-  /** What was set for all mounts of its type, where `options` say nothing; absent when there is nothing. */
-  readonly defaults?: Options;
-  readonly config?: MountConfig;
-}
-
-/** What was set for a mount beside its options, in the words of the API; a member that was not set is absent. */
-export interface MountConfig {
-  /** Seconds. Nothing leases here; they bound the tokens of login methods. */
-  readonly default_lease_ttl?: number;
-  readonly max_lease_ttl?: number;
-  readonly force_no_cache?: boolean;
-  /** Parameters whose values stand in clear in the audit trail. */
-  readonly audit_non_hmac_request_keys?: readonly string[];
-  readonly audit_non_hmac_response_keys?: readonly string[];
-  /** `unauth`: shown to those without a token, too. */
-  readonly listing_visibility?: 'hidden' | 'unauth';
-  /** Of the tokens that a login method issues. */
-  readonly token_type?: 'service' | 'batch' | 'default-batch';
-  /** When a login method locks names out. */
-  readonly user_lockout_config?: LockoutConfig;
-  readonly passthrough_request_headers?: readonly string[];
-  readonly allowed_response_headers?: readonly string[];
-}
-
-/** What was set of it, in the words of the API; 0 is the default. Times in seconds. */
-export interface LockoutConfig {
-  readonly user_lockout_threshold?: number;
-  readonly user_lockout_duration?: number;
-  readonly user_lockout_counter_reset_duration?: number;
-  readonly user_lockout_disable?: boolean;
-}
-
-type Options = Readonly<Record<string, string>>;
-
-/** What can be chosen for a mount, and changed later. */
-export interface MountSettings {
-  readonly description?: string;
-  /** An empty text takes an option back. */
-  readonly options?: Options;
-  /** Taken as a whole. */
-  readonly config?: MountConfig;
 }
 
 const TRANSIT = 'transit';
@@ -151,7 +96,12 @@ export class Mounts {
   async add(
     type: string,
     path: string,
-    { description = '', options = {}, config }: MountSettings = {},
+    {
+      description = '',
+      options = {},
+      config,
+      traits,
+    }: MountSettings & { readonly traits?: MountTraits } = {},
   ): Promise<Mount> {
     const { isLogin } = this.#typeFor(type, path);
     const mount: Mount = {
@@ -160,6 +110,7 @@ export class Mounts {
       description,
       options: withoutEmpty(options),
       ...(config === undefined ? {} : { config }),
+      ...(traits === undefined ? {} : { traits }),
       ...handles(isLogin ? `auth_${type}` : type, this.#random.bytes(SEED_BYTES)),
     };
     await this.#store.transact(async (tx) => {

@@ -1,7 +1,7 @@
 import type { Access, TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
 import type { WrapInfo } from '../access/wrapping.ts';
-import type { Mount } from '../mounts/mounts.ts';
+import type { Mount } from '../mounts/mount.ts';
 import type { Dialect } from '../transit/engine.ts';
 import type { Core, Operation, Outcome } from './declaration/operation.ts';
 import type { Method } from './declaration/route.ts';

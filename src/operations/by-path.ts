@@ -1,5 +1,5 @@
 import { notFound, unsupported } from '../ground/errors.ts';
-import type { Mount } from '../mounts/mounts.ts';
+import type { Mount } from '../mounts/mount.ts';
 import { catalogue } from './catalogue.ts';
 import type { Core, PathRequest } from './declaration/operation.ts';
 import { loadRoutes, type Match, mountedRoutes, RouteTable, routesUnder } from './routes.ts';

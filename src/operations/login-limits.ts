@@ -1,6 +1,6 @@
 import { Crowded } from '../access/login/turns.ts';
 import { asCofferError, type ErrorKind } from '../ground/errors.ts';
-import type { Mount } from '../mounts/mounts.ts';
+import type { Mount } from '../mounts/mount.ts';
 import type { GuardedCore } from './asked-request.ts';
 import type { Match } from './routes.ts';
 

@@ -1,4 +1,4 @@
-import type { Mount } from '../mounts/mounts.ts';
+import type { Mount } from '../mounts/mount.ts';
 import { printPath } from './declaration/route.ts';
 import type { Match } from './routes.ts';
 

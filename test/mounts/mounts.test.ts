@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
-import { collectionOf, type Mount, Mounts, type MountType } from '../../src/mounts/mounts.ts';
+import type { Mount } from '../../src/mounts/mount.ts';
+import { collectionOf, Mounts, type MountType } from '../../src/mounts/mounts.ts';
 import { isMountPath, isSystemPath } from '../../src/mounts/paths.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { memoryStore } from '../store/memory-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Mount } from '../../src/mounts/mounts.ts';
+import type { Mount } from '../../src/mounts/mount.ts';
 import { openCore } from '../../src/operations/core.ts';
 import type { Core } from '../../src/operations/declaration/operation.ts';
 import { mountEnd, ServedCore } from '../../src/service/served-core.ts';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../ground/clock.ts';
-import { collectionOf, loginMount, type Mount } from '../../mounts/mounts.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import { collectionOf, loginMount } from '../../mounts/mounts.ts';
 import { deleteIfThere } from '../../store/delete-if-there.ts';
 import type { DocumentRef, Store, Transaction, View } from '../../store/store.ts';
 import { LOCKED } from './collections.ts';

@@ -1,6 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { loginMount, type Mount } from '../../mounts/mounts.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import { loginMount } from '../../mounts/mounts.ts';
 import type { DocumentRef, View } from '../../store/store.ts';
 import { DEFAULT, ROOT } from '../policies.ts';
 import type { Token, TokenLogin } from '../token.ts';

@@ -1,5 +1,6 @@
 import type { CofferError } from '../../ground/errors.ts';
-import { collectionOf, type Mount, requireLoginMount } from '../../mounts/mounts.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import { collectionOf, requireLoginMount } from '../../mounts/mounts.ts';
 import { deleteIfThere } from '../../store/delete-if-there.ts';
 import type { DocumentRef, ListOptions, Store, Transaction } from '../../store/store.ts';
 

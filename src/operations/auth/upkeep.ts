@@ -1,5 +1,5 @@
 import { tidySecrets } from '../../access/methods/approle/tidy.ts';
-import type { Mount } from '../../mounts/mounts.ts';
+import type { Mount } from '../../mounts/mount.ts';
 import type { Core } from '../declaration/operation.ts';
 
 /** Clears away what login methods no longer need. A server calls it now and then. */

@@ -2,13 +2,14 @@
 
 import { invalid } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { members, text, textMap } from '../declaration/params.ts';
 import { LOGIN_METHODS } from '../mount-types.ts';
 import { type MountsByPath, printMount, printMounts, printMountTuning } from './mount-answers.ts';
-import { changedConfig, loginConfigParams } from './mount-config.ts';
+import { changedConfig, loginConfigParams, traitParams, traitsIn } from './mount-config.ts';
 
 /** Without `auth/`, and without slashes at the ends. */
 const methodPath = text({
@@ -85,6 +86,7 @@ export const enable = operation({
       help: 'Times and the like, as "tune" has them.',
       cli: { hidden: true },
     }),
+    ...traitParams,
   },
   cli: {
     makes: true,
@@ -92,7 +94,7 @@ export const enable = operation({
     done: (values) => `Enabled ${String(values['type'])} at ${String(values['path'])}/.`,
     examples: [['coffer auth enable userpass --path people', 'logins with a name and a password']],
   },
-  async run({ core }, { type, path, description, options = {}, config }) {
+  async run({ core }, { type, path, description, options = {}, config, ...rest }) {
     if (type === '') throw invalid('backend type must be specified as a string', { field: 'type' });
     if (type === 'token') throw invalid('token credential backend cannot be instantiated', { field: 'type' });
     if (!LOGIN_METHODS.includes(type)) {
@@ -104,8 +106,10 @@ export const enable = operation({
     if (options['version'] !== undefined) {
       throw invalid(`auth method "${type}" does not allow setting a version`, { field: 'options' });
     }
+    const traits = traitsIn(rest);
     await core.mounts.add(type, fullPath(path), {
       description,
+      ...(traits === undefined ? {} : { traits }),
       options,
       ...(config === undefined ? {} : { config: changedConfig(type, undefined, config) }),
     });

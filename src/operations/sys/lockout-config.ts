@@ -1,5 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
-import type { LockoutConfig, MountConfig } from '../../mounts/mounts.ts';
+import type { LockoutConfig, MountConfig } from '../../mounts/mount.ts';
 import { duration, flag, integer, members, type ValuesOf } from '../declaration/params.ts';
 
 /** When a method locks names out. `approle` keeps it for clients that compare: it locks nobody out. */

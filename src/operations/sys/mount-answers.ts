@@ -1,12 +1,13 @@
 import { when } from '../../ground/objects.ts';
 import { familyVersion } from '../../ground/version.ts';
-import { isLoginMount, type Mount, relativePath } from '../../mounts/mounts.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import { isLoginMount, relativePath } from '../../mounts/mounts.ts';
 import { printConfig, printTuning } from './mount-config.ts';
 
 /** The method that every store has: nobody enabled it. */
 const isToken = ({ type }: Mount): boolean => type === 'token';
 
-/** A mount in the words of the API. Seal wrapping and plugins do not exist here, so their values never change. */
+/** A mount in the words of the API. There are no plugins, so their values never change. */
 export const printMount = (mount: Mount) => ({
   type: mount.type,
   description: mount.description,
@@ -14,6 +15,7 @@ export const printMount = (mount: Mount) => ({
   local: false,
   seal_wrap: false,
   external_entropy_access: false,
+  ...mount.traits,
   options: hasOptions(mount) || (isLoginMount(mount) && !isToken(mount)) ? mount.options : null,
   uuid: mount.uuid,
   plugin_version: '',

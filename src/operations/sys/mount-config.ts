@@ -1,6 +1,6 @@
 import { MAX_TTL_SECONDS } from '../../access/token-lifetime.ts';
-import { invalid } from '../../ground/errors.ts';
-import type { MountConfig } from '../../mounts/mounts.ts';
+import { invalid, unsupported } from '../../ground/errors.ts';
+import type { MountConfig, MountTraits } from '../../mounts/mount.ts';
 import { choice, declare, flag, type Params, texts, type ValuesOf } from '../declaration/params.ts';
 import { parseDurationSeconds } from '../declaration/weak-values.ts';
 import { changedLockout, lockoutParam } from './lockout-config.ts';
@@ -13,6 +13,18 @@ const ttl = (help: string) =>
     (value, field) => {
       if (value === '' || value === null) return undefined;
       return value === 'system' ? 0 : parseDurationSeconds(value, field);
+    },
+  );
+
+/** A member that only means something where there is what this server does not have. @throws `unsupported` unless it says nothing. */
+const lacking = (help: string, why: string) =>
+  declare<undefined, { readonly help: string; readonly cli: { readonly hidden: true } }>(
+    { help, cli: { hidden: true } },
+    {},
+    (value, field) => {
+      const saysNothing = value === null || value === '' || (Array.isArray(value) && value.length === 0);
+      if (saysNothing) return undefined;
+      throw unsupported(`${field} can't be set: ${why}`, { field });
     },
   );
 
@@ -31,7 +43,31 @@ export const configParams = {
   audit_non_hmac_response_keys: names('Members of answers that the audit trail shows in clear.'),
   passthrough_request_headers: names('Kept for clients that compare.'),
   allowed_response_headers: names('Kept for clients that compare.'),
+  allowed_managed_keys: lacking('Not here: keys in devices.', 'there are no managed keys'),
+  delegated_auth_accessors: lacking('Not here.', 'no mount logs in by another one'),
+  identity_token_key: lacking('Not here.', 'there are no identity tokens'),
+  plugin_version: lacking('Not here.', 'engines and login methods are no plugins'),
 } as const satisfies Params;
+
+const trait = (help: string) => flag({ help, cli: { hidden: true } });
+
+/** What a mount is made with, and shows from then on. */
+export const traitParams = {
+  local: trait('Kept for clients that compare: a store is not replicated.'),
+  seal_wrap: trait('Kept for clients that compare: all of a store is sealed.'),
+  external_entropy_access: trait('Kept for clients that compare.'),
+  plugin_version: configParams.plugin_version,
+} as const satisfies Params;
+
+/** Those that are true; undefined when none is. */
+export function traitsIn({
+  local,
+  seal_wrap,
+  external_entropy_access,
+}: Partial<ValuesOf<typeof traitParams>>): MountTraits | undefined {
+  const set = Object.entries({ local, seal_wrap, external_entropy_access }).filter(([, value]) => value);
+  return set.length === 0 ? undefined : Object.fromEntries(set);
+}
 
 /** Those of login methods. */
 export const loginConfigParams = {

@@ -1,6 +1,7 @@
 import { denied, invalid } from '../../ground/errors.ts';
 import { trimSlashes, withoutLast } from '../../ground/trim.ts';
-import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { DIALECTS, isDialect } from '../../transit/engine.ts';
 import { type Core, operation } from '../declaration/operation.ts';
@@ -12,7 +13,7 @@ import {
   printMounts,
   printMountTuning,
 } from './mount-answers.ts';
-import { changedConfig, configParams, loginConfigParams } from './mount-config.ts';
+import { changedConfig, configParams, loginConfigParams, traitParams, traitsIn } from './mount-config.ts';
 
 /** Without slashes at the ends. */
 const mountPath = text({
@@ -86,6 +87,7 @@ export const add = operation({
     description: text({ help: 'A note for people.', default: '' }),
     options: textMap({ help: 'May hold "dialect", as mounts show it.', cli: { hidden: true } }),
     config: members(configParams, { help: 'Times and the like, as "tune" has them.', cli: { hidden: true } }),
+    ...traitParams,
   },
   cli: {
     makes: true,
@@ -94,13 +96,15 @@ export const add = operation({
     done: (values) => `Mounted transit at ${String(values['path'])}/.`,
     examples: [['coffer mounts add teams/payments --dialect vault', 'keys of their own, prefix "vault:"']],
   },
-  async run({ core }, { type, path, description, dialect, options, config }) {
+  async run({ core }, { type, path, description, dialect, options, config, ...rest }) {
     // Who may add engines may not add ways to log in: `sys/auth` asks for more.
     if (`${trimSlashes(path)}/`.startsWith(LOGIN_PREFIX)) {
       throw invalid(`cannot mount under the reserved path "${LOGIN_PREFIX}"`, { field: 'path' });
     }
+    const traits = traitsIn(rest);
     await core.mounts.add(type, path, {
       description,
+      ...(traits === undefined ? {} : { traits }),
       ...(config === undefined ? {} : { config: changedConfig(type, undefined, config) }),
       options: { ...(dialect === undefined ? {} : { dialect }), ...checkedOptions(options) },
     });

@@ -2,7 +2,8 @@
 
 import { invalid, notFound } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import { isLoginMount, type Mount } from '../../mounts/mounts.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import { isLoginMount } from '../../mounts/mounts.ts';
 import { listAnswer } from '../auth/lists.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';

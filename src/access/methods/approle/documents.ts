@@ -3,7 +3,8 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../../ground/clock.ts';
 import type { Random } from '../../../ground/random.ts';
-import { collectionOf, type Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
+import { collectionOf } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store, Transaction, View } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
 import { RoleTable } from '../../login/role-table.ts';

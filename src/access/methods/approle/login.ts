@@ -1,6 +1,6 @@
 import { CofferError, invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
-import type { Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { Login } from '../../login/login-token.ts';
 import { commonNetworks, isWithin } from '../../login/networks.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { denied, invalid, notFound } from '../../../ground/errors.ts';
-import type { Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
 import { areWithin, boundNetworks, maskedNetworks } from '../../login/networks.ts';

@@ -1,7 +1,8 @@
 /** What a mount for certificates keeps. */
 
 import type { Clock } from '../../../ground/clock.ts';
-import { collectionOf, type Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
+import { collectionOf } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store, View } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
 import { RoleTable } from '../../login/role-table.ts';

@@ -1,6 +1,6 @@
 import { invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
-import type { Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { type Chain, chainsTo } from '../../x509/chain.ts';

@@ -1,6 +1,6 @@
 import { invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
-import type { Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { KeyCheck } from '../../login/login-token.ts';
 import type { TokenLogin } from '../../token.ts';

@@ -1,6 +1,6 @@
 import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
 import { pemBlocks } from '../../../ground/pem.ts';
-import type { Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
 import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
 import { type Certificate, readCertificate } from '../../x509/certificate.ts';

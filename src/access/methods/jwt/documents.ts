@@ -1,5 +1,6 @@
 import type { Clock } from '../../../ground/clock.ts';
-import { collectionOf, type Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
+import { collectionOf } from '../../../mounts/mounts.ts';
 import type { DocumentRef, Store } from '../../../store/store.ts';
 import type { LoginRole } from '../../login/login-token.ts';
 import { RoleTable } from '../../login/role-table.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../../ground/clock.ts';
 import { type CofferError, denied, invalid } from '../../../ground/errors.ts';
 import { pause } from '../../../ground/pause.ts';
 import type { Random } from '../../../ground/random.ts';
-import type { Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
 import type { ListOptions, Store } from '../../../store/store.ts';
 import type { Access } from '../../access.ts';
 import { lockoutOf } from '../../login/lockout.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
 import { when } from '../../../ground/objects.ts';
 import { ownWords } from '../../../ground/own-words.ts';
-import type { Mount } from '../../../mounts/mounts.ts';
+import type { Mount } from '../../../mounts/mount.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
 import type { AskedRequest, Door, Result } from '../../../operations/asked-request.ts';
 import { type Core, NOBODY, type Operation, resultOf } from '../../../operations/declaration/operation.ts';

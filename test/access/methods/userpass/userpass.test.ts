@@ -4,7 +4,8 @@ import { userpassMounts } from '../../../../src/access/methods/userpass/mount-ty
 import { Userpass } from '../../../../src/access/methods/userpass/userpass.ts';
 import { asCofferError } from '../../../../src/ground/errors.ts';
 import { systemRandom } from '../../../../src/ground/random.ts';
-import { collectionOf, type Mount, Mounts } from '../../../../src/mounts/mounts.ts';
+import type { Mount } from '../../../../src/mounts/mount.ts';
+import { collectionOf, Mounts } from '../../../../src/mounts/mounts.ts';
 import { openRoom, type Room } from '../../room.ts';
 
 interface World extends Room {

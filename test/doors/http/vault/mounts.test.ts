@@ -85,6 +85,46 @@ describe('the settings of a mount', () => {
   });
 });
 
+const MADE = [
+  ['an engine', 'sys/mounts/made', 'transit'],
+  ['a login method', 'sys/auth/made', 'approle'],
+] as const;
+
+describe.each(MADE)('what %s is made with', (_, path, type) => {
+  const make = (body: object) => call('POST', `/v1/${path}`, { body: { type, ...body } });
+
+  it('is shown from then on, also after a move and a change, for Terraform makes anew what does not show it', async () => {
+    const traits = { local: true, seal_wrap: true, external_entropy_access: true };
+    expect((await make(traits)).status).toBe(204);
+    expect(await dataOf(`/v1/${path}`)).toMatchObject(traits);
+    await call('POST', `/v1/${path}/tune`, { body: { description: 'changed' } });
+    const moved = path.replace(/made$/, 'moved');
+    const names = [path, moved].map((each) => each.replace('sys/mounts/', '').replace('sys/', ''));
+    await call('POST', '/v1/sys/remount', { body: { from: names[0], to: names[1] } });
+    expect(await dataOf(`/v1/${moved}`)).toMatchObject({ ...traits, description: 'changed' });
+  });
+
+  it('is false where it was not said, or said to be false', async () => {
+    await make({ seal_wrap: false });
+    expect(await dataOf(`/v1/${path}`)).toMatchObject({ seal_wrap: false, local: false });
+    await call('DELETE', `/v1/${path}`);
+  });
+
+  it.each(['allowed_managed_keys', 'delegated_auth_accessors', 'identity_token_key', 'plugin_version'])(
+    'is refused where it says something of %s, which there can be nothing of',
+    async (name) => {
+      const value = name.endsWith('s') ? ['a'] : 'a';
+      const { status, json } = await make({ config: { [name]: value } });
+      expect(status).toBe(400);
+      expect((json as { errors: string[] }).errors[0]).toContain(`${name} can't be set: `);
+      expect((await make({ config: { [name]: '' } })).status).toBe(204);
+      const tuned = await call('POST', `/v1/${path}/tune`, { body: { [name]: value } });
+      expect(tuned.status).toBe(400);
+      await call('DELETE', `/v1/${path}`);
+    },
+  );
+});
+
 describe('help on a path', () => {
   it('says what can be done there, and does nothing of it', async () => {
     await call('POST', '/v1/transit/keys/k', { body: { exportable: true } });
