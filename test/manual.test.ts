@@ -111,24 +111,27 @@ describe('the manual', () => {
 });
 
 describe('coffer help on a format', () => {
-  it.each(formats.map(({ name }) => [name]))('says of %s what the manual says, on lines that fit', (name) => {
-    const topic = formats.find((each) => each.name === name);
-    const said = emptyPlace().ok(`help ${name}`);
-    const text = read(pages.get(`${topic?.page}.5`) ?? '');
-    for (const { heading, blocks } of topic?.parts ?? []) {
-      expect(said).toContain(`\n${heading}:\n`);
-      for (const block of blocks) {
-        const words =
-          typeof block === 'string' ? [block] : 'lines' in block ? block.lines : block.terms.flat();
-        for (const word of words) {
-          expect(said.replace(/\s+/g, ' ')).toContain(word.replace(/\s+/g, ' ').trim());
-          expect(text).toContain(word.replace(/\s+/g, ' ').trim());
+  it.each(formats.map(({ name }) => [name]))(
+    'says of %s what the manual says, on lines that fit',
+    async (name) => {
+      const topic = formats.find((each) => each.name === name);
+      const said = await emptyPlace().ok(`help ${name}`);
+      const text = read(pages.get(`${topic?.page}.5`) ?? '');
+      for (const { heading, blocks } of topic?.parts ?? []) {
+        expect(said).toContain(`\n${heading}:\n`);
+        for (const block of blocks) {
+          const words =
+            typeof block === 'string' ? [block] : 'lines' in block ? block.lines : block.terms.flat();
+          for (const word of words) {
+            expect(said.replace(/\s+/g, ' ')).toContain(word.replace(/\s+/g, ' ').trim());
+            expect(text).toContain(word.replace(/\s+/g, ' ').trim());
+          }
         }
       }
-    }
-    const filledLines = said
-      .split('\n')
-      .filter((line) => !line.startsWith('    ') || line.startsWith('      '));
-    expect(filledLines.filter((line) => line.length > 80)).toEqual([]);
-  });
+      const filledLines = said
+        .split('\n')
+        .filter((line) => !line.startsWith('    ') || line.startsWith('      '));
+      expect(filledLines.filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
 });

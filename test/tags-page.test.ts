@@ -36,11 +36,11 @@ describe('the page about tags', () => {
     expect(told.sort()).toEqual(served.sort());
   });
 
-  it('shows commands for many tags at once that work one after the other as they stand', () => {
+  it('shows commands for many tags at once that work one after the other as they stand', async () => {
     const place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
     try {
       const [commands = ''] = blocks(section('With many at once'), 'sh');
-      const { exitCode, stdout, stderr } = place.shell(`set -e\n${commands}`);
+      const { exitCode, stdout, stderr } = await place.shell(`set -e\n${commands}`);
       expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
       expect(stderr).toContain('There is nothing to change.');
       expect(stdout).toContain('billing-prod\n');
@@ -53,7 +53,7 @@ describe('the page about tags', () => {
     const place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
     try {
       const [file = ''] = blocks(section('With many at once'), 'yaml');
-      const { exitCode, stdout } = place.shell(
+      const { exitCode, stdout } = await place.shell(
         'coffer init -q && coffer orgs create acme -q && coffer tags apply - --format yaml --yes',
         { input: file },
       );

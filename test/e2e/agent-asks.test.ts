@@ -11,12 +11,12 @@ describe('a locked agent with a program that asks', () => {
   let place: Place;
   let agent: ServerProcess;
 
-  beforeEach(() => {
+  beforeEach(async () => {
     place = placeForAgents();
     const owner = place.with({ COFFER_PASSPHRASE: PASSPHRASE });
-    owner.ok('init');
-    owner.ok('transit keys create laptop --type ed25519');
-    owner.ok('agent offer laptop --ssh');
+    await owner.ok('init');
+    await owner.ok('transit keys create laptop --type ed25519');
+    await owner.ok('agent offer laptop --ssh');
   });
 
   afterEach(async () => {
@@ -44,7 +44,7 @@ describe('a locked agent with a program that asks', () => {
   const questions = (): string[] => readFileSync(place.file('asked'), 'utf8').split('\n').slice(0, -1);
 
   const listed = async (): Promise<readonly string[]> => {
-    const client = await SshAgentClient.connect(statusOf(place).ssh);
+    const client = await SshAgentClient.connect((await statusOf(place)).ssh);
     try {
       return (await client.list()).map(({ comment }) => comment);
     } catch {
@@ -58,18 +58,18 @@ describe('a locked agent with a program that asks', () => {
     await start(
       `if test "$(wc -l < ${place.file('asked')})" -gt 1; then echo '${PASSPHRASE}'; else echo wrong; fi`,
     );
-    expect(isLocked(place)).toBe(true);
+    expect(await isLocked(place)).toBe(true);
     expect(await Promise.all([listed(), listed(), listed()])).toEqual([['laptop'], ['laptop'], ['laptop']]);
     const question = 'A program wants to use a key through ssh. Passphrase of the Coffer store:';
     expect(questions()).toEqual([`|${question}`, `|That did not unlock the store. ${question}`]);
-    expect(isLocked(place)).toBe(false);
+    expect(await isLocked(place)).toBe(false);
     expect(await listed()).toEqual(['laptop']);
     expect(questions()).toHaveLength(2);
   });
 
   it('opens no window for another machine, and no second one after a no', async () => {
     await start('exit 1');
-    const forwarded = await SshAgentClient.connect(statusOf(place).ssh);
+    const forwarded = await SshAgentClient.connect((await statusOf(place)).ssh);
     const bind = ['session-bind@openssh.com', 'a host', 'a session', 'a signature'].map(sshString);
     await forwarded.ask(27, ...bind, Buffer.from([1]));
     await expect(forwarded.list()).rejects.toThrow('answered with 5');
@@ -78,6 +78,6 @@ describe('a locked agent with a program that asks', () => {
     expect(await Promise.all([listed(), listed(), listed()])).toEqual(Array(3).fill(['refused']));
     expect(await listed()).toEqual(['refused']);
     expect(questions()).toHaveLength(1);
-    expect(isLocked(place)).toBe(true);
+    expect(await isLocked(place)).toBe(true);
   });
 });

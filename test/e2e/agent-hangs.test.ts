@@ -20,8 +20,8 @@ it('an agent is gone when its time is up, whatever its event loop waits for', {
   // A pipe that nobody reads: the agent waits in the midst of the record that has no room.
   const audit = place.file('audit.pipe');
   execFileSync('mkfifo', ['-m', '600', audit]);
-  owner.ok(`unlock --for ${FOR_S}s --audit-log ${audit}`);
-  const { pid, api, until } = statusOf(place);
+  await owner.ok(`unlock --for ${FOR_S}s --audit-log ${audit}`);
+  const { pid, api, until } = await statusOf(place);
   let answered = 0;
   const path = `/v1/transit/keys/${'k'.repeat(2000)}`;
   const ask = async (): Promise<void> => {
@@ -39,6 +39,6 @@ it('an agent is gone when its time is up, whatever its event loop waits for', {
   expect(existsSync(api)).toBe(true);
   expect(lateMs).toBeGreaterThan(0);
   expect(lateMs).toBeLessThan(10 * SECOND_MS);
-  owner.ok('unlock');
-  expect(statusOf(place).locked).toBe(false);
+  await owner.ok('unlock');
+  expect((await statusOf(place)).locked).toBe(false);
 });

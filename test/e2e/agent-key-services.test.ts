@@ -12,12 +12,12 @@ import { SshAgentClient } from './ssh-agent-client.ts';
 let place: Place;
 let owner: Place;
 
-beforeAll(() => {
+beforeAll(async () => {
   place = placeForAgents();
   owner = place.with(KEY);
-  owner.ok('init');
-  for (const name of ['app', 'cluster']) owner.ok(`transit keys create ${name}`);
-  owner.ok('transit keys create laptop --type ed25519');
+  await owner.ok('init');
+  for (const name of ['app', 'cluster']) await owner.ok(`transit keys create ${name}`);
+  await owner.ok('transit keys create laptop --type ed25519');
 });
 
 afterAll(() => leave(place));
@@ -35,30 +35,30 @@ describe('the key service of sops in the agent', () => {
     return framed(Buffer.concat([field(1, key), field(2, data)]));
   };
 
-  afterAll(() => {
+  afterAll(async () => {
     session.destroy();
-    place.ok('lock');
+    await place.ok('lock');
   });
 
   it('has the keys that are offered, for what they are offered, and is found when it is asked for', async () => {
-    owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
-    place.ok('agent offer app --sops');
-    expect(place.refused('agent offer laptop --sops', 2)).toContain('does not encrypt');
-    expect(place.ok('agent env')).not.toContain('SOPS');
+    await owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
+    await place.ok('agent offer app --sops');
+    expect(await place.refused('agent offer laptop --sops', 2)).toContain('does not encrypt');
+    expect(await place.ok('agent env')).not.toContain('SOPS');
     const found = /SOPS_KEYSERVICE='unix:\/\/(.*)'\nexport SOPS_ENABLE_LOCAL_KEYSERVICE='false'/.exec(
-      place.ok('agent env --sops'),
+      await place.ok('agent env --sops'),
     )?.[1];
     session = grpcSession(found ?? '');
     const made = await call(session, '/KeyService/Encrypt', asked('app', 'a data key'));
     const ciphertext = textIn(made.fields, 1);
-    expect(place.ok(`transit decrypt app ${ciphertext}`)).toBe('a data key');
+    expect(await place.ok(`transit decrypt app ${ciphertext}`)).toBe('a data key');
     const opened = await call(session, '/KeyService/Decrypt', asked('app', ciphertext));
     expect(textIn(opened.fields, 1)).toBe('a data key');
     expect((await call(session, '/KeyService/Encrypt', asked('cluster', 'x'))).status).toBe(7);
     expect((await call(session, '/KeyService/Encrypt', asked('new', 'x'))).status).toBe(7);
-    place.ok('agent offer app --sops --use encrypt');
+    await place.ok('agent offer app --sops --use encrypt');
     expect((await call(session, '/KeyService/Decrypt', asked('app', ciphertext))).status).toBe(7);
-    expect(place.ok('transit keys list')).not.toContain('new');
+    expect(await place.ok('transit keys list')).not.toContain('new');
   });
 
   it('leaves records under its own name', () => {
@@ -83,9 +83,9 @@ describe('coffer kms', () => {
 
   it('listens for its user alone, and refuses keys that do not encrypt', async () => {
     const socket = place.file('kms.sock');
-    expect(owner.refused(`kms --socket ${socket} --key laptop`, 2)).toContain('does not encrypt');
-    expect(owner.refused(`kms --socket ${socket} --key nobody`, 3)).toContain('nobody');
-    expect(owner.refused('kms --key cluster', 2)).toContain('--socket is missing');
+    expect(await owner.refused(`kms --socket ${socket} --key laptop`, 2)).toContain('does not encrypt');
+    expect(await owner.refused(`kms --socket ${socket} --key nobody`, 3)).toContain('nobody');
+    expect(await owner.refused('kms --key cluster', 2)).toContain('--socket is missing');
     plugin = await start(owner, `kms --socket ${socket} --key cluster`);
     expect(plugin.address).toBe(`unix://${socket}`);
     expect(statSync(socket).mode & 0o777).toBe(0o600);
@@ -98,7 +98,7 @@ describe('coffer kms', () => {
     const before = textIn(await status(), 3);
     const made = await call(session, `${PATH}/Encrypt`, framed(field(1, 'a seed')));
     expect(textIn(made.fields, 2)).toBe(before);
-    owner.ok('transit keys rotate cluster');
+    await owner.ok('transit keys rotate cluster');
     const after = await status();
     expect(textIn(after, 2)).toBe('ok');
     expect(textIn(after, 3)).not.toBe(before);
@@ -107,8 +107,8 @@ describe('coffer kms', () => {
   });
 
   it('says why when the key can not be used', async () => {
-    owner.ok('transit keys config cluster --deletion-allowed --yes');
-    owner.ok('transit keys delete cluster --yes');
+    await owner.ok('transit keys config cluster --deletion-allowed --yes');
+    await owner.ok('transit keys delete cluster --yes');
     const { fields } = await call(session, `${PATH}/Status`, framed(Buffer.alloc(0)));
     expect(textIn(fields, 2)).toContain('not found');
     expect((await call(session, `${PATH}/Encrypt`, framed(field(1, 'x')))).status).toBe(5);
@@ -120,14 +120,14 @@ describe('coffer kms', () => {
 describe('doors of an agent that starts locked', () => {
   it('refuse at once, and work after an unlock', async () => {
     const agent = await start(place, 'agent run');
-    const sockets = statusOf(place);
+    const sockets = await statusOf(place);
     const ssh = await SshAgentClient.connect(sockets.ssh);
     await expect(ssh.list()).rejects.toThrow('answered with 5');
     const sops = grpcSession(sockets.sops);
     const key = field(5, Buffer.concat([field(2, 'transit'), field(3, 'app')]));
     const refused = await call(sops, '/KeyService/Encrypt', framed(field(1, key)));
     expect(refused).toMatchObject({ status: 9, message: 'the store is locked' });
-    owner.ok('unlock');
+    await owner.ok('unlock');
     expect(await ssh.list()).toEqual([]);
     ssh.close();
     sops.destroy();

@@ -19,9 +19,9 @@ freshStores((bare, known) => {
 
 describe('other programs', () => {
   it('find the agent by what "env" prints, and need no token', async () => {
-    owner.ok('unlock');
-    const { api: socket, ssh, pkcs11 } = statusOf(place);
-    expect(place.ok('agent env').split('\n')).toEqual([
+    await owner.ok('unlock');
+    const { api: socket, ssh, pkcs11 } = await statusOf(place);
+    expect((await place.ok('agent env')).split('\n')).toEqual([
       `export VAULT_ADDR='unix://${socket}'`,
       `export VAULT_AGENT_ADDR='unix://${socket}'`,
       `export VAULT_TOKEN='agent'`,
@@ -29,9 +29,9 @@ describe('other programs', () => {
       `export P11_KIT_SERVER_ADDRESS='unix:path=${pkcs11}'`,
     ]);
     const other = { environment: { SSH_AUTH_SOCK: '/run/other.sock' } };
-    expect(place.ok('agent env', other)).not.toContain('SSH_AUTH_SOCK');
-    expect(place.ok('agent env --ssh', other)).toContain(`SSH_AUTH_SOCK='${ssh}'`);
-    const { stdout: token } = place.shell('eval "$(coffer agent env)"; printf %s "$VAULT_TOKEN"');
+    expect(await place.ok('agent env', other)).not.toContain('SSH_AUTH_SOCK');
+    expect(await place.ok('agent env --ssh', other)).toContain(`SSH_AUTH_SOCK='${ssh}'`);
+    const { stdout: token } = await place.shell('eval "$(coffer agent env)"; printf %s "$VAULT_TOKEN"');
     const plaintext = base64('hello');
     for (const headers of [{}, { 'x-vault-token': token }, { 'x-vault-token': 's.of-another-server' }]) {
       const made = await over(socket, 'PUT', '/v1/transit/encrypt/app', { plaintext }, headers);
@@ -45,25 +45,25 @@ describe('other programs', () => {
   });
 
   it('are refused at once when it has locked meanwhile', async () => {
-    owner.ok('unlock');
-    const { api, pid } = statusOf(place);
-    fromElsewhere(owner).ok('rekey');
+    await owner.ok('unlock');
+    const { api, pid } = await statusOf(place);
+    await fromElsewhere(owner).ok('rekey');
     expect((await over(api, 'POST', '/v1/transit/encrypt/app', { plaintext: '' })).status).toBe(503);
     await vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
   it('do not keep it open by asking how it is', async () => {
-    owner.ok('unlock');
-    const { api } = statusOf(place);
+    await owner.ok('unlock');
+    const { api } = await statusOf(place);
     expect((await over(api, 'GET', '/v1/sys/health')).status).toBe(200);
     expect((await over(api, 'GET', '/v1/sys/seal-status')).status).toBe(200);
-    expect(statusOf(place).uses).toBe(0);
+    expect((await statusOf(place)).uses).toBe(0);
   });
 
   it('leave a record of what they did, where one is kept', async () => {
-    owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
-    place.ok('transit encrypt app hello');
-    await over(statusOf(place).api, 'GET', '/v1/transit/keys/app');
+    await owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
+    await place.ok('transit encrypt app hello');
+    await over((await statusOf(place)).api, 'GET', '/v1/transit/keys/app');
     const records = readFileSync(place.file('audit.log'), 'utf8').trim().split('\n');
     const paths = records.map((line) => (JSON.parse(line) as { request: { path: string } }).request.path);
     expect(paths).toContain('transit/encrypt/app');
@@ -73,9 +73,9 @@ describe('other programs', () => {
 });
 
 describe('what keeps others out', () => {
-  it('is a directory and sockets for their owner alone', () => {
-    owner.ok('unlock');
-    const { socket, api } = statusOf(place);
+  it('is a directory and sockets for their owner alone', async () => {
+    await owner.ok('unlock');
+    const { socket, api } = await statusOf(place);
     const modeOf = (path: string) => statSync(path).mode & 0o777;
     expect([dirname(dirname(socket)), dirname(socket), socket, api].map(modeOf)).toEqual([
       0o700, 0o700, 0o600, 0o600,
@@ -85,32 +85,32 @@ describe('what keeps others out', () => {
   it.each([
     ['the directory of the agent', (socket: string) => dirname(socket)],
     ['the one above it', (socket: string) => dirname(dirname(socket))],
-  ])('is looked at before anything is sent: %s', (_, which) => {
-    owner.ok('unlock');
-    const directory = which(statusOf(place).socket);
+  ])('is looked at before anything is sent: %s', async (_, which) => {
+    await owner.ok('unlock');
+    const directory = which((await statusOf(place)).socket);
     chmodSync(directory, 0o755);
-    const { exitCode, stderr } = place.run('transit keys list');
+    const { exitCode, stderr } = await place.run('transit keys list');
     expect(exitCode).toBe(LOCKED);
     expect(stderr).toContain('is open to other users, so no agent is used there');
-    expect(owner.refused('unlock', 1)).toContain('is open to other users');
+    expect(await owner.refused('unlock', 1)).toContain('is open to other users');
     chmodSync(directory, 0o700);
-    place.ok('transit keys list');
+    await place.ok('transit keys list');
   });
 
-  it('is no link to somewhere else', () => {
-    owner.ok('unlock');
-    const directory = dirname(statusOf(place).socket);
+  it('is no link to somewhere else', async () => {
+    await owner.ok('unlock');
+    const directory = dirname((await statusOf(place)).socket);
     renameSync(directory, place.file('elsewhere'));
     symlinkSync(place.file('elsewhere'), directory);
-    const { exitCode, stderr } = place.run('transit keys list');
+    const { exitCode, stderr } = await place.run('transit keys list');
     expect(exitCode).toBe(LOCKED);
     expect(stderr).toContain('is no directory, so no agent is used there');
   });
 
   it('keeps a passphrase from whatever listens in the place of an agent', async () => {
-    owner.ok('unlock');
-    const { socket } = statusOf(place);
-    place.ok('lock');
+    await owner.ok('unlock');
+    const { socket } = await statusOf(place);
+    await place.ok('lock');
     const heard: Buffer[] = [];
     const fake = createServer((peer) =>
       peer.on('data', (chunk: Buffer) => heard.push(chunk) && peer.destroy()),
@@ -129,7 +129,7 @@ describe('what keeps others out', () => {
 describe('an agent takes from its peers', () => {
   /** Sends bytes to the socket of commands, and answers what came until it was hung up or `still` has passed. */
   const sending = async (bytes: Buffer): Promise<boolean> => {
-    const peer = connect(statusOf(place).socket);
+    const peer = connect((await statusOf(place)).socket);
     peer.on('error', () => undefined);
     peer.resume();
     const closed = once(peer, 'close').then(() => true);
@@ -152,9 +152,9 @@ describe('an agent takes from its peers', () => {
     ['a frame that is no JSON', frame('{"call":')],
     ['a frame that is no object', frame('[1]')],
   ])('nothing of %s, and hangs up', async (_, bytes) => {
-    owner.ok('unlock');
+    await owner.ok('unlock');
     expect(await sending(bytes)).toBe(true);
-    place.ok('transit keys list');
+    await place.ok('transit keys list');
   });
 
   it.each([
@@ -181,28 +181,28 @@ describe('an agent takes from its peers', () => {
       },
     ],
   ])('an error for %s, and goes on as before', async (_, message) => {
-    owner.ok('unlock');
-    const before = statusOf(place);
+    await owner.ok('unlock');
+    const before = await statusOf(place);
     await sending(Buffer.concat([frame(JSON.stringify(message)), Buffer.alloc(8, 0xff)]));
-    place.ok('transit keys list');
-    expect(statusOf(place).until).toBe(before.until);
+    await place.ok('transit keys list');
+    expect((await statusOf(place)).until).toBe(before.until);
   });
 
   it('no store that is opened with a wrong root key', async () => {
-    owner.ok('unlock');
-    const { id } = owner.json('status') as { id: string };
+    await owner.ok('unlock');
+    const { id } = (await owner.json('status')) as { id: string };
     const handed = { storeId: id, slotId: 'x', generation: 1, rootKey: base64('k'.repeat(32)) };
     const argument = { handed, idleMs: 1000, forMs: 1000 };
     await sending(
       Buffer.concat([frame(JSON.stringify({ call: 1, method: 'unlock', argument })), Buffer.alloc(8, 0xff)]),
     );
-    place.ok('transit encrypt app hello');
-    expect(Date.parse(statusOf(place).until)).toBeGreaterThan(Date.now() + 60_000);
+    await place.ok('transit encrypt app hello');
+    expect(Date.parse((await statusOf(place)).until)).toBeGreaterThan(Date.now() + 60_000);
   });
 
   it('no more than it can answer, when they never read', async () => {
-    owner.ok('unlock');
-    const { socket, pid } = statusOf(place);
+    await owner.ok('unlock');
+    const { socket, pid } = await statusOf(place);
     const peer = connect(socket);
     peer.on('error', () => undefined);
     peer.pause();
@@ -219,7 +219,7 @@ describe('an agent takes from its peers', () => {
     );
     const many = Buffer.concat(Array.from({ length: 5000 }, () => ask));
     peer.write(many);
-    place.ok('transit keys list');
+    await place.ok('transit keys list');
     if (hasProcessFiles) {
       const resident = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
       expect(resident).toBeLessThan(300_000);
@@ -231,12 +231,14 @@ describe('an agent takes from its peers', () => {
 describe('a secret', () => {
   it.runIf(hasProcessFiles)(
     'is in no argument, variable or file of an agent, and can get into no core dump',
-    () => {
+    async () => {
       const passphrase = 'correct horse battery staple';
-      owner.ok('slots add --passphrase', { environment: { COFFER_NEW_PASSPHRASE: passphrase } });
-      place.with({ COFFER_PASSPHRASE: passphrase, COFFER_TOKEN: 'coffer-token-of-somebody' }).ok('unlock');
-      place.ok('transit encrypt app hello');
-      const { pid, socket } = statusOf(place);
+      await owner.ok('slots add --passphrase', { environment: { COFFER_NEW_PASSPHRASE: passphrase } });
+      await place
+        .with({ COFFER_PASSPHRASE: passphrase, COFFER_TOKEN: 'coffer-token-of-somebody' })
+        .ok('unlock');
+      await place.ok('transit encrypt app hello');
+      const { pid, socket } = await statusOf(place);
       const canaries = new Canaries({ passphrase, key: MASTER_KEY, token: 'coffer-token-of-somebody' });
       expect(canaries.toldBy(shownOf(pid))).toEqual([]);
       expect(readFileSync(`/proc/${pid}/limits`, 'utf8')).toMatch(/Max core file size\s+0\s+0/);
@@ -248,11 +250,11 @@ describe('a secret', () => {
     },
   );
 
-  it.runIf(hasProcessFiles)('costs an idle agent no more than 80 MiB', () => {
-    owner.ok('unlock');
-    place.ok('transit encrypt app hello');
-    place.ok('transit keys list');
-    const { pid } = statusOf(place);
+  it.runIf(hasProcessFiles)('costs an idle agent no more than 80 MiB', async () => {
+    await owner.ok('unlock');
+    await place.ok('transit encrypt app hello');
+    await place.ok('transit keys list');
+    const { pid } = await statusOf(place);
     const resident = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
     expect(resident).toBeLessThan(80 * 1024);
   });

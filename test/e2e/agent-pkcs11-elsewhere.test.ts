@@ -26,16 +26,16 @@ describe('a PKCS #11 token of the keys of a server', () => {
   beforeAll(async () => {
     place = placeForAgents();
     owner = place.with(KEY);
-    owner.ok('init');
-    owner.ok('transit keys create web --type ecdsa-p256');
-    owner.ok('transit keys create other --type ecdsa-p256');
+    await owner.ok('init');
+    await owner.ok('transit keys create web --type ecdsa-p256');
+    await owner.ok('transit keys create other --type ecdsa-p256');
     const policy =
       'path "transit/keys/web" { capabilities = ["read"] }\npath "transit/sign/web" { capabilities = ["update"] }';
-    owner.ok('policy write web', { input: policy });
+    await owner.ok('policy write web', { input: policy });
     server = await serve('127.0.0.1:0');
     const environment = place.environment({
       COFFER_STORE: undefined,
-      COFFER_TOKEN: owner.ok('token create --policy web'),
+      COFFER_TOKEN: await owner.ok('token create --policy web'),
     });
     const parameters = ['agent', 'run', '--address', server.address, '--pkcs11', 'web', '--pkcs11', 'other'];
     agent = await startServerProcess([binary, ...parameters], { environment });
@@ -59,7 +59,7 @@ describe('a PKCS #11 token of the keys of a server', () => {
   it('has what was named, as far as the token may use it', async () => {
     expect(await find(client, session, [PRIVATE])).toHaveLength(1);
     const [signature] = (await sign()) as readonly [Buffer];
-    const key = createPublicKey(owner.ok('transit keys public web --format pem'));
+    const key = createPublicKey(await owner.ok('transit keys public web --format pem'));
     expect(verify('sha256', Buffer.from('hello'), { key, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);
   });
 

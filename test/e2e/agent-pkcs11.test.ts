@@ -18,19 +18,19 @@ let socket: string;
 const PRIVATE = { type: A.class, value: 3 };
 const DIGEST = createHash('sha256').update('hello').digest();
 
-beforeAll(() => {
+beforeAll(async () => {
   place = placeForAgents();
   owner = place.with(KEY);
-  owner.ok('init');
-  owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
+  await owner.ok('init');
+  await owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
   for (const [name, type] of [
     ['web', 'ecdsa-p256'],
     ['pay', 'rsa-2048'],
     ['app', 'aes256-gcm96'],
   ]) {
-    place.ok(`transit keys create ${name} --type ${type}`);
+    await place.ok(`transit keys create ${name} --type ${type}`);
   }
-  socket = statusOf(place).pkcs11;
+  socket = (await statusOf(place)).pkcs11;
 });
 
 afterAll(() => leave(place));
@@ -52,8 +52,8 @@ describe('an agent as a PKCS #11 token', () => {
   it('offers the keys that were named, and only those that p11-kit can use', async () => {
     const { client, session } = await program();
     expect(await find(client, session, [])).toEqual([]);
-    for (const name of ['web', 'pay']) place.ok(`agent offer ${name} --pkcs11`);
-    expect(place.refused('agent offer app --pkcs11', 2)).toContain(
+    for (const name of ['web', 'pay']) await place.ok(`agent offer ${name} --pkcs11`);
+    expect(await place.refused('agent offer app --pkcs11', 2)).toContain(
       'p11-kit forwards nothing that keys of the type aes256-gcm96 do',
     );
     expect(await find(client, session, [PRIVATE])).toHaveLength(2);
@@ -65,7 +65,7 @@ describe('an agent as a PKCS #11 token', () => {
     const [handle = 0] = await find(client, session, [PRIVATE, keyOf('web')]);
     const signed = await sign(client, session, handle);
     const [signature] = signed as readonly [Buffer];
-    const key = createPublicKey(place.ok('transit keys public web --format pem'));
+    const key = createPublicKey(await place.ok('transit keys public web --format pem'));
     expect(verify('sha256', Buffer.from('hello'), { key, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);
     const records = readFileSync(place.file('audit.log'), 'utf8').trim().split('\n');
     const record = records
@@ -88,9 +88,9 @@ describe('an agent as a PKCS #11 token', () => {
       });
     const caKey = place.file('ca.key');
     openssl(`req -x509 -newkey rsa:2048 -nodes -keyout ${caKey} -out ${ca} -subj /CN=Authority -days 2`);
-    const request = place.ok('transit keys csr web');
+    const request = await place.ok('transit keys csr web');
     const leaf = openssl(`x509 -req -CA ${ca} -CAkey ${caKey} -days 1 -set_serial 77`, request);
-    place.ok('transit keys set-certificate web', { input: leaf + readFileSync(ca, 'utf8') });
+    await place.ok('transit keys set-certificate web', { input: leaf + readFileSync(ca, 'utf8') });
     const { client, session } = await program();
     const [first = 0, second = 0, ...more] = await find(client, session, [{ type: A.class, value: 1 }]);
     const shown = (handle: number, type: number) => attribute(client, session, handle, type);
@@ -112,19 +112,19 @@ describe('an agent as a PKCS #11 token', () => {
     const { client, session } = await program();
     const [handle = 0] = await find(client, session, [PRIVATE, keyOf('web')]);
     await client.ok('signInit', [session, { type: M.ecdsa }, handle]);
-    place.ok('agent offer web --pkcs11 --use decrypt');
+    await place.ok('agent offer web --pkcs11 --use decrypt');
     expect(await client.call('sign', [session, DIGEST, ROOM])).toBe(RETURN.keyFunctionNotPermitted);
-    place.ok('agent offer web --pkcs11');
+    await place.ok('agent offer web --pkcs11');
     expect(await sign(client, session, handle)).toHaveLength(1);
-    place.ok('agent withdraw web');
+    await place.ok('agent withdraw web');
     expect(await sign(client, session, handle)).toBe(RETURN.keyFunctionNotPermitted);
     expect(await find(client, session, [PRIVATE, keyOf('web')])).toEqual([]);
-    place.ok('agent offer web --pkcs11');
+    await place.ok('agent offer web --pkcs11');
     client.close();
   });
 
   it('keeps nothing of programs that die in the middle of something', async () => {
-    const before = statusOf(place).uses;
+    const before = (await statusOf(place)).uses;
     for (let count = 0; count < 50; count++) {
       const { client, session } = await program();
       const [handle = 0] = await find(client, session, [PRIVATE, keyOf('web')]);
@@ -135,7 +135,7 @@ describe('an agent as a PKCS #11 token', () => {
     const { client, session } = await program();
     const [handle = 0] = await find(client, session, [PRIVATE, keyOf('web')]);
     expect(await sign(client, session, handle)).toHaveLength(1);
-    expect(statusOf(place).uses).toBeGreaterThan(before);
+    expect((await statusOf(place)).uses).toBeGreaterThan(before);
     client.close();
   });
 
@@ -150,7 +150,7 @@ describe('an agent as a PKCS #11 token', () => {
       );
       expect(signed.filter((answer) => typeof answer === 'number')).toEqual([]);
     }
-    const { pid } = statusOf(place);
+    const { pid } = await statusOf(place);
     const resident = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
     expect(resident).toBeLessThan(120 * 1024);
     for (const { client } of programs) client.close();
@@ -158,7 +158,7 @@ describe('an agent as a PKCS #11 token', () => {
 
   it('closes the connections of all programs when it locks', async () => {
     const { client, session } = await program();
-    place.ok('lock');
+    await place.ok('lock');
     expect(await client.call('getSessionInfo', [session])).toBe(-1);
   });
 });

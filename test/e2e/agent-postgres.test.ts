@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
+import { inTurn } from '../in-turn.ts';
 import { type Database, newSchema } from '../store/postgres/database.ts';
 import { whyNoDatabase } from '../store/postgres/installed.ts';
 import { sharedDatabase } from '../store/postgres/run.ts';
@@ -38,29 +39,29 @@ describe.skipIf(missing !== undefined)(
       const location = database.location(newSchema(), { user: keeper, password: 'kept-to-itself' });
       place = placeForAgents({ COFFER_STORE: location });
       const owner = place.with(KEY);
-      owner.ok('init');
-      owner.ok('unlock');
-      const ciphertext = place.ok('transit encrypt app hello');
-      expect(place.ok(['transit', 'decrypt', 'app', ciphertext])).toBe('hello');
-      const { pid } = statusOf(place);
+      await owner.ok('init');
+      await owner.ok('unlock');
+      const ciphertext = await place.ok('transit encrypt app hello');
+      expect(await place.ok(['transit', 'decrypt', 'app', ciphertext])).toBe('hello');
+      const { pid } = await statusOf(place);
       if (hasProcessFiles) {
         expect(shownOf(pid)).not.toContain('kept-to-itself');
         expect(readFileSync(`/proc/${pid}/cmdline`, 'latin1')).not.toContain('postgres');
       }
-      fromElsewhere(owner).ok('rekey');
-      expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+      await fromElsewhere(owner).ok('rekey');
+      expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
       await vi.waitUntil(() => isGone(pid), WITHIN);
     });
 
-    it('is another for another schema', () => {
+    it('is another for another schema', async () => {
       const stores = [newSchema(), newSchema()].map((schema) => database.location(schema));
       place = placeForAgents();
       const [one, other] = stores.map((location) => (place as Place).with({ COFFER_STORE: location }));
-      one?.with(KEY).ok('init');
-      other?.with(KEY).ok('init');
-      one?.with(KEY).ok('unlock');
-      expect([one, other].map((at) => at && isLocked(at))).toEqual([false, true]);
-      one?.ok('lock');
+      await one?.with(KEY).ok('init');
+      await other?.with(KEY).ok('init');
+      await one?.with(KEY).ok('unlock');
+      expect(await inTurn([one, other], async (at) => at && (await isLocked(at)))).toEqual([false, true]);
+      await one?.ok('lock');
     });
   },
 );

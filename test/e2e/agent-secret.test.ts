@@ -115,11 +115,11 @@ let routes: readonly ServedRoute[] = [];
 beforeAll(async () => {
   place = placeForAgents();
   const owner = place.with(KEY);
-  owner.ok('init');
-  for (const method of LOGIN_METHODS) owner.ok(`auth enable ${method}`);
-  owner.ok('transit keys create x --type ed25519');
-  owner.ok('unlock');
-  socket = statusOf(place).api;
+  await owner.ok('init');
+  for (const method of LOGIN_METHODS) await owner.ok(`auth enable ${method}`);
+  await owner.ok('transit keys create x --type ed25519');
+  await owner.ok('unlock');
+  socket = (await statusOf(place)).api;
   routes = await loadRoutes(catalogue);
 });
 
@@ -187,7 +187,7 @@ describe('what outlives an agent', () => {
       'delete sys/policies/acl/default --yes',
       'read auth/approle/role/r/role-id',
     ]) {
-      expect(place.refused(line, 4), line).toMatch(WORDS);
+      expect(await place.refused(line, 4), line).toMatch(WORDS);
     }
     for (const path of [
       'sys/policies/acl/DEFAULT',
@@ -200,8 +200,8 @@ describe('what outlives an agent', () => {
       expect(answer.status, path).toBeGreaterThanOrEqual(400);
     }
     const owner = place.with(KEY);
-    expect(owner.ok('policy read default')).not.toMatch(/^x$/m);
-    expect(Object.keys(owner.json('auth list') as object).sort()).toEqual(
+    expect(await owner.ok('policy read default')).not.toMatch(/^x$/m);
+    expect(Object.keys((await owner.json('auth list')) as object).sort()).toEqual(
       [...LOGIN_METHODS, 'token'].map((method) => `${method}/`).sort(),
     );
   });

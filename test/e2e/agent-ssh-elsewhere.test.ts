@@ -32,12 +32,12 @@ describe('an agent of ssh for the keys of a server', () => {
   beforeAll(async () => {
     place = placeForAgents();
     owner = place.with(KEY);
-    owner.ok('init');
-    for (const name of ['laptop', 'other']) owner.ok(`transit keys create ${name} --type ed25519`);
+    await owner.ok('init');
+    for (const name of ['laptop', 'other']) await owner.ok(`transit keys create ${name} --type ed25519`);
     const policy =
       'path "transit/keys/laptop" { capabilities = ["read"] }\npath "transit/sign/laptop" { capabilities = ["update"] }';
-    owner.ok('policy write laptop', { input: policy });
-    token = owner.ok('token create --policy laptop');
+    await owner.ok('policy write laptop', { input: policy });
+    token = await owner.ok('token create --policy laptop');
     server = await serve('127.0.0.1:0');
     const environment = place.environment({ COFFER_STORE: undefined, COFFER_TOKEN: token });
     const parameters = ['agent', 'run', '--address', server.address, '--ssh', 'laptop', '--ssh', 'other'];
@@ -57,7 +57,7 @@ describe('an agent of ssh for the keys of a server', () => {
     expect(laptop?.comment).toBe('laptop');
     expect(others).toEqual([]);
     expect((await client.sign(laptop?.blob ?? Buffer.alloc(0), message))?.algorithm).toBe('ssh-ed25519');
-    const printed = place.ok(`agent env --address ${server.address}`);
+    const printed = await place.ok(`agent env --address ${server.address}`);
     expect(printed).toBe(`export SSH_AUTH_SOCK='${socketOf(agent.address)}'`);
     if (hasProcessFiles) expect(shownOf(agent.child.pid ?? 0)).not.toContain(token);
   });
@@ -80,10 +80,10 @@ describe('an agent of ssh for the keys of a server', () => {
   it('refuses once the token is revoked', async () => {
     const [laptop] = await client.list();
     const address = server.address;
-    owner.ok(`token revoke ${token} --yes`);
+    await owner.ok(`token revoke ${token} --yes`);
     expect(await client.sign(laptop?.blob ?? Buffer.alloc(0), message)).toBeUndefined();
-    expect(place.refused(`agent run --address ${address}`, 2)).toContain('no key is offered');
-    expect(place.refused('agent run --ssh laptop', 2)).toContain('for the keys of a server');
+    expect(await place.refused(`agent run --address ${address}`, 2)).toContain('no key is offered');
+    expect(await place.refused('agent run --ssh laptop', 2)).toContain('for the keys of a server');
   });
 
   it('leaves nothing behind', async () => {
@@ -110,12 +110,12 @@ describe('a key that is confirmed', () => {
       `#!/bin/sh\necho "$SSH_ASKPASS_PROMPT $1" >> ${place.file('asked')}\ntest -e ${place.file('yes')}\n`,
     );
     chmodSync(ask, 0o700);
-    owner.ok('init');
-    owner.ok('unlock', { environment: { SSH_ASKPASS: ask } });
-    place.ok('transit keys create laptop --type ed25519');
-    place.ok('agent offer laptop --ssh --confirm');
-    expect(place.json('agent list')).toMatchObject({ offers: [{ key: 'laptop', confirm: true }] });
-    client = await SshAgentClient.connect(statusOf(place).ssh);
+    await owner.ok('init');
+    await owner.ok('unlock', { environment: { SSH_ASKPASS: ask } });
+    await place.ok('transit keys create laptop --type ed25519');
+    await place.ok('agent offer laptop --ssh --confirm');
+    expect(await place.json('agent list')).toMatchObject({ offers: [{ key: 'laptop', confirm: true }] });
+    client = await SshAgentClient.connect((await statusOf(place)).ssh);
     const [laptop] = await client.list();
     const blob = laptop?.blob ?? Buffer.alloc(0);
     writeFileSync(place.file('yes'), '');

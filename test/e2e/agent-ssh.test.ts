@@ -16,8 +16,8 @@ const RSA_SHA2_512 = 4;
 beforeAll(async () => {
   place = placeForAgents();
   owner = place.with(KEY);
-  owner.ok('init');
-  owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
+  await owner.ok('init');
+  await owner.ok(`unlock --audit-log ${place.file('audit.log')}`);
   for (const [name, type] of [
     ['laptop', 'ed25519'],
     ['p256', 'ecdsa-p256'],
@@ -25,9 +25,9 @@ beforeAll(async () => {
     ['rsa', 'rsa-2048'],
     ['app', 'aes256-gcm96'],
   ]) {
-    place.ok(`transit keys create ${name} --type ${type}`);
+    await place.ok(`transit keys create ${name} --type ${type}`);
   }
-  socket = statusOf(place).ssh;
+  socket = (await statusOf(place)).ssh;
   client = await SshAgentClient.connect(socket);
 });
 
@@ -50,20 +50,22 @@ const blobOf = async (name: string): Promise<Buffer> => {
   return found.blob;
 };
 
-const publicPem = (name: string): string => place.ok(`transit keys public ${name} --format pem`);
+const publicPem = (name: string): Promise<string> => place.ok(`transit keys public ${name} --format pem`);
 
 describe('an agent of ssh', () => {
   it('offers nothing by itself', async () => {
     expect(await client.list()).toEqual([]);
-    expect(place.json('agent list')).toEqual({ offers: [] });
+    expect(await place.json('agent list')).toEqual({ offers: [] });
   });
 
   it('offers the keys that were named, in that order, and only those that SSH has', async () => {
-    for (const name of ['laptop', 'p256', 'p521', 'rsa']) place.ok(`agent offer ${name} --ssh`);
-    expect(place.refused('agent offer app --ssh', 2)).toContain('SSH has no keys of the type aes256-gcm96');
+    for (const name of ['laptop', 'p256', 'p521', 'rsa']) await place.ok(`agent offer ${name} --ssh`);
+    expect(await place.refused('agent offer app --ssh', 2)).toContain(
+      'SSH has no keys of the type aes256-gcm96',
+    );
     expect((await client.list()).map(({ comment }) => comment)).toEqual(['laptop', 'p256', 'p521', 'rsa']);
     for (const { blob, comment } of await client.list()) {
-      const line = place.ok(`transit keys public ${comment} --format ssh`);
+      const line = await place.ok(`transit keys public ${comment} --format ssh`);
       expect(line.split(' ')[1]).toBe(blob.toString('base64'));
     }
   });
@@ -76,7 +78,7 @@ describe('an agent of ssh', () => {
     { name: 'rsa', flags: RSA_SHA2_512, algorithm: 'rsa-sha2-512', hash: 'sha512' },
   ])('signs with $name by $algorithm', async ({ name, flags, algorithm, hash, width }) => {
     const blob = await blobOf(name);
-    const key = createPublicKey(publicPem(name));
+    const key = createPublicKey(await publicPem(name));
     for (const data of [login(blob), message()]) {
       const signed = await client.sign(blob, data, flags);
       expect(signed?.algorithm).toBe(algorithm);
@@ -111,15 +113,15 @@ describe('an agent of ssh', () => {
   });
 
   it('takes the uses that were named', async () => {
-    place.ok('agent offer laptop --ssh --use sign');
+    await place.ok('agent offer laptop --ssh --use sign');
     const blob = await blobOf('laptop');
     expect(await client.sign(blob, login(blob))).toBeUndefined();
     expect(await client.sign(blob, message())).toBeDefined();
-    place.ok('agent offer laptop --ssh --use login --use any');
+    await place.ok('agent offer laptop --ssh --use login --use any');
     expect(await client.sign(blob, login(blob))).toBeDefined();
     expect(await client.sign(blob, Buffer.from('anything'))).toBeDefined();
-    place.ok('agent offer laptop --ssh');
-    expect(place.refused('agent offer laptop --ssh --use encrypt', 2)).toContain('no use of --ssh');
+    await place.ok('agent offer laptop --ssh');
+    expect(await place.refused('agent offer laptop --ssh --use encrypt', 2)).toContain('no use of --ssh');
   });
 
   it('refuses to be changed from outside', async () => {
@@ -164,24 +166,24 @@ describe('an agent of ssh', () => {
 
   it('offers every version that may still sign, and none that was withdrawn, trimmed or deleted', async () => {
     const first = await blobOf('laptop');
-    place.ok('transit keys rotate laptop --force');
+    await place.ok('transit keys rotate laptop --force');
     expect((await client.list()).map(({ comment }) => comment)).toEqual([
       ...['laptop', 'p256', 'p521', 'rsa'],
       'laptop@v1',
     ]);
     expect(await client.sign(first, login(first))).toBeDefined();
-    place.ok('transit keys config laptop --min-encryption-version 2');
+    await place.ok('transit keys config laptop --min-encryption-version 2');
     expect(await client.sign(first, login(first))).toBeUndefined();
     expect((await client.list()).length).toBe(4);
     const p521 = await blobOf('p521');
-    place.ok('agent withdraw p521');
+    await place.ok('agent withdraw p521');
     expect(await client.sign(p521, message())).toBeUndefined();
-    expect(place.refused('agent withdraw p521', 3)).toContain('not offered');
+    expect(await place.refused('agent withdraw p521', 3)).toContain('not offered');
     const p256 = await blobOf('p256');
-    place.ok('transit keys config p256 --deletion-allowed --yes');
-    place.ok('transit keys delete p256 --yes');
+    await place.ok('transit keys config p256 --deletion-allowed --yes');
+    await place.ok('transit keys delete p256 --yes');
     expect(await client.sign(p256, message())).toBeUndefined();
-    place.ok('transit keys create p256 --type ecdsa-p256');
+    await place.ok('transit keys create p256 --type ecdsa-p256');
     expect(await client.sign(p256, message())).toBeUndefined();
     expect((await client.list()).map(({ comment }) => comment)).toEqual(['laptop', 'p256', 'rsa']);
   });
@@ -196,10 +198,10 @@ describe('an agent of ssh', () => {
   });
 
   it('is gone with the lock', async () => {
-    place.ok('lock');
+    await place.ok('lock');
     expect(await client.answer()).toBeUndefined();
     expect(existsSync(socket)).toBe(false);
-    expect(place.run('agent status -q').exitCode).toBe(LOCKED);
+    expect((await place.run('agent status -q')).exitCode).toBe(LOCKED);
   });
 });
 

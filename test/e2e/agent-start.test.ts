@@ -39,11 +39,11 @@ afterEach(async () => {
 });
 
 describe.runIf(canUseTerminals)('on a terminal', () => {
-  const withPassphrase = (): void =>
-    void place.ok('init', { environment: { COFFER_PASSPHRASE: PASSPHRASE } });
+  const withPassphrase = async (): Promise<void> =>
+    void (await place.ok('init', { environment: { COFFER_PASSPHRASE: PASSPHRASE } }));
 
-  it('the first command that asks offers to ask no more, and does not ask any more', () => {
-    withPassphrase();
+  it('the first command that asks offers to ask no more, and does not ask any more', async () => {
+    await withPassphrase();
     const { text, exitCode } = onTerminal(
       place,
       'coffer transit keys create app && coffer transit encrypt app hello > one && coffer transit keys list',
@@ -56,11 +56,11 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
     );
     expect(exitCode).toBe(0);
     expect(text).toContain('Unlocked until it is unused for 15 minutes, and until ');
-    expect(isLocked(place)).toBe(false);
+    expect(await isLocked(place)).toBe(false);
   });
 
-  it('Enter means no, and a no holds for the session', () => {
-    withPassphrase();
+  it('Enter means no, and a no holds for the session', async () => {
+    await withPassphrase();
     const { text, exitCode } = onTerminal(place, 'coffer transit keys list; coffer transit keys create app', {
       steps: [
         ['Passphrase', 'wrong\n'],
@@ -71,11 +71,11 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
     });
     expect(exitCode).toBe(0);
     expect(text.indexOf('again')).toBeLessThan(text.indexOf('Keep it unlocked'));
-    expect(isLocked(place)).toBe(true);
+    expect(await isLocked(place)).toBe(true);
   });
 
-  it('nothing is offered to whoever has set a variable that is to unlock the store', () => {
-    withPassphrase();
+  it('nothing is offered to whoever has set a variable that is to unlock the store', async () => {
+    await withPassphrase();
     const { exitCode, text } = onTerminal(place, 'coffer transit keys list', {
       steps: [['Passphrase', `${PASSPHRASE}\n`]],
       environment: { COFFER_PASSPHRASE: 'wrong' },
@@ -84,10 +84,10 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
     expect(text).not.toContain('Keep it unlocked');
   });
 
-  it('what outlives an agent says why it asks, and offers nothing', () => {
-    withPassphrase();
+  it('what outlives an agent says why it asks, and offers nothing', async () => {
+    await withPassphrase();
     const owner = place.with({ COFFER_PASSPHRASE: PASSPHRASE });
-    owner.ok('unlock');
+    await owner.ok('unlock');
     const { text, exitCode } = onTerminal(place, 'coffer token create', {
       steps: [['Passphrase', `${PASSPHRASE}\n`]],
     });
@@ -96,10 +96,10 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
     expect(text).not.toContain('Keep it unlocked');
   });
 
-  it('an agent outlives the terminal on which it was started', () => {
-    withPassphrase();
+  it('an agent outlives the terminal on which it was started', async () => {
+    await withPassphrase();
     onTerminal(place, 'coffer unlock', { steps: [['Passphrase', `${PASSPHRASE}\n`]] });
-    expect(isLocked(place)).toBe(false);
+    expect(await isLocked(place)).toBe(false);
   });
 });
 
@@ -123,44 +123,44 @@ describe('an agent in the foreground', () => {
   };
 
   it('opens with what the environment has, which does not stay there', async () => {
-    place.with(KEY).ok('init');
+    await place.with(KEY).ok('init');
     const addresses = await start(
       [process.execPath, binary, 'agent', 'run', '--idle', '1h'],
       place.with(KEY).environment(),
       SOCKETS.length,
     );
-    const { socket, pid } = statusOf(place);
+    const { socket, pid } = await statusOf(place);
     expect(addresses).toEqual(SOCKETS.map((name) => `unix:${dirname(socket)}/${name}.sock`));
     expect(pid).toBe(running?.pid);
-    place.ok('transit keys create app');
+    await place.ok('transit keys create app');
     if (process.platform === 'linux')
       expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).not.toContain(KEY.COFFER_MASTER_KEY);
-    expect(place.with(KEY).refused('agent run', 1)).toContain('this store has an agent already');
+    expect(await place.with(KEY).refused('agent run', 1)).toContain('this store has an agent already');
   });
 
   it('waits locked without a secret, refuses at once, and is opened by "unlock"', async () => {
-    place.with(KEY).ok('init');
+    await place.with(KEY).ok('init');
     await start([process.execPath, binary, 'agent', 'run'], place.environment());
-    const { api, pid, locked } = statusOf(place);
+    const { api, pid, locked } = await statusOf(place);
     expect(locked).toBe(true);
     expect((await over(api, 'POST', '/v1/transit/encrypt/app', { plaintext: '' })).status).toBe(503);
-    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
     const trail = place.file('audit.log');
     const already =
       'an agent of this store runs already, and writes no other audit trail than it was started with';
-    expect(place.with(KEY).refused(`unlock --audit-log ${trail}`, 1)).toContain(already);
-    expect([existsSync(trail), statusOf(place).locked]).toEqual([false, true]);
-    place.with(KEY).ok('unlock');
-    expect(statusOf(place)).toMatchObject({ locked: false, pid });
-    expect(place.refused(`unlock --audit-log ${trail}`, 1)).toContain(already);
-    place.ok('transit encrypt app hello');
+    expect(await place.with(KEY).refused(`unlock --audit-log ${trail}`, 1)).toContain(already);
+    expect([existsSync(trail), (await statusOf(place)).locked]).toEqual([false, true]);
+    await place.with(KEY).ok('unlock');
+    expect(await statusOf(place)).toMatchObject({ locked: false, pid });
+    expect(await place.refused(`unlock --audit-log ${trail}`, 1)).toContain(already);
+    await place.ok('transit encrypt app hello');
   });
 
   it.runIf(canUseTerminals)(
     'takes the sockets that a service manager has made, and leaves them there',
     async () => {
-      place.with(KEY).ok('init');
-      const { socket, api } = statusOf(place);
+      await place.with(KEY).ok('init');
+      const { socket, api } = await statusOf(place);
       mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
       const manager = [
         'import os, socket, sys',
@@ -181,55 +181,55 @@ describe('an agent in the foreground', () => {
         place.environment(),
       );
       const inode = statSync(socket).ino;
-      place.with(KEY).ok('unlock');
-      expect(statusOf(place).pid).toBe(running?.pid);
-      place.ok('transit encrypt app hello');
+      await place.with(KEY).ok('unlock');
+      expect((await statusOf(place)).pid).toBe(running?.pid);
+      await place.ok('transit encrypt app hello');
       expect((await over(api, 'GET', '/v1/transit/keys/app')).status).toBe(200);
       const gone = once(running as ChildProcess, 'close');
-      place.ok('lock');
+      await place.ok('lock');
       await gone;
       expect(statSync(socket).ino).toBe(inode);
     },
   );
 
   it.runIf(canUseTerminals)('takes no sockets that were made for another process', async () => {
-    place.with(KEY).ok('init');
+    await place.with(KEY).ok('init');
     await start([process.execPath, binary, 'agent', 'run'], {
       ...place.environment(),
       LISTEN_FDS: '2',
       LISTEN_PID: '1',
     });
-    expect(existsSync(statusOf(place).socket)).toBe(true);
+    expect(existsSync((await statusOf(place)).socket)).toBe(true);
   });
 });
 
 describe('a store that went back', () => {
-  it('is refused by its agent, until its owner accepts it', () => {
+  it('is refused by its agent, until its owner accepts it', async () => {
     const owner = place.with(KEY);
-    owner.ok('init');
-    owner.ok('transit keys create before');
+    await owner.ok('init');
+    await owner.ok('transit keys create before');
     cpSync(place.file('store'), place.file('older'), { recursive: true });
-    owner.ok('unlock');
-    place.ok('transit keys create after');
-    const { pid } = statusOf(place);
+    await owner.ok('unlock');
+    await place.ok('transit keys create after');
+    const { pid } = await statusOf(place);
     rmSync(place.file('store'), { recursive: true });
     cpSync(place.file('older'), place.file('store'), { recursive: true });
-    expect(place.refused('transit keys list', 1)).toContain('went back');
-    owner.ok('store accept --yes');
-    expect(place.ok('transit keys list')).toBe('before');
-    expect(statusOf(place).pid).toBe(pid);
+    expect(await place.refused('transit keys list', 1)).toContain('went back');
+    await owner.ok('store accept --yes');
+    expect(await place.ok('transit keys list')).toBe('before');
+    expect((await statusOf(place)).pid).toBe(pid);
   });
 });
 
 describe('what a killed agent left', () => {
   it('is cleared away by whatever comes next', async () => {
     const owner = place.with(KEY);
-    owner.ok('init');
-    owner.ok('unlock');
-    const { pid, socket, api } = statusOf(place);
+    await owner.ok('init');
+    await owner.ok('unlock');
+    const { pid, socket, api } = await statusOf(place);
     kill(pid, 'SIGKILL');
     await vi.waitUntil(() => isGone(pid), WITHIN);
-    place.run('transit keys list');
+    await place.run('transit keys list');
     expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
   });
 });

@@ -10,11 +10,15 @@ import {
   type RunOptions,
   removePlace,
   type Target,
+  type Way,
 } from './harness.ts';
 
 /** A place of which the agents, if it gets any, are found in a directory of its own. */
-export function placeForAgents(environment: Readonly<Record<string, string | undefined>> = {}): Place {
-  const bare = emptyPlace(environment);
+export function placeForAgents(
+  environment: Readonly<Record<string, string | undefined>> = {},
+  way: Way = 'spawned',
+): Place {
+  const bare = emptyPlace(environment, way);
   const runtime = bare.file('run');
   mkdirSync(runtime, { mode: 0o700 });
   return bare.with({ XDG_RUNTIME_DIR: runtime });
@@ -47,7 +51,7 @@ const ASKS_AGAIN = new RegExp(
 );
 
 class UnlockedPlace extends Place {
-  override run(line: string | readonly string[], options: RunOptions = {}): Result {
+  override async run(line: string | readonly string[], options: RunOptions = {}): Promise<Result> {
     const words = typeof line === 'string' ? line : line.join(' ');
     if (!ASKS_AGAIN.test(words)) return super.run(line, options);
     return super.run(line, {
@@ -61,15 +65,15 @@ class UnlockedPlace extends Place {
 export const agent: Target = {
   name: 'a store with an agent',
   remote: false,
-  async start() {
-    const place = placeForAgents();
+  async start(way = 'here') {
+    const place = placeForAgents({}, way);
     const owner = place.with({ COFFER_MASTER_KEY: MASTER_KEY });
-    owner.ok('init');
-    owner.ok('unlock');
+    await owner.ok('init');
+    await owner.ok('unlock');
     return {
-      place: new UnlockedPlace(place.directory, place.environment()),
+      place: new UnlockedPlace(place.directory, place.environment(), way),
       async stop() {
-        place.ok('lock');
+        await place.ok('lock');
         removePlace(place);
       },
     };
@@ -93,8 +97,10 @@ export const KEY = { COFFER_MASTER_KEY: MASTER_KEY };
 export const LOCKED = 4;
 export const WITHIN = { timeout: 20_000, interval: 50 };
 
-export const statusOf = (of: Place): Status => JSON.parse(of.run('agent status -o json').stdout) as Status;
-export const isLocked = (of: Place): boolean => of.run('agent status -q').exitCode === LOCKED;
+export const statusOf = async (of: Place): Promise<Status> =>
+  JSON.parse((await of.run('agent status -o json')).stdout) as Status;
+export const isLocked = async (of: Place): Promise<boolean> =>
+  (await of.run('agent status -q')).exitCode === LOCKED;
 
 /** Agents that belong to a place, found by what they were started with. */
 export function agentsOf({ directory }: Place): readonly { readonly pid: number }[] {
@@ -158,10 +164,10 @@ export function leave(place: Place): void {
 /** Before each test, a store of which one place knows the key and the other does not; after it, neither store nor agent. */
 export function freshStores(use: (place: Place, owner: Place) => void): void {
   let place: Place | undefined;
-  beforeEach(() => {
+  beforeEach(async () => {
     place = placeForAgents();
     const owner = place.with(KEY);
-    owner.ok('init');
+    await owner.ok('init');
     use(place, owner);
   });
   afterEach(() => {

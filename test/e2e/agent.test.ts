@@ -41,118 +41,123 @@ freshStores((bare, known) => {
 
 describe('a store that was unlocked', () => {
   it('is used by later commands with no variable set, until it is locked', async () => {
-    expect(place.refused('transit encrypt app hello', LOCKED)).toContain('the store is sealed');
-    expect(owner.run('unlock').stderr).toMatch(
+    expect(await place.refused('transit encrypt app hello', LOCKED)).toContain('the store is sealed');
+    expect((await owner.run('unlock')).stderr).toMatch(
       /^Unlocked until it is unused for 15 minutes, and until .*\d\d:\d\d at the latest\. Lock it with "coffer lock"\.\n$/,
     );
-    const ciphertext = place.ok('transit encrypt app hello');
+    const ciphertext = await place.ok('transit encrypt app hello');
     expect(ciphertext).toMatch(/^service:v1:/);
-    expect(place.ok(['transit', 'decrypt', 'app', ciphertext])).toBe('hello');
-    expect(statusOf(place)).toMatchObject({ locked: false, uses: 2 });
-    const { pid, socket, api } = statusOf(place);
+    expect(await place.ok(['transit', 'decrypt', 'app', ciphertext])).toBe('hello');
+    expect(await statusOf(place)).toMatchObject({ locked: false, uses: 2 });
+    const { pid, socket, api } = await statusOf(place);
     // What is no call is passed over, and whoever sent it is answered afterwards.
     const peer = portOver(connect(socket));
     peer.send({ answer: 7, value: 'nobody asked' });
     expect(await new Rpc(peer, {}).call('status')).toMatchObject({ pid });
-    place.ok('lock');
+    await place.ok('lock');
     await vi.waitUntil(() => isGone(pid), WITHIN);
     expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
-    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
-    expect(place.run('lock')).toMatchObject({ exitCode: 0 });
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.run('lock')).toMatchObject({ exitCode: 0 });
   });
 
-  it('is asked by commands that start without cryptography of their own', () => {
-    owner.ok('unlock');
-    const ciphertext = place.ok('transit encrypt app hello');
+  it('is asked by commands that start without cryptography of their own', async () => {
+    await owner.ok('unlock');
+    const ciphertext = await place.ok('transit encrypt app hello');
     const hook = place.file('modules.cjs');
     writeFileSync(
       hook,
       "process.on('exit', () => require('fs').writeFileSync('modules', process.moduleLoadList.join('\\n')))",
     );
     const hooked = { environment: { NODE_OPTIONS: `--require=${hook}` } };
-    expect(place.ok(['transit', 'decrypt', 'app', ciphertext], hooked)).toBe('hello');
+    expect(await place.ok(['transit', 'decrypt', 'app', ciphertext], hooked)).toBe('hello');
     const modules = readFileSync(place.file('modules'), 'utf8').split('\n');
     expect(modules).toContain('NativeModule net');
     expect(modules).not.toContain('NativeModule crypto');
   });
 
-  it('tells until when by the times that were asked for', () => {
+  it('tells until when by the times that were asked for', async () => {
     const before = Date.now();
-    owner.ok('unlock --idle 1h --for 10h');
-    const { idle_until: idle, until } = statusOf(place);
+    await owner.ok('unlock --idle 1h --for 10h');
+    const { idle_until: idle, until } = await statusOf(place);
     const hours = (text: string) => Math.round((Date.parse(text) - before) / 3_600_000);
     expect([hours(idle), hours(until)]).toEqual([1, 10]);
   });
 
-  it.each(['abc', '0', '31d', '-5m'])('is not left behind for %s, which is no time for it', (time) => {
-    expect(place.refused(['unlock', `--idle=${time}`], 2)).toBe(
+  it.each(['abc', '0', '31d', '-5m'])('is not left behind for %s, which is no time for it', async (time) => {
+    expect(await place.refused(['unlock', `--idle=${time}`], 2)).toBe(
       `coffer: --idle: "${time}" can't be right (give a time from 1s to 30d, such as 15m or 1h30m)`,
     );
   });
 
-  it('stays as it is when it is unlocked again, but for times that are given', () => {
-    owner.ok('unlock');
-    const first = statusOf(place);
-    expect(place.run('unlock').stderr).toContain('unlocked already');
-    expect(statusOf(place).until).toBe(first.until);
-    expect(place.refused('unlock --for 9h', LOCKED)).toContain('sealed');
-    owner.ok('unlock --for 9h');
-    const renewed = statusOf(place);
+  it('stays as it is when it is unlocked again, but for times that are given', async () => {
+    await owner.ok('unlock');
+    const first = await statusOf(place);
+    expect((await place.run('unlock')).stderr).toContain('unlocked already');
+    expect((await statusOf(place)).until).toBe(first.until);
+    expect(await place.refused('unlock --for 9h', LOCKED)).toContain('sealed');
+    await owner.ok('unlock --for 9h');
+    const renewed = await statusOf(place);
     expect(renewed.pid).toBe(first.pid);
     expect(Date.parse(renewed.until)).toBeGreaterThan(Date.parse(first.until));
   });
 
-  it('is not opened by an agent in place of a secret that was given and is wrong', () => {
-    owner.ok('unlock');
+  it('is not opened by an agent in place of a secret that was given and is wrong', async () => {
+    await owner.ok('unlock');
     const wrong = place.with({ COFFER_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') });
-    expect(wrong.refused('transit keys list', LOCKED)).toContain('does not open with COFFER_MASTER_KEY');
-    expect(statusOf(place).uses).toBe(0);
+    expect(await wrong.refused('transit keys list', LOCKED)).toContain(
+      'does not open with COFFER_MASTER_KEY',
+    );
+    expect((await statusOf(place)).uses).toBe(0);
   });
 
-  it('has an agent of its own beside those of other stores', () => {
+  it('has an agent of its own beside those of other stores', async () => {
     const other = place.with({ COFFER_STORE: place.file('other') });
-    other.with(KEY).ok('init');
-    owner.ok('unlock');
-    expect(isLocked(other)).toBe(true);
-    other.with(KEY).ok('unlock');
-    place.ok('transit keys create here');
-    other.ok('transit keys create there');
-    expect([place.ok('transit keys list'), other.ok('transit keys list')]).toEqual(['here', 'there']);
-    place.ok('lock');
-    expect(other.ok('transit keys list')).toBe('there');
+    await other.with(KEY).ok('init');
+    await owner.ok('unlock');
+    expect(await isLocked(other)).toBe(true);
+    await other.with(KEY).ok('unlock');
+    await place.ok('transit keys create here');
+    await other.ok('transit keys create there');
+    expect([await place.ok('transit keys list'), await other.ok('transit keys list')]).toEqual([
+      'here',
+      'there',
+    ]);
+    await place.ok('lock');
+    expect(await other.ok('transit keys list')).toBe('there');
   });
 
-  it('is found under every name of its directory', () => {
-    owner.ok('unlock');
+  it('is found under every name of its directory', async () => {
+    await owner.ok('unlock');
     symlinkSync('store', place.file('link'));
-    expect(isLocked(place.with({ COFFER_STORE: 'store' }))).toBe(false);
-    expect(isLocked(place.with({ COFFER_STORE: place.file('link') }))).toBe(false);
+    expect(await isLocked(place.with({ COFFER_STORE: 'store' }))).toBe(false);
+    expect(await isLocked(place.with({ COFFER_STORE: place.file('link') }))).toBe(false);
   });
 
-  it('is told of by status, with what is in it', () => {
-    owner.ok('unlock');
-    place.ok('transit keys create app');
-    expect(place.json('status')).toMatchObject({ locked: false, keys: 1, agent: { locked: false } });
-    place.ok('lock');
-    const locked = place.json('status');
+  it('is told of by status, with what is in it', async () => {
+    await owner.ok('unlock');
+    await place.ok('transit keys create app');
+    expect(await place.json('status')).toMatchObject({ locked: false, keys: 1, agent: { locked: false } });
+    await place.ok('lock');
+    const locked = await place.json('status');
     expect(locked).toMatchObject({ locked: true });
     expect(locked).not.toHaveProperty('agent');
   });
 
-  it('offers names to completion', () => {
-    owner.ok('unlock');
-    place.ok('transit keys create app');
-    expect(place.ok('complete key')).toBe('app');
+  it('offers names to completion', async () => {
+    await owner.ok('unlock');
+    await place.ok('transit keys create app');
+    expect(await place.ok('complete key')).toBe('app');
   });
 
-  it('has errors that say what a local command says', () => {
-    owner.ok('unlock');
+  it('has errors that say what a local command says', async () => {
+    await owner.ok('unlock');
     for (const line of [
       'transit decrypt nobody service:v1:AAAA',
       'tags list --org x',
       'transit keys read no',
     ]) {
-      expect(place.run(line)).toMatchObject(owner.run(line));
+      expect(await place.run(line)).toMatchObject(await owner.run(line));
     }
   });
 });
@@ -164,105 +169,107 @@ describe('what outlives an agent', () => {
     'transit keys export app --key-type encryption-key',
     'read transit/export/encryption-key/app',
     'write auth/token/create ttl=1h',
-  ])('takes the secret again: %s', (line) => {
-    owner.ok('transit keys create app --exportable --allow-plaintext-backup');
-    owner.ok('unlock');
-    expect(place.refused(line, LOCKED)).toMatch(/hands out what outlives the agent.*help environment/);
-    owner.ok(line);
+  ])('takes the secret again: %s', async (line) => {
+    await owner.ok('transit keys create app --exportable --allow-plaintext-backup');
+    await owner.ok('unlock');
+    expect(await place.refused(line, LOCKED)).toMatch(/hands out what outlives the agent.*help environment/);
+    await owner.ok(line);
   });
 
-  it.each(['slots list', 'rekey', 'store backup saved'])('never goes through an agent: %s', (line) => {
-    owner.ok('unlock');
-    expect(place.refused(line, LOCKED)).toContain('the store is sealed');
+  it.each(['slots list', 'rekey', 'store backup saved'])('never goes through an agent: %s', async (line) => {
+    await owner.ok('unlock');
+    expect(await place.refused(line, LOCKED)).toContain('the store is sealed');
   });
 
-  it('does not count what anybody may have', () => {
-    owner.ok('transit keys create app --type ed25519');
-    owner.ok('unlock');
-    expect(place.ok('transit keys export app --key-type public-key')).not.toBe('');
+  it('does not count what anybody may have', async () => {
+    await owner.ok('transit keys create app --type ed25519');
+    await owner.ok('unlock');
+    expect(await place.ok('transit keys export app --key-type public-key')).not.toBe('');
   });
 });
 
 describe('an agent ends', () => {
   it('when it was not used for its time', async () => {
-    owner.ok('unlock --idle 1s');
-    const { pid } = statusOf(place);
+    await owner.ok('unlock --idle 1s');
+    const { pid } = await statusOf(place);
     await vi.waitUntil(() => isGone(pid), WITHIN);
-    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
   });
 
   it('when its whole time is up, however much it is used', async () => {
-    owner.ok('unlock --for 2s --idle 2s');
-    const { pid } = statusOf(place);
-    await vi.waitUntil(() => {
-      place.run('transit keys list');
+    await owner.ok('unlock --for 2s --idle 2s');
+    const { pid } = await statusOf(place);
+    await vi.waitUntil(async () => {
+      await place.run('transit keys list');
       return isGone(pid);
     }, WITHIN);
-    expect(isLocked(place)).toBe(true);
+    expect(await isLocked(place)).toBe(true);
   });
 
-  it('when the slot that opened the store is removed, before anything else is done', () => {
-    owner.ok('transit keys create app');
+  it('when the slot that opened the store is removed, before anything else is done', async () => {
+    await owner.ok('transit keys create app');
     const passphrase = { COFFER_NEW_PASSPHRASE: 'correct horse battery' };
-    const id = (owner.json('slots add --passphrase', { environment: passphrase }) as { id: string }).id;
+    const id = ((await owner.json('slots add --passphrase', { environment: passphrase })) as { id: string })
+      .id;
     const other = place.with({ COFFER_PASSPHRASE: 'correct horse battery' });
-    other.ok('unlock');
-    expect(place.ok('transit keys list')).toBe('app');
-    const { pid } = statusOf(place);
-    owner.ok(`slots remove ${id} --yes`);
-    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
-    expect(isLocked(place)).toBe(true);
+    await other.ok('unlock');
+    expect(await place.ok('transit keys list')).toBe('app');
+    const { pid } = await statusOf(place);
+    await owner.ok(`slots remove ${id} --yes`);
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await isLocked(place)).toBe(true);
     return vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
-  it.each(['unlock', 'unlock --idle 1h'])('for who says "%s" after that', (unlock) => {
+  it.each(['unlock', 'unlock --idle 1h'])('for who says "%s" after that', async (unlock) => {
     const passphrase = { COFFER_NEW_PASSPHRASE: 'correct horse battery' };
-    const id = (owner.json('slots add --passphrase', { environment: passphrase }) as { id: string }).id;
-    place.with({ COFFER_PASSPHRASE: 'correct horse battery' }).ok('unlock');
-    owner.ok(`slots remove ${id} --yes`);
-    owner.ok(unlock);
-    expect(place.ok('transit keys list')).toBe('');
+    const id = ((await owner.json('slots add --passphrase', { environment: passphrase })) as { id: string })
+      .id;
+    await place.with({ COFFER_PASSPHRASE: 'correct horse battery' }).ok('unlock');
+    await owner.ok(`slots remove ${id} --yes`);
+    await owner.ok(unlock);
+    expect(await place.ok('transit keys list')).toBe('');
   });
 
-  it('when the store is rekeyed elsewhere', () => {
-    owner.ok('unlock');
-    const { pid } = statusOf(place);
-    fromElsewhere(owner).ok('rekey');
-    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+  it('when the store is rekeyed elsewhere', async () => {
+    await owner.ok('unlock');
+    const { pid } = await statusOf(place);
+    await fromElsewhere(owner).ok('rekey');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
     return vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
-  it('which a command tells that can ask nobody for the passphrase', () => {
+  it('which a command tells that can ask nobody for the passphrase', async () => {
     const passphrase = { COFFER_NEW_PASSPHRASE: 'correct horse battery' };
-    expect(place.refused('transit keys list', LOCKED)).not.toContain('coffer unlock');
-    owner.ok('slots add --passphrase', { environment: passphrase });
-    expect(place.refused('transit keys list', LOCKED)).toContain(
+    expect(await place.refused('transit keys list', LOCKED)).not.toContain('coffer unlock');
+    await owner.ok('slots add --passphrase', { environment: passphrase });
+    expect(await place.refused('transit keys list', LOCKED)).toContain(
       ': run "coffer unlock" on a terminal, or see "coffer help environment")',
     );
   });
 
-  it('at once when the store is rekeyed here, so that the next unlock opens it', () => {
-    owner.ok('unlock');
-    owner.ok('rekey');
-    expect(isLocked(place)).toBe(true);
-    owner.ok('unlock');
-    expect(place.ok('transit keys list')).toBe('');
+  it('at once when the store is rekeyed here, so that the next unlock opens it', async () => {
+    await owner.ok('unlock');
+    await owner.ok('rekey');
+    expect(await isLocked(place)).toBe(true);
+    await owner.ok('unlock');
+    expect(await place.ok('transit keys list')).toBe('');
   });
 
-  it('when another store comes into the place of its own', () => {
-    owner.ok('unlock');
-    const { pid } = statusOf(place);
+  it('when another store comes into the place of its own', async () => {
+    await owner.ok('unlock');
+    const { pid } = await statusOf(place);
     renameSync(place.file('store'), place.file('moved'));
-    owner.ok('init');
-    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    await owner.ok('init');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
     return vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'on %s, and takes its sockets with it',
     async (signal) => {
-      owner.ok('unlock');
-      const { pid, socket, api } = statusOf(place);
+      await owner.ok('unlock');
+      const { pid, socket, api } = await statusOf(place);
       kill(pid, signal);
       await vi.waitUntil(() => isGone(pid), WITHIN);
       expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
@@ -270,41 +277,41 @@ describe('an agent ends', () => {
   );
 
   it('when the directory of the session is taken away', async () => {
-    owner.ok('unlock');
-    const { pid } = statusOf(place);
+    await owner.ok('unlock');
+    const { pid } = await statusOf(place);
     rmSync(place.file('run'), { recursive: true });
     await vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
   it('when it is told to through its API', async () => {
-    owner.ok('unlock');
-    const { pid, api } = statusOf(place);
+    await owner.ok('unlock');
+    const { pid, api } = await statusOf(place);
     expect((await over(api, 'POST', '/v1/sys/seal')).status).toBe(204);
     await vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
   it.skipIf(!hasProcessFiles)('when it is to lock and does not answer, because it was stopped', async () => {
-    owner.ok('unlock');
-    const { pid, socket, api } = statusOf(place);
+    await owner.ok('unlock');
+    const { pid, socket, api } = await statusOf(place);
     kill(pid, 'SIGSTOP');
-    const locked = place.run('lock');
+    const locked = await place.run('lock');
     expect(locked).toMatchObject({ exitCode: 0 });
     expect(locked.stderr).toContain(`the agent (process ${pid}) did not answer, so it was killed`);
     await vi.waitUntil(() => isGone(pid), WITHIN);
     expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
-    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
   });
 
   it('by SIGKILL, and the next command works and clears up', async () => {
-    owner.ok('unlock');
-    const { pid, socket } = statusOf(place);
+    await owner.ok('unlock');
+    const { pid, socket } = await statusOf(place);
     const files = readdirSync(dirname(socket)).sort();
     kill(pid, 'SIGKILL');
     await vi.waitUntil(() => isGone(pid), WITHIN);
     expect(existsSync(socket)).toBe(true);
-    expect(place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
-    owner.ok('unlock');
-    expect(statusOf(place)).toMatchObject({ locked: false });
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    await owner.ok('unlock');
+    expect(await statusOf(place)).toMatchObject({ locked: false });
     expect(readdirSync(dirname(socket)).sort()).toEqual(files);
     expect(files).toEqual([
       'age.sock',
@@ -320,9 +327,9 @@ describe('an agent ends', () => {
 
 describe('two at the same moment', () => {
   it('do not fail to lock because the agent ends by itself', async () => {
-    owner.ok('unlock');
-    const { socket } = statusOf(place);
-    place.ok('lock');
+    await owner.ok('unlock');
+    const { socket } = await statusOf(place);
+    await place.ok('lock');
     const ending = createServer((connection) => {
       connection.once('data', () => {
         ending.close();
@@ -359,8 +366,8 @@ describe('two at the same moment', () => {
     const ended = await Promise.all([unlock(), unlock(), unlock()]);
     for (const { code, said } of ended)
       expect({ code, said }).toMatchObject({ code: 0, said: expect.any(String) });
-    const { pid } = statusOf(place);
-    expect(isLocked(place)).toBe(false);
+    const { pid } = await statusOf(place);
+    expect(await isLocked(place)).toBe(false);
     if (hasProcessFiles) {
       await vi.waitUntil(() => agentsOf(place).length === 1, WITHIN);
       expect(agentsOf(place)).toEqual([{ pid }]);

@@ -6,74 +6,74 @@ import { canUseTerminals, onTerminal } from './terminal.ts';
 /** What is asked, said and warned of while a person is watching, and how that is switched off. */
 let bare: Place;
 let here: Place;
-beforeAll(() => {
+beforeAll(async () => {
   bare = emptyPlace();
   here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
-  here.ok('init');
-  here.ok('orgs create acme');
-  here.ok('workspaces create web');
+  await here.ok('init');
+  await here.ok('orgs create acme');
+  await here.ok('workspaces create web');
 });
 afterAll(() => removePlace(bare));
 
-it('init of a store that is there is fine with --if-missing, and asks for nothing', () => {
-  expect(here.ok('init --if-missing')).toBe('');
-  expect(bare.refused('init', 6)).toContain('there is a store in');
-  expect(bare.ok('init --if-missing')).toBe('');
+it('init of a store that is there is fine with --if-missing, and asks for nothing', async () => {
+  expect(await here.ok('init --if-missing')).toBe('');
+  expect(await bare.refused('init', 6)).toContain('there is a store in');
+  expect(await bare.ok('init --if-missing')).toBe('');
 });
 
-it('a weak passphrase is told of wherever it comes from', () => {
-  const made = bare.with({ COFFER_PASSPHRASE: 'hunter2' }).run('init --store weak');
+it('a weak passphrase is told of wherever it comes from', async () => {
+  const made = await bare.with({ COFFER_PASSPHRASE: 'hunter2' }).run('init --store weak');
   expect(made.exitCode).toBe(0);
   expect(made.stderr).toContain('warning: the passphrase is weak: it is among the first that anybody tries');
-  const added = here.run('slots add --passphrase', {
+  const added = await here.run('slots add --passphrase', {
     environment: { COFFER_NEW_PASSPHRASE: 'kK8&xLw2.q%d' },
   });
   expect(added.exitCode).toBe(0);
   expect(added.stderr).not.toContain('weak');
 });
 
-it('what is wrong with the options of a new slot is said before anything is unlocked', () => {
-  expect(bare.refused('slots add', 2)).toContain('say which one way to add');
-  expect(bare.refused('slots add --key-file nowhere', 2)).toContain('no such file');
+it('what is wrong with the options of a new slot is said before anything is unlocked', async () => {
+  expect(await bare.refused('slots add', 2)).toContain('say which one way to add');
+  expect(await bare.refused('slots add --key-file nowhere', 2)).toContain('no such file');
 });
 
-it('every command that is asked for a document gives one', () => {
-  here.ok('orgs create gone');
-  here.ok('tags create blue');
+it('every command that is asked for a document gives one', async () => {
+  await here.ok('orgs create gone');
+  await here.ok('tags create blue');
   for (const line of [
     'tags attach blue --workspace web',
     'tags delete blue --yes',
     'orgs delete gone --yes',
   ]) {
-    expect(here.json(line)).toEqual({});
+    expect(await here.json(line)).toEqual({});
   }
-  expect(here.json('rekey')).toMatchObject({ files: expect.any(Number) });
-  expect(here.json('delete sys/policy/none --yes')).toEqual({});
+  expect(await here.json('rekey')).toMatchObject({ files: expect.any(Number) });
+  expect(await here.json('delete sys/policy/none --yes')).toEqual({});
 });
 
-it('people are told of flags, not of what the API calls them', () => {
-  expect(here.ok('transit sign --help')).toMatch(/Another name for\s+--hash-algorithm/);
-  here.ok('transit keys create wide --type rsa-2048');
-  const refused = here.refused('transit sign wide x --hash-algorithm none', 2);
+it('people are told of flags, not of what the API calls them', async () => {
+  expect(await here.ok('transit sign --help')).toMatch(/Another name for\s+--hash-algorithm/);
+  await here.ok('transit keys create wide --type rsa-2048');
+  const refused = await here.refused('transit sign wide x --hash-algorithm none', 2);
   expect(refused).toContain('--signature-algorithm=pkcs1v15');
   expect(refused).not.toContain('_');
-  expect(here.refused('workspaces list --sort foo', 2)).toContain('use one of name, -name');
+  expect(await here.refused('workspaces list --sort foo', 2)).toContain('use one of name, -name');
 });
 
-it('a key that shall be exportable from now on needs a yes', () => {
-  here.ok('transit keys create stays');
-  expect(here.refused('transit keys config stays --exportable', 2)).toContain('say --yes');
-  here.ok('transit keys config stays --deletion-allowed');
-  here.ok('transit keys config stays --exportable --yes');
+it('a key that shall be exportable from now on needs a yes', async () => {
+  await here.ok('transit keys create stays');
+  expect(await here.refused('transit keys config stays --exportable', 2)).toContain('say --yes');
+  await here.ok('transit keys config stays --deletion-allowed');
+  await here.ok('transit keys config stays --exportable --yes');
 });
 
 describe.skipIf(!canUseTerminals)('on a terminal', () => {
-  it('Enter makes a passphrase of words, which is shown once and opens the store', () => {
+  it('Enter makes a passphrase of words, which is shown once and opens the store', async () => {
     const made = onTerminal(bare, 'coffer init --store words', { steps: [['New passphrase .*Enter', '\r']] });
     expect(made.exitCode).toBe(0);
     expect(made.text).not.toContain('weak');
     const [passphrase = ''] = /[a-z]+(-[a-z]+){6}/.exec(made.text) ?? [];
-    bare.with({ COFFER_PASSPHRASE: passphrase }).ok('transit keys list --store words');
+    await bare.with({ COFFER_PASSPHRASE: passphrase }).ok('transit keys list --store words');
   });
 
   it.each(['--no-prompt', 'COFFER_NO_PROMPT'])('nothing is asked with %s', (way) => {
@@ -96,8 +96,8 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect(readFileSync(bare.file('key'), 'utf8')).not.toBe('precious');
   });
 
-  it('one file that is encrypted becomes FILE.coffer, as several do', () => {
-    here.ok('transit keys create files');
+  it('one file that is encrypted becomes FILE.coffer, as several do', async () => {
+    await here.ok('transit keys create files');
     writeFileSync(here.file('one.txt'), 'text');
     const done = onTerminal(here, 'coffer transit envelope encrypt files --in one.txt');
     expect(done.exitCode).toBe(0);
@@ -114,12 +114,12 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     }
   });
 
-  it('what a mistyped name has made is said, to a person alone', () => {
+  it('what a mistyped name has made is said, to a person alone', async () => {
     expect(onTerminal(here, 'coffer transit encrypt mistyped x').text).toContain(
       'Made key mistyped: nothing had that name.',
     );
     expect(onTerminal(here, 'coffer transit encrypt mistyped x').text).not.toContain('Made');
-    expect(here.run('transit encrypt other x').stderr).toBe('');
+    expect((await here.run('transit encrypt other x')).stderr).toBe('');
     const tagged = onTerminal(here, 'coffer workspaces tag web env:prd');
     expect(tagged.text).toContain('Made tag env:prd: nothing had that name.');
     expect(onTerminal(here, 'coffer workspaces tag web env:prd').text).not.toContain('Made');
@@ -153,9 +153,9 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect([...screen].filter((char) => char > '~')).toEqual([]);
   });
 
-  it('the accessors of tokens stay whole in 80 columns', () => {
-    here.ok('token create --display-name a-name-that-goes-on --policy one-policy --policy two');
-    const [accessor = ''] = here.ok('token list').split('\n');
+  it('the accessors of tokens stay whole in 80 columns', async () => {
+    await here.ok('token create --display-name a-name-that-goes-on --policy one-policy --policy two');
+    const [accessor = ''] = (await here.ok('token list')).split('\n');
     expect(onTerminal(here, 'coffer token list', { columns: 80 }).text).toContain(accessor);
   });
 

@@ -11,15 +11,15 @@ const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'true'])
 let bare: Place;
 let here: Place;
 
-beforeAll(() => {
+beforeAll(async () => {
   bare = emptyPlace();
   here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
-  here.ok('init');
-  here.ok('transit keys create orders');
-  here.ok('transit keys create refunds');
-  here.ok('orgs create acme');
-  here.ok('tags create env:prod env:test team:billing');
-  here.ok('workspaces create billing-prod');
+  await here.ok('init');
+  await here.ok('transit keys create orders');
+  await here.ok('transit keys create refunds');
+  await here.ok('orgs create acme');
+  await here.ok('tags create env:prod env:test team:billing');
+  await here.ok('workspaces create billing-prod');
 });
 afterAll(() => removePlace(bare));
 
@@ -44,12 +44,12 @@ function bashOffers(line: string, place = here): string[] {
 }
 
 describe('completion scripts', () => {
-  it.each(['bash', 'zsh', 'fish'])('for %s: what is printed is what is committed', (shell) => {
-    expect(here.run(`completion ${shell}`).stdout).toBe(readFileSync(committed(shell), 'utf8'));
+  it.each(['bash', 'zsh', 'fish'])('for %s: what is printed is what is committed', async (shell) => {
+    expect((await here.run(`completion ${shell}`)).stdout).toBe(readFileSync(committed(shell), 'utf8'));
   });
 
-  it('are there for three shells only', () => {
-    expect(here.refused('completion tcsh', 2)).toContain('bash, zsh, fish');
+  it('are there for three shells only', async () => {
+    expect(await here.refused('completion tcsh', 2)).toContain('bash, zsh, fish');
   });
 
   it.each(['bash', 'zsh', 'fish'])('for %s: the shell accepts it', (shell) => {
@@ -85,26 +85,26 @@ describe('completion scripts', () => {
     expect(bashOffers(line)).toEqual(expected);
   });
 
-  it('run nothing that stands in a name: bash gets it quoted, and so it stays when the line is entered', () => {
+  it('run nothing that stands in a name: bash gets it quoted, and so it stays when the line is entered', async () => {
     const name = '$(>ran)';
     writeFileSync(here.file('rules.hcl'), 'path "transit/*" { capabilities = ["read"] }');
-    here.ok(`policy write ${name} rules.hcl`);
+    await here.ok(`policy write ${name} rules.hcl`);
     expect(bashOffers('coffer policy read ')).toEqual([String.raw`\$\(\>ran\)`, 'default', 'root']);
     expect(existsSync(here.file('ran'))).toBe(false);
   });
 
-  it('offer no names, quickly and silently, while the store is locked', () => {
+  it('offer no names, quickly and silently, while the store is locked', async () => {
     expect(bashOffers('coffer transit encrypt ', bare)).toEqual([]);
-    expect(bare.run('complete key --')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    expect(await bare.run('complete key --')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
     const asking = bare.with({ COFFER_MASTER_KEY_COMMAND: 'touch asked' });
-    asking.run('complete key --');
-    expect(here.shell('ls asked').exitCode).not.toBe(0);
+    await asking.run('complete key --');
+    expect((await here.shell('ls asked')).exitCode).not.toBe(0);
   });
 
-  it('look into the store that the line names', () => {
+  it('look into the store that the line names', async () => {
     const other = here.with({ COFFER_STORE: here.file('other') });
-    other.ok('init');
-    other.ok('transit keys create elsewhere');
+    await other.ok('init');
+    await other.ok('transit keys create elsewhere');
     expect(bashOffers(`coffer transit encrypt --store ${here.file('other')} `)).toEqual(['elsewhere']);
   });
 });

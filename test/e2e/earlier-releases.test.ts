@@ -32,7 +32,8 @@ function placeOf(store: EarlierStore): Place {
 
 describe.each(EARLIER_RELEASES)('a store of $commit, $about', ({ commit }) => {
   const store = earlierStore(commit);
-  const lines = (place: Place, command: string): string[] => place.ok(command).split('\n').sort();
+  const lines = async (place: Place, command: string): Promise<string[]> =>
+    (await place.ok(command)).split('\n').sort();
 
   it('opens by each kind of secret that it has a slot for', async () => {
     const location = placeOf(store).file('store');
@@ -86,40 +87,42 @@ describe.each(EARLIER_RELEASES)('a store of $commit, $about', ({ commit }) => {
     expect(policy.json?.data.policy).toBe(store.policy.trimEnd());
   });
 
-  it('lists what it had, opens an envelope, is whole, and stays so when it is written and re-keyed', () => {
+  it('lists what it had, opens an envelope, is whole, and stays so when it is written and re-keyed', async () => {
     const place = placeOf(store);
-    expect(lines(place, 'transit keys list')).toEqual([...store.keys].sort());
-    expect(lines(place, 'workspaces list')).toEqual(['billing', 'plain', 'web']);
-    expect(lines(place, 'tags of billing')).toEqual(['env:prod', 'team:core']);
-    const opened = place.ok('transit envelope decrypt', { input: bytesOf(store.envelope) });
+    expect(await lines(place, 'transit keys list')).toEqual([...store.keys].sort());
+    expect(await lines(place, 'workspaces list')).toEqual(['billing', 'plain', 'web']);
+    expect(await lines(place, 'tags of billing')).toEqual(['env:prod', 'team:core']);
+    const opened = await place.ok('transit envelope decrypt', { input: bytesOf(store.envelope) });
     expect(opened).toBe('a file of some length');
-    place.ok('doctor');
-    place.ok('transit keys rotate aes256-gcm96');
-    place.ok('rekey --yes');
+    await place.ok('doctor');
+    await place.ok('transit keys rotate aes256-gcm96');
+    await place.ok('rekey --yes');
     const [first] = store.encrypted.filter(({ key }) => key === 'aes256-gcm96');
-    expect(place.ok(['transit', 'decrypt', 'aes256-gcm96', first?.ciphertext ?? ''])).toBe(first?.plaintext);
-    place.ok('doctor');
+    expect(await place.ok(['transit', 'decrypt', 'aes256-gcm96', first?.ciphertext ?? ''])).toBe(
+      first?.plaintext,
+    );
+    await place.ok('doctor');
   });
 
-  it('has what its last writer decided before it was killed', () => {
+  it('has what its last writer decided before it was killed', async () => {
     const place = placeOf(store);
     write(place, store.interrupted.added);
     for (const path of store.interrupted.removed) rmSync(place.file(`store/${path}`));
-    expect(lines(place, 'workspaces list')).toEqual(['billing', 'late', 'plain', 'web']);
-    place.ok('workspaces tag late after');
-    expect(lines(place, 'tags of late')).toEqual(['after', 'env:prod', 'new']);
-    place.ok('doctor');
+    expect(await lines(place, 'workspaces list')).toEqual(['billing', 'late', 'plain', 'web']);
+    await place.ok('workspaces tag late after');
+    expect(await lines(place, 'tags of late')).toEqual(['after', 'env:prod', 'new']);
+    await place.ok('doctor');
   });
 
-  it('comes back from a backup of its own time and from one of today', () => {
+  it('comes back from a backup of its own time and from one of today', async () => {
     const place = placeOf(store);
     writeFileSync(place.file('earlier'), bytesOf(store.backup));
-    place.ok('store backup today');
+    await place.ok('store backup today');
     for (const backup of ['earlier', 'today']) {
       const restored = place.with({ COFFER_STORE: place.file(`from-${backup}`) });
-      restored.ok(`store restore ${backup}`);
-      expect(lines(restored, 'transit keys list')).toEqual([...store.keys].sort());
-      restored.ok('doctor');
+      await restored.ok(`store restore ${backup}`);
+      expect(await lines(restored, 'transit keys list')).toEqual([...store.keys].sort());
+      await restored.ok('doctor');
     }
   });
 });

@@ -17,8 +17,8 @@ import { binary, type Place, type Result } from './harness.ts';
 const ENV = '# about\nexport A="one"  # first\nB=two\n\nPLAIN=3\n';
 
 /** A place whose plaintexts lie in a directory of its own, so that what is left there is this test's. */
-function place(): Place {
-  const here = placeWithRules();
+async function place(): Promise<Place> {
+  const here = await placeWithRules();
   const runtime = `/dev/shm/coffer-test-${process.pid}-${Math.abs(here.directory.length)}-${here.directory.slice(-6)}`;
   spawnSync('mkdir', ['-m', '700', runtime]);
   onTestFinished(() => rmSync(runtime, { recursive: true, force: true }));
@@ -33,7 +33,7 @@ const leftIn = (here: Place): readonly string[] =>
     .filter((name) => name.split('/').length === 2)
     .sort();
 
-const edit = (here: Place, script: string, ...words: readonly string[]): Result =>
+const edit = (here: Place, script: string, ...words: readonly string[]): Promise<Result> =>
   here.run(['edit', ...(words.length === 0 ? ['app.env'] : words)], {
     environment: scriptedEditor(here, script),
   });
@@ -41,32 +41,32 @@ const edit = (here: Place, script: string, ...words: readonly string[]): Result 
 const read = (here: Place, name = 'app.env'): string => readFileSync(here.file(name), 'utf8');
 
 /** The file as an editor shows it. */
-function shown(here: Place, name = 'app.env'): string {
-  expect(edit(here, `cp "$1" '${here.file('shown')}'`, name)).toMatchObject({ exitCode: 0 });
+async function shown(here: Place, name = 'app.env'): Promise<string> {
+  expect(await edit(here, `cp "$1" '${here.file('shown')}'`, name)).toMatchObject({ exitCode: 0 });
   return readFileSync(here.file('shown'), 'utf8');
 }
 
 describe('coffer edit', () => {
-  it('makes a file that is not there, encrypts what the rules want, and shows it again as it was typed', () => {
-    const here = place();
+  it('makes a file that is not there, encrypts what the rules want, and shows it again as it was typed', async () => {
+    const here = await place();
     for (const [name, text] of Object.entries({
       'app.env': ENV,
       'app.yaml': '# top\na:   {b: "x",  plain: 1}   # c\nlist:\n  - 5432\n  - |\n    two\n    lines\n',
       'app.json': '{"a": ["x", 1, true],\n  "plain": "y"}\n',
     })) {
-      writeSecret(here, name, text);
+      await writeSecret(here, name, text);
       expect(read(here, name)).not.toMatch(/one|two|"x"|5432/);
       expect(read(here, name)).toMatch(/PLAIN=3|plain: 1|"plain": "y"/);
-      expect(shown(here, name)).toBe(text);
+      expect(await shown(here, name)).toBe(text);
     }
     expect(leftIn(here)).toEqual([]);
   });
 
-  it('keeps every byte of what was not changed', () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+  it('keeps every byte of what was not changed', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     const before = read(here).split('\n');
-    expect(edit(here, `sed -i 's/two/zwei/; $a NEW=fresh' "$1"`)).toMatchObject({
+    expect(await edit(here, `sed -i 's/two/zwei/; $a NEW=fresh' "$1"`)).toMatchObject({
       exitCode: 0,
       stderr: 'Wrote app.env.\n',
     });
@@ -76,94 +76,98 @@ describe('coffer edit', () => {
       'NEW=coffer:app:v1',
       '',
     ]);
-    expect(shown(here)).toBe(`${ENV.replace('two', 'zwei')}NEW=fresh\n`);
+    expect(await shown(here)).toBe(`${ENV.replace('two', 'zwei')}NEW=fresh\n`);
   });
 
-  it('says when nothing was changed, and does not touch the file', () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+  it('says when nothing was changed, and does not touch the file', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     const before = read(here);
-    expect(edit(here, 'true').stderr).toBe('Nothing was changed.\n');
-    expect(edit(here, `sed -i s/two/2/ "$1"; sed -i s/2/two/ "$1"`).stderr).toBe('Nothing was changed.\n');
+    expect((await edit(here, 'true')).stderr).toBe('Nothing was changed.\n');
+    expect((await edit(here, `sed -i s/two/2/ "$1"; sed -i s/2/two/ "$1"`)).stderr).toBe(
+      'Nothing was changed.\n',
+    );
     expect(read(here)).toBe(before);
   });
 
-  it('shows the plaintext in a private directory in memory, under the name of the file, to an editor without our secrets', () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+  it('shows the plaintext in a private directory in memory, under the name of the file, to an editor without our secrets', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     const script = `{ stat -c %a "$1" "$(dirname "$1")"; stat -f -c %T "$1"; basename "$1"; env; } > '${here.file('seen')}'`;
-    edit(here, script);
+    await edit(here, script);
     const seen = readFileSync(here.file('seen'), 'utf8');
     expect(seen.split('\n').slice(0, 4)).toEqual(['600', '700', 'tmpfs', 'app.env']);
     expect(seen).toContain('COFFER_STORE=');
     expect(seen).not.toContain('COFFER_MASTER_KEY');
   });
 
-  it('takes the words of VISUAL before those of EDITOR, as the shell reads them', () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+  it('takes the words of VISUAL before those of EDITOR, as the shell reads them', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     const environment = { EDITOR: 'false', VISUAL: `sed -i -e 's/two/a b/'` };
-    here.ok('edit app.env', { environment });
-    expect(shown(here)).toContain('B=a b\n');
+    await here.ok('edit app.env', { environment });
+    expect(await shown(here)).toContain('B=a b\n');
   });
 
-  it('tells Vim to leave nothing elsewhere, whatever it is called', () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+  it('tells Vim to leave nothing elsewhere, whatever it is called', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     writeFileSync(here.file('vim.basic'), `#!/bin/sh\nprintf '%s|' "$@" > '${here.file('seen')}'\n`, {
       mode: 0o755,
     });
     symlinkSync(here.file('vim.basic'), here.file('vi'));
-    here.ok('edit app.env', { environment: { PATH: `${here.directory}:${here.environment()['PATH']}` } });
+    await here.ok('edit app.env', {
+      environment: { PATH: `${here.directory}:${here.environment()['PATH']}` },
+    });
     expect(readFileSync(here.file('seen'), 'utf8')).toMatch(
       /^-n\|-i\|NONE\|-c\|silent! set noundofile nobackup nowritebackup\|\/\S+\/app\.env\|$/,
     );
   });
 
-  it('refuses an editor that comes back before its window is closed', () => {
-    const here = place();
-    const refused = here.refused('edit app.env', 2, { environment: { EDITOR: 'code' } });
+  it('refuses an editor that comes back before its window is closed', async () => {
+    const here = await place();
+    const refused = await here.refused('edit app.env', 2, { environment: { EDITOR: 'code' } });
     expect(refused).toContain('set it to "code --wait"');
   });
 
-  it('follows a link to the file, and keeps the rights of that', () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+  it('follows a link to the file, and keeps the rights of that', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     spawnSync('chmod', ['640', here.file('app.env')]);
     symlinkSync('app.env', here.file('link.env'));
-    expect(edit(here, `sed -i s/two/2/ "$1"`, 'link.env')).toMatchObject({ exitCode: 0 });
+    expect(await edit(here, `sed -i s/two/2/ "$1"`, 'link.env')).toMatchObject({ exitCode: 0 });
     expect(
       spawnSync('stat', ['-c', '%F %a', here.file('link.env'), here.file('app.env')], { encoding: 'utf8' })
         .stdout,
     ).toBe('symbolic link 777\nregular file 640\n');
-    expect(shown(here)).toContain('B=2\n');
+    expect(await shown(here)).toContain('B=2\n');
   });
 });
 
 describe('a coffer edit that fails', () => {
-  it('keeps the text in memory, says where, and goes on with it when it is asked to', () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+  it('keeps the text in memory, says where, and goes on with it when it is asked to', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     const before = read(here);
-    const failed = edit(here, `echo 'no value here' >> "$1"`);
+    const failed = await edit(here, `echo 'no value here' >> "$1"`);
     expect(failed.exitCode).toBe(2);
     expect(failed.stderr).toMatch(
       /^coffer: app\.env:6: [^;]+; your text is kept in (\S+) \(go on with "coffer edit --resume app\.env"\)\n$/,
     );
     expect(read(here)).toBe(before);
-    expect(here.refused('edit app.env', 1, { environment: { EDITOR: 'true' } })).toContain('--resume');
-    expect(edit(here, `sed -i 's/no value here/N=typed/' "$1"`, '--resume', 'app.env')).toMatchObject({
+    expect(await here.refused('edit app.env', 1, { environment: { EDITOR: 'true' } })).toContain('--resume');
+    expect(await edit(here, `sed -i 's/no value here/N=typed/' "$1"`, '--resume', 'app.env')).toMatchObject({
       exitCode: 0,
     });
-    expect(shown(here)).toBe(`${ENV}N=typed\n`);
+    expect(await shown(here)).toBe(`${ENV}N=typed\n`);
     expect(leftIn(here)).toEqual([]);
   });
 
-  it('can be dropped', () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
-    edit(here, `echo 'no value here' >> "$1"`);
-    expect(edit(here, 'true', '--discard', 'app.env')).toMatchObject({
+  it('can be dropped', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
+    await edit(here, `echo 'no value here' >> "$1"`);
+    expect(await edit(here, 'true', '--discard', 'app.env')).toMatchObject({
       exitCode: 0,
       stderr: 'Nothing was changed.\n',
     });
@@ -173,26 +177,26 @@ describe('a coffer edit that fails', () => {
   it.each([
     ['fails', 'exit 3', 'exit code 3'],
     ['is killed', 'kill -9 $$', 'SIGKILL'],
-  ])('because the editor %s changes nothing and keeps what was typed', (_, end, how) => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+  ])('because the editor %s changes nothing and keeps what was typed', async (_, end, how) => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     const before = read(here);
-    const failed = edit(here, end);
+    const failed = await edit(here, end);
     expect(failed.exitCode).toBe(1);
     expect(failed.stderr).toMatch(
       new RegExp(`coffer: the editor ended with ${how}, and nothing was written\n$`),
     );
     expect(leftIn(here)).toEqual([]);
-    const { stderr } = edit(here, `sed -i s/two/typed/ "$1"; ${end}`);
+    const { stderr } = await edit(here, `sed -i s/two/typed/ "$1"; ${end}`);
     expect(readFileSync(/kept in (\S+)/.exec(stderr)?.[1] ?? '', 'utf8')).toContain('B=typed\n');
     expect(read(here)).toBe(before);
   });
 
-  it('because the file can not be written keeps what was typed', () => {
-    const here = place();
+  it('because the file can not be written keeps what was typed', async () => {
+    const here = await place();
     mkdirSync(here.file('inner'));
-    writeSecret(here, 'inner/app.env', ENV);
-    const failed = edit(
+    await writeSecret(here, 'inner/app.env', ENV);
+    const failed = await edit(
       here,
       `sed -i s/two/typed/ "$1"; mv '${here.file('inner')}' '${here.file('away')}'`,
       'inner/app.env',
@@ -200,15 +204,15 @@ describe('a coffer edit that fails', () => {
     expect(failed.exitCode).not.toBe(0);
     expect(failed.stderr).toContain('go on with "coffer edit --resume inner/app.env"');
     renameSync(here.file('away'), here.file('inner'));
-    expect(edit(here, 'true', '--resume', 'inner/app.env')).toMatchObject({ exitCode: 0 });
-    expect(shown(here, 'inner/app.env')).toContain('B=typed\n');
+    expect(await edit(here, 'true', '--resume', 'inner/app.env')).toMatchObject({ exitCode: 0 });
+    expect(await shown(here, 'inner/app.env')).toContain('B=typed\n');
   });
 
-  it('because a value can not be opened names it, and starts no editor', () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+  it('because a value can not be opened names it, and starts no editor', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     writeFileSync(here.file('app.env'), read(here).replace('B=', 'MOVED='));
-    const refused = here.refused('edit app.env', 4, {
+    const refused = await here.refused('edit app.env', 4, {
       environment: scriptedEditor(here, `touch '${here.file('ran')}'`),
     });
     expect(refused).toContain('app.env:3: MOVED: ');
@@ -217,21 +221,23 @@ describe('a coffer edit that fails', () => {
   });
 
   it('because it was killed leaves what the next one clears away, but for a text that was typed', async () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     await killed(here, `touch '${here.file('ready')}'; sleep 60`);
     expect(leftIn(here)).toHaveLength(1);
-    expect(shown(here)).toBe(ENV);
+    expect(await shown(here)).toBe(ENV);
     expect(leftIn(here)).toEqual([]);
     await killed(here, `sed -i s/two/typed/ "$1"; touch '${here.file('ready')}'; sleep 60`);
-    expect(here.refused('edit app.env', 1, { environment: { EDITOR: 'true' } })).toContain('left a text');
-    expect(edit(here, 'true', '--resume', 'app.env')).toMatchObject({ exitCode: 0 });
-    expect(shown(here)).toContain('B=typed\n');
+    expect(await here.refused('edit app.env', 1, { environment: { EDITOR: 'true' } })).toContain(
+      'left a text',
+    );
+    expect(await edit(here, 'true', '--resume', 'app.env')).toMatchObject({ exitCode: 0 });
+    expect(await shown(here)).toContain('B=typed\n');
   });
 
   it('by a signal removes the plaintext', async () => {
-    const here = place();
-    writeSecret(here, 'app.env', ENV);
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
     const child = await editing(here, `touch '${here.file('ready')}'; exec sleep 60`);
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([null, 'SIGTERM']);
@@ -240,26 +246,26 @@ describe('a coffer edit that fails', () => {
 });
 
 describe('two edits of one file', () => {
-  it('are merged, neighbouring values, too, when they changed different ones', () => {
-    const here = place();
-    writeSecret(here, 'app.env', 'A=1\nB=2\nC=3\n');
-    expect(edit(here, `${meanwhile(here, 's/B=2/B=theirs/')}sed -i 's/A=1/A=mine/' "$1"`).stderr).toContain(
-      'app.env was changed while you edited it; both changes are in it now.\n',
-    );
-    expect(shown(here)).toBe('A=mine\nB=theirs\nC=3\n');
+  it('are merged, neighbouring values, too, when they changed different ones', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', 'A=1\nB=2\nC=3\n');
+    expect(
+      (await edit(here, `${meanwhile(here, 's/B=2/B=theirs/')}sed -i 's/A=1/A=mine/' "$1"`)).stderr,
+    ).toContain('app.env was changed while you edited it; both changes are in it now.\n');
+    expect(await shown(here)).toBe('A=mine\nB=theirs\nC=3\n');
   });
 
-  it('come back to the editor, with both texts, when they changed the same value', () => {
-    const here = place();
-    writeSecret(here, 'app.env', 'A=1\nB=2\n');
+  it('come back to the editor, with both texts, when they changed the same value', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', 'A=1\nB=2\n');
     const solve = `if grep -q '<<<<' "$1"; then cp "$1" '${here.file('conflict')}'; printf 'A=both\\nB=2\\n' > "$1"; exit; fi\n`;
     expect(
-      edit(here, `${solve}${meanwhile(here, 's/A=1/A=theirs/')}sed -i s/A=1/A=mine/ "$1"`),
+      await edit(here, `${solve}${meanwhile(here, 's/A=1/A=theirs/')}sed -i s/A=1/A=mine/ "$1"`),
     ).toMatchObject({ exitCode: 0 });
     expect(readFileSync(here.file('conflict'), 'utf8')).toBe(
       '<<<<<<< your text\nA=mine\n=======\nA=theirs\n>>>>>>> app.env\nB=2\n',
     );
-    expect(shown(here)).toBe('A=both\nB=2\n');
+    expect(await shown(here)).toBe('A=both\nB=2\n');
   });
 });
 

@@ -10,11 +10,11 @@ const RULES = `rules:
 `;
 
 /** A store with a key, and rules for files beside it. */
-export function placeWithRules(environment: Readonly<Record<string, string>> = {}): Place {
+export async function placeWithRules(environment: Readonly<Record<string, string>> = {}): Promise<Place> {
   const place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY, ...environment });
   onTestFinished(() => removePlace(place));
-  place.ok('init');
-  place.ok('transit keys create app');
+  await place.ok('init');
+  await place.ok('transit keys create app');
   writeFileSync(place.file('.coffer.yaml'), RULES);
   return place;
 }
@@ -30,7 +30,9 @@ const hashOf = (text: string): number =>
   [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) | 0, 7);
 
 /** Makes a file whose decrypted text is this, as a person does. */
-export function writeSecret(place: Place, name: string, text: string): void {
+export async function writeSecret(place: Place, name: string, text: string): Promise<void> {
   writeFileSync(place.file('wanted'), text);
-  place.ok(['edit', name], { environment: scriptedEditor(place, `cat '${place.file('wanted')}' > "$1"`) });
+  await place.ok(['edit', name], {
+    environment: scriptedEditor(place, `cat '${place.file('wanted')}' > "$1"`),
+  });
 }

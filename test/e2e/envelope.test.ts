@@ -26,10 +26,10 @@ const MAX_MEMORY_BYTES = 150 * MEBI;
 
 let here: Place;
 
-beforeAll(() => {
+beforeAll(async () => {
   here = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
-  here.ok('init');
-  here.ok('transit keys create backups');
+  await here.ok('init');
+  await here.ok('transit keys create backups');
   // Loaded into every process under test: writes what the system has counted of it when it ends.
   writeFileSync(
     here.file('counters.cjs'),
@@ -48,10 +48,12 @@ interface Counters {
 }
 
 /** Runs a script and tells what was counted of each `coffer` in it. */
-function counted(script: string): { readonly stdout: string; readonly counters: readonly Counters[] } {
+async function counted(
+  script: string,
+): Promise<{ readonly stdout: string; readonly counters: readonly Counters[] }> {
   const name = `counters-${randomBytes(4).toString('hex')}`;
   const environment = { NODE_OPTIONS: `--require ${here.file('counters.cjs')}`, COUNTERS: here.file(name) };
-  const { exitCode, stdout, stderr } = here.shell(script, { environment });
+  const { exitCode, stdout, stderr } = await here.shell(script, { environment });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   const lines = readFileSync(here.file(name), 'utf8').trim().split('\n');
   return { stdout, counters: lines.map((line) => JSON.parse(line) as Counters) };
@@ -63,8 +65,8 @@ const ioOf = ({ io }: Counters, what: 'rchar' | 'wchar'): number =>
 describe('memory', () => {
   const sizes = isSlow ? [256 * MEBI, 8 * GIBI] : [256 * MEBI];
 
-  it.each(sizes)('stays below 150 MiB for a stream of %i bytes', (size) => {
-    const { stdout, counters } = counted(
+  it.each(sizes)('stays below 150 MiB for a stream of %i bytes', async (size) => {
+    const { stdout, counters } = await counted(
       `head -c ${size} /dev/zero | coffer transit envelope encrypt backups | coffer transit envelope decrypt | wc -c`,
     );
     expect(Number(stdout)).toBe(size);
@@ -72,10 +74,10 @@ describe('memory', () => {
     for (const { peakBytes } of counters) expect(peakBytes).toBeLessThan(MAX_MEMORY_BYTES);
   });
 
-  it('stays below 150 MiB for files', () => {
+  it('stays below 150 MiB for files', async () => {
     writeFileSync(here.file('zeros'), '');
     truncateSync(here.file('zeros'), 256 * MEBI);
-    const { counters } = counted(
+    const { counters } = await counted(
       `coffer transit envelope encrypt backups --in zeros --out zeros.coffer
        coffer transit envelope decrypt --in zeros.coffer --out zeros.again
        cmp zeros zeros.again
@@ -87,26 +89,27 @@ describe('memory', () => {
 });
 
 describe('a rewrap', () => {
-  it('of a file of 4 GiB reads and writes as little as that of an empty one', () => {
+  it('of a file of 4 GiB reads and writes as little as that of an empty one', async () => {
     writeFileSync(here.file('nothing'), '');
-    here.ok('transit envelope encrypt backups --in nothing --out small.coffer');
+    await here.ok('transit envelope encrypt backups --in nothing --out small.coffer');
     // Only the header matters to a rewrap, so the rest may be a hole.
     copyFileSync(here.file('small.coffer'), here.file('large.coffer'));
     truncateSync(here.file('large.coffer'), 4 * GIBI);
-    const rewrap = (name: string) => counted(`coffer transit envelope rewrap --in ${name}`).counters[0];
-    const [small, large] = [rewrap('small.coffer'), rewrap('large.coffer')];
+    const rewrap = async (name: string) =>
+      (await counted(`coffer transit envelope rewrap --in ${name}`)).counters[0];
+    const [small, large] = [await rewrap('small.coffer'), await rewrap('large.coffer')];
     if (small === undefined || large === undefined) throw new Error('nothing was counted');
     expect(Math.abs(ioOf(large, 'rchar') - ioOf(small, 'rchar'))).toBeLessThan(16 * 1024);
     expect(ioOf(large, 'wchar')).toBeLessThan(4096);
     expect(statSync(here.file('large.coffer')).size).toBe(4 * GIBI);
-    expect(here.json('transit envelope header --in small.coffer')).toMatchObject({ verified: false });
+    expect(await here.json('transit envelope header --in small.coffer')).toMatchObject({ verified: false });
   });
 });
 
 describe.skipIf(availableParallelism() < 2)('a file that two threads take', () => {
   const LARGE = 160 * MEBI;
 
-  it('comes back as it was, and a changed chunk is told', () => {
+  it('comes back as it was, and a changed chunk is told', async () => {
     writeFileSync(
       here.file('threads.cjs'),
       `const { appendFileSync } = require('node:fs');
@@ -121,10 +124,12 @@ describe.skipIf(availableParallelism() < 2)('a file that two threads take', () =
     for (let at = 0; at < LARGE; at += CHUNK) plaintext.writeUInt32BE(at, at);
     writeFileSync(here.file('wide'), plaintext);
     const run = (...words: string[]) => here.run(['transit', 'envelope', ...words], { environment });
-    expect(run('encrypt', 'backups', '--in', 'wide', '--out', 'wide.coffer', '-o', 'json')).toMatchObject({
+    expect(
+      await run('encrypt', 'backups', '--in', 'wide', '--out', 'wide.coffer', '-o', 'json'),
+    ).toMatchObject({
       exitCode: 0,
     });
-    const told = run('decrypt', '--in', 'wide.coffer', '--out', 'wide.again', '-o', 'json');
+    const told = await run('decrypt', '--in', 'wide.coffer', '--out', 'wide.again', '-o', 'json');
     expect(JSON.parse(told.stdout)).toMatchObject({
       files: [{ bytes_read: statSync(here.file('wide.coffer')).size, bytes_written: LARGE }],
     });
@@ -134,7 +139,7 @@ describe.skipIf(availableParallelism() < 2)('a file that two threads take', () =
     const at = LARGE / 2;
     sealed.writeUInt8(sealed.readUInt8(at) ^ 1, at);
     writeFileSync(here.file('wide.coffer'), sealed);
-    const refused = run('decrypt', '--in', 'wide.coffer', '--out', 'wide.broken');
+    const refused = await run('decrypt', '--in', 'wide.coffer', '--out', 'wide.broken');
     expect(refused.exitCode).toBe(4);
     expect(refused.stderr).toMatch(/the envelope is damaged: chunk 12\d\d was changed/);
     expect(existsSync(here.file('wide.broken'))).toBe(false);
@@ -175,7 +180,7 @@ function start(place: Place, ...words: string[]) {
 describe('with the key on a server', () => {
   it('only the data key travels, whatever the size of the data', async () => {
     const running = await server.start();
-    running.place.ok('transit keys create backups');
+    await running.place.ok('transit keys create backups');
     const wire = await countingProxy(running.place.environment()['COFFER_ADDR'] ?? '');
     const place = running.place.with({ COFFER_ADDR: wire.address });
     try {
@@ -209,7 +214,7 @@ describe('a process', () => {
 
   it('ends at the first damaged chunk, although the pipe stays open', async () => {
     const plaintext = randomBytes(3 * CHUNK);
-    const envelope = here.run('transit envelope encrypt backups', { input: plaintext }).bytes;
+    const envelope = (await here.run('transit envelope encrypt backups', { input: plaintext })).bytes;
     const damaged = Buffer.from(envelope);
     const place = envelope.length - 2 * (CHUNK + 16) + 5;
     damaged.writeUInt8(damaged.readUInt8(place) ^ 1, place);
@@ -222,8 +227,8 @@ describe('a process', () => {
     expect((await stdout).equals(plaintext.subarray(0, CHUNK))).toBe(true);
   });
 
-  it('ends quietly when nobody reads its result any more', () => {
-    const { exitCode, stdout, stderr } = here.shell(
+  it('ends quietly when nobody reads its result any more', async () => {
+    const { exitCode, stdout, stderr } = await here.shell(
       'set +o pipefail; head -c 20000000 /dev/zero | coffer transit envelope encrypt backups | head -c 6 | tail -c 5',
     );
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'COFFE', stderr: '' });
@@ -244,9 +249,9 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect(screen.lastIndexOf('\u001b[K')).toBeGreaterThan(screen.lastIndexOf('left'));
   });
 
-  it('nothing is drawn when nobody watches, with --quiet, or over the data', () => {
+  it('nothing is drawn when nobody watches, with --quiet, or over the data', async () => {
     writeFileSync(here.file('text'), 'in plain sight\n');
-    here.ok('transit envelope encrypt backups --in text --out text.coffer');
+    await here.ok('transit envelope encrypt backups --in text --out text.coffer');
     const quiet = onTerminal(
       here,
       'coffer transit envelope decrypt --in text.coffer --out text.again --quiet',
@@ -257,30 +262,30 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect(shown.text).not.toContain('left');
   });
 
-  it('text is shown, other data are not', () => {
+  it('text is shown, other data are not', async () => {
     writeFileSync(here.file('noise'), Buffer.from('harmless\u001b[2J'));
-    here.ok('transit envelope encrypt backups --in noise --out noise.coffer');
+    await here.ok('transit envelope encrypt backups --in noise --out noise.coffer');
     const { text, exitCode } = onTerminal(here, 'coffer transit envelope decrypt --in noise.coffer');
     expect(exitCode).toBe(2);
     expect(text).toContain('the result is binary, and is not written to a terminal');
     expect(text).not.toContain('harmless');
   });
 
-  it('an envelope of a file goes beside it, and one of standard input is not shown', () => {
+  it('an envelope of a file goes beside it, and one of standard input is not shown', async () => {
     writeFileSync(here.file('fresh'), 'fresh');
     const beside = onTerminal(here, 'coffer transit envelope encrypt backups --in fresh');
     expect(beside.exitCode).toBe(0);
     expect(beside.text).toContain('Encrypted fresh');
-    expect(here.ok('transit envelope decrypt --in fresh.coffer')).toBe('fresh');
+    expect(await here.ok('transit envelope decrypt --in fresh.coffer')).toBe('fresh');
     const piped = onTerminal(here, 'cat fresh | coffer transit envelope encrypt backups');
     expect(piped.exitCode).toBe(2);
     expect(piped.text).toContain('the result is binary, and is not written to a terminal');
   });
 });
 
-it('an output file that cannot be made is refused before anything is asked of the key', () => {
+it('an output file that cannot be made is refused before anything is asked of the key', async () => {
   writeFileSync(here.file('some'), 'some');
-  expect(here.refused('transit envelope encrypt backups --in some --out missing/x', 2)).toContain(
+  expect(await here.refused('transit envelope encrypt backups --in some --out missing/x', 2)).toContain(
     'no such directory',
   );
   expect(existsSync(here.file('missing'))).toBe(false);

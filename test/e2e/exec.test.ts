@@ -8,9 +8,9 @@ import { binary, type Place } from './harness.ts';
 
 const SECRET = 'geheim "1" $HOME';
 
-function place(): Place {
-  const here = placeWithRules();
-  writeSecret(here, 'app.env', `export DB='${SECRET}'\nPLAIN=readable\nEMPTY=\nLINES="a\\nb"\n`);
+async function place(): Promise<Place> {
+  const here = await placeWithRules();
+  await writeSecret(here, 'app.env', `export DB='${SECRET}'\nPLAIN=readable\nEMPTY=\nLINES="a\\nb"\n`);
   return here;
 }
 
@@ -29,30 +29,32 @@ const got = (names: string): readonly string[] => [
 ];
 
 describe('coffer exec', () => {
-  it('gives a program the values of a file as they are meant, the readable ones, too', () => {
-    const here = place();
-    expect(here.ok(['exec', '-f', 'app.env', '--', ...got('DB PLAIN EMPTY LINES')])).toBe(
+  it('gives a program the values of a file as they are meant, the readable ones, too', async () => {
+    const here = await place();
+    expect(await here.ok(['exec', '-f', 'app.env', '--', ...got('DB PLAIN EMPTY LINES')])).toBe(
       `[${SECRET}][readable][][a\nb]`,
     );
   });
 
-  it('decrypts what its own environment has encrypted, without a file', () => {
-    const here = place();
+  it('decrypts what its own environment has encrypted, without a file', async () => {
+    const here = await place();
     const environment = { DB: tokenOf(here, 'app.env', 'DB'), OTHER: 'as it was' };
-    expect(here.ok(['exec', ...got('DB OTHER')], { environment })).toBe(`[${SECRET}][as it was]`);
+    expect(await here.ok(['exec', ...got('DB OTHER')], { environment })).toBe(`[${SECRET}][as it was]`);
   });
 
-  it('names variables of YAML and JSON by their keys', () => {
-    const here = place();
-    writeSecret(here, 'app.yaml', 'db:\n  pass-word: x\n  port: 5432\nlist: [a, b]\nnothing: null\n');
-    writeSecret(here, 'app.json', '{"api": {"key": "k\\n"}, "on": true}\n');
+  it('names variables of YAML and JSON by their keys', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.yaml', 'db:\n  pass-word: x\n  port: 5432\nlist: [a, b]\nnothing: null\n');
+    await writeSecret(here, 'app.json', '{"api": {"key": "k\\n"}, "on": true}\n');
     const names = got('DB_PASS_WORD DB_PORT LIST_1 API_KEY ON NOTHING');
-    expect(here.ok(['exec', '-f', 'app.yaml', '-f', 'app.json', ...names])).toBe('[x][5432][b][k\n][true][]');
+    expect(await here.ok(['exec', '-f', 'app.yaml', '-f', 'app.json', ...names])).toBe(
+      '[x][5432][b][k\n][true][]',
+    );
   });
 
-  it('lets a later file win over an earlier one, and what is set already over both unless it is told otherwise', () => {
-    const here = place();
-    writeSecret(here, 'later.env', 'DB=later\nMINE=file\n');
+  it('lets a later file win over an earlier one, and what is set already over both unless it is told otherwise', async () => {
+    const here = await place();
+    await writeSecret(here, 'later.env', 'DB=later\nMINE=file\n');
     const line = (...more: readonly string[]) => [
       'exec',
       '-f',
@@ -63,34 +65,40 @@ describe('coffer exec', () => {
       ...got('DB MINE'),
     ];
     const environment = { MINE: 'set' };
-    expect(here.ok(line(), { environment })).toBe('[later][set]');
-    expect(here.ok(line('--overwrite'), { environment })).toBe('[later][file]');
+    expect(await here.ok(line(), { environment })).toBe('[later][set]');
+    expect(await here.ok(line('--overwrite'), { environment })).toBe('[later][file]');
   });
 
-  it('takes only the variables that are asked for', () => {
-    const here = place();
-    expect(here.ok(['exec', '-f', 'app.env', '--only', 'LINES', ...got('DB PLAIN LINES')])).toBe(
+  it('takes only the variables that are asked for', async () => {
+    const here = await place();
+    expect(await here.ok(['exec', '-f', 'app.env', '--only', 'LINES', ...got('DB PLAIN LINES')])).toBe(
       '[][][a\nb]',
     );
-    expect(here.refused('exec -f app.env --only NOPE true', 3)).toContain('there is no NOPE in the files');
+    expect(await here.refused('exec -f app.env --only NOPE true', 3)).toContain(
+      'there is no NOPE in the files',
+    );
   });
 
-  it('gives the program every word behind its name, whatever it looks like', () => {
-    const here = place();
+  it('gives the program every word behind its name, whatever it looks like', async () => {
+    const here = await place();
     const words = ['-f', '--only', '--', '-x', '--help', 'a b'];
-    expect(here.ok(['exec', '-q', 'printf', '%s|', ...words])).toBe(words.map((word) => `${word}|`).join(''));
-    expect(here.ok(['exec', '--', 'printf', '%s|', ...words])).toBe(words.map((word) => `${word}|`).join(''));
+    expect(await here.ok(['exec', '-q', 'printf', '%s|', ...words])).toBe(
+      words.map((word) => `${word}|`).join(''),
+    );
+    expect(await here.ok(['exec', '--', 'printf', '%s|', ...words])).toBe(
+      words.map((word) => `${word}|`).join(''),
+    );
   });
 
-  it('keeps the secrets of Coffer itself from the program', () => {
-    const here = place();
+  it('keeps the secrets of Coffer itself from the program', async () => {
+    const here = await place();
     const environment = { COFFER_PASSPHRASE: 'p', COFFER_TOKEN: 't', COFFER_ORG: 'acme' };
     const names = 'COFFER_MASTER_KEY COFFER_PASSPHRASE COFFER_TOKEN COFFER_ORG';
-    expect(here.ok(['exec', ...got(names)], { environment })).toBe('[][][][acme]');
+    expect(await here.ok(['exec', ...got(names)], { environment })).toBe('[][][][acme]');
   });
 
   it('takes its place: same process, exit code, signals and streams', async () => {
-    const here = place();
+    const here = await place();
     const child = spawn(
       process.execPath,
       [binary, 'exec', '-f', 'app.env', '--', 'sh', '-c', 'echo $$; cat; kill -TERM $$'],
@@ -107,124 +115,130 @@ describe('coffer exec', () => {
     const [code, signal] = await once(child, 'close');
     expect(said).toBe(`${child.pid}\ntyped`);
     expect([code, signal]).toEqual([null, 'SIGTERM']);
-    expect(here.run(['exec', 'sh', '-c', 'exit 42']).exitCode).toBe(42);
+    expect((await here.run(['exec', 'sh', '-c', 'exit 42'])).exitCode).toBe(42);
   });
 
-  it('leaves no signal ignored or blocked that was not', () => {
-    const here = place();
+  it('leaves no signal ignored or blocked that was not', async () => {
+    const here = await place();
     const dispositions = ['exec', 'grep', '-E', '^Sig(Ign|Blk):', '/proc/self/status'];
-    expect(here.ok(dispositions)).toBe('SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000');
-    expect(here.shell('coffer exec yes | head -1').stdout).toBe('y\n');
+    expect(await here.ok(dispositions)).toBe('SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000');
+    expect((await here.shell('coffer exec yes | head -1')).stdout).toBe('y\n');
   });
 
-  it('answers as shells do for a program that is not there or may not be run', () => {
-    const here = place();
-    expect(here.refused('exec nope', 127)).toBe('coffer: nope: command not found');
+  it('answers as shells do for a program that is not there or may not be run', async () => {
+    const here = await place();
+    expect(await here.refused('exec nope', 127)).toBe('coffer: nope: command not found');
     writeFileSync(here.file('plain'), '');
-    expect(here.refused('exec ./plain', 126)).toBe('coffer: ./plain: permission denied');
+    expect(await here.refused('exec ./plain', 126)).toBe('coffer: ./plain: permission denied');
   });
 
-  it('runs what execve takes only from a shell, and says why nothing can run the rest', () => {
-    const here = place();
+  it('runs what execve takes only from a shell, and says why nothing can run the rest', async () => {
+    const here = await place();
     const executable = (name: string, text: string | Buffer): string => {
       writeFileSync(here.file(name), text);
       chmodSync(here.file(name), 0o755);
       return `./${name}`;
     };
-    expect(here.ok(['exec', executable('bare', 'echo "bare $1"; exit 0'), 'x'])).toBe('bare x');
-    expect(here.ok(['exec', executable('script', '#!/bin/sh\necho "script $1"'), 'x'])).toBe('script x');
-    expect(here.refused(['exec', executable('lost', '#!/no/such\n')], 1)).toContain('interpreter or loader');
+    expect(await here.ok(['exec', executable('bare', 'echo "bare $1"; exit 0'), 'x'])).toBe('bare x');
+    expect(await here.ok(['exec', executable('script', '#!/bin/sh\necho "script $1"'), 'x'])).toBe(
+      'script x',
+    );
+    expect(await here.refused(['exec', executable('lost', '#!/no/such\n')], 1)).toContain(
+      'interpreter or loader',
+    );
     if (hasProcessFiles) {
       const environment = here.environment()['COFFER_MASTER_KEY'];
-      const shown = here.ok(['exec', executable('waiting', 'tr "\\0" "\\n" < /proc/$PPID/environ')]);
+      const shown = await here.ok(['exec', executable('waiting', 'tr "\\0" "\\n" < /proc/$PPID/environ')]);
       expect(shown).toContain('COFFER_STORE=');
       expect(shown).not.toContain(environment);
     }
     const loaderless = readFileSync(process.execPath).subarray(0, 8192);
     const at = loaderless.indexOf('/ld-');
     if (at > 0) loaderless.write('/xx-', at);
-    expect(here.run(['exec', executable('elf', loaderless)]).stderr).toMatch(/^coffer: [^\n]+\n$/);
+    expect((await here.run(['exec', executable('elf', loaderless)])).stderr).toMatch(/^coffer: [^\n]+\n$/);
   });
 
-  it('starts nothing when one value can not be opened, and says which', () => {
-    const here = place();
+  it('starts nothing when one value can not be opened, and says which', async () => {
+    const here = await place();
     const text = readFileSync(here.file('app.env'), 'utf8');
     writeFileSync(here.file('moved.env'), text.replace('DB=', 'PASSWORD='));
-    const refused = here.refused(['exec', '-f', 'moved.env', 'touch', 'started'], 4);
+    const refused = await here.refused(['exec', '-f', 'moved.env', 'touch', 'started'], 4);
     expect(refused).toContain('moved.env:1: PASSWORD: ');
     expect(existsSync(here.file('started'))).toBe(false);
   });
 
-  it('refuses a value that no variable can hold, without a word of the others', () => {
-    const here = place();
-    here.ok('secrets set app.env NUL', { input: 'a\0b' });
+  it('refuses a value that no variable can hold, without a word of the others', async () => {
+    const here = await place();
+    await here.ok('secrets set app.env NUL', { input: 'a\0b' });
     const environment = { A_FIRST: 'other-secret' };
-    const { exitCode, stderr } = here.run('exec -f app.env true', { environment });
+    const { exitCode, stderr } = await here.run('exec -f app.env true', { environment });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
       stderr: 'coffer: app.env: NUL holds a NUL, which no variable can (--as-file NUL gives it as a file)\n',
     });
     expect(
-      here.run(['exec', '-f', 'app.env', '--as-file', 'NUL', '--', 'sh', '-c', 'cat "$NUL"']).stdout,
+      (await here.run(['exec', '-f', 'app.env', '--as-file', 'NUL', '--', 'sh', '-c', 'cat "$NUL"'])).stdout,
     ).toBe('a\0b');
   });
 
-  it('says what is too large for a variable', () => {
-    const here = place();
-    here.ok('secrets set app.env BIG', { input: 'x'.repeat(1 << 18) });
-    expect(here.refused('exec -f app.env true', 1)).toContain(
+  it('says what is too large for a variable', async () => {
+    const here = await place();
+    await here.ok('secrets set app.env BIG', { input: 'x'.repeat(1 << 18) });
+    expect(await here.refused('exec -f app.env true', 1)).toContain(
       'its variables and arguments are too large together',
     );
   });
 
-  it('refuses two values that would become one variable', () => {
-    const here = place();
-    writeSecret(here, 'two.yaml', 'db:\n  key: a\ndb-key: b\n');
-    expect(here.refused('exec -f two.yaml true', 2)).toContain(
+  it('refuses two values that would become one variable', async () => {
+    const here = await place();
+    await writeSecret(here, 'two.yaml', 'db:\n  key: a\ndb-key: b\n');
+    expect(await here.refused('exec -f two.yaml true', 2)).toContain(
       'db.key and db-key would both be the variable DB_KEY',
     );
   });
 
-  it('hides values in the log of GitHub, line by line, and nowhere else', () => {
-    const here = place();
+  it('hides values in the log of GitHub, line by line, and nowhere else', async () => {
+    const here = await place();
     const line = ['exec', '-f', 'app.env', '--mask', 'github', 'true'];
-    const { stdout } = here.run(line, { environment: { GITHUB_ACTIONS: 'true' } });
+    const { stdout } = await here.run(line, { environment: { GITHUB_ACTIONS: 'true' } });
     expect(stdout.split('\n').slice(0, -1)).toEqual([
       `::add-mask::${SECRET}`,
       '::add-mask::a%0Ab',
       '::add-mask::a',
       '::add-mask::b',
     ]);
-    expect(here.refused(line, 2)).toContain('no job of GitHub Actions');
-    expect(here.refused('exec --mask gitlab true', 2)).toContain('masked before the job begins');
+    expect(await here.refused(line, 2)).toContain('no job of GitHub Actions');
+    expect(await here.refused('exec --mask gitlab true', 2)).toContain('masked before the job begins');
   });
 });
 
 describe('coffer exec --as-file', () => {
-  it('gives the path of a file in memory that only its owner can read, and that is gone afterwards', () => {
-    const here = place();
+  it('gives the path of a file in memory that only its owner can read, and that is gone afterwards', async () => {
+    const here = await place();
     const script = 'printf "%s " "$LINES"; cat "$LINES"; stat -c " %a" -- "$LINES"; stat -f -c %T "$LINES"';
-    const said = here.ok(['exec', '-f', 'app.env', '--as-file', 'LINES', 'sh', '-c', script]);
+    const said = await here.ok(['exec', '-f', 'app.env', '--as-file', 'LINES', 'sh', '-c', script]);
     const [path = ''] = said.split(' ');
     expect(said.slice(path.length)).toBe(' a\nb 600\ntmpfs');
     expect(existsSync(path)).toBe(false);
   });
 
-  it('passes on how the program ended', () => {
-    const here = place();
+  it('passes on how the program ended', async () => {
+    const here = await place();
     const line = (script: string) => ['exec', '-f', 'app.env', '--as-file', 'DB', '--', 'sh', '-c', script];
-    expect(here.run(line('exit 9')).exitCode).toBe(9);
+    expect((await here.run(line('exit 9'))).exitCode).toBe(9);
     expect(
-      here.shell(
-        `coffer ${line('kill -KILL $$')
-          .map((word) => `'${word}'`)
-          .join(' ')}`,
+      (
+        await here.shell(
+          `coffer ${line('kill -KILL $$')
+            .map((word) => `'${word}'`)
+            .join(' ')}`,
+        )
       ).exitCode,
     ).toBe(128 + 9);
   });
 
   it('passes signals on to the program, ends as it does, and removes the file', async () => {
-    const here = place();
+    const here = await place();
     const script = 'trap "exit 5" USR1; echo "$DB"; while :; do sleep 0.05; done';
     const [child, path] = await started(here, script);
     expect(existsSync(path)).toBe(true);
@@ -238,18 +252,18 @@ describe('coffer exec --as-file', () => {
   });
 
   it.skipIf(!hasProcessFiles)('leaves after kill -9 only what the next one clears away', async () => {
-    const here = place();
+    const here = await place();
     const [child, path] = await started(here, 'echo "$DB"; echo $$ > pid; while :; do sleep 0.05; done');
     child.kill('SIGKILL');
     await once(child, 'exit');
     process.kill(Number(readFileSync(here.file('pid'), 'utf8')), 'SIGKILL');
     expect(existsSync(path)).toBe(true);
-    here.ok('exec -f app.env --as-file DB true');
+    await here.ok('exec -f app.env --as-file DB true');
     expect(existsSync(path)).toBe(false);
   });
 
   it('keeps the secrets of Coffer from showing in the process that waits', async () => {
-    const here = place();
+    const here = await place();
     const [child] = await started(here, 'echo "$DB"; while :; do sleep 0.05; done');
     const shown = readFileSync(`/proc/${child.pid}/environ`, 'latin1');
     expect(shown).toContain('COFFER_STORE=');
@@ -258,8 +272,10 @@ describe('coffer exec --as-file', () => {
     await once(child, 'exit');
   });
 
-  it('refuses a name that no variable has', () => {
-    expect(place().refused('exec -f app.env --as-file NOPE true', 3)).toContain('there is no variable NOPE');
+  it('refuses a name that no variable has', async () => {
+    expect((await await place()).refused('exec -f app.env --as-file NOPE true', 3)).toContain(
+      'there is no variable NOPE',
+    );
   });
 });
 

@@ -20,7 +20,7 @@ export function flip(path: string): void {
 }
 
 /** Nothing is wrong any more, and the store is used. */
-export function allIsWell(place: Place): void {
-  expect(place.run('doctor').exitCode).toBe(0);
-  place.ok('transit keys create the-next');
+export async function allIsWell(place: Place): Promise<void> {
+  expect((await place.run('doctor')).exitCode).toBe(0);
+  await place.ok('transit keys create the-next');
 }

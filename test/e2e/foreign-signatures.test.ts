@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inTurn } from '../in-turn.ts';
 import { binary, local, type Place } from './harness.ts';
 import { server } from './server.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
@@ -16,8 +17,8 @@ let here: Place;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   ({ place: here, stop } = await local.start());
-  here.ok('transit keys create release --type ed25519');
-  here.ok('transit keys create curve --type ecdsa-p256');
+  await here.ok('transit keys create release --type ed25519');
+  await here.ok('transit keys create curve --type ecdsa-p256');
   write('message', 'a message');
 });
 afterAll(() => stop());
@@ -28,20 +29,20 @@ const program = (file: string, words: readonly string[], input?: string) =>
   spawnSync(file, words, { cwd: here.directory, input, encoding: 'utf8' });
 
 describe('a list of sums', () => {
-  it('that names a pipe, a device or a directory is answered at once', () => {
+  it('that names a pipe, a device or a directory is answered at once', async () => {
     mkdirSync(here.file('odd'));
     for (const name of ['pipe', 'device', 'folder', 'plain']) write(`odd/${name}`, name);
-    here.ok('sign odd/pipe odd/device odd/folder odd/plain --key release --manifest odd/SUMS');
+    await here.ok('sign odd/pipe odd/device odd/folder odd/plain --key release --manifest odd/SUMS');
     for (const name of ['pipe', 'device', 'folder']) rmSync(here.file(`odd/${name}`));
     execFileSync('mkfifo', [here.file('odd/pipe')]);
     symlinkSync('/dev/zero', here.file('odd/device'));
     mkdirSync(here.file('odd/folder'));
     const line = ['verify', 'odd/SUMS', '--manifest', '--key', 'release'];
-    expect(here.run(line)).toMatchObject({
+    expect(await here.run(line)).toMatchObject({
       exitCode: 5,
       stdout: 'odd/SUMS: not valid: pipe is no file, and 2 more\n',
     });
-    expect(JSON.parse(here.run([...line, '-o', 'json']).stdout)).toMatchObject({
+    expect(JSON.parse((await here.run([...line, '-o', 'json'])).stdout)).toMatchObject({
       valid: false,
       files: [
         { name: 'pipe', valid: false },
@@ -52,24 +53,24 @@ describe('a list of sums', () => {
     });
   });
 
-  it('is not on itself when the same line is typed again, and has each file once', () => {
+  it('is not on itself when the same line is typed again, and has each file once', async () => {
     mkdirSync(here.file('dist'));
     for (const name of ['one', 'two']) write(`dist/${name}`, name);
     const sign = 'coffer sign dist/* ./dist/one --key release --manifest dist/SHA256SUMS --force';
     for (const turn of [1, 2]) {
-      expect({ turn, ...here.shell(sign) }).toMatchObject({ turn, exitCode: 0 });
+      expect({ turn, ...(await here.shell(sign)) }).toMatchObject({ turn, exitCode: 0 });
       expect(read('dist/SHA256SUMS').trimEnd().split('\n')).toHaveLength(2);
-      expect(here.run('verify dist/SHA256SUMS --manifest --key release').exitCode).toBe(0);
+      expect((await here.run('verify dist/SHA256SUMS --manifest --key release')).exitCode).toBe(0);
     }
-    expect(here.refused('sign dist/SHA256SUMS --key release --manifest dist/SHA256SUMS', 2)).toContain(
+    expect(await here.refused('sign dist/SHA256SUMS --key release --manifest dist/SHA256SUMS', 2)).toContain(
       'other files than itself',
     );
   });
 
-  it.skipIf(!canUseTerminals)('can do nothing to a terminal with a name', () => {
+  it.skipIf(!canUseTerminals)('can do nothing to a terminal with a name', async () => {
     mkdirSync(here.file('names'));
     write('names/evil\u001b[2J\u009b5n', 'x');
-    here.shell('coffer sign names/evil* --key release --manifest names/SUMS');
+    await here.shell('coffer sign names/evil* --key release --manifest names/SUMS');
     rmSync(here.file('names/evil\u001b[2J\u009b5n'));
     const { screen, exitCode } = onTerminal(here, 'coffer verify names/SUMS --manifest --key release');
     expect(exitCode).toBe(5);
@@ -80,42 +81,44 @@ describe('a list of sums', () => {
 });
 
 describe('what is signed', () => {
-  it('says where a signature could not be written, and which option said so, if one did', () => {
+  it('says where a signature could not be written, and which option said so, if one did', async () => {
     write('odd-one', 'one');
     mkdirSync(here.file('odd-one.sig'));
-    expect(here.refused('sign odd-one --key release', 2)).toBe('coffer: odd-one.sig is a directory');
-    expect(here.refused('sign odd-one --key release --manifest odd-one.sig', 2)).toBe(
+    expect(await here.refused('sign odd-one --key release', 2)).toBe('coffer: odd-one.sig is a directory');
+    expect(await here.refused('sign odd-one --key release --manifest odd-one.sig', 2)).toBe(
       'coffer: --manifest: odd-one.sig is a directory',
     );
   });
 
-  it('is never signed for no purpose at all, which ssh-keygen would not verify', () => {
+  it('is never signed for no purpose at all, which ssh-keygen would not verify', async () => {
     const refusal = /^coffer: --namespace: a namespace is not empty \(leave it out for "file"/;
-    expect(here.refused(['sign', 'message', '--key', 'release', '--namespace', ''], 2)).toMatch(refusal);
+    expect(await here.refused(['sign', 'message', '--key', 'release', '--namespace', ''], 2)).toMatch(
+      refusal,
+    );
     const verify = ['verify', 'message', 'message.sig', '--key', 'release', '--namespace', ''];
-    expect(here.refused(verify, 2)).toMatch(refusal);
+    expect(await here.refused(verify, 2)).toMatch(refusal);
   });
 
-  it('may come through a named pipe, which is opened once', () => {
+  it('may come through a named pipe, which is opened once', async () => {
     execFileSync('mkfifo', [here.file('stream')]);
-    expect(here.shell('cat message > stream & coffer sign stream --key release').exitCode).toBe(0);
-    expect(here.run('verify message stream.sig --key release')).toMatchObject({ exitCode: 0 });
+    expect((await here.shell('cat message > stream & coffer sign stream --key release')).exitCode).toBe(0);
+    expect(await here.run('verify message stream.sig --key release')).toMatchObject({ exitCode: 0 });
   });
 
-  it('may be standard input for several keys, whatever they want of it', () => {
-    const keys = ['curve', 'release'].map((name) => here.ok(`transit keys public ${name}`));
-    here.ok('transit keys rotate curve --force');
-    keys.unshift(here.ok('transit keys public curve'));
+  it('may be standard input for several keys, whatever they want of it', async () => {
+    const keys = await inTurn(['curve', 'release'], (name) => here.ok(`transit keys public ${name}`));
+    await here.ok('transit keys rotate curve --force');
+    keys.unshift(await here.ok('transit keys public curve'));
     write('several.pem', keys.join('\n'));
     for (const [name, version] of [
       ['curve', 1],
       ['curve', 2],
       ['release', 1],
     ] as const) {
-      write('signature', here.ok(`transit sign ${name} --key-version ${version} --in message`));
+      write('signature', await here.ok(`transit sign ${name} --key-version ${version} --in message`));
       const verify = 'verify - signature --public-key several.pem';
-      expect(here.run(verify, { input: 'a message' })).toMatchObject({ exitCode: 0 });
-      expect(here.run(verify, { input: 'another' })).toMatchObject({ exitCode: 5 });
+      expect(await here.run(verify, { input: 'a message' })).toMatchObject({ exitCode: 0 });
+      expect(await here.run(verify, { input: 'another' })).toMatchObject({ exitCode: 5 });
     }
   });
 
@@ -143,91 +146,97 @@ describe('what is signed', () => {
 });
 
 describe('a public key', () => {
-  it('that signs nothing of the kind is another key, not a defect', () => {
-    here.ok('transit keys create hashes --type slh-dsa-sha2-128f');
-    write('hashes.pem', here.ok('transit keys public hashes'));
-    here.ok('sign message --key release --format minisign --force');
-    here.ok('sign message --key release --force');
+  it('that signs nothing of the kind is another key, not a defect', async () => {
+    await here.ok('transit keys create hashes --type slh-dsa-sha2-128f');
+    write('hashes.pem', await here.ok('transit keys public hashes'));
+    await here.ok('sign message --key release --format minisign --force');
+    await here.ok('sign message --key release --force');
     for (const ending of ['sig', 'minisig']) {
-      const verdict = here.run(`verify message message.${ending} --public-key hashes.pem`);
+      const verdict = await here.run(`verify message message.${ending} --public-key hashes.pem`);
       expect(verdict).toMatchObject({ exitCode: 5, stderr: '' });
       expect(verdict.stdout).toContain('another key');
     }
-    expect(here.refused('sign message --key hashes --format minisign --force', 2)).toContain('Ed25519 keys');
+    expect(await here.refused('sign message --key hashes --format minisign --force', 2)).toContain(
+      'Ed25519 keys',
+    );
   });
 
-  it('that is not there is told by its name, and its option', () => {
-    const refused = here.refused('verify message message.sig --public-key nowhere.pub', 2);
+  it('that is not there is told by its name, and its option', async () => {
+    const refused = await here.refused('verify message message.sig --public-key nowhere.pub', 2);
     expect(refused).toMatch(
       /^coffer: --public-key: "nowhere\.pub" is neither a file nor a public key \(give /,
     );
   });
 
-  it('that is too large, or begins and begins, is refused at once with its name', () => {
+  it('that is too large, or begins and begins, is refused at once with its name', async () => {
     write('huge', Buffer.alloc(2 ** 20 + 1));
-    expect(here.refused('verify message message.sig --public-key huge', 2)).toContain(
+    expect(await here.refused('verify message message.sig --public-key huge', 2)).toContain(
       '--public-key: huge is larger than 1024 KiB',
     );
-    expect(here.refused('verify message huge --public-key hashes.pem', 2)).toContain('huge is larger than');
+    expect(await here.refused('verify message huge --public-key hashes.pem', 2)).toContain(
+      'huge is larger than',
+    );
     write('begins', '-----BEGIN A-----\n'.repeat(50_000));
-    expect(here.refused('verify message message.sig --public-key begins', 2)).toContain('no public key');
+    expect(await here.refused('verify message message.sig --public-key begins', 2)).toContain(
+      'no public key',
+    );
   });
 });
 
 describe('allowed signers', () => {
-  it('with a line that nobody understands say so to whom it concerns', () => {
-    const line = here.ok('transit keys public release --format ssh');
+  it('with a line that nobody understands say so to whom it concerns', async () => {
+    const line = await here.ok('transit keys public release --format ssh');
     write('signers', `me valid-befor="20200101" ${line}\nyou ${line}\n`);
-    here.ok('sign message --key release --force');
-    expect(here.run('verify message --allowed-signers signers --identity you').exitCode).toBe(0);
-    const { exitCode, stdout } = here.run('verify message --allowed-signers signers --identity me');
+    await here.ok('sign message --key release --force');
+    expect((await here.run('verify message --allowed-signers signers --identity you')).exitCode).toBe(0);
+    const { exitCode, stdout } = await here.run('verify message --allowed-signers signers --identity me');
     expect(exitCode).toBe(5);
     expect(stdout).toMatch(/don't let me sign with SHA256:\S+ now; line 1 has an unknown option\n$/);
   });
 
-  it('may be many', () => {
-    const line = here.ok('transit keys public release --format ssh').split(' ').slice(0, 2).join(' ');
+  it('may be many', async () => {
+    const line = (await here.ok('transit keys public release --format ssh')).split(' ').slice(0, 2).join(' ');
     write('signers', `a ${line}\n`.repeat(100_000));
-    here.ok('sign message --key release --force');
-    expect(here.run('verify message --allowed-signers signers --identity a').exitCode).toBe(0);
+    await here.ok('sign message --key release --force');
+    expect((await here.run('verify message --allowed-signers signers --identity a')).exitCode).toBe(0);
   });
 });
 
 describe('as ssh-keygen for git', () => {
   const keygen = (words: string) => here.run(`ssh-keygen -Y ${words} -s message.sig`, { input: 'a message' });
 
-  it('names each who may have signed on a line of its own', () => {
-    const line = here.ok('transit keys public release --format ssh');
+  it('names each who may have signed on a line of its own', async () => {
+    const line = await here.ok('transit keys public release --format ssh');
     write('signers', `me@example.com,you@example.com ${line}\n`);
-    here.ok('sign message --key release --force');
+    await here.ok('sign message --key release --force');
     const theirs = program('ssh-keygen', ['-Y', 'find-principals', '-f', 'signers', '-s', 'message.sig']);
-    const { stdout } = keygen('find-principals -f signers');
+    const { stdout } = await keygen('find-principals -f signers');
     expect(stdout).toBe('me@example.com\nyou@example.com\n');
     expect(stdout).toBe(theirs.stdout);
-    expect(keygen('verify -n file -f signers -I you@example.com').exitCode).toBe(0);
+    expect((await keygen('verify -n file -f signers -I you@example.com')).exitCode).toBe(0);
   });
 
-  it('refuses keys that were revoked', () => {
-    const line = here.ok('transit keys public release --format ssh');
+  it('refuses keys that were revoked', async () => {
+    const line = await here.ok('transit keys public release --format ssh');
     write('signers', `me ${line}\n`);
-    here.ok('sign message --key release --force');
+    await here.ok('sign message --key release --force');
     const verify = 'verify -n file -f signers -I me -r revoked';
     write('revoked', `# none\nsk-ssh-ed25519@openssh.com ${Buffer.from('\0\0\0\x01a').toString('base64')}\n`);
-    expect(keygen(verify).exitCode).toBe(0);
+    expect((await keygen(verify)).exitCode).toBe(0);
     write('revoked', `${line}\n`);
-    expect(keygen(verify)).toMatchObject({ exitCode: 255, stderr: 'Could not verify signature.\n' });
+    expect(await keygen(verify)).toMatchObject({ exitCode: 255, stderr: 'Could not verify signature.\n' });
     write('revoked', 'what\n');
-    expect(keygen(verify).stderr).toContain('line 1 of the revoked keys');
+    expect((await keygen(verify)).stderr).toContain('line 1 of the revoked keys');
     program('ssh-keygen', ['-q', '-k', '-f', 'revoked']);
-    expect(keygen(verify)).toMatchObject({ exitCode: 2 });
-    expect(keygen(verify).stderr).toContain('binary form');
+    expect(await keygen(verify)).toMatchObject({ exitCode: 2 });
+    expect((await keygen(verify)).stderr).toContain('binary form');
   });
 });
 
 describe.skipIf(spawnSync('minisign', ['-v']).status !== 0)('minisign', () => {
-  it('verifies what we sign, and we what it signs, hashed or not', () => {
-    write('release.pub', `${here.ok('transit keys public release --format minisign')}\n`);
-    here.ok('sign message --key release --format minisign --comment hello --force');
+  it('verifies what we sign, and we what it signs, hashed or not', async () => {
+    write('release.pub', `${await here.ok('transit keys public release --format minisign')}\n`);
+    await here.ok('sign message --key release --format minisign --comment hello --force');
     const theirs = program('minisign', ['-V', '-p', 'release.pub', '-m', 'message']);
     expect(theirs.stdout).toContain('Trusted comment: hello');
     write('altered', 'another message');
@@ -248,10 +257,10 @@ describe.skipIf(spawnSync('minisign', ['-v']).status !== 0)('minisign', () => {
         '-t',
         'from them',
       ]);
-      expect(here.json('verify message theirs.minisig --public-key theirs.pub')).toMatchObject({
+      expect(await here.json('verify message theirs.minisig --public-key theirs.pub')).toMatchObject({
         comment: 'from them',
       });
-      expect(here.run('verify altered theirs.minisig --public-key theirs.pub').exitCode).toBe(5);
+      expect((await here.run('verify altered theirs.minisig --public-key theirs.pub')).exitCode).toBe(5);
     }
   });
 });
@@ -261,23 +270,25 @@ describe('a token that may sign with one key and read it', () => {
     const running = await server.start();
     try {
       const { place: owner } = running;
-      owner.ok(`transit keys create release --type ${type}`);
+      await owner.ok(`transit keys create release --type ${type}`);
       writeFileSync(owner.file('policy.hcl'), POLICY);
-      owner.ok('policy write signer policy.hcl');
-      const signer = owner.with({ COFFER_TOKEN: owner.ok('token create --policy signer') });
+      await owner.ok('policy write signer policy.hcl');
+      const signer = owner.with({ COFFER_TOKEN: await owner.ok('token create --policy signer') });
       writeFileSync(signer.file('release.tar.gz'), 'a release');
-      signer.ok('sign release.tar.gz --key release');
-      signer.ok('verify release.tar.gz --key release');
-      const blind = owner.with({ COFFER_TOKEN: owner.ok('token create --policy default') });
-      expect(blind.refused('sign release.tar.gz --key release --force', 4)).toContain(
+      await signer.ok('sign release.tar.gz --key release');
+      await signer.ok('verify release.tar.gz --key release');
+      const blind = owner.with({ COFFER_TOKEN: await owner.ok('token create --policy default') });
+      expect(await blind.refused('sign release.tar.gz --key release --force', 4)).toContain(
         '"read" on transit/keys/release',
       );
       // Nobody writes into the pipe: a token that may not sign is refused before anything is read.
       writeFileSync(owner.file('reader.hcl'), POLICY.split('\n', 2).join('\n'));
-      owner.ok('policy write reader reader.hcl');
-      const reader = owner.with({ COFFER_TOKEN: owner.ok('token create --policy reader') });
+      await owner.ok('policy write reader reader.hcl');
+      const reader = owner.with({ COFFER_TOKEN: await owner.ok('token create --policy reader') });
       execFileSync('mkfifo', [reader.file('pipe')]);
-      expect(reader.refused('sign pipe --key release', 4)).toContain('"update" on transit/sign/release');
+      expect(await reader.refused('sign pipe --key release', 4)).toContain(
+        '"update" on transit/sign/release',
+      );
     } finally {
       await running.stop();
     }

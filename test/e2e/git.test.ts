@@ -7,8 +7,8 @@ import type { Place } from './harness.ts';
 const BASE = 'A=1\nB=2\nPLAIN=3\n';
 
 /** A repository that is set up, with one file in it. */
-function repository(): Place {
-  const here = placeWithRules({
+async function repository(): Promise<Place> {
+  const here = await placeWithRules({
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_AUTHOR_NAME: 'a',
     GIT_AUTHOR_EMAIL: 'a@example.org',
@@ -17,8 +17,8 @@ function repository(): Place {
   });
   git(here, 'init -q -b main .');
   writeFileSync(here.file('.gitignore'), 'store\neditor-*\nwanted\n');
-  here.ok('secrets git-setup -q');
-  writeSecret(here, 'app.env', BASE);
+  await here.ok('secrets git-setup -q');
+  await writeSecret(here, 'app.env', BASE);
   commit(here, 'base');
   return here;
 }
@@ -44,28 +44,28 @@ function commit(here: Place, message: string): void {
 }
 
 /** Edits the file by a script for sed, on a branch, and commits that. */
-function change(here: Place, branch: string, script: string): void {
+async function change(here: Place, branch: string, script: string): Promise<void> {
   git(here, branch === 'main' ? 'checkout -q main' : `checkout -q -b ${branch} main`);
-  here.ok('edit -q app.env', { environment: scriptedEditor(here, `sed -i '${script}' "$1"`) });
+  await here.ok('edit -q app.env', { environment: scriptedEditor(here, `sed -i '${script}' "$1"`) });
   commit(here, script);
 }
 
 /** Merges two changes into one branch. */
-function merged(ours: string, theirs: string) {
-  const here = repository();
-  change(here, 'other', theirs);
-  change(here, 'main', ours);
+async function merged(ours: string, theirs: string) {
+  const here = await repository();
+  await change(here, 'other', theirs);
+  await change(here, 'main', ours);
   return { here, merge: git(here, 'merge -q -m merged other') };
 }
 
 const textOf = (here: Place): string => readFileSync(here.file('app.env'), 'utf8');
-const opened = (here: Place, name = 'app.env'): string =>
-  here.run(['secrets', 'inject', '--in', name]).stdout;
+const opened = async (here: Place, name = 'app.env'): Promise<string> =>
+  (await here.run(['secrets', 'inject', '--in', name])).stdout;
 
 describe('git diff in a repository that is set up', () => {
-  it('shows what was changed, decrypted', () => {
-    const here = repository();
-    here.ok('edit -q app.env', { environment: scriptedEditor(here, `sed -i 's/B=2/B=zwei/' "$1"`) });
+  it('shows what was changed, decrypted', async () => {
+    const here = await repository();
+    await here.ok('edit -q app.env', { environment: scriptedEditor(here, `sed -i 's/B=2/B=zwei/' "$1"`) });
     const { stdout, stderr } = git(here, 'diff');
     expect(stderr).toBe('');
     expect(stdout.split('\n').filter((line) => /^[-+ ]\w/.test(line))).toEqual([
@@ -76,8 +76,8 @@ describe('git diff in a repository that is set up', () => {
     ]);
   });
 
-  it('shows and merges files whose names look like options or like commands', () => {
-    const here = repository();
+  it('shows and merges files whose names look like options or like commands', async () => {
+    const here = await repository();
     const names = [
       '--help.env',
       '-x.env',
@@ -87,18 +87,18 @@ describe('git diff in a repository that is set up', () => {
       '$(touch pwned).env',
       '%P.env',
     ];
-    const set = (value: string, letter: string): void => {
+    const set = async (value: string, letter: string): Promise<void> => {
       for (const name of names)
-        expect(here.run(['secrets', 'set', '--', name, letter], { input: value })).toMatchObject({
+        expect(await here.run(['secrets', 'set', '--', name, letter], { input: value })).toMatchObject({
           exitCode: 0,
         });
     };
     for (const name of names) writeFileSync(here.file(name), '');
-    set('1', 'A');
-    set('1', 'B');
+    await set('1', 'A');
+    await set('1', 'B');
     commit(here, 'odd');
     git(here, 'checkout -q -b other');
-    set('theirs', 'B');
+    await set('theirs', 'B');
     const { exitCode, stdout } = git(here, 'diff');
     expect({ exitCode, shown: stdout.match(/^\+B=theirs$/gm)?.length }).toEqual({
       exitCode: 0,
@@ -106,17 +106,19 @@ describe('git diff in a repository that is set up', () => {
     });
     commit(here, 'theirs');
     git(here, 'checkout -q main');
-    set('ours', 'A');
+    await set('ours', 'A');
     commit(here, 'ours');
     expect(git(here, 'merge -q -m merged other')).toMatchObject({ exitCode: 0 });
     for (const name of names)
-      expect(here.run(['secrets', 'inject', '--in', here.file(name)]).stdout).toBe('A=ours\nB=theirs\n');
+      expect((await here.run(['secrets', 'inject', '--in', here.file(name)])).stdout).toBe(
+        'A=ours\nB=theirs\n',
+      );
     expect(existsSync(here.file('pwned'))).toBe(false);
   });
 
-  it('shows the ciphertexts to whoever can not open the store, without a question or a word', () => {
-    const here = repository();
-    change(here, 'main', 's/B=2/B=zwei/');
+  it('shows the ciphertexts to whoever can not open the store, without a question or a word', async () => {
+    const here = await repository();
+    await change(here, 'main', 's/B=2/B=zwei/');
     for (const environment of [{ COFFER_MASTER_KEY: undefined }, { COFFER_STORE: here.file('none') }]) {
       const { exitCode, stdout, stderr } = git(here, 'log -p --format=%h', environment);
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
@@ -125,8 +127,8 @@ describe('git diff in a repository that is set up', () => {
     }
   });
 
-  it('shows what can not be read as a file of its name as it is', () => {
-    const here = repository();
+  it('shows what can not be read as a file of its name as it is', async () => {
+    const here = await repository();
     writeFileSync(here.file('app.env'), '{{{\n');
     expect(git(here, 'diff')).toMatchObject({
       exitCode: 0,
@@ -135,9 +137,9 @@ describe('git diff in a repository that is set up', () => {
     });
   });
 
-  it('leaves no plaintext in the repository', () => {
-    const here = repository();
-    writeSecret(here, 'app.env', 'A=a-plaintext-that-is-looked-for\n');
+  it('leaves no plaintext in the repository', async () => {
+    const here = await repository();
+    await writeSecret(here, 'app.env', 'A=a-plaintext-that-is-looked-for\n');
     commit(here, 'more');
     git(here, 'log -p');
     const found = spawnSync('grep', ['-r', '-l', 'a-plaintext-that-is-looked-for', '.git'], {
@@ -149,41 +151,41 @@ describe('git diff in a repository that is set up', () => {
 });
 
 describe('git merge in a repository that is set up', () => {
-  it('takes both changes of different values, on neighbouring lines, too', () => {
-    const { here, merge } = merged('s/A=1/A=ours/', 's/B=2/B=theirs/');
+  it('takes both changes of different values, on neighbouring lines, too', async () => {
+    const { here, merge } = await merged('s/A=1/A=ours/', 's/B=2/B=theirs/');
     expect(merge).toMatchObject({ exitCode: 0 });
-    expect(opened(here)).toBe('A=ours\nB=theirs\nPLAIN=3\n');
+    expect(await opened(here)).toBe('A=ours\nB=theirs\nPLAIN=3\n');
   });
 
-  it('takes both of two values that were added at one place', () => {
-    const { here, merge } = merged('$a OURS=1', '$a THEIRS=2');
+  it('takes both of two values that were added at one place', async () => {
+    const { here, merge } = await merged('$a OURS=1', '$a THEIRS=2');
     expect(merge).toMatchObject({ exitCode: 0 });
-    expect(opened(here)).toBe(`${BASE}OURS=1\nTHEIRS=2\n`);
+    expect(await opened(here)).toBe(`${BASE}OURS=1\nTHEIRS=2\n`);
   });
 
-  it('takes one value that both changed in the same way, though it was encrypted twice', () => {
-    const { here, merge } = merged('s/A=1/A=same/', 's/A=1/A=same/');
+  it('takes one value that both changed in the same way, though it was encrypted twice', async () => {
+    const { here, merge } = await merged('s/A=1/A=same/', 's/A=1/A=same/');
     expect(merge).toMatchObject({ exitCode: 0 });
-    expect(opened(here)).toBe('A=same\nB=2\nPLAIN=3\n');
+    expect(await opened(here)).toBe('A=same\nB=2\nPLAIN=3\n');
   });
 
-  it('takes values that one side added and the other removed', () => {
-    const { here, merge } = merged('/^A=/d', '$a NEW=4');
+  it('takes values that one side added and the other removed', async () => {
+    const { here, merge } = await merged('/^A=/d', '$a NEW=4');
     expect(merge).toMatchObject({ exitCode: 0 });
-    expect(opened(here)).toBe('B=2\nPLAIN=3\nNEW=4\n');
+    expect(await opened(here)).toBe('B=2\nPLAIN=3\nNEW=4\n');
   });
 
-  it('needs no key where nothing is in question', () => {
-    const here = repository();
-    change(here, 'other', 's/B=2/B=theirs/');
-    change(here, 'main', 's/A=1/A=ours/');
+  it('needs no key where nothing is in question', async () => {
+    const here = await repository();
+    await change(here, 'other', 's/B=2/B=theirs/');
+    await change(here, 'main', 's/A=1/A=ours/');
     const merge = git(here, 'merge -q -m merged other', { COFFER_MASTER_KEY: undefined });
     expect(merge).toMatchObject({ exitCode: 0 });
-    expect(opened(here)).toBe('A=ours\nB=theirs\nPLAIN=3\n');
+    expect(await opened(here)).toBe('A=ours\nB=theirs\nPLAIN=3\n');
   });
 
-  it('leaves a conflict of one value with both ciphertexts, that a diff shows and an edit solves', () => {
-    const { here, merge } = merged('s/A=1/A=ours/;s/B=2/B=both/', 's/A=1/A=theirs/');
+  it('leaves a conflict of one value with both ciphertexts, that a diff shows and an edit solves', async () => {
+    const { here, merge } = await merged('s/A=1/A=ours/;s/B=2/B=both/', 's/A=1/A=theirs/');
     expect(merge.exitCode).toBe(1);
     const conflict = textOf(here);
     expect(conflict).toMatch(
@@ -194,35 +196,35 @@ describe('git merge in a repository that is set up', () => {
     );
     const seen = here.file('wanted');
     const solve = `cp "$1" '${seen}'; sed -i '/^[<=>]\\{7\\}/d;/A=ours/d' "$1"`;
-    here.ok('edit -q app.env', { environment: scriptedEditor(here, solve) });
+    await here.ok('edit -q app.env', { environment: scriptedEditor(here, solve) });
     expect(readFileSync(seen, 'utf8')).toBe(
       '<<<<<<< ours\nA=ours\n=======\nA=theirs\n>>>>>>> theirs\nB=both\nPLAIN=3\n',
     );
     const [, theirs] = conflict.match(/A=coffer:\S+/g) ?? [];
     expect(textOf(here).split('\n')[0]).toBe(theirs);
     commit(here, 'solved');
-    expect(opened(here)).toBe('A=theirs\nB=both\nPLAIN=3\n');
+    expect(await opened(here)).toBe('A=theirs\nB=both\nPLAIN=3\n');
   });
 
-  it('merges YAML by values, too', () => {
-    const here = repository();
-    writeSecret(here, 'app.yaml', 'db:\n  user: u\n  password: p\n');
+  it('merges YAML by values, too', async () => {
+    const here = await repository();
+    await writeSecret(here, 'app.yaml', 'db:\n  user: u\n  password: p\n');
     commit(here, 'yaml');
-    const edit = (branch: string, script: string): void => {
+    const edit = async (branch: string, script: string): Promise<void> => {
       git(here, branch === 'main' ? 'checkout -q main' : `checkout -q -b ${branch}`);
-      here.ok('edit -q app.yaml', { environment: scriptedEditor(here, `sed -i '${script}' "$1"`) });
+      await here.ok('edit -q app.yaml', { environment: scriptedEditor(here, `sed -i '${script}' "$1"`) });
       commit(here, script);
     };
-    edit('other', 's/: u/: theirs/');
-    edit('main', 's/: p/: ours/');
+    await edit('other', 's/: u/: theirs/');
+    await edit('main', 's/: p/: ours/');
     expect(git(here, 'merge -q -m merged other')).toMatchObject({ exitCode: 0 });
-    expect(opened(here, 'app.yaml')).toBe('db:\n  user: theirs\n  password: ours\n');
+    expect(await opened(here, 'app.yaml')).toBe('db:\n  user: theirs\n  password: ours\n');
   });
 });
 
 describe('coffer secrets git-setup', () => {
-  it('refuses a commit with a value in the clear that the rules want encrypted', () => {
-    const here = repository();
+  it('refuses a commit with a value in the clear that the rules want encrypted', async () => {
+    const here = await repository();
     writeFileSync(here.file('app.env'), 'A=clear\n');
     git(here, 'add app.env');
     const refused = git(here, 'commit -q -m clear');
@@ -231,65 +233,65 @@ describe('coffer secrets git-setup', () => {
     expect(git(here, 'log --format=%s').stdout).toBe('base\n');
   });
 
-  it('does nothing twice, and says nothing then', () => {
-    const here = repository();
+  it('does nothing twice, and says nothing then', async () => {
+    const here = await repository();
     const before = [
       readFileSync(here.file('.gitattributes'), 'utf8'),
       readFileSync(here.file('.git/config'), 'utf8'),
     ];
-    expect(here.run('secrets git-setup')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    expect(await here.run('secrets git-setup')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
     expect([
       readFileSync(here.file('.gitattributes'), 'utf8'),
       readFileSync(here.file('.git/config'), 'utf8'),
     ]).toEqual(before);
   });
 
-  it('leaves a hook that is there, and says what it lacks', () => {
-    const here = placeWithRules();
+  it('leaves a hook that is there, and says what it lacks', async () => {
+    const here = await placeWithRules();
     git(here, 'init -q .');
     const hook = here.file('.git/hooks/pre-commit');
     mkdirSync(here.file('.git/hooks'), { recursive: true });
     writeFileSync(hook, '#!/bin/sh\nmake lint\n');
     chmodSync(hook, 0o755);
-    const { stderr } = here.run('secrets git-setup');
+    const { stderr } = await here.run('secrets git-setup');
     expect(stderr).toMatch(
       /pre-commit is there already; put this line into it: .+ secrets check --staged \|\| exit\n/,
     );
     expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\nmake lint\n');
   });
 
-  it('writes nothing through a link that the repository has, where a pattern could be a command', () => {
-    const here = placeWithRules();
+  it('writes nothing through a link that the repository has, where a pattern could be a command', async () => {
+    const here = await placeWithRules();
     git(here, 'init -q inner');
     writeFileSync(here.file('bashrc'), '# mine\n');
     symlinkSync('../bashrc', here.file('inner/.gitattributes'));
     writeFileSync(here.file('inner/.coffer.yaml'), 'rules: [{files: "$(pwned)", key: app}]\n');
-    expect(here.shell('cd inner && coffer secrets git-setup')).toMatchObject({ exitCode: 2 });
+    expect(await here.shell('cd inner && coffer secrets git-setup')).toMatchObject({ exitCode: 2 });
     expect(readFileSync(here.file('bashrc'), 'utf8')).toBe('# mine\n');
   });
 
-  it('leaves the hooks that other repositories share, and writes to those of this one, in a worktree, too', () => {
-    const here = repository();
+  it('leaves the hooks that other repositories share, and writes to those of this one, in a worktree, too', async () => {
+    const here = await repository();
     const outside = `${here.directory}-hooks`;
     git(here, ['config', 'core.hooksPath', outside]);
-    expect(here.run('secrets git-setup').stderr).toMatch(
+    expect((await here.run('secrets git-setup')).stderr).toMatch(
       /put this line .+ secrets check --staged \|\| exit\n$/,
     );
     expect(existsSync(outside)).toBe(false);
     git(here, 'config core.hooksPath .husky');
-    expect(here.run('secrets git-setup').stderr).toBe('Wrote .husky/pre-commit.\n');
+    expect((await here.run('secrets git-setup')).stderr).toBe('Wrote .husky/pre-commit.\n');
     git(here, 'config --unset core.hooksPath');
     git(here, 'worktree add -q store/other');
-    expect(here.shell('cd store/other && coffer secrets git-setup')).toMatchObject({
+    expect(await here.shell('cd store/other && coffer secrets git-setup')).toMatchObject({
       exitCode: 0,
       stderr: '',
     });
     writeFileSync(here.file('store/other/app.env'), 'A=clear\n');
-    expect(here.shell('cd store/other && git commit -qam clear').stderr).toContain('app.env:1:A');
+    expect((await here.shell('cd store/other && git commit -qam clear')).stderr).toContain('app.env:1:A');
   });
 
-  it('gives attributes to the files that the rules mean, and to no other', () => {
-    const here = placeWithRules();
+  it('gives attributes to the files that the rules mean, and to no other', async () => {
+    const here = await placeWithRules();
     git(here, 'init -q .');
     mkdirSync(here.file('team/deep'), { recursive: true });
     writeFileSync(
@@ -301,7 +303,7 @@ describe('coffer secrets git-setup', () => {
       'rules:\n  - {files: [own.cfg, deep/x.yaml], format: dotenv, key: app}\n',
     );
     writeFileSync(here.file('.gitattributes'), '*.png binary');
-    here.ok('secrets git-setup -q');
+    await here.ok('secrets git-setup -q');
     const driver = (path: string): string =>
       git(here, `check-attr diff -- ${path}`).stdout.replace(/.*: /, '').trim();
     expect(
@@ -322,9 +324,9 @@ describe('coffer secrets git-setup', () => {
     expect(readFileSync(here.file('.gitattributes'), 'utf8')).toMatch(/^\*\.png binary\n/);
   });
 
-  it('says what is missing where there are no rules, or no repository', () => {
-    const here = placeWithRules();
-    expect(here.refused('secrets git-setup', 1)).toContain('run it in the repository');
+  it('says what is missing where there are no rules, or no repository', async () => {
+    const here = await placeWithRules();
+    expect(await here.refused('secrets git-setup', 1)).toContain('run it in the repository');
     expect(existsSync(here.file('.gitattributes'))).toBe(false);
   });
 });

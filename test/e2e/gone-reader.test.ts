@@ -8,11 +8,11 @@ import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from 
 let place: Place;
 let signature = '';
 
-beforeAll(() => {
+beforeAll(async () => {
   place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
-  place.ok('init');
-  place.ok('transit keys create signing --type ed25519');
-  signature = place.ok('transit sign signing hello');
+  await place.ok('init');
+  await place.ok('transit keys create signing --type ed25519');
+  signature = await place.ok('transit sign signing hello');
 });
 afterAll(() => removePlace(place));
 
@@ -51,8 +51,8 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
   it('is told that a store is damaged', async () => {
     const damaged = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
     try {
-      damaged.ok('init');
-      damaged.ok('transit keys create orders');
+      await damaged.ok('init');
+      await damaged.ok('transit keys create orders');
       const documents = damaged.file('store/generation-1/documents');
       for (const name of readdirSync(documents)) truncateSync(join(documents, name));
       const line = `doctor --store ${damaged.file('store')}`;
@@ -63,7 +63,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
   });
 
   it('has no slot that opens with a key or share which nobody has read', async () => {
-    const slots = place.ok('slots list -o json');
+    const slots = await place.ok('slots list -o json');
     for (const line of ['slots add --raw', 'slots add --raw -o json', 'slots add --shares 2 --threshold 2']) {
       const { exitCode, text } = await unread('stdout', line);
       expect(exitCode).toBe(1);
@@ -71,7 +71,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
         'coffer: nobody has read what was printed, so nothing was made (see that standard output leads somewhere, then try again)\n',
       );
     }
-    expect(place.ok('slots list -o json')).toBe(slots);
+    expect(await place.ok('slots list -o json')).toBe(slots);
   });
 
   it('has no store that opens with a key or share which nobody has read', async () => {
@@ -87,7 +87,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
   });
 
   it('has no token which nobody has read', async () => {
-    const tokens = place.ok('token list -o json');
+    const tokens = await place.ok('token list -o json');
     for (const form of ['', ' -o json']) {
       const { exitCode, text } = await unread('stdout', `token create --ttl 1h${form}`);
       expect({ exitCode, text }).toEqual({
@@ -95,19 +95,19 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
         text: 'coffer: nobody has read what was printed, so the token was ended again (make another)\n',
       });
     }
-    expect(place.ok('token list -o json')).toBe(tokens);
+    expect(await place.ok('token list -o json')).toBe(tokens);
   });
 
-  it('is not invited to rotate again when the answer finds no room', () => {
-    place.ok('transit keys create turning');
-    const full = place.shell('coffer transit keys rotate turning -o json > /dev/full');
+  it('is not invited to rotate again when the answer finds no room', async () => {
+    await place.ok('transit keys create turning');
+    const full = await place.shell('coffer transit keys rotate turning -o json > /dev/full');
     expect(full).toMatchObject({
       exitCode: 7,
       stderr: expect.stringMatching(
         /^coffer: it is done, but can't write: no space left on device \(do not do it again/,
       ),
     });
-    expect(JSON.parse(place.ok('transit keys read turning -o json')).latest_version).toBe(2);
+    expect(JSON.parse(await place.ok('transit keys read turning -o json')).latest_version).toBe(2);
   });
 });
 

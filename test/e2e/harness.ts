@@ -1,9 +1,10 @@
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { runHere } from './run-here.ts';
 
 /** The command as it is shipped: `bin/coffer` with the bundle that the test run has built. */
 export const binary = fileURLToPath(new URL('../../bin/coffer', import.meta.url));
@@ -14,6 +15,9 @@ export const binary = fileURLToPath(new URL('../../bin/coffer', import.meta.url)
  */
 const given = process.env['COFFER_TEST_COMMAND']?.split(' ') ?? [];
 const [program = process.execPath, ...leading] = given.length > 0 ? given : [process.execPath, binary];
+
+/** Whether what is run is given: then every command is spawned. */
+const isGiven = given.length > 0;
 
 /** What one command did. */
 export interface Result {
@@ -29,17 +33,28 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 const TIMEOUT_MS = 50_000;
 
-/** A directory of its own, a store or a server to work on, and the command. */
+/** How commands are run: within the process of the tests, which takes a thirtieth of the time, or each in a process of its own. */
+export type Way = 'here' | 'spawned';
+
+/**
+ * A directory of its own, a store or a server to work on, and the command. Commands run within the process of the tests, except for those
+ * of `spawned`, of scripts, and where COFFER_TEST_COMMAND says what to run.
+ */
 export class Place {
   readonly directory: string;
   readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #way: Way;
 
-  constructor(directory: string, environment: Readonly<Record<string, string | undefined>>) {
+  constructor(
+    directory: string,
+    environment: Readonly<Record<string, string | undefined>>,
+    way: Way = 'here',
+  ) {
     this.directory = directory;
     this.#environment = environment;
+    this.#way = isGiven ? 'spawned' : way;
   }
 
   /** A path in the directory. */
@@ -48,35 +63,34 @@ export class Place {
   }
 
   /** Runs the command; words of a text are separated by single spaces. */
-  run(line: string | readonly string[], options: RunOptions = {}): Result {
+  async run(line: string | readonly string[], options: RunOptions = {}): Promise<Result> {
     const words = typeof line === 'string' ? line.split(' ') : line;
-    return resultOf(
-      spawnSync(program, [...leading, ...words], {
-        cwd: this.directory,
-        env: this.environment(options.environment),
-        input: options.input ?? '',
-        maxBuffer: MAX_OUTPUT_BYTES,
-        timeout: TIMEOUT_MS,
-      }),
-    );
+    const environment = this.environment(options.environment);
+    const input = options.input ?? '';
+    if (this.#way === 'here') return runHere(words, { directory: this.directory, environment, input });
+    return this.#spawn(program, [...leading, ...words], options);
   }
 
   /** The standard output of a command that must succeed, without the newline at its end. */
-  ok(line: string | readonly string[], options: RunOptions = {}): string {
-    const result = this.run(line, options);
+  async ok(line: string | readonly string[], options: RunOptions = {}): Promise<string> {
+    const result = await this.run(line, options);
     expect({ line, exitCode: result.exitCode, stderr: result.stderr }).toMatchObject({ line, exitCode: 0 });
     return result.stdout.replace(/\n$/, '');
   }
 
   /** As `ok`, for `-o json`. */
-  json(line: string | readonly string[], options: RunOptions = {}): unknown {
+  async json(line: string | readonly string[], options: RunOptions = {}): Promise<unknown> {
     const words = typeof line === 'string' ? line.split(' ') : line;
-    return JSON.parse(this.ok([...words, '-o', 'json'], options));
+    return JSON.parse(await this.ok([...words, '-o', 'json'], options));
   }
 
   /** The one line of a command that must be refused with an exit code, after checking that nothing went to standard output. */
-  refused(line: string | readonly string[], exitCode: number, options: RunOptions = {}): string {
-    const result = this.run(line, options);
+  async refused(
+    line: string | readonly string[],
+    exitCode: number,
+    options: RunOptions = {},
+  ): Promise<string> {
+    const result = await this.run(line, options);
     expect({ line, exitCode: result.exitCode, stdout: result.stdout }).toEqual({
       line,
       exitCode,
@@ -86,19 +100,36 @@ export class Place {
     return result.stderr.trimEnd();
   }
 
-  /** Runs a shell script in which `coffer` is the command. */
-  shell(script: string, options: RunOptions = {}): Result {
+  /** Runs a shell script in which `coffer` is the command, each time in a process of its own. */
+  shell(script: string, options: RunOptions = {}): Promise<Result> {
     const command = [program, ...leading].map((word) => JSON.stringify(word)).join(' ');
     const define = `coffer() { ${command} "$@"; }`;
-    return resultOf(
-      spawnSync('bash', ['-c', `set -o pipefail\n${define}\n${script}`], {
-        cwd: this.directory,
-        env: this.environment(options.environment),
-        input: options.input ?? '',
-        maxBuffer: MAX_OUTPUT_BYTES,
-        timeout: TIMEOUT_MS,
-      }),
-    );
+    return this.#spawn('bash', ['-c', `set -o pipefail\n${define}\n${script}`], options);
+  }
+
+  /** Runs a program to its end. @throws when it does not end in time. */
+  #spawn(file: string, words: readonly string[], { input, environment }: RunOptions): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const child = spawn(file, words, {
+      cwd: this.directory,
+      env: this.environment(environment),
+      timeout: TIMEOUT_MS,
+    });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    child.stdout.on('data', (piece: Buffer) => out.push(piece));
+    child.stderr.on('data', (piece: Buffer) => err.push(piece));
+    // It may end without having read.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input ?? '');
+    child.once('error', reject);
+    child.once('close', (exitCode) => {
+      const bytes = Buffer.concat(out);
+      const stderr = Buffer.concat(err).toString();
+      if (child.killed) reject(new Error(`${words.join(' ')} has not ended in time: ${stderr}`));
+      else resolve({ exitCode, stdout: bytes.toString(), bytes, stderr });
+    });
+    return promise;
   }
 
   /** What the command runs with: nothing of the environment of whoever runs the tests. */
@@ -116,13 +147,13 @@ export class Place {
 
   /** The same place with other variables. */
   with(more: Readonly<Record<string, string | undefined>>): Place {
-    return new Place(this.directory, { ...this.#environment, ...more });
+    return new Place(this.directory, { ...this.#environment, ...more }, this.#way);
   }
-}
 
-function resultOf({ status, stdout, stderr, error }: SpawnSyncReturns<Buffer>): Result {
-  if (error !== undefined) throw error;
-  return { exitCode: status, stdout: stdout.toString(), bytes: stdout, stderr: stderr.toString() };
+  /** The same place, where each command is a process: for what is the process's own, such as its streams and signals. */
+  get spawned(): Place {
+    return new Place(this.directory, this.#environment, 'spawned');
+  }
 }
 
 /** Where the shared suites run: each makes a place with an empty store behind it, and takes it down. */
@@ -130,13 +161,23 @@ export interface Target {
   readonly name: string;
   /** True when commands go to a server, so that what needs the files of the store does not apply. */
   readonly remote: boolean;
-  start(): Promise<{ readonly place: Place; stop(): Promise<void> }>;
+  start(way?: Way): Promise<{ readonly place: Place; stop(): Promise<void> }>;
 }
 
+/** The same, where each command is a process of its own: for the long proof. */
+export const spawned = (target: Target): Target => ({
+  ...target,
+  name: `${target.name}, by processes`,
+  start: () => target.start('spawned'),
+});
+
 /** A place with an empty directory and no store yet. */
-export function emptyPlace(environment: Readonly<Record<string, string | undefined>> = {}): Place {
+export function emptyPlace(
+  environment: Readonly<Record<string, string | undefined>> = {},
+  way: Way = 'spawned',
+): Place {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-e2e-'));
-  return new Place(directory, { COFFER_STORE: join(directory, 'store'), ...environment });
+  return new Place(directory, { COFFER_STORE: join(directory, 'store'), ...environment }, way);
 }
 
 export const removePlace = (place: Place): void => rmSync(place.directory, { recursive: true, force: true });
@@ -148,9 +189,9 @@ export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 export const local: Target = {
   name: 'a local store',
   remote: false,
-  async start() {
-    const place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
-    place.ok('init');
+  async start(way = 'here') {
+    const place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY }, way);
+    await place.ok('init');
     return { place, stop: async () => removePlace(place) };
   },
 };

@@ -97,24 +97,24 @@ describe('coffer --help', () => {
     expect(without.map(({ path }) => path.join(' '))).toEqual([]);
   });
 
-  it('prints the same for "help COMMAND", no command at all, and a group without a command', () => {
-    expect(here.ok('help transit keys trim')).toBe(here.ok('transit keys trim --help'));
-    expect(here.ok([])).toBe(here.ok('--help'));
-    expect(here.ok('transit keys')).toBe(here.ok('transit keys --help'));
-    expect(here.ok('help')).toBe(here.ok('--help'));
+  it('prints the same for "help COMMAND", no command at all, and a group without a command', async () => {
+    expect(await here.ok('help transit keys trim')).toBe(await here.ok('transit keys trim --help'));
+    expect(await here.ok([])).toBe(await here.ok('--help'));
+    expect(await here.ok('transit keys')).toBe(await here.ok('transit keys --help'));
+    expect(await here.ok('help')).toBe(await here.ok('--help'));
   });
 
-  it('has topics: every variable that the command reads, and every exit code', () => {
-    const environment = here.ok('help environment');
+  it('has topics: every variable that the command reads, and every exit code', async () => {
+    const environment = await here.ok('help environment');
     const cli = fileURLToPath(new URL('../../src/cli', import.meta.url));
     const sources = readdirSync(cli, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
       .map((path) => readFileSync(join(cli, path), 'utf8'));
     const read = new Set(sources.join('').match(/COFFER_[A-Z_]+/g));
     for (const name of read) expect(environment).toContain(name);
-    const codes = here.ok('help exit-codes');
+    const codes = await here.ok('help exit-codes');
     for (const code of [0, 1, 2, 3, 4, 5]) expect(codes).toMatch(new RegExp(`^ +${code} `, 'm'));
-    expect(here.refused('help nothing-like-it', 2)).toContain('nothing-like-it');
+    expect(await here.refused('help nothing-like-it', 2)).toContain('nothing-like-it');
   });
 });
 
@@ -129,15 +129,17 @@ function commandLines(example: string): string[][] {
 }
 
 describe('coffer --version', () => {
-  it('prints the version of the package', () => {
+  it('prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    expect(here.ok('--version')).toBe(`coffer ${version}`);
-    expect(here.ok('-V')).toBe(`coffer ${version}`);
+    expect(await here.ok('--version')).toBe(`coffer ${version}`);
+    expect(await here.ok('-V')).toBe(`coffer ${version}`);
   });
 
-  it('is what the command "version" prints, as a text or as a document', () => {
-    expect(here.ok('version')).toBe(here.ok('--version'));
-    expect(here.json('version')).toEqual({ version: here.ok('--version').replace('coffer ', '') });
+  it('is what the command "version" prints, as a text or as a document', async () => {
+    expect(await here.ok('version')).toBe(await here.ok('--version'));
+    expect(await here.json('version')).toEqual({
+      version: (await here.ok('--version')).replace('coffer ', ''),
+    });
   });
 });
 
@@ -159,15 +161,17 @@ describe('mistakes in the usage', () => {
       ['--store', '--address'],
     ],
     ['two tokens', 'status --token a --token-file b', ['--token', '--token-file']],
-  ])('%s: one line that says what and where to read on', (_, line, parts) => {
-    const message = here.refused(line, 2);
+  ])('%s: one line that says what and where to read on', async (_, line, parts) => {
+    const message = await here.refused(line, 2);
     for (const part of parts) expect(message).toContain(part);
   });
 
-  it('shows no stack, unless COFFER_DEBUG asks for it', () => {
+  it('shows no stack, unless COFFER_DEBUG asks for it', async () => {
     const environment = { COFFER_MASTER_KEY: 'x', COFFER_DEBUG: '1' };
-    const { stderr } = here.run('init', { environment });
+    const { stderr } = await here.run('init', { environment });
     expect(stderr).toContain('    at ');
-    expect(here.run('init', { environment: { COFFER_MASTER_KEY: 'x' } }).stderr).not.toContain('    at ');
+    expect((await here.run('init', { environment: { COFFER_MASTER_KEY: 'x' } })).stderr).not.toContain(
+      '    at ',
+    );
   });
 });

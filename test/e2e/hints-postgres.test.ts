@@ -25,13 +25,13 @@ describe.skipIf(missing !== undefined)(
     it('makes the store, and brings its tables up to date', async () => {
       const schema = newSchema();
       const there = here.with({ COFFER_STORE: database.location(schema) });
-      there.ok(named(there.refused('transit keys list', 3), 'init'));
+      await there.ok(named(await there.refused('transit keys list', 3), 'init'));
       await database.query(`UPDATE ${schema}.version SET version = 0`);
-      const refusal = there.refused('transit keys list', 1);
+      const refusal = await there.refused('transit keys list', 1);
       await database.query(`DROP SCHEMA ${schema} CASCADE`);
-      there.ok(named(refusal, 'store migrate'));
-      there.ok('init');
-      allIsWell(there);
+      await there.ok(named(refusal, 'store migrate'));
+      await there.ok('init');
+      await allIsWell(there);
     });
 
     it('grants the right to use what a migration makes', async () => {
@@ -40,25 +40,25 @@ describe.skipIf(missing !== undefined)(
       const clerk = here.with({
         COFFER_STORE: database.location(schema, { user: 'clerk', password: 'clerk' }),
       });
-      owner.ok('store migrate');
-      owner.ok('init');
-      owner.ok(named(clerk.refused('transit keys list', 1), 'store migrate'));
+      await owner.ok('store migrate');
+      await owner.ok('init');
+      await owner.ok(named(await clerk.refused('transit keys list', 1), 'store migrate'));
       await database.query(`GRANT USAGE ON SCHEMA ${schema} TO clerk`);
       await database.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO clerk`);
-      allIsWell(clerk);
+      await allIsWell(clerk);
     });
 
     it('repairs indexes in rows as in files', async () => {
       const schema = newSchema();
       const there = here.with({ COFFER_STORE: database.location(schema) });
-      there.ok('init');
-      there.ok('transit keys create orders');
+      await there.ok('init');
+      await there.ok('transit keys create orders');
       const rows = await database.query(`SELECT name, bytes FROM ${schema}.blob WHERE area = 'documents'`);
       let mended = 0;
       for (const { name, bytes } of rows as { name: string; bytes: Buffer }[]) {
         await database.query(`UPDATE ${schema}.blob SET bytes = '\\x00' WHERE name = '${name}'`);
-        expect(there.run('doctor').exitCode).toBe(1);
-        if (there.run('doctor --repair').exitCode === 0) mended++;
+        expect((await there.run('doctor')).exitCode).toBe(1);
+        if ((await there.run('doctor --repair')).exitCode === 0) mended++;
         else
           await database.query(
             `UPDATE ${schema}.blob SET bytes = '\\x${bytes.toString('hex')}' WHERE name = '${name}'`,
@@ -66,8 +66,8 @@ describe.skipIf(missing !== undefined)(
       }
       // All but the documents: the key, and what the mounts are in.
       expect(mended).toBeGreaterThan(2);
-      allIsWell(there);
-      expect(there.ok('transit keys list').split('\n')).toEqual(['orders', 'the-next']);
+      await allIsWell(there);
+      expect((await there.ok('transit keys list')).split('\n')).toEqual(['orders', 'the-next']);
     });
   },
 );

@@ -31,11 +31,11 @@ beforeEach(() => {
 afterEach(() => removePlace(bare));
 
 /** A store with a key and a backup, that also opens with another secret. */
-function furnished(): void {
-  here.ok('init');
-  here.ok('transit keys create orders');
-  other = bare.with({ COFFER_MASTER_KEY: here.ok('slots add --raw') });
-  here.ok('store backup good.coffer');
+async function furnished(): Promise<void> {
+  await here.ok('init');
+  await here.ok('transit keys create orders');
+  other = bare.with({ COFFER_MASTER_KEY: await here.ok('slots add --raw') });
+  await here.ok('store backup good.coffer');
 }
 
 const paths = (part: string): string[] =>
@@ -46,20 +46,23 @@ const documents = () => paths('store/generation-1/documents');
 const slotIds = () => readdirSync(here.file('store/generation-1/slots')).map((name) => name.slice(0, 16));
 
 /** Damages each document in turn until `line` fails. @returns what it said. */
-function damagedUntil(line: string, fails: (stderr: string) => boolean): { path: string; refusal: string } {
+async function damagedUntil(
+  line: string,
+  fails: (stderr: string) => boolean | Promise<boolean>,
+): Promise<{ path: string; refusal: string }> {
   for (const path of documents()) {
     const intact = readFileSync(path);
     flip(path);
-    const { exitCode, stderr } = here.run(line);
-    if (exitCode !== 0 && fails(stderr)) return { path, refusal: stderr };
+    const { exitCode, stderr } = await here.run(line);
+    if (exitCode !== 0 && (await fails(stderr))) return { path, refusal: stderr };
     writeFileSync(path, intact);
   }
   throw new Error(`nothing that "${line}" needs could be damaged`);
 }
 
 /** The id of the slot that the master key of `here` opens. */
-function ownSlot(): string {
-  const [{ id = '' } = {}] = here.json('slots list') as { id: string }[];
+async function ownSlot(): Promise<string> {
+  const [{ id = '' } = {}] = (await here.json('slots list')) as { id: string }[];
   return id;
 }
 
@@ -74,75 +77,78 @@ interface Case {
 const REPAIR =
   '\'run "coffer doctor --repair": it mends what can be mended with nothing lost, and names what is lost\'';
 
-const repaired = (refusal: string): void => {
-  expect(here.run(named(refusal, 'doctor --repair')).exitCode).toBe(0);
-  allIsWell(here);
-  expect(here.ok('transit keys list')).toContain('orders');
+const repaired = async (refusal: string): Promise<void> => {
+  expect((await here.run(named(refusal, 'doctor --repair'))).exitCode).toBe(0);
+  await allIsWell(here);
+  expect(await here.ok('transit keys list')).toContain('orders');
 };
 
 const cases: readonly Case[] = [
   {
     title: 'a missing state file is put back by the command that is named',
     hint: REPAIR,
-    follow() {
-      furnished();
+    async follow() {
+      await furnished();
       for (const path of paths('store/state')) rmSync(path);
-      repaired(here.refused('transit keys list', 1));
+      await repaired(await here.refused('transit keys list', 1));
     },
   },
   {
     title: 'a damaged index is made anew by the command that is named',
     hint: REPAIR,
-    follow() {
-      furnished();
-      const isWhole = () => here.run('transit keys read orders').exitCode === 0;
-      repaired(damagedUntil('transit keys list', isWhole).refusal);
+    async follow() {
+      await furnished();
+      const isWhole = async () => (await here.run('transit keys read orders')).exitCode === 0;
+      await repaired((await damagedUntil('transit keys list', isWhole)).refusal);
     },
   },
   {
     title: 'a lock with junk in it is freed by the command that is named',
     hint: REPAIR,
-    follow() {
-      furnished();
+    async follow() {
+      await furnished();
       writeFileSync(here.file('store/lock'), 'junk that is no lock');
-      repaired(here.refused('transit keys rotate orders', 1));
+      await repaired(await here.refused('transit keys rotate orders', 1));
     },
   },
   {
     title: 'a journal that is damaged is ended by the command that is named',
     hint: REPAIR,
-    follow() {
-      furnished();
+    async follow() {
+      await furnished();
       const [state = ''] = paths('store/state');
       renameSync(state, state.replace('clean', 'dirty'));
       mkdirSync(here.file('store/state/commit'), { mode: 0o700 });
       writeFileSync(here.file('store/state/commit/journal'), 'junk', { mode: 0o600 });
-      repaired(here.refused('transit keys rotate orders', 1));
+      await repaired(await here.refused('transit keys rotate orders', 1));
     },
   },
   {
     title: 'a damaged header is replaced by bringing back a backup elsewhere',
     hint: '\'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one\'',
-    follow() {
-      furnished();
+    async follow() {
+      await furnished();
       flip(here.file('store/coffer.json'));
-      const command = named(here.refused('transit keys list', 1), 'store restore FILE --store DIRECTORY');
-      here.ok(command.replace('FILE', 'good.coffer').replace('DIRECTORY', 'again'));
-      allIsWell(here.with({ COFFER_STORE: here.file('again') }));
+      const command = named(
+        await here.refused('transit keys list', 1),
+        'store restore FILE --store DIRECTORY',
+      );
+      await here.ok(command.replace('FILE', 'good.coffer').replace('DIRECTORY', 'again'));
+      await allIsWell(here.with({ COFFER_STORE: here.file('again') }));
     },
   },
   {
     title: 'a part of the directory that is missing is replaced by bringing back a backup elsewhere',
     hint: '\'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one\'',
-    follow() {
-      furnished();
+    async follow() {
+      await furnished();
       for (const lost of ['coffer.json', 'generation-1', 'generation-1/slots', 'generation-1/documents']) {
         const whole = here.file('whole');
         cpSync(here.file('store'), whole, { recursive: true });
         rmSync(here.file(join('store', lost)), { recursive: true });
-        const refusal = here.run('transit keys list').stderr;
+        const refusal = (await here.run('transit keys list')).stderr;
         const command = named(refusal, 'store restore FILE --store DIRECTORY');
-        here.ok(
+        await here.ok(
           command.replace('FILE', 'good.coffer').replace('DIRECTORY', `again-${lost.replace('/', '-')}`),
         );
         rmSync(here.file('store'), { recursive: true });
@@ -153,111 +159,119 @@ const cases: readonly Case[] = [
   {
     title: 'the last slot that is lost is replaced by bringing back a backup elsewhere',
     hint: '\'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one\'',
-    follow() {
-      furnished();
+    async follow() {
+      await furnished();
       for (const path of paths('store/generation-1/slots')) rmSync(path);
-      const command = named(here.refused('transit keys list', 1), 'store restore FILE --store DIRECTORY');
-      here.ok(command.replace('FILE', 'good.coffer').replace('DIRECTORY', 'again'));
-      allIsWell(here.with({ COFFER_STORE: here.file('again') }));
+      const command = named(
+        await here.refused('transit keys list', 1),
+        'store restore FILE --store DIRECTORY',
+      );
+      await here.ok(command.replace('FILE', 'good.coffer').replace('DIRECTORY', 'again'));
+      await allIsWell(here.with({ COFFER_STORE: here.file('again') }));
     },
   },
   {
     title: 'a lost document is given up by the command that doctor names, and the rest is whole',
     hint: '`…, or give up what is lost with "coffer rekey --without-damaged"`',
-    follow() {
-      furnished();
-      here.ok('transit keys create lost');
-      damagedUntil('transit keys read lost', () => here.run('transit keys list').exitCode === 0);
-      const { stdout } = here.run('doctor --repair');
-      here.ok(named(stdout, 'rekey --without-damaged'));
-      allIsWell(here);
-      expect(here.ok('transit keys list').split('\n')).toEqual(['orders', 'the-next']);
+    async follow() {
+      await furnished();
+      await here.ok('transit keys create lost');
+      await damagedUntil(
+        'transit keys read lost',
+        async () => (await here.run('transit keys list')).exitCode === 0,
+      );
+      const { stdout } = await here.run('doctor --repair');
+      await here.ok(named(stdout, 'rekey --without-damaged'));
+      await allIsWell(here);
+      expect((await here.ok('transit keys list')).split('\n')).toEqual(['orders', 'the-next']);
     },
   },
   {
     title: 'a damaged slot is removed and added again by the commands that are named',
     hint: '`unlock with another slot, run "coffer slots remove …", and add it again with "coffer slots add"`',
-    follow() {
-      furnished();
-      const id = ownSlot();
+    async follow() {
+      await furnished();
+      const id = await ownSlot();
       flip(here.file(`store/generation-1/slots/${id}.json`));
-      const refusal = here.refused('transit keys list', 1);
-      other.ok(`${named(refusal, `slots remove ${id}`)} --yes`);
-      other.ok(`${named(refusal, 'slots add')} --raw`);
-      allIsWell(other);
+      const refusal = await here.refused('transit keys list', 1);
+      await other.ok(`${named(refusal, `slots remove ${id}`)} --yes`);
+      await other.ok(`${named(refusal, 'slots add')} --raw`);
+      await allIsWell(other);
     },
   },
   {
     title: 'a slot that is missing is named by doctor, removed and added again',
     hint: '`unlock with another slot, run "coffer slots remove …", and add it again with "coffer slots add"`',
-    follow() {
-      furnished();
-      const id = ownSlot();
+    async follow() {
+      await furnished();
+      const id = await ownSlot();
       rmSync(here.file(`store/generation-1/slots/${id}.json`));
-      expect(here.refused('doctor', 4)).toContain('its slot is missing: run this again with another secret');
-      const { stdout } = other.run('doctor');
+      expect(await here.refused('doctor', 4)).toContain(
+        'its slot is missing: run this again with another secret',
+      );
+      const { stdout } = await other.run('doctor');
       expect(stdout).toContain(`${id}.json`);
-      other.ok(`${named(stdout, `slots remove ${id}`)} --yes`);
-      other.ok(`${named(stdout, 'slots add')} --raw`);
-      allIsWell(other);
+      await other.ok(`${named(stdout, `slots remove ${id}`)} --yes`);
+      await other.ok(`${named(stdout, 'slots add')} --raw`);
+      await allIsWell(other);
     },
   },
   {
     title: 'a lost list of several slots is made anew with the one that is used',
     hint: '\'run "coffer doctor --repair"; where there are several slots, "coffer rekey --without-damaged" keeps the one that you unlock with\'',
-    follow() {
-      furnished();
-      damagedUntil('slots list', () => true);
-      expect(here.run('doctor --repair').exitCode).toBe(1);
-      here.ok(named(here.run('doctor').stdout, 'rekey --without-damaged'));
-      allIsWell(here);
-      expect(here.json('slots list')).toHaveLength(1);
+    async follow() {
+      await furnished();
+      await damagedUntil('slots list', () => true);
+      expect((await here.run('doctor --repair')).exitCode).toBe(1);
+      await here.ok(named((await here.run('doctor')).stdout, 'rekey --without-damaged'));
+      await allIsWell(here);
+      expect(await here.json('slots list')).toHaveLength(1);
     },
   },
   {
     title: 'a lost list of the only slot is made anew by the repair',
     hint: '\'run "coffer doctor --repair"; where there are several slots, "coffer rekey --without-damaged" keeps the one that you unlock with\'',
-    follow() {
-      here.ok('init');
-      here.ok('transit keys create orders');
-      damagedUntil('slots list', () => true);
-      repaired(here.run('doctor').stdout);
+    async follow() {
+      await here.ok('init');
+      await here.ok('transit keys create orders');
+      await damagedUntil('slots list', () => true);
+      await repaired((await here.run('doctor')).stdout);
     },
   },
   {
     title: 'a planted slot is removed by the command that is named',
     hint: '\'somebody may have tried to plant a key: remove it with "coffer slots remove", and find out who can write there\'',
-    follow() {
-      furnished();
+    async follow() {
+      await furnished();
       const foreign = bare.with({ COFFER_STORE: bare.file('foreign'), COFFER_MASTER_KEY: MASTER_KEY });
-      foreign.ok('init');
+      await foreign.ok('init');
       const [slot = ''] = paths('foreign/generation-1/slots');
       const id = slot.slice(-21, -5);
       cpSync(slot, here.file(`store/generation-1/slots/${id}.json`));
-      here.ok(`${named(other.refused('slots list', 1), 'slots remove')} ${id} --yes`);
-      allIsWell(here);
+      await here.ok(`${named(await other.refused('slots list', 1), 'slots remove')} ${id} --yes`);
+      await allIsWell(here);
     },
   },
   {
     title: 'ids of slots are shown by the command that is named',
     hint: '\'see "coffer slots list"\'',
-    follow() {
-      furnished();
-      expect(here.ok(named(here.refused('slots remove 0000000000000000 --yes', 3), 'slots list'))).toContain(
-        slotIds()[0] ?? '',
-      );
+    async follow() {
+      await furnished();
+      expect(
+        await here.ok(named(await here.refused('slots remove 0000000000000000 --yes', 3), 'slots list')),
+      ).toContain(slotIds()[0] ?? '');
     },
   },
   {
     title: 'the last slot is removed once another was added by the command that is named',
     hint: '\'add another with "coffer slots add" first\'',
-    follow() {
-      here.ok('init');
-      const id = ownSlot();
-      const command = named(here.refused(`slots remove ${id} --yes`, 1), 'slots add');
-      const added = bare.with({ COFFER_MASTER_KEY: here.ok(`${command} --raw`) });
-      added.ok(`slots remove ${id} --yes`);
-      allIsWell(added);
+    async follow() {
+      await here.ok('init');
+      const id = await ownSlot();
+      const command = named(await here.refused(`slots remove ${id} --yes`, 1), 'slots add');
+      const added = bare.with({ COFFER_MASTER_KEY: await here.ok(`${command} --raw`) });
+      await added.ok(`slots remove ${id} --yes`);
+      await allIsWell(added);
     },
   },
   {
@@ -267,47 +281,49 @@ const cases: readonly Case[] = [
       const keys = [Buffer.from(MASTER_KEY, 'base64'), ...Array.from({ length: 63 }, () => randomBytes(32))];
       const slots = keys.map((key) => ({ kind: 'raw', key }) as const);
       await initStore({ location: here.file('store'), slots });
-      const own = ownSlot();
-      const command = named(here.refused('slots add --raw', 1), 'slots remove');
-      here.ok(`${command} ${slotIds().find((id) => id !== own)} --yes`);
-      here.ok('slots add --raw');
-      allIsWell(here);
+      const own = await ownSlot();
+      const command = named(await here.refused('slots add --raw', 1), 'slots remove');
+      await here.ok(`${command} ${slotIds().find((id) => id !== own)} --yes`);
+      await here.ok('slots add --raw');
+      await allIsWell(here);
     },
   },
   {
     title: 'a wrong master key is replaced by one that the command makes',
     hint: '\'make one with "coffer keygen"\'',
-    follow() {
+    async follow() {
       const wrong = bare.with({ COFFER_MASTER_KEY: 'too short' });
-      const made = bare.ok(named(wrong.refused('init', 2), 'keygen'));
-      bare.with({ COFFER_MASTER_KEY: made }).ok('init');
+      const made = await bare.ok(named(await wrong.refused('init', 2), 'keygen'));
+      await bare.with({ COFFER_MASTER_KEY: made }).ok('init');
       writeFileSync(bare.file('short'), 'x', { mode: 0o600 });
       const file = bare.with({
         COFFER_MASTER_KEY_FILE: bare.file('short'),
         COFFER_STORE: bare.file('second'),
       });
-      bare.ok(`${named(file.refused('init', 2), 'keygen')} --out key`);
-      bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key'), COFFER_STORE: bare.file('second') }).ok('init');
+      await bare.ok(`${named(await file.refused('init', 2), 'keygen')} --out key`);
+      await bare
+        .with({ COFFER_MASTER_KEY_FILE: bare.file('key'), COFFER_STORE: bare.file('second') })
+        .ok('init');
     },
   },
   {
     title: 'a store that is not there is made by the command that is named',
     hint: '\'make one with "coffer init", or say where it is with --store or COFFER_STORE\'',
-    follow() {
-      here.ok(named(here.refused('transit keys list', 3), 'init'));
-      allIsWell(here);
+    async follow() {
+      await here.ok(named(await here.refused('transit keys list', 3), 'init'));
+      await allIsWell(here);
     },
   },
   {
     title: 'a file that is no backup is replaced by one that the command makes',
     hint: '\'give a file made by "coffer store backup"\'',
-    follow() {
-      furnished();
+    async follow() {
+      await furnished();
       writeFileSync(here.file('notes'), 'no backup');
-      const command = named(here.refused('store restore notes --store again', 1), 'store backup');
-      here.ok(`${command} fresh.coffer`);
-      here.ok('store restore fresh.coffer --store again');
-      allIsWell(here.with({ COFFER_STORE: here.file('again') }));
+      const command = named(await here.refused('store restore notes --store again', 1), 'store backup');
+      await here.ok(`${command} fresh.coffer`);
+      await here.ok('store restore fresh.coffer --store again');
+      await allIsWell(here.with({ COFFER_STORE: here.file('again') }));
     },
   },
 ];
@@ -315,29 +331,29 @@ const cases: readonly Case[] = [
 describe('a hint of the store that is followed', () => {
   it.each(cases)('$title, when one does as the hint says', ({ follow }) => follow());
 
-  it('lets go on, when a store that others can write is given its mode again', () => {
-    furnished();
+  it('lets go on, when a store that others can write is given its mode again', async () => {
+    await furnished();
     for (const path of ['store', 'store/coffer.json', 'store/state', 'store/generation-1/documents']) {
       chmodSync(here.file(path), 0o777);
-      const [, command = ''] = /"(chmod go-w [^"]+)"/.exec(here.refused('transit keys list', 1)) ?? [];
-      expect(here.shell(command).exitCode).toBe(0);
+      const [, command = ''] = /"(chmod go-w [^"]+)"/.exec(await here.refused('transit keys list', 1)) ?? [];
+      expect((await here.shell(command)).exitCode).toBe(0);
     }
-    allIsWell(here);
+    await allIsWell(here);
   });
 
-  it('lets a backup be made that must not replace another, or may', () => {
-    furnished();
-    expect(here.refused('store backup good.coffer', 6)).toContain('say --force to replace it');
-    here.ok('store backup another.coffer');
-    here.ok('store backup good.coffer --force');
-    here.ok('store restore good.coffer --store again');
+  it('lets a backup be made that must not replace another, or may', async () => {
+    await furnished();
+    expect(await here.refused('store backup good.coffer', 6)).toContain('say --force to replace it');
+    await here.ok('store backup another.coffer');
+    await here.ok('store backup good.coffer --force');
+    await here.ok('store restore good.coffer --store again');
   });
 
-  it('lets a backup be made without a secret, when that is said', () => {
-    furnished();
-    expect(bare.refused('store backup sealed.coffer', 4)).toContain('or say --unverified');
-    bare.ok('store backup sealed.coffer --unverified');
-    here.ok('store restore sealed.coffer --store again');
+  it('lets a backup be made without a secret, when that is said', async () => {
+    await furnished();
+    expect(await bare.refused('store backup sealed.coffer', 4)).toContain('or say --unverified');
+    await bare.ok('store backup sealed.coffer --unverified');
+    await here.ok('store restore sealed.coffer --store again');
     expect(existsSync(here.file('again/coffer.json'))).toBe(true);
   });
 });

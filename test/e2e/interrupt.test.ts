@@ -6,10 +6,10 @@ import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from 
 
 let place: Place;
 
-beforeAll(() => {
+beforeAll(async () => {
   place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
-  place.ok('init');
-  place.ok('transit keys create bar');
+  await place.ok('init');
+  await place.ok('transit keys create bar');
 });
 afterAll(() => removePlace(place));
 

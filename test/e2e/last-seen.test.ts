@@ -17,10 +17,10 @@ const WARNING =
   /^coffer: warning: the store went back from generation (\d+), revision (\d+), seen here before, to generation (\d+), revision (\d+) \(bring the newer state back, or say that this one is right with "coffer store accept"\)$/m;
 
 let here: Place;
-beforeEach(() => {
+beforeEach(async () => {
   here = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
-  here.ok('init');
-  here.ok('transit keys create orders');
+  await here.ok('init');
+  await here.ok('transit keys create orders');
 });
 afterEach(() => removePlace(here));
 
@@ -30,45 +30,45 @@ const files = (directory: string) =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
-const warningOf = (line: string, place = here) => {
-  const { exitCode, stderr } = place.run(line);
+const warningOf = async (line: string, place = here) => {
+  const { exitCode, stderr } = await place.run(line);
   return [exitCode, WARNING.exec(stderr)?.slice(1).map(Number)];
 };
 
 /** Two rotations and a new root key later, the store is as it was before. */
-function goBack(): void {
+async function goBack(): Promise<void> {
   cpSync(store(), here.file('past'), { recursive: true });
-  here.ok('transit keys rotate orders');
-  here.ok('rekey --yes');
+  await here.ok('transit keys rotate orders');
+  await here.ok('rekey --yes');
   rmSync(store(), { recursive: true });
   renameSync(here.file('past'), store());
 }
 
 describe('a store that went back since the last command', () => {
-  it('is warned of by every command, which works, until the older state is accepted', () => {
-    goBack();
+  it('is warned of by every command, which works, until the older state is accepted', async () => {
+    await goBack();
     const back = [0, [2, 3, 1, 1]];
     expect([
-      warningOf('transit encrypt orders value'),
-      warningOf('transit keys list'),
-      warningOf('status'),
+      await warningOf('transit encrypt orders value'),
+      await warningOf('transit keys list'),
+      await warningOf('status'),
     ]).toEqual([back, back, back]);
-    expect(here.run('-q transit encrypt orders value').stderr).toBe('');
+    expect((await here.run('-q transit encrypt orders value')).stderr).toBe('');
     // Neither does it forget what it saw when somebody goes on from there.
-    for (let i = 0; i < 4; i++) here.ok('transit keys rotate orders');
-    expect(warningOf('transit keys list')).toEqual([0, [2, 3, 1, 5]]);
-    expect(here.refused('store accept', 2)).toContain('--yes');
-    const accepted = here.json('store accept --yes -q') as { from: object; to: { revision: number } };
+    for (let i = 0; i < 4; i++) await here.ok('transit keys rotate orders');
+    expect(await warningOf('transit keys list')).toEqual([0, [2, 3, 1, 5]]);
+    expect(await here.refused('store accept', 2)).toContain('--yes');
+    const accepted = (await here.json('store accept --yes -q')) as { from: object; to: { revision: number } };
     expect(accepted).toMatchObject({ from: { generation: 1, revision: 5 }, to: { generation: 1 } });
     expect(accepted.to.revision).toBeGreaterThan(1e12);
-    expect(here.run('transit encrypt orders value').stderr).toBe('');
-    here.ok('transit keys rotate orders');
-    here.ok('doctor');
-    expect(here.run('status').stderr).toBe('');
+    expect((await here.run('transit encrypt orders value')).stderr).toBe('');
+    await here.ok('transit keys rotate orders');
+    await here.ok('doctor');
+    expect((await here.run('status')).stderr).toBe('');
   });
 
   it('is told of by a server that starts on it, too', async () => {
-    goBack();
+    await goBack();
     const server = await startServerProcess([binary, 'serve', '--socket', here.file('socket')], {
       environment: here.environment(),
     });
@@ -76,32 +76,32 @@ describe('a store that went back since the last command', () => {
     expect(server.log()).toMatch(WARNING);
   });
 
-  it('is not taken for a copy in another place, nor for a backup that was brought back by a command', () => {
-    here.ok('store backup backup');
-    here.ok('transit keys rotate orders');
+  it('is not taken for a copy in another place, nor for a backup that was brought back by a command', async () => {
+    await here.ok('store backup backup');
+    await here.ok('transit keys rotate orders');
     cpSync(store(), here.file('copy'), { recursive: true });
-    here.ok('transit keys rotate orders');
-    expect(here.run('transit keys list --store copy').stderr).toBe('');
-    here.ok('store copy store another');
-    here.ok('transit keys rotate orders');
-    expect(here.run('transit keys list --store another').stderr).toBe('');
+    await here.ok('transit keys rotate orders');
+    expect((await here.run('transit keys list --store copy')).stderr).toBe('');
+    await here.ok('store copy store another');
+    await here.ok('transit keys rotate orders');
+    expect((await here.run('transit keys list --store another')).stderr).toBe('');
     rmSync(store(), { recursive: true });
-    here.ok('store restore backup');
-    expect(here.run('transit keys list').stderr).toBe('');
-    expect(here.with({ COFFER_STORE: './store' }).run('transit keys list').stderr).toBe('');
+    await here.ok('store restore backup');
+    expect((await here.run('transit keys list')).stderr).toBe('');
+    expect((await here.with({ COFFER_STORE: './store' }).run('transit keys list')).stderr).toBe('');
   });
 
-  it('is not taken for one whose last number a power cut took back, with the change itself in place', () => {
-    here.ok('transit keys rotate orders');
+  it('is not taken for one whose last number a power cut took back, with the change itself in place', async () => {
+    await here.ok('transit keys rotate orders');
     renameSync(here.file('store/state/clean-1-2'), here.file('store/state/clean-1-1'));
-    expect(here.run('transit keys list').stderr).toBe('');
+    expect((await here.run('transit keys list')).stderr).toBe('');
     renameSync(here.file('store/state/clean-1-1'), here.file('store/state/clean-1-0'));
-    expect(warningOf('transit keys list')).toEqual([0, [1, 2, 1, 0]]);
+    expect(await warningOf('transit keys list')).toEqual([0, [1, 2, 1, 0]]);
   });
 });
 
 describe('what was seen of stores last', () => {
-  it('is one empty file for each, for this user alone, and changes with the revision only', () => {
+  it('is one empty file for each, for this user alone, and changes with the revision only', async () => {
     expect(files(seen())).toEqual([expect.stringMatching(/^1-1-/)]);
     const [name = ''] = readdirSync(seen());
     const [file = ''] = files(seen());
@@ -110,19 +110,19 @@ describe('what was seen of stores last', () => {
       0, 0o600, 0o700,
     ]);
     const { ctimeMs } = statSync(path);
-    here.ok('transit encrypt orders value');
+    await here.ok('transit encrypt orders value');
     expect(statSync(path).ctimeMs).toBe(ctimeMs);
-    here.ok('transit keys rotate orders');
+    await here.ok('transit keys rotate orders');
     expect(files(seen())).toEqual([expect.stringMatching(/^1-2-/)]);
   });
 
-  it('lies where XDG_STATE_HOME says', () => {
+  it('lies where XDG_STATE_HOME says', async () => {
     const place = here.with({ XDG_STATE_HOME: here.file('state') });
-    place.ok('transit keys list');
+    await place.ok('transit keys list');
     expect(files(here.file('state/coffer/seen'))).toEqual([expect.stringMatching(/^1-1-/)]);
   });
 
-  it('is not kept, without a word, where there is no home, or one that takes nothing', () => {
+  it('is not kept, without a word, where there is no home, or one that takes nothing', async () => {
     writeFileSync(here.file('a-file'), '');
     mkdirSync(here.file('taken/.local/state'), { recursive: true });
     writeFileSync(here.file('taken/.local/state/coffer'), 'something else');
@@ -138,19 +138,19 @@ describe('what was seen of stores last', () => {
       '/proc/self/fd',
     ];
     for (const HOME of homes) {
-      const { exitCode, stderr } = here.with({ HOME }).run('transit keys rotate orders');
+      const { exitCode, stderr } = await here.with({ HOME }).run('transit keys rotate orders');
       expect([HOME, exitCode, stderr]).toEqual([HOME, 0, '']);
     }
     expect(readdirSync(here.directory)).not.toContain('relative');
   });
 
-  it('is neither lost nor damaged by commands at the same time', () => {
+  it('is neither lost nor damaged by commands at the same time', async () => {
     for (const isNew of [true, false]) {
       if (isNew) rmSync(seen(), { recursive: true });
-      here.shell('for i in 1 2 3 4 5 6 7 8; do coffer transit keys rotate orders & done; wait');
+      await here.shell('for i in 1 2 3 4 5 6 7 8; do coffer transit keys rotate orders & done; wait');
       const revisions = files(seen()).map((name) => Number(name.split('-')[1]));
       expect(Math.max(...revisions)).toBe(isNew ? 9 : 17);
-      expect(here.run('transit keys list').stderr).toBe('');
+      expect((await here.run('transit keys list')).stderr).toBe('');
     }
   });
 });

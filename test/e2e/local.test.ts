@@ -1,4 +1,5 @@
 import { local } from './harness.ts';
-import { describeCommands } from './suites/index.ts';
+import { describeCommands, describeTheSame } from './suites/index.ts';
 
 describeCommands(local);
+describeTheSame(local);

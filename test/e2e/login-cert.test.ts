@@ -19,12 +19,12 @@ beforeAll(async () => {
   writeFileSync(bare.file('ca.pem'), ca.cert);
   writeFileSync(bare.file('web.pem'), web.cert);
   writeFileSync(bare.file('web.key'), web.key, { mode: 0o600 });
-  owner.ok('init');
-  owner.ok('transit keys create orders');
+  await owner.ok('init');
+  await owner.ok('transit keys create orders');
   writeFileSync(bare.file('web.hcl'), 'path "transit/encrypt/orders" { capabilities = ["update"] }');
-  owner.ok('policy write web web.hcl');
-  owner.ok('auth enable cert');
-  owner.ok(
+  await owner.ok('policy write web web.hcl');
+  await owner.ok('auth enable cert');
+  await owner.ok(
     'auth cert write web --certificate @ca.pem --allowed-common-names *.example.com --token-policies web',
   );
   running = await startServerProcess(
@@ -45,37 +45,37 @@ afterAll(async () => {
 });
 
 describe('coffer login cert', () => {
-  it('logs in with a certificate that options or variables name', () => {
-    expect(machine.refused('login cert', 2)).toContain('no client certificate found');
-    machine.ok('login cert --client-cert web.pem --client-key web.key');
-    expect(machine.ok('transit encrypt orders x')).toMatch(/^service:v1:/);
-    machine.ok('logout');
+  it('logs in with a certificate that options or variables name', async () => {
+    expect(await machine.refused('login cert', 2)).toContain('no client certificate found');
+    await machine.ok('login cert --client-cert web.pem --client-key web.key');
+    expect(await machine.ok('transit encrypt orders x')).toMatch(/^service:v1:/);
+    await machine.ok('logout');
     const known = machine.with({ VAULT_CLIENT_CERT: 'web.pem', VAULT_CLIENT_KEY: 'web.key' });
-    known.ok('login cert name=web');
-    expect(known.json('token lookup')).toMatchObject({
+    await known.ok('login cert name=web');
+    expect(await known.json('token lookup')).toMatchObject({
       meta: { cert_name: 'web', common_name: 'web1.example.com' },
     });
-    known.ok('token renew');
-    expect(machine.refused('token renew', 2)).toContain('no client certificate found');
-    known.ok('logout');
+    await known.ok('token renew');
+    expect(await machine.refused('token renew', 2)).toContain('no client certificate found');
+    await known.ok('logout');
   });
 
-  it('wants a certificate with its key, and keys that nobody else can read', () => {
-    expect(machine.refused('login cert --client-cert web.pem', 2)).toContain(
+  it('wants a certificate with its key, and keys that nobody else can read', async () => {
+    expect(await machine.refused('login cert --client-cert web.pem', 2)).toContain(
       'a certificate and its key go together',
     );
-    expect(machine.with({ COFFER_CLIENT_KEY: 'web.key' }).refused('health', 2)).toContain(
+    expect(await machine.with({ COFFER_CLIENT_KEY: 'web.key' }).refused('health', 2)).toContain(
       'set COFFER_CLIENT_CERT and COFFER_CLIENT_KEY',
     );
     writeFileSync(bare.file('open.key'), 'x', { mode: 0o644 });
-    expect(machine.refused('login cert --client-cert web.pem --client-key open.key', 1)).toContain(
+    expect(await machine.refused('login cert --client-cert web.pem --client-key open.key', 1)).toContain(
       'can be read by others',
     );
   });
 
-  it('has roles and lists of revoked certificates, with commands', () => {
-    expect(owner.ok('auth cert list')).toBe('web');
-    expect(owner.json('auth cert read web')).toMatchObject({ allowed_common_names: ['*.example.com'] });
-    expect(owner.ok('auth cert list-revocations')).toBe('');
+  it('has roles and lists of revoked certificates, with commands', async () => {
+    expect(await owner.ok('auth cert list')).toBe('web');
+    expect(await owner.json('auth cert read web')).toMatchObject({ allowed_common_names: ['*.example.com'] });
+    expect(await owner.ok('auth cert list-revocations')).toBe('');
   });
 });

@@ -19,11 +19,11 @@ let running: ServerProcess;
 let token = '';
 
 /** Passes requests on to the server; somebody else comes first with what is done in `beforeDeletion`. */
-let beforeDeletion = (): void => {};
+let beforeDeletion = async (): Promise<void> => {};
 const forwarder = createServer(async (request, response) => {
   const { method = 'GET', url = '', headers } = request;
   const body = await buffer(request);
-  if (method === 'DELETE') beforeDeletion();
+  if (method === 'DELETE') await beforeDeletion();
   const answer = await fetch(new URL(url, running.address), {
     method,
     headers: {
@@ -39,10 +39,10 @@ const forwarder = createServer(async (request, response) => {
 
 beforeAll(async () => {
   place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
-  place.ok('init');
-  place.ok('orgs create acme');
-  place.ok('workspaces create web');
-  token = place.ok('token create --policy root');
+  await place.ok('init');
+  await place.ok('orgs create acme');
+  await place.ok('workspaces create web');
+  token = await place.ok('token create --policy root');
   running = await startServerProcess([binary, 'serve', '--listen', '127.0.0.1:0', '-q'], {
     directory: place.directory,
     environment: place.environment(),
@@ -68,41 +68,41 @@ const remote = (...words: readonly string[]) =>
   });
 
 it('pruning leaves a tag that a workspace gets after it was looked up', async () => {
-  place.ok('tags create stays goes');
-  beforeDeletion = () => place.ok('workspaces tag web stays');
+  await place.ok('tags create stays goes');
+  beforeDeletion = async () => void (await place.ok('workspaces tag web stays'));
   const { stdout, stderr } = await remote('tags', 'prune', '--unused', '--yes', '-o', 'json');
-  beforeDeletion = () => {};
+  beforeDeletion = async () => {};
   expect(JSON.parse(stdout)).toEqual({ tags: ['goes'], done: true });
   expect(stderr).toBe('Deleted 1 tag. 1 tag is no longer unused.\n');
-  expect(place.ok('tags list')).toBe('stays');
-  expect(place.ok('tags of web')).toBe('stays');
-  place.ok('tags delete stays --yes');
+  expect(await place.ok('tags list')).toBe('stays');
+  expect(await place.ok('tags of web')).toBe('stays');
+  await place.ok('tags delete stays --yes');
 });
 
 const names = Array.from({ length: TAGS }, (_, index) => `t${String(index).padStart(4, '0')}`);
 
 it('more tags than one call takes are deleted by one command, here and on a server', async () => {
   writeFileSync(place.file('many.csv'), `workspace,tag\n${names.map((name) => `,${name}\n`).join('')}`);
-  place.ok('tags import many.csv');
-  expect(place.run(['tags', 'delete', ...names]).exitCode).toBe(2);
-  const refused = place.run(['tags', 'delete', ...names, 'nobody', '--yes']);
+  await place.ok('tags import many.csv');
+  expect((await place.run(['tags', 'delete', ...names])).exitCode).toBe(2);
+  const refused = await place.run(['tags', 'delete', ...names, 'nobody', '--yes']);
   expect(refused).toMatchObject({ exitCode: 3, stdout: '' });
   expect(refused.stderr).toContain('tag "nobody" not found');
-  expect(place.ok('tags list --all').split('\n')).toHaveLength(TAGS);
+  expect((await place.ok('tags list --all')).split('\n')).toHaveLength(TAGS);
   expect((await remote('tags', 'delete', ...names.slice(1), 'T0001', '--yes', '-o', 'json')).stdout).toBe(
     '{}\n',
   );
-  expect(place.ok('tags list --all')).toBe(names[0]);
-  place.ok('tags delete t0000 --yes');
+  expect(await place.ok('tags list --all')).toBe(names[0]);
+  await place.ok('tags delete t0000 --yes');
 });
 
-it.skipIf(!canUseTerminals)('deleting them shows how far it is, and says what was done', () => {
-  place.ok('tags import many.csv');
+it.skipIf(!canUseTerminals)('deleting them shows how far it is, and says what was done', async () => {
+  await place.ok('tags import many.csv');
   const { screen, text, exitCode } = onTerminal(place, 'coffer tags delete t{0000..2049}', {
     steps: [[`Delete ${TAGS} tags, which workspaces carry 0 times in all?`, 'y\r']],
   });
   expect(exitCode).toBe(0);
   expect(screen).toMatch(/\[[#-]+\] +\d+ % [\d,]+ tags/);
   expect(text).toContain('Deleted 2050 tags.');
-  expect(place.ok('tags list')).toBe('');
+  expect(await place.ok('tags list')).toBe('');
 });

@@ -29,8 +29,8 @@ beforeAll(async () => {
   [running, issuer] = await Promise.all([server.start(), startIssuer({}, finished)]);
   owner = running.place;
   address = owner.environment()['COFFER_ADDR'] ?? '';
-  owner.ok('transit keys create releases --type ed25519');
-  owner.ok('transit keys create app');
+  await owner.ok('transit keys create releases --type ed25519');
+  await owner.ok('transit keys create app');
   writeFileSync(owner.file('release.hcl'), block('policy', 'hcl'));
   writeFileSync(owner.file('cluster-ca.pem'), issuer.ca);
 });
@@ -46,8 +46,8 @@ const here = (text: string): string =>
     )
     .replaceAll(/--jwks-url \S+/g, `--jwks-url ${issuer.jwksUrl}`);
 
-const setUp = (platform: string): void => {
-  const { exitCode, stderr } = owner.shell(`set -e\n${here(block(platform, 'sh'))}`);
+const setUp = async (platform: string): Promise<void> => {
+  const { exitCode, stderr } = await owner.shell(`set -e\n${here(block(platform, 'sh'))}`);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
 };
 
@@ -102,19 +102,19 @@ function commandsOf(platform: string): readonly string[] {
   return [...(steps?.map(({ run }) => run) ?? [...script, ...after]), ...inPod];
 }
 
-function run(platform: string, place: Place, more: readonly string[] = []): Result {
+async function run(platform: string, place: Place, more: readonly string[] = []): Promise<Result> {
   const commands = commandsOf(platform).filter((command) => command !== 'coffer logout');
   const script = commands.join('\n').replaceAll('/var/run/secrets/coffer', place.directory);
-  return place.shell(['set -e', script, ...more].join('\n'));
+  return await place.shell(['set -e', script, ...more].join('\n'));
 }
 
 /** As anybody does who has the public key. */
-const verify = (place: Place): void => {
-  owner.ok('transit keys public releases --format ssh --out releases.pub --force');
+const verify = async (place: Place): Promise<void> => {
+  await owner.ok('transit keys public releases --format ssh --out releases.pub --force');
   const signature = readFileSync(place.file('release.tar.gz.sig'), 'utf8');
   writeFileSync(owner.file('release.tar.gz.sig'), signature);
   writeFileSync(owner.file('release.tar.gz'), 'a release');
-  owner.ok('verify release.tar.gz release.tar.gz.sig --public-key releases.pub');
+  await owner.ok('verify release.tar.gz release.tar.gz.sig --public-key releases.pub');
 };
 
 describe.each([
@@ -151,23 +151,23 @@ describe.each([
 
   it('lets a job sign a release and nothing else, with no secret of its own', async () => {
     const place = await ofJob({});
-    const { exitCode, stderr } = run(platform, place);
+    const { exitCode, stderr } = await run(platform, place);
     expect({ exitCode, stderr: stderr.replace(/^::add-mask::\S+\n/, '') }).toMatchObject({
       exitCode: 0,
       stderr: '',
     });
-    verify(place);
-    expect(place.refused('transit encrypt app x', 4)).toContain('permission denied');
-    expect(place.refused('transit keys list', 4)).toContain('permission denied');
-    expect(place.refused('token create', 4)).toContain('permission denied');
-    place.ok('logout');
-    expect(place.run('transit keys read releases').exitCode).toBe(4);
+    await verify(place);
+    expect(await place.refused('transit encrypt app x', 4)).toContain('permission denied');
+    expect(await place.refused('transit keys list', 4)).toContain('permission denied');
+    expect(await place.refused('token create', 4)).toContain('permission denied');
+    await place.ok('logout');
+    expect((await place.run('transit keys read releases')).exitCode).toBe(4);
   });
 
   it('refuses the jobs of others', async () => {
     for (const claims of Object.values(others)) {
       const place = await ofJob(claims);
-      const { exitCode, stdout, stderr } = run(platform, place);
+      const { exitCode, stdout, stderr } = await run(platform, place);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
       expect(stderr).toMatch(/error validating (?:claims|token)/);
     }
@@ -176,18 +176,18 @@ describe.each([
 
 describe('coffer login jwt in GitHub Actions', () => {
   it('says what the job lacks, and how it went wrong', async () => {
-    expect(job({ GITHUB_ACTIONS: 'true' }).refused('login jwt role=release --path github', 2)).toContain(
-      'the job needs "permissions: id-token: write"',
-    );
+    expect(
+      await job({ GITHUB_ACTIONS: 'true' }).refused('login jwt role=release --path github', 2),
+    ).toContain('the job needs "permissions: id-token: write"');
     const place = await gitHubJob({});
     const line = 'login jwt role=release --path github';
-    expect(place.with({ ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'x' }).refused(line, 1)).toContain(
+    expect(await place.with({ ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'x' }).refused(line, 1)).toContain(
       'no token of the job: GitHub answered with status 401',
     );
-    expect(place.with({ ACTIONS_ID_TOKEN_REQUEST_URL: 'http://192.0.2.1/x' }).refused(line, 4)).toContain(
-      'http://192.0.2.1 is not encrypted',
-    );
-    expect(place.refused(`${line} --audience https://github.com/acme`, 1)).toContain('status 400');
+    expect(
+      await place.with({ ACTIONS_ID_TOKEN_REQUEST_URL: 'http://192.0.2.1/x' }).refused(line, 4),
+    ).toContain('http://192.0.2.1 is not encrypted');
+    expect(await place.refused(`${line} --audience https://github.com/acme`, 1)).toContain('status 400');
   });
 
   it('asks for a token that is for this server alone, unless told for whom', async () => {
@@ -197,8 +197,8 @@ describe('coffer login jwt in GitHub Actions', () => {
       ACTIONS_ID_TOKEN_REQUEST_URL: `${issuer.url}/job-token?api-version=2.0`,
       ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'b',
     });
-    place.ok('login jwt role=release --path github --audience https://github.com/acme');
-    expect(place.json('token lookup')).toMatchObject({
+    await place.ok('login jwt role=release --path github --audience https://github.com/acme');
+    expect(await place.json('token lookup')).toMatchObject({
       display_name: 'github-acme/app',
       meta: { role: 'release' },
     });

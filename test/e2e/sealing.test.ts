@@ -12,24 +12,24 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-it('is sealed after a yes, tells so by its health, and is unsealed with the key from standard input', () => {
-  expect(here.json('health')).toMatchObject({ sealed: false });
-  expect(here.refused('seal', 2)).toContain('say --yes');
-  expect(JSON.parse(here.ok('seal --yes -o json'))).toEqual({ sealed: true });
-  const sealed = here.run('health -o json');
+it('is sealed after a yes, tells so by its health, and is unsealed with the key from standard input', async () => {
+  expect(await here.json('health')).toMatchObject({ sealed: false });
+  expect(await here.refused('seal', 2)).toContain('say --yes');
+  expect(JSON.parse(await here.ok('seal --yes -o json'))).toEqual({ sealed: true });
+  const sealed = await here.run('health -o json');
   expect(sealed.exitCode).toBe(4);
   expect(JSON.parse(sealed.stdout)).toMatchObject({ sealed: true });
-  expect(here.refused('transit keys list', 4)).toContain('unseal it with "coffer unseal"');
-  expect(here.run('unseal', { input: 'nonsense' }).exitCode).not.toBe(0);
-  expect(here.run('unseal', { input: `${MASTER_KEY}\n` })).toMatchObject({
+  expect(await here.refused('transit keys list', 4)).toContain('unseal it with "coffer unseal"');
+  expect((await here.run('unseal', { input: 'nonsense' })).exitCode).not.toBe(0);
+  expect(await here.run('unseal', { input: `${MASTER_KEY}\n` })).toMatchObject({
     exitCode: 0,
     stderr: 'The server is unsealed.\n',
   });
-  here.ok('transit keys list');
+  await here.ok('transit keys list');
 });
 
-it.skipIf(!canUseTerminals)('asks for the key on a terminal, and never shows it', () => {
-  here.ok('seal --yes');
+it.skipIf(!canUseTerminals)('asks for the key on a terminal, and never shows it', async () => {
+  await here.ok('seal --yes');
   const { text, exitCode } = onTerminal(here, 'coffer unseal', {
     steps: [['Key, passphrase or recovery share', `${MASTER_KEY}\r`]],
   });
@@ -38,13 +38,13 @@ it.skipIf(!canUseTerminals)('asks for the key on a terminal, and never shows it'
   expect(text).not.toContain(MASTER_KEY);
 });
 
-it('is a server: a store alone has no seal', () => {
+it('is a server: a store alone has no seal', async () => {
   const alone = here.with({ COFFER_ADDR: undefined });
   for (const line of ['seal --yes', 'unseal', 'health']) {
-    expect(alone.refused(line, 2)).toContain('give --address or set COFFER_ADDR');
+    expect(await alone.refused(line, 2)).toContain('give --address or set COFFER_ADDR');
   }
 });
 
-it('does not answer: health says so with exit code 1', () => {
-  expect(here.run('health --address http://127.0.0.1:1').exitCode).toBe(1);
+it('does not answer: health says so with exit code 1', async () => {
+  expect((await here.run('health --address http://127.0.0.1:1')).exitCode).toBe(1);
 });

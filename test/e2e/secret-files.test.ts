@@ -21,15 +21,15 @@ let owner: Place;
 let certificateFile = '';
 const contents: Record<string, string> = {};
 
-beforeAll(() => {
+beforeAll(async () => {
   here = emptyPlace();
   owner = here.with({ COFFER_MASTER_KEY: MASTER_KEY });
-  owner.ok('init');
-  owner.with({ COFFER_NEW_PASSPHRASE: PASSPHRASE }).ok('slots add --passphrase');
+  await owner.ok('init');
+  await owner.with({ COFFER_NEW_PASSPHRASE: PASSPHRASE }).ok('slots add --passphrase');
   const certified = new Certificates(here.directory).authority('own');
   certificateFile = certified.certificateFile;
   contents['certificate'] = certified.key;
-  contents['shares'] = owner.ok('slots add --shares 2 --threshold 2');
+  contents['shares'] = await owner.ok('slots add --shares 2 --threshold 2');
   contents['passphrase'] = PASSPHRASE;
 });
 afterAll(() => removePlace(here));
@@ -58,41 +58,41 @@ describe.skipIf(process.platform === 'win32')('a file with a secret', () => {
     ],
   ])(
     'is refused while others have rights to it, until its hint was followed (%s: %s)',
-    (content, _, line, variable) => {
+    async (content, _, line, variable) => {
       const file = here.file(`secret-${content}`);
       writeFileSync(file, contents[content] ?? MASTER_KEY);
       const words = line.replace('FILE', file).replace('CERTIFICATE', certificateFile);
       const place = variable === undefined ? owner : here.with({ [variable]: file });
       for (const [mode, how] of MODES) {
         chmodSync(file, mode);
-        const { exitCode, stderr } = place.run(words);
+        const { exitCode, stderr } = await place.run(words);
         expect({ exitCode, stderr }).toEqual({
           exitCode: 1,
           stderr: expect.stringContaining(`${file} can be ${how} by others (run "chmod 600 ${file}")\n`),
         });
         execFileSync('sh', ['-c', / \(run "(.*)"\)\n$/.exec(stderr)?.[1] ?? 'false']);
-        expect(place.run(words).stderr).not.toContain('by others');
+        expect((await place.run(words)).stderr).not.toContain('by others');
       }
     },
   );
 
-  it.runIf(isRoot)('is refused when it is of another user than us and root', () => {
+  it.runIf(isRoot)('is refused when it is of another user than us and root', async () => {
     const file = here.file('foreign');
     writeFileSync(file, MASTER_KEY, { mode: 0o600 });
     chownSync(file, SOMEBODY, 0);
     const place = here.with({ COFFER_MASTER_KEY_FILE: file });
-    const line = place.refused('doctor', 1);
+    const line = await place.refused('doctor', 1);
     expect(line).toContain(
       `${file} belongs to another user (uid ${SOMEBODY}, yours is 0) (as root, run "chown 0 ${file} && chmod 600 ${file}")`,
     );
     execFileSync('sh', ['-c', /run "(.*)"\)$/.exec(line)?.[1] ?? 'false']);
-    place.ok('doctor');
+    await place.ok('doctor');
   });
 
-  it('comes from a pipe, a descriptor or standard input as before', () => {
+  it('comes from a pipe, a descriptor or standard input as before', async () => {
     writeFileSync(here.file('open'), MASTER_KEY);
     chmodSync(here.file('open'), 0o644);
-    const { stdout, stderr, exitCode } = here.shell(
+    const { stdout, stderr, exitCode } = await here.shell(
       [
         `mkfifo -m 666 pipe; echo ${MASTER_KEY} > pipe & COFFER_MASTER_KEY_FILE=pipe coffer doctor`,
         `COFFER_MASTER_KEY_FILE=<(echo ${MASTER_KEY}) coffer doctor`,
@@ -106,43 +106,45 @@ describe.skipIf(process.platform === 'win32')('a file with a secret', () => {
     expect({ exitCode, stdout: stdout.split('\n').length > 7, stderr }).toMatchObject({ exitCode: 0 });
   });
 
-  it('is no certificate of an authority, which everybody may read', () => {
+  it('is no certificate of an authority, which everybody may read', async () => {
     const authority = { COFFER_CACERT: certificateFile, COFFER_TOKEN: 'x' };
     chmodSync(certificateFile, 0o644);
-    expect(owner.with(authority).run('transit keys list --address https://127.0.0.1:1').stderr).toContain(
-      'nobody listens there',
-    );
+    expect(
+      (await owner.with(authority).run('transit keys list --address https://127.0.0.1:1')).stderr,
+    ).toContain('nobody listens there');
   });
 });
 
 describe.skipIf(process.platform === 'win32')('an audit log', () => {
-  it('that others may write to is refused, and one that they may only read is taken', () => {
+  it('that others may write to is refused, and one that they may only read is taken', async () => {
     const file = here.file('audit.log');
     writeFileSync(file, '');
     const serve = `serve --listen 127.0.0.1:0 --socket ${here.file('no/such/place')} --audit-log ${file}`;
     chmodSync(file, 0o664);
-    expect(owner.refused(serve, 1)).toContain(`${file} can be written by others (run "chmod go-w ${file}")`);
+    expect(await owner.refused(serve, 1)).toContain(
+      `${file} can be written by others (run "chmod go-w ${file}")`,
+    );
     execFileSync('chmod', ['go-w', file]);
     expect(statSync(file).mode & 0o777).toBe(0o644);
-    expect(owner.run(serve).stderr).not.toContain('by others');
+    expect((await owner.run(serve)).stderr).not.toContain('by others');
     if (!isRoot) return;
     chownSync(file, SOMEBODY, 0);
-    expect(owner.refused(serve, 1)).toContain(
+    expect(await owner.refused(serve, 1)).toContain(
       `${file} belongs to another user (uid ${SOMEBODY}, yours is 0)`,
     );
   });
 });
 
 describe.runIf(isRoot)('the socket of a server', () => {
-  it('that belongs to another user is used with a warning', () => {
+  it('that belongs to another user is used with a warning', async () => {
     const path = here.file('left.sock');
     // What a killed server leaves behind.
     const script = `require('net').createServer().listen('${path}', () => process.kill(process.pid, 'SIGKILL'))`;
     spawnSync(process.execPath, ['-e', script]);
     const list = `transit keys list --address unix:${path} --token x`;
-    expect(here.run(list).stderr).not.toContain('warning');
+    expect((await here.run(list)).stderr).not.toContain('warning');
     chownSync(path, SOMEBODY, 0);
-    expect(here.run(list).stderr).toContain(
+    expect((await here.run(list)).stderr).toContain(
       `coffer: warning: ${path} belongs to another user (uid ${SOMEBODY}), who reads the token and the data\n`,
     );
   });

@@ -22,13 +22,13 @@ let bare: Place;
 
 const write = (name: string, text: string): void => writeFileSync(here.file(name), text);
 const read = (name: string): string => readFileSync(here.file(name), 'utf8');
-const git = (...args: string[]): string => {
-  const { exitCode, stdout, stderr } = here.shell(`git ${args.join(' ')}`);
+const git = async (...args: string[]): Promise<string> => {
+  const { exitCode, stdout, stderr } = await here.shell(`git ${args.join(' ')}`);
   expect({ args, exitCode, stderr }).toMatchObject({ exitCode: 0 });
   return stdout;
 };
 
-beforeAll(() => {
+beforeAll(async () => {
   here = emptyPlace({
     COFFER_MASTER_KEY: MASTER_KEY,
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -38,9 +38,9 @@ beforeAll(() => {
     GIT_COMMITTER_EMAIL: 'a@example.com',
   });
   bare = here.with({ COFFER_MASTER_KEY: undefined, COFFER_STORE: here.file('nowhere') });
-  here.ok('init');
-  here.ok('transit keys create app');
-  here.ok('transit keys create other');
+  await here.ok('init');
+  await here.ok('transit keys create app');
+  await here.ok('transit keys create other');
 });
 afterAll(() => removePlace(here));
 beforeEach(() => {
@@ -59,40 +59,40 @@ describe('the rules of .coffer.yaml', () => {
     format: dotenv
 `;
 
-  it('say which values are encrypted with which key, from the directory of the file upwards', () => {
+  it('say which values are encrypted with which key, from the directory of the file upwards', async () => {
     write('.coffer.yaml', RULES);
     mkdirSync(here.file('a/b'), { recursive: true });
     write('a/b/c.yaml', 'db: {host: h, user: u}\nx: {password: p, name: n}\n');
     write('a/secrets.conf', 'A=1\n');
-    here.ok('secrets encrypt a/b/c.yaml a/secrets.conf');
+    await here.ok('secrets encrypt a/b/c.yaml a/secrets.conf');
     expect(read('a/b/c.yaml')).toMatch(
       /^db: \{host: h, user: "coffer:app:\S+"\}\nx: \{password: "coffer:app:\S+", name: n\}\n$/,
     );
     expect(read('a/secrets.conf')).toMatch(/^A=coffer:other:/);
   });
 
-  it('end at the top of a repository', () => {
+  it('end at the top of a repository', async () => {
     write('.coffer.yaml', RULES);
     mkdirSync(here.file('inner/.git'), { recursive: true });
     write('inner/x.env', 'A=1\n');
-    expect(here.refused('secrets encrypt inner/x.env', 2)).toContain('with which key is inner/x.env');
+    expect(await here.refused('secrets encrypt inner/x.env', 2)).toContain('with which key is inner/x.env');
   });
 
-  it('leave a value that is set readable, if they say so, and tell it', () => {
+  it('leave a value that is set readable, if they say so, and tell it', async () => {
     write('.coffer.yaml', RULES);
     write('c.yaml', 'db:\n  host: h\n');
-    expect(here.run('secrets set c.yaml db.host new').stderr).toBe(
+    expect((await here.run('secrets set c.yaml db.host new')).stderr).toBe(
       'db.host is not encrypted: .coffer.yaml leaves it readable.\n',
     );
-    here.ok('secrets set c.yaml db.user me');
+    await here.ok('secrets set c.yaml db.user me');
     expect(read('c.yaml')).toMatch(/^db:\n {2}host: new\n {2}user: coffer:app:\S+\n$/);
   });
 
-  it('are refused with file, line and member where they are wrong', () => {
+  it('are refused with file, line and member where they are wrong', async () => {
     write('.coffer.yaml', 'rules:\n  - files: x\n    keys: app\n');
     write('x', 'A=1');
     for (const command of ['encrypt', 'check']) {
-      expect(bare.refused(['secrets', command, 'x'], 2)).toContain(
+      expect(await bare.refused(['secrets', command, 'x'], 2)).toContain(
         'coffer: .coffer.yaml:3: rules.0.keys means nothing here',
       );
     }
@@ -100,118 +100,118 @@ describe('the rules of .coffer.yaml', () => {
 });
 
 describe('a check for what should be encrypted and is not', () => {
-  it('needs neither store nor key, and prints file, line and name', () => {
+  it('needs neither store nor key, and prints file, line and name', async () => {
     write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n    except: "PUBLIC_*"\n');
     mkdirSync(here.file('deep'));
     write('deep/a.env', '# c\nPUBLIC_URL=x\nEMPTY=\nTOKEN=t\n');
     write('other.txt', 'TOKEN=t\n');
-    const found = bare.run('secrets check');
+    const found = await bare.run('secrets check');
     expect(found).toMatchObject({ exitCode: 1, stdout: 'deep/a.env:4:TOKEN\n' });
     expect(found.stderr).toBe('coffer: a value should be encrypted (coffer secrets encrypt FILE)\n');
-    expect(JSON.parse(bare.run('secrets check -o json').stdout)).toEqual({
+    expect(JSON.parse((await bare.run('secrets check -o json')).stdout)).toEqual({
       findings: [{ file: 'deep/a.env', line: 4, name: 'TOKEN' }],
     });
-    here.ok('secrets encrypt deep/a.env');
-    expect(bare.run('secrets check')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    await here.ok('secrets encrypt deep/a.env');
+    expect(await bare.run('secrets check')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
     expect(existsSync(here.file('nowhere'))).toBe(false);
   });
 
-  it('has one line for a name with several', () => {
+  it('has one line for a name with several', async () => {
     write('a.json', '{"one\\ntwo": 1}');
-    expect(bare.run('secrets check a.json').stdout).toBe('a.json:1:one\\u000atwo\n');
+    expect((await bare.run('secrets check a.json')).stdout).toBe('a.json:1:one\\u000atwo\n');
   });
 
-  it('looks in a repository at what git does not ignore', () => {
-    git('init', '-q');
+  it('looks in a repository at what git does not ignore', async () => {
+    await git('init', '-q');
     write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n');
     write('.gitignore', 'local.env\n');
     write('local.env', 'A=1\n');
     write('new.env', 'A=1\n');
-    expect(bare.run('secrets check').stdout).toBe('new.env:1:A\n');
+    expect((await bare.run('secrets check')).stdout).toBe('new.env:1:A\n');
   });
 
-  it("does not follow a link out of the repository, whose names are nobody's business in a log", () => {
+  it("does not follow a link out of the repository, whose names are nobody's business in a log", async () => {
     mkdirSync(bare.file('inner'));
     write('outside.txt', 'PRIVATE=1\n');
     write('inner/.coffer.yaml', 'rules:\n  - {files: "*.env", key: app}\n');
     write('inner/real.env', 'A=1\n');
     symlinkSync('../outside.txt', bare.file('inner/out.env'));
     symlinkSync('real.env', bare.file('inner/in.env'));
-    expect(bare.shell('cd inner && git init -q . && coffer secrets check').stdout).toBe(
+    expect((await bare.shell('cd inner && git init -q . && coffer secrets check')).stdout).toBe(
       'in.env:1:A\nreal.env:1:A\n',
     );
   });
 
-  it('takes no rules from a link out of the repository, and repeats nothing of what it leads to', () => {
+  it('takes no rules from a link out of the repository, and repeats nothing of what it leads to', async () => {
     mkdirSync(here.file('inner'));
     write('outside.txt', 'PRIVATE: [\n');
     write('inner/a.env', 'A=1\n');
     symlinkSync('../outside.txt', bare.file('inner/.coffer.yaml'));
-    const refused = bare.shell('cd inner && git init -q . && coffer secrets check');
+    const refused = await bare.shell('cd inner && git init -q . && coffer secrets check');
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
     expect(refused.stderr).toContain(
       'coffer: .coffer.yaml leads out of the repository (copy what it leads to)\n',
     );
     write('inner/rules.yaml', 'rules:\n  - {files: "*.env", key: app}\n');
-    expect(bare.shell('cd inner && ln -sf rules.yaml .coffer.yaml && coffer secrets check').stdout).toBe(
-      'a.env:1:A\n',
-    );
+    expect(
+      (await bare.shell('cd inner && ln -sf rules.yaml .coffer.yaml && coffer secrets check')).stdout,
+    ).toBe('a.env:1:A\n');
   });
 
-  it('looks with --staged at what would be committed, wherever it is started', () => {
-    git('init', '-q');
+  it('looks with --staged at what would be committed, wherever it is started', async () => {
+    await git('init', '-q');
     mkdirSync(here.file('sub'));
     write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n');
     write('sub/a b.env', 'A=1\n');
     write('unstaged.env', 'A=1\n');
-    git('add', '.coffer.yaml', "'sub/a b.env'");
+    await git('add', '.coffer.yaml', "'sub/a b.env'");
     write('sub/a b.env', 'A=\n');
     write('.coffer.yaml', 'rules:\n  - files: nothing\n    key: app\n');
-    const found = bare.shell('cd sub && coffer secrets check --staged');
+    const found = await bare.shell('cd sub && coffer secrets check --staged');
     expect(found).toMatchObject({ exitCode: 1, stdout: 'sub/a b.env:1:A\n' });
-    git('add', "'sub/a b.env'");
-    expect(bare.run('secrets check --staged')).toMatchObject({ exitCode: 0, stdout: '' });
-    git('commit', '-qm', 'one');
+    await git('add', "'sub/a b.env'");
+    expect(await bare.run('secrets check --staged')).toMatchObject({ exitCode: 0, stdout: '' });
+    await git('commit', '-qm', 'one');
     write('sub/a b.env', 'A=2\n');
-    expect(bare.run('secrets check --staged')).toMatchObject({ exitCode: 0, stdout: '' });
-    git('add', '-A');
-    git('rm', '-q', '--cached', 'unstaged.env');
+    expect(await bare.run('secrets check --staged')).toMatchObject({ exitCode: 0, stdout: '' });
+    await git('add', '-A');
+    await git('rm', '-q', '--cached', 'unstaged.env');
     write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n');
-    git('add', '.coffer.yaml');
-    expect(bare.run('secrets check --staged').stdout).toBe('sub/a b.env:1:A\n');
+    await git('add', '.coffer.yaml');
+    expect((await bare.run('secrets check --staged')).stdout).toBe('sub/a b.env:1:A\n');
   });
 
-  it('fails for a file that can not be read, and looks at the others', () => {
+  it('fails for a file that can not be read, and looks at the others', async () => {
     write('.coffer.yaml', 'rules:\n  - files: ["*.yaml", "*.env"]\n    key: app\n');
     write('a.yaml', 'a: [\n');
-    const only = bare.run('secrets check');
+    const only = await bare.run('secrets check');
     expect(only).toMatchObject({ exitCode: 2, stdout: '' });
     expect(only.stderr).toContain('coffer: a.yaml:2: this is no YAML: ');
     write('b.env', 'B=1\n');
-    expect(bare.run('secrets check')).toMatchObject({ exitCode: 1, stdout: 'b.env:1:B\n' });
+    expect(await bare.run('secrets check')).toMatchObject({ exitCode: 1, stdout: 'b.env:1:B\n' });
   });
 
-  it('asks for rules where there are none, and for a repository with --staged', () => {
-    expect(bare.refused('secrets check', 2)).toContain('there is no .coffer.yaml here or above');
-    expect(bare.refused('secrets check --staged', 1)).toContain('no working tree of git');
+  it('asks for rules where there are none, and for a repository with --staged', async () => {
+    expect(await bare.refused('secrets check', 2)).toContain('there is no .coffer.yaml here or above');
+    expect(await bare.refused('secrets check --staged', 1)).toContain('no working tree of git');
   });
 });
 
 describe('a file that was decrypted, changed and encrypted again', () => {
-  it('differs from the last commit in the lines that were changed', () => {
-    git('init', '-q');
+  it('differs from the last commit in the lines that were changed', async () => {
+    await git('init', '-q');
     write('a.yaml', 'a: 1\nb: [x, "y"]\nc: |\n  text\n');
-    here.ok('secrets encrypt --key app a.yaml');
+    await here.ok('secrets encrypt --key app a.yaml');
     const before = read('a.yaml');
-    git('add', 'a.yaml');
-    git('commit', '-qm', 'one');
-    here.ok('secrets decrypt a.yaml');
+    await git('add', 'a.yaml');
+    await git('commit', '-qm', 'one');
+    await here.ok('secrets decrypt a.yaml');
     write('a.yaml', read('a.yaml').replace('"y"', "'y'"));
-    here.ok('secrets encrypt --key app a.yaml');
+    await here.ok('secrets encrypt --key app a.yaml');
     const now = read('a.yaml').split('\n');
     expect(before.split('\n').map((line, index) => line === now[index])).toEqual([true, false, true, true]);
-    here.ok('secrets decrypt a.yaml');
-    here.ok('secrets encrypt --key other a.yaml');
+    await here.ok('secrets decrypt a.yaml');
+    await here.ok('secrets encrypt --key other a.yaml');
     expect(read('a.yaml')).not.toContain('coffer:app:');
   });
 });
@@ -221,58 +221,58 @@ describe('a value that is set in a file that is not there', () => {
     ['a.env', 'TOKEN', /^TOKEN=coffer:app:\S+\n$/],
     ['a.yaml', 'db.token', /^db:\n {2}token: coffer:app:\S+\n$/],
     ['a.json', 'db.token', /^\{\n? *"db": \{\s*"token": "coffer:app:\S+"\s*\}\s*\}\n$/],
-  ])('makes %s, for its owner alone', (file, name, content) => {
-    here.ok(`secrets set --key app ${file} ${name} geheim`);
+  ])('makes %s, for its owner alone', async (file, name, content) => {
+    await here.ok(`secrets set --key app ${file} ${name} geheim`);
     expect(read(file)).toMatch(content);
     expect(statSync(here.file(file)).mode & 0o777).toBe(0o600);
-    expect(here.ok(`secrets get ${file} ${name}`)).toBe('geheim');
+    expect(await here.ok(`secrets get ${file} ${name}`)).toBe('geheim');
   });
 
-  it('makes none where nobody says the key, or in a directory that is not there', () => {
-    expect(here.refused('secrets set b.env TOKEN geheim', 2)).toContain('with which key is b.env');
+  it('makes none where nobody says the key, or in a directory that is not there', async () => {
+    expect(await here.refused('secrets set b.env TOKEN geheim', 2)).toContain('with which key is b.env');
     expect(existsSync(here.file('b.env'))).toBe(false);
-    expect(here.refused('secrets set --key app nowhere/b.env TOKEN geheim', 2)).toContain('nowhere');
+    expect(await here.refused('secrets set --key app nowhere/b.env TOKEN geheim', 2)).toContain('nowhere');
   });
 });
 
 describe('a file that is encrypted in a hook', () => {
-  it('keeps what the last commit has, though git says with variables where it is', () => {
-    git('init', '-q');
+  it('keeps what the last commit has, though git says with variables where it is', async () => {
+    await git('init', '-q');
     mkdirSync(here.file('sub'));
     write('sub/a.env', 'A=1\nB=2\n');
-    here.ok('secrets encrypt --key app sub/a.env');
+    await here.ok('secrets encrypt --key app sub/a.env');
     const [first] = read('sub/a.env').split('\n');
-    git('add', 'sub');
-    git('commit', '-qm', 'one');
-    here.ok('secrets decrypt sub/a.env');
-    const { exitCode } = here.shell('GIT_DIR=.git coffer secrets encrypt --key app sub/a.env');
+    await git('add', 'sub');
+    await git('commit', '-qm', 'one');
+    await here.ok('secrets decrypt sub/a.env');
+    const { exitCode } = await here.shell('GIT_DIR=.git coffer secrets encrypt --key app sub/a.env');
     expect(exitCode).toBe(0);
     expect(read('sub/a.env').split('\n')[0]).toBe(first);
   });
 });
 
 describe('a file with secrets on the disk', () => {
-  it('keeps its mode, and a symbolic link to it stays one', () => {
+  it('keeps its mode, and a symbolic link to it stays one', async () => {
     write('real.env', 'A=1\n');
     chmodSync(here.file('real.env'), 0o640);
     symlinkSync('real.env', here.file('link.env'));
-    here.ok('secrets encrypt --key app link.env');
+    await here.ok('secrets encrypt --key app link.env');
     expect(lstatSync(here.file('link.env')).isSymbolicLink()).toBe(true);
     expect(read('real.env')).toMatch(/^A=coffer:app:/);
     expect(statSync(here.file('real.env')).mode & 0o7777).toBe(0o640);
   });
 
-  it.runIf(process.getuid?.() === 0)('keeps its owner', () => {
+  it.runIf(process.getuid?.() === 0)('keeps its owner', async () => {
     write('a.env', 'A=1\n');
-    here.shell('chown 1234:4321 a.env && chmod 600 a.env');
-    here.ok('secrets encrypt --key app a.env');
+    await here.shell('chown 1234:4321 a.env && chmod 600 a.env');
+    await here.ok('secrets encrypt --key app a.env');
     expect(statSync(here.file('a.env'))).toMatchObject({ uid: 1234, gid: 4321 });
     expect(statSync(here.file('a.env')).mode & 0o7777).toBe(0o600);
   });
 
   it('is not written over by who read it before somebody else changed it', async () => {
     write('a.env', 'A=1\n');
-    here.shell('mkfifo value');
+    await here.shell('mkfifo value');
     const child = spawn(
       process.execPath,
       [binary, 'secrets', 'set', 'a.env', 'A', '--key', 'app', '--in', 'value'],
@@ -300,46 +300,46 @@ describe('a file with secrets on the disk', () => {
     expect(readdirSync(here.directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('stays as it was when there is no room for the new one', () => {
+  it('stays as it was when there is no room for the new one', async () => {
     write('a.env', `A=${'x'.repeat(20_000)}\n`);
     const before = read('a.env');
-    const full = here.shell('ulimit -f 8; trap "" XFSZ; coffer secrets encrypt --key app a.env');
+    const full = await here.shell('ulimit -f 8; trap "" XFSZ; coffer secrets encrypt --key app a.env');
     expect(full.exitCode).toBe(1);
     expect(full.stderr).toMatch(/^coffer: can't write a.env: [^\n]+\n$/);
     expect(read('a.env')).toBe(before);
     expect(readdirSync(here.directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  it('is refused by name when it is of no known format, too large, not UTF-8, or no file', () => {
+  it('is refused by name when it is of no known format, too large, not UTF-8, or no file', async () => {
     write('notes.txt', 'A=1\n');
-    expect(here.refused('secrets encrypt --key app notes.txt', 2)).toContain(
+    expect(await here.refused('secrets encrypt --key app notes.txt', 2)).toContain(
       "notes.txt doesn't tell its format",
     );
-    here.ok('secrets encrypt --key app --format dotenv notes.txt');
+    await here.ok('secrets encrypt --key app --format dotenv notes.txt');
     write('large.env', `A=${'x'.repeat(5_000_000)}`);
-    expect(here.refused('secrets encrypt --key app large.env', 2)).toContain(
+    expect(await here.refused('secrets encrypt --key app large.env', 2)).toContain(
       'large.env is larger than 1 MiB',
     );
     writeFileSync(here.file('latin.env'), Buffer.from('A=\xe4\n', 'latin1'));
-    expect(here.refused('secrets encrypt --key app latin.env', 2)).toContain('latin.env is not UTF-8');
-    here.shell('mkfifo pipe.env');
-    expect(here.refused('secrets encrypt --key app pipe.env', 2)).toContain('not a regular file');
+    expect(await here.refused('secrets encrypt --key app latin.env', 2)).toContain('latin.env is not UTF-8');
+    await here.shell('mkfifo pipe.env');
+    expect(await here.refused('secrets encrypt --key app pipe.env', 2)).toContain('not a regular file');
   });
 
-  it('is left alone where there is no store', () => {
+  it('is left alone where there is no store', async () => {
     write('a.env', 'A=1\n');
-    expect(bare.refused('secrets encrypt --key app a.env', 3)).toContain('no store in');
-    here.ok('secrets encrypt --key app a.env');
+    expect(await bare.refused('secrets encrypt --key app a.env', 3)).toContain('no store in');
+    await here.ok('secrets encrypt --key app a.env');
     const sealed = read('a.env');
-    expect(bare.refused('secrets decrypt a.env', 3)).toContain('no store in');
-    expect(bare.run('secrets set a.env A 2')).toMatchObject({ exitCode: 3 });
+    expect(await bare.refused('secrets decrypt a.env', 3)).toContain('no store in');
+    expect(await bare.run('secrets set a.env A 2')).toMatchObject({ exitCode: 3 });
     expect(read('a.env')).toBe(sealed);
   });
 
-  it('with a merge conflict in it is refused at its line', () => {
+  it('with a merge conflict in it is refused at its line', async () => {
     const text = 'A=1\n<<<<<<< ours\nB=1\n=======\nB=2\n>>>>>>> theirs\n';
     write('a.env', text);
-    expect(here.refused('secrets encrypt --key app a.env', 2)).toBe(
+    expect(await here.refused('secrets encrypt --key app a.env', 2)).toBe(
       'coffer: a.env:2: a merge conflict stands here (solve it first)',
     );
     expect(read('a.env')).toBe(text);
@@ -347,12 +347,12 @@ describe('a file with secrets on the disk', () => {
 });
 
 describe.runIf(canUseTerminals)('a value that is set on a terminal', () => {
-  it('is asked for, and not shown', () => {
+  it('is asked for, and not shown', async () => {
     write('a.env', 'A=1\n');
     const { text, exitCode } = onTerminal(here, 'coffer secrets set a.env A --key app', {
       steps: [['Value of A', 'hush hush\r']],
     });
     expect({ exitCode, isShown: text.includes('hush') }).toEqual({ exitCode: 0, isShown: false });
-    expect(here.run('secrets get a.env A').stdout).toBe('hush hush');
+    expect((await here.run('secrets get a.env A')).stdout).toBe('hush hush');
   });
 });

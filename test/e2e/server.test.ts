@@ -8,14 +8,14 @@ describe('who is denied by a server', () => {
   it('learns whether there was no token, or one that does not do', async () => {
     const { place, stop } = await server.start();
     try {
-      expect(place.with({ COFFER_TOKEN: undefined }).refused('transit keys list', 4)).toBe(
+      expect(await place.with({ COFFER_TOKEN: undefined }).refused('transit keys list', 4)).toBe(
         'coffer: permission denied (no token was given: use "coffer login", COFFER_TOKEN or --token-file)',
       );
-      expect(place.with({ COFFER_TOKEN: 'wrong' }).refused('transit keys list', 4)).toBe(
+      expect(await place.with({ COFFER_TOKEN: 'wrong' }).refused('transit keys list', 4)).toBe(
         'coffer: permission denied (see that the token is valid, and that a policy of it grants "list" on transit/keys)',
       );
       expect(
-        place.with({ COFFER_TOKEN: 'wrong' }).refused('write transit/encrypt/a.b plaintext=', 4),
+        await place.with({ COFFER_TOKEN: 'wrong' }).refused('write transit/encrypt/a.b plaintext=', 4),
       ).toContain('grants "update" on transit/encrypt/a.b');
     } finally {
       await stop();

@@ -5,11 +5,11 @@ import { binary, emptyPlace, MASTER_KEY, removePlace, type Target } from './harn
 export const server: Target = {
   name: 'a server',
   remote: true,
-  async start() {
-    const bare = emptyPlace();
+  async start(way = 'here') {
+    const bare = emptyPlace({}, way);
     const owner = bare.with({ COFFER_MASTER_KEY: MASTER_KEY });
-    owner.ok('init');
-    const token = owner.ok('token create --policy root');
+    await owner.ok('init');
+    const token = await owner.ok('token create --policy root');
     const running = await startServerProcess([binary, 'serve', '--listen', '127.0.0.1:0', '-q'], {
       directory: owner.directory,
       environment: owner.environment(),

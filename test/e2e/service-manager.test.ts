@@ -44,7 +44,7 @@ afterEach(() => manager?.kill());
 
 describe.skipIf(!has('systemd-notify') || !has('python3'))('coffer serve under systemd', () => {
   it('says when it listens, that it lives, and that it ends', async () => {
-    place.ok('init');
+    await place.ok('init');
     const told = await listen();
     const server = await serve({ NOTIFY_SOCKET: place.file('notify'), WATCHDOG_USEC: '400000' });
     const beats = () => told().filter((state) => state === 'WATCHDOG=1').length;
@@ -65,7 +65,7 @@ describe.skipIf(!has('systemd-notify') || !has('python3'))('coffer serve under s
     await served.stop();
     expect(told().filter((state) => state.startsWith('WATCHDOG'))).toEqual([]);
     const unheard = await serve({ NOTIFY_SOCKET: place.file('nobody') });
-    place.with({ COFFER_ADDR: unheard.address, COFFER_STORE: undefined }).ok('health');
+    await place.with({ COFFER_ADDR: unheard.address, COFFER_STORE: undefined }).ok('health');
     await unheard.stop();
   });
 });

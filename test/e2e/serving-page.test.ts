@@ -114,22 +114,22 @@ describe('the page on running a server', () => {
     const { place, stop } = await server.start();
     try {
       for (const name of ['acme', 'other']) {
-        place.ok(`orgs create ${name}`);
-        place.ok(`workspaces create web --org ${name}`);
+        await place.ok(`orgs create ${name}`);
+        await place.ok(`workspaces create web --org ${name}`);
       }
-      place.ok('policy write tagging -', { input: policy });
-      const token = place.ok('token create --policy tagging');
+      await place.ok('policy write tagging -', { input: policy });
+      const token = await place.ok('token create --policy tagging');
       const limited = place.with({ COFFER_TOKEN: token, COFFER_ORG: 'acme' });
-      limited.ok('tags create env:prod');
-      limited.ok('tags attach env:prod --workspace web');
-      limited.ok('workspaces tag web env:test');
-      expect(limited.ok('tags of web').split('\n')).toEqual(['env:prod', 'env:test']);
-      expect(limited.ok('tags list').split('\n')).toEqual(['env:prod', 'env:test']);
-      limited.ok('tags detach env:prod --workspace web');
-      limited.refused('tags delete env:prod --yes', 3);
-      limited.refused('workspaces delete web --yes', 3);
-      limited.refused('tags list --org other', 3);
-      limited.refused('transit keys list', 4);
+      await limited.ok('tags create env:prod');
+      await limited.ok('tags attach env:prod --workspace web');
+      await limited.ok('workspaces tag web env:test');
+      expect((await limited.ok('tags of web')).split('\n')).toEqual(['env:prod', 'env:test']);
+      expect((await limited.ok('tags list')).split('\n')).toEqual(['env:prod', 'env:test']);
+      await limited.ok('tags detach env:prod --workspace web');
+      await limited.refused('tags delete env:prod --yes', 3);
+      await limited.refused('workspaces delete web --yes', 3);
+      await limited.refused('tags list --org other', 3);
+      await limited.refused('transit keys list', 4);
     } finally {
       await stop();
     }

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inTurn } from '../in-turn.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
 let bare: Place;
@@ -33,81 +34,68 @@ const otherKey = Buffer.alloc(32, 8).toString('base64');
 /** As a file with a secret must be. */
 const PRIVATE = { mode: 0o600 };
 
-describe('coffer keygen', () => {
-  it('prints 32 random bytes in base64, another key each time', () => {
-    const [first, second] = [bare.ok('keygen'), bare.ok('keygen')];
-    expect(Buffer.from(first, 'base64')).toHaveLength(32);
-    expect(first).not.toBe(second);
-  });
-
-  it('writes it to a file that only the owner can read', () => {
-    expect(bare.ok('keygen --out master.key')).toBe('');
-    expect(statSync(bare.file('master.key')).mode & 0o777).toBe(0o600);
-  });
-});
-
 describe('coffer init', () => {
-  it('makes a store that only the owner can read, and tells where on standard error', () => {
-    const { exitCode, stdout, stderr } = here.run('init');
+  it('makes a store that only the owner can read, and tells where on standard error', async () => {
+    const { exitCode, stdout, stderr } = await here.run('init');
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
     expect(stderr).toBe(
       `Made the store ${here.file('store')}. It opens with a master key, and with nothing else: do not lose it.\n`,
     );
     expect(statSync(here.file('store')).mode & 0o777).toBe(0o700);
-    expect(here.ok('status -o json')).toContain('"locked":false');
+    expect(await here.ok('status -o json')).toContain('"locked":false');
   });
 
-  it('uses the data directory of the platform when no other is named', () => {
+  it('uses the data directory of the platform when no other is named', async () => {
     const home = here.with({ COFFER_STORE: undefined, XDG_DATA_HOME: here.file('data') });
-    home.ok('init');
+    await home.ok('init');
     expect(existsSync(here.file('data/coffer'))).toBe(true);
-    home.ok('transit keys create orders');
+    await home.ok('transit keys create orders');
   });
 
-  it('refuses to make a store where there is one, or anything else', () => {
-    here.ok('init');
-    expect(here.refused('init', 6)).toContain('there is a store in');
+  it('refuses to make a store where there is one, or anything else', async () => {
+    await here.ok('init');
+    expect(await here.refused('init', 6)).toContain('there is a store in');
     mkdirSync(here.file('full'));
     writeFileSync(here.file('full/x'), '');
-    here.refused('init --store full', 1);
+    await here.refused('init --store full', 1);
     expect(readdirSync(here.file('full'))).toEqual(['x']);
   });
 
-  it('needs something that unlocks the store when nobody can be asked', () => {
-    expect(bare.refused('init', 4)).toContain('COFFER_MASTER_KEY');
+  it('needs something that unlocks the store when nobody can be asked', async () => {
+    expect(await bare.refused('init', 4)).toContain('COFFER_MASTER_KEY');
     expect(existsSync(bare.file('store'))).toBe(false);
   });
 
   it.each([
     ['a master key that is none', { COFFER_MASTER_KEY: 'short' }, 'COFFER_MASTER_KEY'],
     ['a key file that is not there', { COFFER_MASTER_KEY_FILE: '/nowhere' }, 'COFFER_MASTER_KEY_FILE'],
-  ])('refuses %s', (_, environment, named) => {
-    expect(bare.refused('init', 2, { environment })).toContain(named);
+  ])('refuses %s', async (_, environment, named) => {
+    expect(await bare.refused('init', 2, { environment })).toContain(named);
     expect(existsSync(bare.file('store'))).toBe(false);
   });
 
-  it('refuses impossible shares', () => {
+  it('refuses impossible shares', async () => {
     for (const line of [
       'init --shares 5',
       'init --shares 3 --threshold 4',
       'init --shares 1 --threshold 1',
       'init --shares x --threshold 2',
     ]) {
-      here.refused(line, 2);
+      await here.refused(line, 2);
     }
   });
 
-  it('makes the default mount speak the dialect that is asked for', () => {
-    here.ok('init --dialect vault');
-    expect(here.ok('transit encrypt orders x')).toMatch(/^vault:v1:/);
+  it('makes the default mount speak the dialect that is asked for', async () => {
+    await here.ok('init --dialect vault');
+    expect(await here.ok('transit encrypt orders x')).toMatch(/^vault:v1:/);
   });
 });
 
 describe('ways to unlock the store', () => {
-  const made = (environment: Record<string, string>, line = 'init'): Place => {
+  const made = async (environment: Record<string, string>, line = 'init'): Promise<Place> => {
     const place = bare.with(environment);
-    place.ok(line);
-    place.ok('transit keys create orders');
+    await place.ok(line);
+    await place.ok('transit keys create orders');
     return place;
   };
 
@@ -130,97 +118,103 @@ describe('ways to unlock the store', () => {
         return { COFFER_PASSPHRASE_FILE: bare.file('phrase') };
       },
     ],
-  ])('take the secret from %s', (_, environment) => {
-    const place = made(environment());
-    expect(place.ok('transit keys list')).toBe('orders');
-    expect(bare.refused('transit keys list', 4)).toMatch(/locked|sealed/);
+  ])('take the secret from %s', async (_, environment) => {
+    const place = await made(environment());
+    expect(await place.ok('transit keys list')).toBe('orders');
+    expect(await bare.refused('transit keys list', 4)).toMatch(/locked|sealed/);
   });
 
-  it('lets the same master key come from the variable or from a file', () => {
-    made({ COFFER_MASTER_KEY: MASTER_KEY });
+  it('lets the same master key come from the variable or from a file', async () => {
+    await made({ COFFER_MASTER_KEY: MASTER_KEY });
     writeFileSync(bare.file('key'), MASTER_KEY, PRIVATE);
-    expect(bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key') }).ok('transit keys list')).toBe('orders');
+    expect(await bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key') }).ok('transit keys list')).toBe(
+      'orders',
+    );
   });
 
-  it('takes any file of 32 bytes or more as a key file', () => {
+  it('takes any file of 32 bytes or more as a key file', async () => {
     writeFileSync(bare.file('photo.jpg'), randomBytes(5000), PRIVATE);
-    bare.ok('init --key-file photo.jpg');
-    expect(bare.with({ COFFER_MASTER_KEY_FILE: bare.file('photo.jpg') }).ok('transit keys list')).toBe('');
+    await bare.ok('init --key-file photo.jpg');
+    expect(await bare.with({ COFFER_MASTER_KEY_FILE: bare.file('photo.jpg') }).ok('transit keys list')).toBe(
+      '',
+    );
     writeFileSync(bare.file('short'), 'x', PRIVATE);
-    bare.refused('init --store other --key-file short', 2);
+    await bare.refused('init --store other --key-file short', 2);
   });
 
-  it('says when the key or the passphrase is the wrong one', () => {
-    made({ COFFER_MASTER_KEY: MASTER_KEY });
-    expect(bare.with({ COFFER_MASTER_KEY: otherKey }).refused('transit keys list', 4)).toContain(
+  it('says when the key or the passphrase is the wrong one', async () => {
+    await made({ COFFER_MASTER_KEY: MASTER_KEY });
+    expect(await bare.with({ COFFER_MASTER_KEY: otherKey }).refused('transit keys list', 4)).toContain(
       'COFFER_MASTER_KEY',
     );
-    bare.with({ COFFER_PASSPHRASE: 'right' }).ok('init --store phrase');
-    bare.with({ COFFER_PASSPHRASE: 'wrong' }).refused('transit keys list --store phrase', 4);
+    await bare.with({ COFFER_PASSPHRASE: 'right' }).ok('init --store phrase');
+    await bare.with({ COFFER_PASSPHRASE: 'wrong' }).refused('transit keys list --store phrase', 4);
   });
 
-  it('says when the command that should print the key fails', () => {
-    here.ok('init');
-    const line = bare.with({ COFFER_MASTER_KEY_COMMAND: 'exit 7' }).refused('transit keys list', 1);
+  it('says when the command that should print the key fails', async () => {
+    await here.ok('init');
+    const line = await bare.with({ COFFER_MASTER_KEY_COMMAND: 'exit 7' }).refused('transit keys list', 1);
     expect(line).toContain('COFFER_MASTER_KEY_COMMAND');
     expect(line).toContain('7');
   });
 
-  it('needs as many recovery shares as was said, in any order', () => {
-    const shares = here.ok('init --shares 5 --threshold 3').split('\n');
+  it('needs as many recovery shares as was said, in any order', async () => {
+    const shares = (await here.ok('init --shares 5 --threshold 3')).split('\n');
     expect(shares).toHaveLength(5);
-    here.ok('transit keys create orders');
+    await here.ok('transit keys create orders');
     const withShares = (...texts: (string | undefined)[]): Place => {
       writeFileSync(bare.file('shares'), texts.join('\n'), PRIVATE);
       return bare.with({ COFFER_SHARES_FILE: bare.file('shares') });
     };
-    expect(withShares(shares[4], shares[0], shares[2]).ok('transit keys list')).toBe('orders');
-    withShares(shares[4], shares[0]).refused('transit keys list', 4);
+    expect(await withShares(shares[4], shares[0], shares[2]).ok('transit keys list')).toBe('orders');
+    await withShares(shares[4], shares[0]).refused('transit keys list', 4);
   });
 
-  it('says that there is no store yet, and how to make one', () => {
-    expect(here.refused('transit keys list', 3)).toContain('coffer init');
+  it('says that there is no store yet, and how to make one', async () => {
+    expect(await here.refused('transit keys list', 3)).toContain('coffer init');
   });
 });
 
 describe('coffer slots', () => {
-  it('adds a way in, lists it, and removes it again', () => {
-    here.ok('init');
-    const fresh = here.ok('slots add --raw --label pipeline');
+  it('adds a way in, lists it, and removes it again', async () => {
+    await here.ok('init');
+    const fresh = await here.ok('slots add --raw --label pipeline');
     const second = bare.with({ COFFER_MASTER_KEY: fresh });
-    expect(second.ok('transit keys list')).toBe('');
-    const slots = here.json('slots list') as { id: string; kind: string; label: string }[];
+    expect(await second.ok('transit keys list')).toBe('');
+    const slots = (await here.json('slots list')) as { id: string; kind: string; label: string }[];
     expect(slots).toMatchObject([
       { kind: 'raw', label: '' },
       { kind: 'raw', label: 'pipeline' },
     ]);
     const id = slots[1]?.id ?? '';
-    expect(here.refused(`slots remove ${id}`, 2)).toContain('--yes');
-    here.ok(`slots remove ${id} --yes`);
-    second.refused('transit keys list', 4);
-    expect(here.refused(`slots remove ${slots[0]?.id} --yes`, 1)).toContain('last');
-    here.refused('slots remove 0000000000000000 --yes', 3);
+    expect(await here.refused(`slots remove ${id}`, 2)).toContain('--yes');
+    await here.ok(`slots remove ${id} --yes`);
+    await second.refused('transit keys list', 4);
+    expect(await here.refused(`slots remove ${slots[0]?.id} --yes`, 1)).toContain('last');
+    await here.refused('slots remove 0000000000000000 --yes', 3);
   });
 
-  it('adds passphrases, key files, commands and shares', () => {
-    here.ok('init');
+  it('adds passphrases, key files, commands and shares', async () => {
+    await here.ok('init');
     writeFileSync(here.file('phrase'), 'new phrase\n', PRIVATE);
-    here.ok('slots add --passphrase-file phrase');
-    expect(bare.with({ COFFER_PASSPHRASE: 'new phrase' }).ok('transit keys list')).toBe('');
-    here.ok('slots add --passphrase', { environment: { COFFER_NEW_PASSPHRASE: 'another' } });
-    expect(bare.with({ COFFER_PASSPHRASE: 'another' }).ok('transit keys list')).toBe('');
+    await here.ok('slots add --passphrase-file phrase');
+    expect(await bare.with({ COFFER_PASSPHRASE: 'new phrase' }).ok('transit keys list')).toBe('');
+    await here.ok('slots add --passphrase', { environment: { COFFER_NEW_PASSPHRASE: 'another' } });
+    expect(await bare.with({ COFFER_PASSPHRASE: 'another' }).ok('transit keys list')).toBe('');
     writeFileSync(here.file('key'), randomBytes(32), PRIVATE);
-    here.ok('slots add --key-file key');
-    expect(bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key') }).ok('transit keys list')).toBe('');
-    here.ok(['slots', 'add', '--command', 'echo from a command']);
-    expect(bare.with({ COFFER_MASTER_KEY_COMMAND: 'echo from a command' }).ok('transit keys list')).toBe('');
-    expect(here.ok('slots add --shares 3 --threshold 2').split('\n')).toHaveLength(3);
-    expect(here.ok('slots list').split('\n')).toHaveLength(6);
+    await here.ok('slots add --key-file key');
+    expect(await bare.with({ COFFER_MASTER_KEY_FILE: bare.file('key') }).ok('transit keys list')).toBe('');
+    await here.ok(['slots', 'add', '--command', 'echo from a command']);
+    expect(
+      await bare.with({ COFFER_MASTER_KEY_COMMAND: 'echo from a command' }).ok('transit keys list'),
+    ).toBe('');
+    expect((await here.ok('slots add --shares 3 --threshold 2')).split('\n')).toHaveLength(3);
+    expect((await here.ok('slots list')).split('\n')).toHaveLength(6);
   });
 
-  it('says how to give a new passphrase when nobody can be asked for it', () => {
-    here.ok('init');
-    expect(here.refused('slots add --passphrase', 4)).toBe(
+  it('says how to give a new passphrase when nobody can be asked for it', async () => {
+    await here.ok('init');
+    expect(await here.refused('slots add --passphrase', 4)).toBe(
       'coffer: there is nobody to ask for the new passphrase (set COFFER_NEW_PASSPHRASE, or use --passphrase-file)',
     );
   });
@@ -228,79 +222,81 @@ describe('coffer slots', () => {
   it.each([
     ['no way at all', 'slots add'],
     ['two ways at once', 'slots add --raw --shares 3 --threshold 2'],
-  ])('refuses %s', (_, line) => {
-    here.ok('init');
-    here.refused(line, 2);
-    expect(here.ok('slots list').split('\n')).toHaveLength(1);
+  ])('refuses %s', async (_, line) => {
+    await here.ok('init');
+    await here.refused(line, 2);
+    expect((await here.ok('slots list')).split('\n')).toHaveLength(1);
   });
 });
 
 describe('coffer status', () => {
-  it('tells what is known of a locked store, and counts in an unlocked one', () => {
-    here.ok('init');
-    here.ok('transit keys create orders');
-    here.ok('orgs create acme');
-    expect(bare.json('status')).toMatchObject({
+  it('tells what is known of a locked store, and counts in an unlocked one', async () => {
+    await here.ok('init');
+    await here.ok('transit keys create orders');
+    await here.ok('orgs create acme');
+    expect(await bare.json('status')).toMatchObject({
       directory: here.file('store'),
       format: 1,
       locked: true,
       slots: [{ kind: 'raw' }],
     });
-    expect(here.json('status')).toMatchObject({ locked: false, mounts: 1, keys: 1, organizations: 1 });
-    expect(here.ok('status')).toMatch(/^state\tunlocked\nopens with\traw\n/);
+    expect(await here.json('status')).toMatchObject({ locked: false, mounts: 1, keys: 1, organizations: 1 });
+    expect(await here.ok('status')).toMatch(/^state\tunlocked\nopens with\traw\n/);
   });
 });
 
 describe('the whole store', () => {
-  it('is sealed again under a new root key; every way in keeps working', () => {
-    here.ok('init');
-    const ciphertext = here.ok('transit encrypt orders secret');
-    const fresh = here.ok('slots add --raw');
+  it('is sealed again under a new root key; every way in keeps working', async () => {
+    await here.ok('init');
+    const ciphertext = await here.ok('transit encrypt orders secret');
+    const fresh = await here.ok('slots add --raw');
     const before = readdirSync(here.file('store'), { recursive: true });
-    expect(here.ok('rekey')).toBe('');
-    expect(here.ok(`transit decrypt orders ${ciphertext}`)).toBe('secret');
-    expect(bare.with({ COFFER_MASTER_KEY: fresh }).ok(`transit decrypt orders ${ciphertext}`)).toBe('secret');
-    expect(here.ok('doctor')).toBe('');
+    expect(await here.ok('rekey')).toBe('');
+    expect(await here.ok(`transit decrypt orders ${ciphertext}`)).toBe('secret');
+    expect(await bare.with({ COFFER_MASTER_KEY: fresh }).ok(`transit decrypt orders ${ciphertext}`)).toBe(
+      'secret',
+    );
+    expect(await here.ok('doctor')).toBe('');
     expect(before).not.toEqual([]);
   });
 
-  it('is backed up to one file while it is used, and brought back elsewhere', () => {
-    here.ok('init');
-    const ciphertext = here.ok('transit encrypt orders secret');
-    expect(here.ok('store backup copy.coffer')).toBe('');
+  it('is backed up to one file while it is used, and brought back elsewhere', async () => {
+    await here.ok('init');
+    const ciphertext = await here.ok('transit encrypt orders secret');
+    expect(await here.ok('store backup copy.coffer')).toBe('');
     expect(statSync(here.file('copy.coffer')).mode & 0o777).toBe(0o600);
-    expect(here.ok('store restore copy.coffer --store restored')).toBe('');
-    expect(here.ok(`transit decrypt orders ${ciphertext} --store restored`)).toBe('secret');
-    expect(here.refused('store backup copy.coffer', 6)).toContain('--force');
-    here.ok('store backup copy.coffer --force');
-    here.refused('store restore copy.coffer --store restored', 6);
-    expect(here.run('store restore nowhere --store other').exitCode).not.toBe(0);
+    expect(await here.ok('store restore copy.coffer --store restored')).toBe('');
+    expect(await here.ok(`transit decrypt orders ${ciphertext} --store restored`)).toBe('secret');
+    expect(await here.refused('store backup copy.coffer', 6)).toContain('--force');
+    await here.ok('store backup copy.coffer --force');
+    await here.refused('store restore copy.coffer --store restored', 6);
+    expect((await here.run('store restore nowhere --store other')).exitCode).not.toBe(0);
   });
 
-  it('hides names: nothing in it can be found by grep', () => {
-    here.ok('init');
-    here.ok('transit encrypt secretkeyname x --context-text secretcontext');
-    here.ok('orgs create secretorganization');
-    here.ok('tags create secrettag --org secretorganization');
-    const found = here.shell('grep -rE "secret(keyname|context|organization|tag)" store');
+  it('hides names: nothing in it can be found by grep', async () => {
+    await here.ok('init');
+    await here.ok('transit encrypt secretkeyname x --context-text secretcontext');
+    await here.ok('orgs create secretorganization');
+    await here.ok('tags create secrettag --org secretorganization');
+    const found = await here.shell('grep -rE "secret(keyname|context|organization|tag)" store');
     expect(found).toMatchObject({ stdout: '', exitCode: 1 });
   });
 
-  it('is checked by doctor, which names what is damaged; other commands go on', () => {
-    here.ok('init');
-    here.ok('transit keys create one');
-    here.ok('transit keys create two');
-    expect(here.run('doctor')).toMatchObject({
+  it('is checked by doctor, which names what is damaged; other commands go on', async () => {
+    await here.ok('init');
+    await here.ok('transit keys create one');
+    await here.ok('transit keys create two');
+    expect(await here.run('doctor')).toMatchObject({
       exitCode: 0,
       stdout: '',
       stderr: expect.stringContaining('all is well'),
     });
-    const names = ['one', 'two'].map((name) => damagedBy(name));
+    const names = await inTurn(['one', 'two'], (name) => damagedBy(name));
     expect(names[0]).not.toBe(names[1]);
   });
 
   /** Flips a bit in each file in turn until the key can't be read any more, and checks what is said then. */
-  function damagedBy(name: string): string {
+  async function damagedBy(name: string): Promise<string> {
     const files = readdirSync(here.file('store'), { recursive: true, encoding: 'utf8' })
       .map((file) => here.file(`store/${file}`))
       .filter((file) => statSync(file).isFile());
@@ -313,12 +309,12 @@ describe('the whole store', () => {
       writeFileSync(file, broken);
       const other = name === 'one' ? 'two' : 'one';
       const onlyThis =
-        here.run(`transit encrypt ${name} x --no-create`).exitCode !== 0 &&
-        here.run(`transit encrypt ${other} x --no-create`).exitCode === 0;
+        (await here.run(`transit encrypt ${name} x --no-create`)).exitCode !== 0 &&
+        (await here.run(`transit encrypt ${other} x --no-create`)).exitCode === 0;
       if (onlyThis) {
-        const line = here.refused(`transit encrypt ${name} x --no-create`, 1);
+        const line = await here.refused(`transit encrypt ${name} x --no-create`, 1);
         expect(line).toContain(file);
-        const doctor = here.run('doctor -o json');
+        const doctor = await here.run('doctor -o json');
         expect(doctor.exitCode).toBe(1);
         expect(JSON.parse(doctor.stdout).findings.map((finding: { file: string }) => finding.file)).toEqual([
           file,
@@ -332,10 +328,10 @@ describe('the whole store', () => {
 });
 
 describe('a place that can not be used', () => {
-  it('is a directory that was deleted while one is in it; what needs no directory goes on', () => {
-    here.ok('init');
-    here.ok('transit keys create orders');
-    const { stdout, stderr, exitCode } = here.shell(
+  it('is a directory that was deleted while one is in it; what needs no directory goes on', async () => {
+    await here.ok('init');
+    await here.ok('transit keys create orders');
+    const { stdout, stderr, exitCode } = await here.shell(
       'mkdir gone && cd gone && rmdir ../gone && coffer transit keys list && coffer init --store ./new',
     );
     expect(stdout).toBe('orders\n');
@@ -343,34 +339,34 @@ describe('a place that can not be used', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('refuses a store that others can write', () => {
-    here.ok('init');
+  it('refuses a store that others can write', async () => {
+    await here.ok('init');
     chmodSync(here.file('store'), 0o777);
-    expect(here.refused('transit keys list', 1)).toContain(here.file('store'));
+    expect(await here.refused('transit keys list', 1)).toContain(here.file('store'));
   });
 
-  it('refuses a store of a newer format, and says so', () => {
-    here.ok('init');
+  it('refuses a store of a newer format, and says so', async () => {
+    await here.ok('init');
     const header = here.file('store/coffer.json');
     const { checksum: _, ...content } = JSON.parse(readFileSync(header, 'utf8'));
     writeFileSync(header, withChecksum({ ...content, format: 99 }));
-    const line = here.refused('transit keys list', 1);
+    const line = await here.refused('transit keys list', 1);
     expect(line).toContain(header);
     expect(line).toContain('newer');
   });
 
-  it.skipIf(process.getuid?.() === 0)('is named when it is read-only', () => {
-    here.ok('init');
+  it.skipIf(process.getuid?.() === 0)('is named when it is read-only', async () => {
+    await here.ok('init');
     chmodSync(here.file('store'), 0o500);
-    here.refused('transit keys create orders', 1);
+    await here.refused('transit keys create orders', 1);
     chmodSync(here.file('store'), 0o700);
   });
 
-  it('says that the disk is full, and writes nothing half', () => {
-    here.ok('init');
-    const ciphertext = here.ok('transit encrypt orders x');
+  it('says that the disk is full, and writes nothing half', async () => {
+    await here.ok('init');
+    const ciphertext = await here.ok('transit encrypt orders x');
     if (!existsSync('/dev/full')) return;
-    const { exitCode, stderr } = here.shell(`coffer transit decrypt orders ${ciphertext} > /dev/full`);
+    const { exitCode, stderr } = await here.shell(`coffer transit decrypt orders ${ciphertext} > /dev/full`);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^coffer: can't write: no space left on device\n$/);
   });
@@ -379,19 +375,19 @@ describe('a place that can not be used', () => {
 describe('commands for the files of a store', () => {
   it.each(['init', 'slots list', 'rekey', 'doctor', 'store backup x', 'serve'])(
     '%s refuses a server',
-    (line) => {
-      expect(here.refused(`${line} --address http://127.0.0.1:1`, 2)).toContain('--address');
+    async (line) => {
+      expect(await here.refused(`${line} --address http://127.0.0.1:1`, 2)).toContain('--address');
     },
   );
 });
 
-it('a command in a shell loop leaves no processes and no files behind', () => {
-  here.ok('init');
-  here.ok('transit keys create orders');
+it('a command in a shell loop leaves no processes and no files behind', async () => {
+  await here.ok('init');
+  await here.ok('transit keys create orders');
   // What was seen of the store last is remembered, in one file.
   const names = () => readdirSync(here.directory, { recursive: true }).length;
   const before = names();
-  const { stdout } = here.shell(
+  const { stdout } = await here.shell(
     'for i in 1 2 3; do printf "$i" | coffer transit encrypt orders | coffer transit decrypt orders; done',
   );
   expect(stdout).toBe('123');

@@ -62,8 +62,8 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'ours' });
-  place.ok('init');
-  place.ok('orgs create ours');
+  await place.ok('init');
+  await place.ok('orgs create ours');
 });
 
 afterAll(() => {
@@ -93,11 +93,11 @@ async function importFrom(more: readonly string[], token = 'theirs') {
 it('what another server has is planned, brought into the local store, and found there the second time', async () => {
   const { stdout } = await importFrom(['--dry-run']);
   expect(stdout).toContain('Plan: 262 to add, 0 to change, 0 to remove.');
-  expect(place.ok('tags list')).toBe('');
+  expect(await place.ok('tags list')).toBe('');
   expect((await importFrom([])).stderr).toBe('Done: 262 added, 0 changed, 0 removed.\n');
-  const [prod] = JSON.parse(place.ok('tags list env:prod -o json')).data;
+  const [prod] = JSON.parse(await place.ok('tags list env:prod -o json')).data;
   expect(prod.attributes['instance-count']).toBe(130);
-  expect(place.ok('tags list')).toBe('env:prod\nidle');
+  expect(await place.ok('tags list')).toBe('env:prod\nidle');
   expect((await importFrom([])).stderr).toBe('There is nothing to change.\n');
   expect(asked.length).toBeGreaterThan(10);
 });
@@ -110,6 +110,6 @@ it.each([
   ['no address', 'tags import --from tfe'],
   ['a file beside it', 'tags import all.csv --from tfe --address http://127.0.0.1:1'],
   ['neither file nor server', 'tags import'],
-])('an import with %s is refused', (_, line) => {
-  expect(place.run(line).exitCode).toBe(2);
+])('an import with %s is refused', async (_, line) => {
+  expect((await place.run(line)).exitCode).toBe(2);
 });

@@ -22,8 +22,8 @@ beforeEach(() => {
   });
 });
 
-afterEach(() => {
-  place.run('lock');
+afterEach(async () => {
+  await place.run('lock');
   removePlace(place);
 });
 

@@ -4,9 +4,9 @@ import { placeWithRules, writeSecret } from './edited.ts';
 import type { Place } from './harness.ts';
 import { canUseTerminals, NO_AGENT, onTerminal } from './terminal.ts';
 
-function place(): Place {
-  const here = placeWithRules();
-  writeSecret(here, 'app.env', 'DB=geheim\n');
+async function place(): Promise<Place> {
+  const here = await placeWithRules();
+  await writeSecret(here, 'app.env', 'DB=geheim\n');
   return here;
 }
 
@@ -27,9 +27,9 @@ sys.exit(10 + count)
 `;
 
 describe.skipIf(!canUseTerminals)('coffer exec on a terminal', () => {
-  it('gives the program the terminal', () => {
+  it('gives the program the terminal', async () => {
     const { text, exitCode } = onTerminal(
-      place(),
+      await place(),
       `coffer exec -f app.env -- sh -c 'test -t 0 && test -t 1 && read x && echo "$x $DB"'`,
       {
         steps: [['', 'typed\r']],
@@ -42,8 +42,8 @@ describe.skipIf(!canUseTerminals)('coffer exec on a terminal', () => {
   it.each([
     ['the program in its place', ''],
     ['the program beside it', '--as-file DB'],
-  ])('has Ctrl-C reach %s once, and end nothing else', (_, option) => {
-    const here = place();
+  ])('has Ctrl-C reach %s once, and end nothing else', async (_, option) => {
+    const here = await place();
     writeFileSync(here.file('counter.py'), COUNTER);
     const { text, exitCode } = onTerminal(
       here,
@@ -59,8 +59,8 @@ describe.skipIf(!canUseTerminals)('coffer exec on a terminal', () => {
   it.each([
     ['the program in its place', ''],
     ['the program beside it', '--as-file DB'],
-  ])('lets %s be stopped and brought back', (_, option) => {
-    const here = place();
+  ])('lets %s be stopped and brought back', async (_, option) => {
+    const here = await place();
     // The program waits in itself, in no child of its own: a shell that is just starting one can't be stopped before that one runs.
     const script = `set -m; trap '' INT; mkfifo go
 coffer exec -f app.env ${option} -- sh -c 'echo ready; read word < go; echo "went on $DB"'
@@ -70,14 +70,16 @@ echo "stopped $?"; (echo word > go &); fg; echo "ended $?"`;
     expect(text).toMatch(/went on \S+\nended 0\n/);
   });
 
-  it('says which variables of a file it left as they were set', () => {
-    const { text } = onTerminal(place(), 'DB=mine coffer exec -f app.env -- true');
+  it('says which variables of a file it left as they were set', async () => {
+    const { text } = onTerminal(await place(), 'DB=mine coffer exec -f app.env -- true');
     expect(text).toBe('Set already, and left so without --overwrite: DB\n');
   });
 
-  it('asks for the passphrase first, and leaves the terminal as it was', () => {
-    const here = place();
-    here.ok('slots add --passphrase', { environment: { COFFER_NEW_PASSPHRASE: 'correct horse battery' } });
+  it('asks for the passphrase first, and leaves the terminal as it was', async () => {
+    const here = await place();
+    await here.ok('slots add --passphrase', {
+      environment: { COFFER_NEW_PASSPHRASE: 'correct horse battery' },
+    });
     const { text, exitCode } = onTerminal(
       here.with({ COFFER_MASTER_KEY: undefined }),
       `before=$(stty -g); coffer exec -f app.env -- sh -c 'echo "$DB"; stty -g > now'; test "$before" = "$(cat now)"`,
@@ -89,8 +91,8 @@ echo "stopped $?"; (echo word > go &); fg; echo "ended $?"`;
 });
 
 describe.skipIf(!canUseTerminals)('coffer edit on a terminal', () => {
-  it('gives the editor the terminal, and Ctrl-C to it alone', () => {
-    const here = place();
+  it('gives the editor the terminal, and Ctrl-C to it alone', async () => {
+    const here = await place();
     writeFileSync(
       here.file('editor.sh'),
       `trap 'echo caught; sed -i s/geheim/changed/ "$1"; exit 0' INT\necho editing\nwhile :; do sleep 0.05; done\n`,
@@ -101,11 +103,11 @@ describe.skipIf(!canUseTerminals)('coffer edit on a terminal', () => {
     });
     expect(exitCode).toBe(0);
     expect(text).toMatch(/caught\nWrote app\.env\.\n$/);
-    expect(here.ok('secrets get app.env DB')).toBe('changed');
+    expect(await here.ok('secrets get app.env DB')).toBe('changed');
   });
 
-  it('asks whether to go back to the editor when the text is no file of its kind', () => {
-    const here = place();
+  it('asks whether to go back to the editor when the text is no file of its kind', async () => {
+    const here = await place();
     writeFileSync(
       here.file('editor.sh'),
       `if grep -q broken "$1"; then sed -i s/broken/FIXED=1/ "$1"; else echo broken >> "$1"; fi\n`,
@@ -119,9 +121,9 @@ describe.skipIf(!canUseTerminals)('coffer edit on a terminal', () => {
     expect(readFileSync(here.file('app.env'), 'utf8')).toMatch(/^FIXED=coffer:/m);
   });
 
-  it('offers the text that an earlier edit left', () => {
-    const here = place();
-    const left = here.run('edit app.env', {
+  it('offers the text that an earlier edit left', async () => {
+    const here = await place();
+    const left = await here.run('edit app.env', {
       environment: { EDITOR: `sh -c 'echo MORE=1 >> "$1"; exit 1' x` },
     });
     expect(left.exitCode).toBe(1);
@@ -130,20 +132,22 @@ describe.skipIf(!canUseTerminals)('coffer edit on a terminal', () => {
       steps: [['Go on with it', 'y\r']],
     });
     expect(exitCode).toBe(0);
-    expect(here.ok('secrets get app.env MORE')).toBe('1');
+    expect(await here.ok('secrets get app.env MORE')).toBe('1');
   });
 });
 
 describe.skipIf(!canUseTerminals)('git on a terminal', () => {
-  it('asks nothing where nobody has unlocked the store, and shows the ciphertexts', () => {
-    const here = place();
-    here.ok('slots add --passphrase', { environment: { COFFER_NEW_PASSPHRASE: 'correct horse battery' } });
+  it('asks nothing where nobody has unlocked the store, and shows the ciphertexts', async () => {
+    const here = await place();
+    await here.ok('slots add --passphrase', {
+      environment: { COFFER_NEW_PASSPHRASE: 'correct horse battery' },
+    });
     const commit = 'git -c user.name=a -c user.email=a@example.org commit -qnm a';
-    const made = here.shell(
+    const made = await here.shell(
       `git init -q . && coffer secrets git-setup -q && git add app.env .gitattributes && ${commit}`,
     );
     expect(made).toMatchObject({ exitCode: 0 });
-    writeSecret(here, 'app.env', 'DB=other\n');
+    await writeSecret(here, 'app.env', 'DB=other\n');
     const locked = here.with({
       COFFER_MASTER_KEY: undefined,
       COFFER_MASTER_KEY_COMMAND: 'echo asked > asked',

@@ -8,12 +8,12 @@ const ESCAPE = '\u001b[';
 let bare: Place;
 let here: Place;
 
-beforeAll(() => {
+beforeAll(async () => {
   bare = emptyPlace();
   here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
-  here.ok('init');
-  here.ok('orgs create acme');
-  here.ok('tags create env:prod a-tag-with-a-name-that-goes-on-and-on-until-it-does-not-fit');
+  await here.ok('init');
+  await here.ok('orgs create acme');
+  await here.ok('tags create env:prod a-tag-with-a-name-that-goes-on-and-on-until-it-does-not-fit');
 });
 afterAll(() => removePlace(bare));
 
@@ -54,8 +54,10 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       expect(used.exitCode).toBe(0);
     });
 
-    it('are asked for before recovery shares, which come only when there is none', () => {
-      const made = bare.with({ COFFER_PASSPHRASE: 'x' }).ok('init --shares 2 --threshold 2 --store shared');
+    it('are asked for before recovery shares, which come only when there is none', async () => {
+      const made = await bare
+        .with({ COFFER_PASSPHRASE: 'x' })
+        .ok('init --shares 2 --threshold 2 --store shared');
       const [first = '', second = ''] = made.split('\n');
       const known = onTerminal(bare, 'coffer transit keys list --store shared', {
         steps: [['Passphrase', 'x\r'], NO_AGENT],
@@ -73,8 +75,8 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       expect(forgotten.exitCode).toBe(0);
     });
 
-    it('that are wrong to the end are named in the last line, with nothing that was never asked for', () => {
-      bare.with({ COFFER_PASSPHRASE: 'x' }).ok('init --shares 2 --threshold 2 --store refused');
+    it('that are wrong to the end are named in the last line, with nothing that was never asked for', async () => {
+      await bare.with({ COFFER_PASSPHRASE: 'x' }).ok('init --shares 2 --threshold 2 --store refused');
       const place = bare.with({ COFFER_MASTER_KEY_COMMAND: 'echo ran >> runs; echo nope' });
       const { exitCode, text } = onTerminal(place, 'coffer transit keys list --store refused', {
         steps: [
@@ -102,9 +104,9 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     describe('that are wrong', () => {
       let place: Place;
       const runs = (): string => readFileSync(place.file('runs'), 'utf8');
-      beforeAll(() => {
+      beforeAll(async () => {
         const store = bare.with({ COFFER_STORE: bare.file('mistyped') });
-        store.with({ COFFER_PASSPHRASE: 'right' }).ok('init');
+        await store.with({ COFFER_PASSPHRASE: 'right' }).ok('init');
         place = store.with({ COFFER_MASTER_KEY_COMMAND: 'echo once >> runs; echo wrong' });
       });
       beforeEach(() => rmSync(place.file('runs'), { force: true }));
@@ -148,17 +150,17 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       });
     });
 
-    it('are asked for on the terminal while data come through a pipe', () => {
+    it('are asked for on the terminal while data come through a pipe', async () => {
       const place = bare.with({ COFFER_STORE: bare.file('piped') });
-      place.with({ COFFER_PASSPHRASE: 'x' }).ok('init');
+      await place.with({ COFFER_PASSPHRASE: 'x' }).ok('init');
       const { exitCode } = onTerminal(place, 'printf secret | coffer transit encrypt orders > sealed', {
         steps: [['Passphrase', 'x\r'], NO_AGENT],
       });
       expect(exitCode).toBe(0);
       const sealed = readFileSync(place.file('sealed'), 'utf8');
-      expect(place.with({ COFFER_PASSPHRASE: 'x' }).ok('transit decrypt orders', { input: sealed })).toBe(
-        'secret',
-      );
+      expect(
+        await place.with({ COFFER_PASSPHRASE: 'x' }).ok('transit decrypt orders', { input: sealed }),
+      ).toBe('secret');
     });
 
     it('can be left unanswered with Ctrl-C', () => {
@@ -171,15 +173,15 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
   });
 
   describe('questions before something is destroyed', () => {
-    it('say what is lost, and do nothing on no', () => {
-      here.ok('tags create doomed');
+    it('say what is lost, and do nothing on no', async () => {
+      await here.ok('tags create doomed');
       const no = onTerminal(here, 'coffer tags delete doomed', { steps: [['lose doomed', 'n\r']] });
       expect(no.exitCode).toBe(1);
       expect(no.text).toContain('Nothing was changed.');
-      expect(here.ok('tags list doomed')).toBe('doomed');
+      expect(await here.ok('tags list doomed')).toBe('doomed');
       const yes = onTerminal(here, 'coffer tags delete doomed', { steps: [['lose doomed', 'y\r']] });
       expect(yes.exitCode).toBe(0);
-      expect(here.ok('tags list doomed')).toBe('');
+      expect(await here.ok('tags list doomed')).toBe('');
     });
   });
 
@@ -209,8 +211,8 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       }
     });
 
-    it('give way to a line for each cell where there are too many columns', () => {
-      here.ok('token create --display-name narrow');
+    it('give way to a line for each cell where there are too many columns', async () => {
+      await here.ok('token create --display-name narrow');
       const { text } = onTerminal(here, 'coffer token list --no-color', { columns: 40 });
       expect(text).toMatch(/^Accessor: [0-9a-f]{40}\nName: token-narrow\nPolicies: root\nExpires: never\n/m);
       expect(text).not.toContain('│');
@@ -241,12 +243,15 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       expect(text).toMatch(/service:v1:/);
     });
 
-    it('are not written raw when they are binary', () => {
-      const ciphertext = here.ok(`transit encrypt typed ${base64('\u0000\u0001\u0002')} --base64`);
+    it('are not written raw when they are binary', async () => {
+      const ciphertext = await here.ok(`transit encrypt typed ${base64('\u0000\u0001\u0002')} --base64`);
       const refused = onTerminal(here, `coffer transit decrypt typed ${ciphertext}`);
       expect(refused.exitCode).toBe(2);
       expect(refused.text).toContain('--out FILE');
-      const text = onTerminal(here, `coffer transit decrypt typed ${here.ok('transit encrypt typed hello')}`);
+      const text = onTerminal(
+        here,
+        `coffer transit decrypt typed ${await here.ok('transit encrypt typed hello')}`,
+      );
       expect(text.text).toBe('hello\n');
     });
   });
@@ -272,9 +277,9 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect(readdirSync(here.directory).filter((name) => name.includes('broken'))).toEqual([]);
   });
 
-  it('says what was done when there is nothing to print', () => {
-    here.ok('tags create attached');
-    here.ok('workspaces create billing');
+  it('says what was done when there is nothing to print', async () => {
+    await here.ok('tags create attached');
+    await here.ok('workspaces create billing');
     const { text } = onTerminal(here, 'coffer tags attach attached --workspace billing');
     expect(text).toBe('Put the tag on 1 workspace.\n');
     expect(onTerminal(here, 'coffer tags attach attached --workspace billing -q').text).toBe('');

@@ -6,7 +6,7 @@ let here: Place;
 beforeAll(async () => {
   running = await local.start();
   here = running.place;
-  here.ok('transit keys create signing --type ed25519');
+  await here.ok('transit keys create signing --type ed25519');
 });
 afterAll(() => running.stop());
 
@@ -21,22 +21,24 @@ describe.runIf(process.platform === 'linux')('bytes that are no UTF-8', () => {
       `COFFER_MASTER_KEY= COFFER_PASSPHRASE=$'a\\xfe' coffer transit keys list`,
       'COFFER_PASSPHRASE',
     ],
-  ])('are refused in %s', (_, script, named) => {
-    const { exitCode, stdout, stderr } = here.shell(script);
+  ])('are refused in %s', async (_, script, named) => {
+    const { exitCode, stdout, stderr } = await here.shell(script);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(named);
     expect(stderr).toContain('is not UTF-8');
   });
 
-  it('leave the character alone that Node puts in their place, where somebody typed it', () => {
-    const signature = here.ok(['transit', 'sign', 'signing', 'a\ufffdb']);
-    here.ok(['transit', 'verify', 'signing', 'a\ufffdb', '--signature', signature]);
-    here.ok('orgs list', { environment: { COFFER_ORG: 'a\ufffd' } });
+  it('leave the character alone that Node puts in their place, where somebody typed it', async () => {
+    const signature = await here.ok(['transit', 'sign', 'signing', 'a\ufffdb']);
+    await here.ok(['transit', 'verify', 'signing', 'a\ufffdb', '--signature', signature]);
+    await here.ok('orgs list', { environment: { COFFER_ORG: 'a\ufffd' } });
   });
 
-  it('may come on standard input, where they are what they are', () => {
-    const signature = here.shell(`printf 'a\\xffb' | coffer transit sign signing`).stdout.trim();
-    const other = here.shell(`printf 'a\\xfeb' | coffer transit verify signing --signature ${signature}`);
+  it('may come on standard input, where they are what they are', async () => {
+    const signature = (await here.shell(`printf 'a\\xffb' | coffer transit sign signing`)).stdout.trim();
+    const other = await here.shell(
+      `printf 'a\\xfeb' | coffer transit verify signing --signature ${signature}`,
+    );
     expect(other.exitCode).toBe(5);
   });
 });

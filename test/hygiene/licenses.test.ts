@@ -45,8 +45,8 @@ const sectionsOf = (text: string): ReadonlyMap<string, string> =>
 
 it('prints the license of every package that is in the command, and no other than free ones', async () => {
   const place = emptyPlace();
-  const sections = sectionsOf(place.ok('version --licenses'));
-  const json = place.json('version --licenses') as { readonly licenses: string };
+  const sections = sectionsOf(await place.ok('version --licenses'));
+  const json = (await place.json('version --licenses')) as { readonly licenses: string };
   removePlace(place);
   expect(sectionsOf(json.licenses).size).toBe(sections.size);
   const named = [...sections.keys()].map((title) =>

@@ -38,9 +38,9 @@ async function world(environment: (place: Place) => Readonly<Record<string, stri
   const bare = emptyPlace();
   afterwards(() => removePlace(bare));
   const place = bare.with(environment(bare));
-  place.ok('init');
-  place.ok('transit keys create orders --exportable');
-  const exported = place.json('transit keys export orders --key-type encryption-key') as {
+  await place.ok('init');
+  await place.ok('transit keys create orders --exportable');
+  const exported = (await place.json('transit keys export orders --key-type encryption-key')) as {
     readonly keys: Readonly<Record<string, string>>;
   };
   const isPassphrase = Object.keys(environment(bare)).some((name) => name.includes('PASSPHRASE'));
@@ -51,7 +51,7 @@ async function world(environment: (place: Place) => Readonly<Record<string, stri
       isPassphrase ? { passphrase: PASSPHRASE } : { key: MASTER_KEY },
     ),
     material: Buffer.from(exported.keys['1'] ?? '', 'base64'),
-    token: place.ok('token create --policy root'),
+    token: await place.ok('token create --policy root'),
   };
 }
 

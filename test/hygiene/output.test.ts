@@ -38,10 +38,10 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 let place: Place;
 const environment = () => ({ TMPDIR: place.file('tmp'), COFFER_DEBUG: '1' });
 
-beforeAll(() => {
+beforeAll(async () => {
   place = emptyPlace({ COFFER_PASSPHRASE: passphrase });
   mkdirSync(place.file('tmp'));
-  place.ok('init', { environment: environment() });
+  await place.ok('init', { environment: environment() });
 });
 afterAll(() => removePlace(place));
 
@@ -57,40 +57,44 @@ function everythingIn(directory: string): string {
 describe('what commands say', () => {
   /** Lines, what goes in, and whether the answer is the secret itself. */
   const said: Result[] = [];
-  const run = (words: readonly string[], input = '', more: Readonly<Record<string, string>> = {}): Result => {
-    const result = place.run(words, { input, environment: { ...environment(), ...more } });
+  const run = async (
+    words: readonly string[],
+    input = '',
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Result> => {
+    const result = await place.run(words, { input, environment: { ...environment(), ...more } });
     said.push(result);
     return result;
   };
 
   it.each(['table', 'json'])(
     'with -o %s is no secret that was given to them, whether they work or fail',
-    (format) => {
+    async (format) => {
       const as = ['-o', format];
-      run(['transit', 'keys', 'create', keyName, '--derived', ...as]);
+      await run(['transit', 'keys', 'create', keyName, '--derived', ...as]);
       const given = ['--context-text', context, '--associated-data-text', associatedData];
-      const { stdout } = run(['transit', 'encrypt', keyName, ...given, ...as], plaintext);
+      const { stdout } = await run(['transit', 'encrypt', keyName, ...given, ...as], plaintext);
       const ciphertext = /[a-z]+:v1:[A-Za-z0-9+/=]+/.exec(stdout)?.[0] ?? '';
       expect(ciphertext).not.toBe('');
       // Refused, in every way in which an error could quote what it was about.
-      run(['transit', 'decrypt', keyName, ciphertext, '--context-text', `${context}x`, ...as]);
-      run(['transit', 'decrypt', keyName, plaintext, ...given, ...as]);
-      run(['transit', 'encrypt', keyName, '--base64', ...given, ...as], `${plaintext}!`);
-      run(['transit', 'encrypt', keyName, '--context', `${context}!`, ...as], plaintext);
-      run(
+      await run(['transit', 'decrypt', keyName, ciphertext, '--context-text', `${context}x`, ...as]);
+      await run(['transit', 'decrypt', keyName, plaintext, ...given, ...as]);
+      await run(['transit', 'encrypt', keyName, '--base64', ...given, ...as], `${plaintext}!`);
+      await run(['transit', 'encrypt', keyName, '--context', `${context}!`, ...as], plaintext);
+      await run(
         ['transit', 'encrypt', keyName, '--batch', '-', ...as],
         `{"plaintext":"${plaintext}!"}\n${plaintext}\n`,
       );
-      run(['transit', 'verify', keyName, '--signature', message, ...as], message);
-      run(['transit', 'restore', 'other', ...as], plaintext);
-      run(['transit', 'keys', 'list', ...as], '', { COFFER_PASSPHRASE: wrongPassphrase });
-      run(['transit', 'keys', 'list', ...as], '', { COFFER_MASTER_KEY: wrongPassphrase });
-      run(['transit', 'keys', 'list', '--address', 'http://127.0.0.1:1', '--token', badToken, ...as]);
-      run(['transit', 'keys', 'list', '--address', 'http://127.0.0.1:1', ...as], '', {
+      await run(['transit', 'verify', keyName, '--signature', message, ...as], message);
+      await run(['transit', 'restore', 'other', ...as], plaintext);
+      await run(['transit', 'keys', 'list', ...as], '', { COFFER_PASSPHRASE: wrongPassphrase });
+      await run(['transit', 'keys', 'list', ...as], '', { COFFER_MASTER_KEY: wrongPassphrase });
+      await run(['transit', 'keys', 'list', '--address', 'http://127.0.0.1:1', '--token', badToken, ...as]);
+      await run(['transit', 'keys', 'list', '--address', 'http://127.0.0.1:1', ...as], '', {
         COFFER_TOKEN: `${badToken}\n`,
       });
-      run(['orgs', 'create', `org-${format}`, ...as]);
-      run(['tags', 'create', tagName, '--org', `org-${format}`, ...as]);
+      await run(['orgs', 'create', `org-${format}`, ...as]);
+      await run(['tags', 'create', tagName, '--org', `org-${format}`, ...as]);
       for (const { stdout, stderr } of said) expect(secrets.toldBy(stdout + stderr)).toEqual([]);
     },
   );
@@ -113,7 +117,7 @@ describe('what a server says', () => {
   };
 
   beforeAll(async () => {
-    token = place.ok('token create --policy root');
+    token = await place.ok('token create --policy root');
     const words = ['serve', '--listen', '127.0.0.1:0', '--workers', '2', '--audit-log', place.file('audit')];
     server = await startServerProcess([binary, ...words], {
       directory: place.directory,

@@ -19,11 +19,11 @@ const SECRETS = {
   PGPASSWORD: 'password-of-a-database',
 };
 
-function storeWithSecrets(): Place {
+async function storeWithSecrets(): Promise<Place> {
   const place = emptyPlace(SECRETS);
   onTestFinished(() => removePlace(place));
-  place.ok('init');
-  place.ok('transit keys create orders');
+  await place.ok('init');
+  await place.ok('transit keys create orders');
   return place;
 }
 
@@ -33,7 +33,7 @@ const toldBy = (text: string): readonly string[] =>
 
 describe.skipIf(!hasProcessFiles)('what the list of processes shows of a server', () => {
   it('is no secret of its environment, in any of its processes', async () => {
-    const place = storeWithSecrets();
+    const place = await storeWithSecrets();
     const { processes } = await busyServer(place);
     for (const process of processes) {
       const shown = shownOf(process);
@@ -45,7 +45,7 @@ describe.skipIf(!hasProcessFiles)('what the list of processes shows of a server'
 
 describe.skipIf(!hasProcessFiles)('the signal by which Node opens a debugger', () => {
   it('does nothing to any process of a server', async () => {
-    const { address, token, processes } = await busyServer(storeWithSecrets());
+    const { address, token, processes } = await busyServer(await storeWithSecrets());
     for (const each of processes) {
       const before = listeningSocketsOf(each);
       process.kill(each, 'SIGUSR1');
@@ -56,7 +56,7 @@ describe.skipIf(!hasProcessFiles)('the signal by which Node opens a debugger', (
   });
 
   it('does nothing to a command that waits for its input', async () => {
-    const place = storeWithSecrets();
+    const place = await storeWithSecrets();
     const child = spawn(process.execPath, [binary, 'transit', 'encrypt', 'orders', '--batch', '-'], {
       env: place.environment(),
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -90,7 +90,7 @@ async function bareNodeOpensDebugger(): Promise<void> {
 
 /** A server with every kind of process that it can have. */
 async function busyServer(place: Place) {
-  const token = place.with({ COFFER_TOKEN: undefined }).ok('token create --policy root');
+  const token = await place.with({ COFFER_TOKEN: undefined }).ok('token create --policy root');
   const { pid, address } = await watchServer(place, 'serve --listen 127.0.0.1:0 --workers 2 -q');
   await takeLargeRequest(address, token);
   const workers = childrenOf(pid);
@@ -109,11 +109,11 @@ async function takeLargeRequest(address: string, token: string): Promise<void> {
 }
 
 describe('a command that prints the master key', () => {
-  it('gets no other secret of ours, neither in its environment nor on its command line', () => {
-    const place = storeWithSecrets();
+  it('gets no other secret of ours, neither in its environment nor on its command line', async () => {
+    const place = await storeWithSecrets();
     const command = `env > seen; tr '\\0' ' ' < /proc/$$/cmdline >> seen 2> /dev/null; echo ${MASTER_KEY}`;
     const asking = place.with({ COFFER_MASTER_KEY: undefined, COFFER_MASTER_KEY_COMMAND: command });
-    expect(asking.ok('transit keys list')).toBe('orders');
+    expect(await asking.ok('transit keys list')).toBe('orders');
     const seen = readFileSync(place.file('seen'), 'utf8');
     expect(seen).toContain(`COFFER_STORE=${place.file('store')}`);
     // It prints the key itself, so it may know it; the password of a database is the caller's, as the rest of the environment.

@@ -54,9 +54,9 @@ const kindOf = (path: string): string => {
 };
 
 describe.skipIf(!canTrace)('over a whole edit', () => {
-  it('no plaintext gets into a file on a disk, an argument list or an environment', () => {
-    const here = placeWithRules();
-    writeSecret(here, 'app.env', `DB=${SECRETS.old}\nOTHER=x\n`);
+  it('no plaintext gets into a file on a disk, an argument list or an environment', async () => {
+    const here = await placeWithRules();
+    await writeSecret(here, 'app.env', `DB=${SECRETS.old}\nOTHER=x\n`);
     // The new value comes from a file, because the script would have it in its own arguments.
     const script = `. "$HOME/typed"; printf 'DB=%s\\nOTHER=x\\n' "$typed" > "$1"`;
     spawnSync('sh', ['-c', `echo "typed=$1" > '${here.file('typed')}'`, 'sh', SECRETS.typed]);
@@ -67,9 +67,9 @@ describe.skipIf(!canTrace)('over a whole edit', () => {
 });
 
 describe.skipIf(!canTrace)('over a whole exec', () => {
-  it('a plaintext is in the environment of the program alone', () => {
-    const here = placeWithRules();
-    writeSecret(here, 'app.env', `DB=${SECRETS.old}\n`);
+  it('a plaintext is in the environment of the program alone', async () => {
+    const here = await placeWithRules();
+    await writeSecret(here, 'app.env', `DB=${SECRETS.old}\n`);
     const calls = traced(here, ['exec', '-f', 'app.env', '--', '/bin/true']);
     expect(tellingOf(calls)).toEqual(['execve /bin/true']);
     const [, argv] =
@@ -79,9 +79,9 @@ describe.skipIf(!canTrace)('over a whole exec', () => {
     expect(argv).toBe('["/bin/true"]');
   });
 
-  it('a value as a file is in memory alone', () => {
-    const here = placeWithRules();
-    writeSecret(here, 'app.env', `DB=${SECRETS.old}\n`);
+  it('a value as a file is in memory alone', async () => {
+    const here = await placeWithRules();
+    await writeSecret(here, 'app.env', `DB=${SECRETS.old}\n`);
     const calls = traced(here, ['exec', '-f', 'app.env', '--as-file', 'DB', '--', '/bin/true']);
     expect(tellingOf(calls)).toEqual(['write memory']);
   });

@@ -7,9 +7,12 @@ import { encryptionSuite } from './encryption.suite.ts';
 import { envelopesSuite } from './envelopes.suite.ts';
 import { keysSuite } from './keys.suite.ts';
 import { largeInputsSuite } from './large-inputs.suite.ts';
+import { largestInputsSuite } from './largest-inputs.suite.ts';
 import { loginMethodsSuite } from './login-methods.suite.ts';
 import { mountsAndAccessSuite } from './mounts-and-access.suite.ts';
 import { movingKeysSuite } from './moving-keys.suite.ts';
+import { ofOthersSuite } from './of-others.suite.ts';
+import { pipesSuite } from './pipes.suite.ts';
 import { recipientsSuite } from './recipients.suite.ts';
 import { secretFilesSuite } from './secret-files.suite.ts';
 import { signingSuite } from './signing.suite.ts';
@@ -39,9 +42,39 @@ const suites: Readonly<Record<string, Suite>> = {
   'what is there already': thereAlreadySuite,
 };
 
+/** What is a process's own, on the local store and on a server: how a place is reached makes no difference to its streams. */
+const ownSuites: Readonly<Record<string, Suite>> = {
+  'pipes and scripts': pipesSuite,
+};
+
+/** What comes to the same wherever the keys are. */
+const sameSuites: Readonly<Record<string, Suite>> = {
+  'inputs larger than any request': largestInputsSuite,
+  'files of other programs': ofOthersSuite,
+};
+
 /** The acceptance suite of every command that makes sense on a local store and on a server alike. */
 export function describeCommands(target: Target): void {
-  for (const [title, suite] of Object.entries(suites)) {
+  describeSuites(target, suites);
+}
+
+/** What of that needs processes of its own, whatever runs the rest. */
+export function describeProcesses(target: Target): void {
+  describeSuites(target, ownSuites);
+}
+
+/** What of that does not depend on the target, and takes long. */
+export function describeTheSame(target: Target): void {
+  describeSuites(target, sameSuites);
+}
+
+/** All of these. */
+export function describeAll(target: Target): void {
+  describeSuites(target, { ...suites, ...ownSuites, ...sameSuites });
+}
+
+function describeSuites(target: Target, those: Readonly<Record<string, Suite>>): void {
+  for (const [title, suite] of Object.entries(those)) {
     describe(`${title}, on ${target.name}`, () => {
       let running: Awaited<ReturnType<Target['start']>> | undefined;
       beforeAll(async () => {

@@ -16,10 +16,10 @@ const TYPES: readonly (readonly [type: string, encrypts: boolean, signs: boolean
 ];
 
 export const keysSuite: Suite = (here) => {
-  it.each(TYPES)('creates a key of type %s and tells what it can do', (type, encrypts, signs) => {
+  it.each(TYPES)('creates a key of type %s and tells what it can do', async (type, encrypts, signs) => {
     const name = `type-${type}`;
-    here().ok(`transit keys create ${name} --type ${type}`);
-    expect(here().json(`transit keys read ${name}`)).toMatchObject({
+    await here().ok(`transit keys create ${name} --type ${type}`);
+    expect(await here().json(`transit keys read ${name}`)).toMatchObject({
       name,
       type,
       derived: false,
@@ -31,66 +31,69 @@ export const keysSuite: Suite = (here) => {
     });
   });
 
-  it('prints nothing for a change, unless it is asked to', () => {
-    expect(here().ok('transit keys create quiet')).toBe('');
-    expect(here().ok('transit keys rotate quiet')).toBe('');
-    expect(here().ok('transit keys config quiet --exportable --yes')).toBe('');
-    expect(here().json('transit keys rotate quiet')).toMatchObject({ name: 'quiet', latest_version: 3 });
-    expect(here().ok('transit keys create quiet -o raw')).toContain('latest_version\t3');
+  it('prints nothing for a change, unless it is asked to', async () => {
+    expect(await here().ok('transit keys create quiet')).toBe('');
+    expect(await here().ok('transit keys rotate quiet')).toBe('');
+    expect(await here().ok('transit keys config quiet --exportable --yes')).toBe('');
+    expect(await here().json('transit keys rotate quiet')).toMatchObject({
+      name: 'quiet',
+      latest_version: 3,
+    });
+    expect(await here().ok('transit keys create quiet -o raw')).toContain('latest_version\t3');
   });
 
-  it('makes aes256-gcm96 keys unless told otherwise, and lists names in order', () => {
-    here().ok('transit keys create zeta');
-    here().ok('transit keys create alpha');
-    expect(here().json('transit keys read zeta')).toMatchObject({ type: 'aes256-gcm96' });
-    const names = here().ok('transit keys list').split('\n');
+  it('makes aes256-gcm96 keys unless told otherwise, and lists names in order', async () => {
+    await here().ok('transit keys create zeta');
+    await here().ok('transit keys create alpha');
+    expect(await here().json('transit keys read zeta')).toMatchObject({ type: 'aes256-gcm96' });
+    const names = (await here().ok('transit keys list')).split('\n');
     expect(names).toEqual([...names].sort());
     expect(names).toEqual(expect.arrayContaining(['alpha', 'zeta']));
-    expect(here().json('transit keys list')).toEqual({ keys: names });
+    expect(await here().json('transit keys list')).toEqual({ keys: names });
   });
 
-  it('shows the public key of each version of an asymmetric key', () => {
-    here().ok('transit keys create pair --type ecdsa-p256');
-    here().ok('transit keys rotate pair --force');
-    const { keys } = here().json('transit keys read pair') as {
+  it('shows the public key of each version of an asymmetric key', async () => {
+    await here().ok('transit keys create pair --type ecdsa-p256');
+    await here().ok('transit keys rotate pair --force');
+    const { keys } = (await here().json('transit keys read pair')) as {
       keys: Record<string, { public_key: string }>;
     };
     expect(Object.keys(keys)).toEqual(['1', '2']);
     for (const { public_key } of Object.values(keys)) expect(public_key).toContain('BEGIN PUBLIC KEY');
   });
 
-  it('shows the creation time of each version of a symmetric key as Unix seconds', () => {
-    here().ok('transit keys create timed');
-    const { keys } = here().json('transit keys read timed') as { keys: Record<string, number> };
+  it('shows the creation time of each version of a symmetric key as Unix seconds', async () => {
+    await here().ok('transit keys create timed');
+    const { keys } = (await here().json('transit keys read timed')) as { keys: Record<string, number> };
     expect(Math.abs((keys['1'] ?? 0) - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  it('creates derived and convergent keys, and refuses convergent without derived', () => {
-    here().ok('transit keys create conv --derived --convergent-encryption');
-    expect(here().json('transit keys read conv')).toMatchObject({
+  it('creates derived and convergent keys, and refuses convergent without derived', async () => {
+    await here().ok('transit keys create conv --derived --convergent-encryption');
+    expect(await here().json('transit keys read conv')).toMatchObject({
       derived: true,
       convergent_encryption: true,
     });
-    here().refused('transit keys create wrong --convergent-encryption', 2);
-    expect(here().run('transit keys read wrong').exitCode).toBe(3);
+    await here().refused('transit keys create wrong --convergent-encryption', 2);
+    expect((await here().run('transit keys read wrong')).exitCode).toBe(3);
   });
 
-  it('rotates keys that encrypt; a signing key only with --force, and says so', () => {
-    here().ok('transit keys create turning');
-    here().ok('transit keys rotate turning');
-    here().ok('transit keys rotate turning');
-    expect(here().json('transit keys read turning')).toMatchObject({ latest_version: 3 });
-    here().ok('transit keys create signer --type ed25519');
-    expect(here().run('transit keys rotate signer').stderr).toContain('--force');
-    expect(here().json('transit keys read signer')).toMatchObject({ latest_version: 1 });
-    here().ok('transit keys rotate signer --force');
-    expect(here().json('transit keys read signer')).toMatchObject({ latest_version: 2 });
+  it('rotates keys that encrypt; a signing key only with --force, and says so', async () => {
+    await here().ok('transit keys create turning');
+    await here().ok('transit keys rotate turning');
+    await here().ok('transit keys rotate turning');
+    expect(await here().json('transit keys read turning')).toMatchObject({ latest_version: 3 });
+    await here().ok('transit keys create signer --type ed25519');
+    expect((await here().run('transit keys rotate signer')).stderr).toContain('--force');
+    expect(await here().json('transit keys read signer')).toMatchObject({ latest_version: 1 });
+    await here().ok('transit keys rotate signer --force');
+    expect(await here().json('transit keys read signer')).toMatchObject({ latest_version: 2 });
   });
 
-  it('configures all five settings; two of them can only be switched on', () => {
-    here().ok('transit keys create set');
-    here().ok('transit keys rotate set');
-    here().ok(
+  it('configures all five settings; two of them can only be switched on', async () => {
+    await here().ok('transit keys create set');
+    await here().ok('transit keys rotate set');
+    await here().ok(
       'transit keys config set --min-decryption-version 2 --min-encryption-version 2 --deletion-allowed --exportable --allow-plaintext-backup --yes',
     );
     const settings = {
@@ -100,32 +103,38 @@ export const keysSuite: Suite = (here) => {
       exportable: true,
       allow_plaintext_backup: true,
     };
-    expect(here().json('transit keys read set')).toMatchObject(settings);
-    here().ok('transit keys config set --no-deletion-allowed');
-    expect(here().json('transit keys read set')).toMatchObject({ ...settings, deletion_allowed: false });
-    here().refused('transit keys config set --min-decryption-version 9', 2);
-    expect(here().json('transit keys read set')).toMatchObject({ ...settings, deletion_allowed: false });
+    expect(await here().json('transit keys read set')).toMatchObject(settings);
+    await here().ok('transit keys config set --no-deletion-allowed');
+    expect(await here().json('transit keys read set')).toMatchObject({
+      ...settings,
+      deletion_allowed: false,
+    });
+    await here().refused('transit keys config set --min-decryption-version 9', 2);
+    expect(await here().json('transit keys read set')).toMatchObject({
+      ...settings,
+      deletion_allowed: false,
+    });
   });
 
-  it('trims only below both minimums, for good', () => {
-    here().ok('transit keys create trimmed');
-    const old = here().ok('transit encrypt trimmed secret');
-    here().ok('transit keys rotate trimmed');
-    here().refused('transit keys trim trimmed --min-available-version 2 --yes', 2);
-    here().ok('transit keys config trimmed --min-decryption-version 2 --min-encryption-version 2');
-    here().ok('transit keys trim trimmed --min-available-version 2 --yes');
-    const { keys } = here().json('transit keys read trimmed') as { keys: object };
+  it('trims only below both minimums, for good', async () => {
+    await here().ok('transit keys create trimmed');
+    const old = await here().ok('transit encrypt trimmed secret');
+    await here().ok('transit keys rotate trimmed');
+    await here().refused('transit keys trim trimmed --min-available-version 2 --yes', 2);
+    await here().ok('transit keys config trimmed --min-decryption-version 2 --min-encryption-version 2');
+    await here().ok('transit keys trim trimmed --min-available-version 2 --yes');
+    const { keys } = (await here().json('transit keys read trimmed')) as { keys: object };
     expect(Object.keys(keys)).toEqual(['2']);
-    here().refused(`transit decrypt trimmed ${old}`, 2);
+    await here().refused(`transit decrypt trimmed ${old}`, 2);
   });
 
-  it('deletes a key only when that was allowed, and only with a yes', () => {
-    here().ok('transit keys create doomed');
-    expect(here().refused('transit keys delete doomed', 2)).toContain('--yes');
-    expect(here().refused('transit keys delete doomed --yes', 1)).toContain('deletion');
-    here().ok('transit keys config doomed --deletion-allowed');
-    expect(here().ok('transit keys delete doomed --yes')).toBe('');
-    expect(here().refused('transit keys read doomed', 3)).toContain('doomed');
+  it('deletes a key only when that was allowed, and only with a yes', async () => {
+    await here().ok('transit keys create doomed');
+    expect(await here().refused('transit keys delete doomed', 2)).toContain('--yes');
+    expect(await here().refused('transit keys delete doomed --yes', 1)).toContain('deletion');
+    await here().ok('transit keys config doomed --deletion-allowed');
+    expect(await here().ok('transit keys delete doomed --yes')).toBe('');
+    expect(await here().refused('transit keys read doomed', 3)).toContain('doomed');
   });
 
   describe('bad input', () => {
@@ -151,12 +160,12 @@ export const keysSuite: Suite = (here) => {
       ['a key that there is not', 'transit keys read nothing-here', 3, 'nothing-here'],
       ['a rotation of a key that there is not', 'transit keys rotate nothing-here', 3, 'nothing-here'],
       ['a mount that there is not', 'transit keys list --mount elsewhere', 3, 'elsewhere'],
-    ])('refuses %s', (_, line, exitCode, named) => {
-      expect(here().refused(line, exitCode)).toContain(named);
+    ])('refuses %s', async (_, line, exitCode, named) => {
+      expect(await here().refused(line, exitCode)).toContain(named);
     });
 
-    it('leaves nothing behind', () => {
-      const names = here().ok('transit keys list').split('\n');
+    it('leaves nothing behind', async () => {
+      const names = (await here().ok('transit keys list')).split('\n');
       expect(names.filter((name) => ['bad', 'a b', 'a/b', 'wrong'].includes(name))).toEqual([]);
     });
   });

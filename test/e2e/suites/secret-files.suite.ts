@@ -16,18 +16,18 @@ export const secretFilesSuite: Suite = (here) => {
   const write = (name: string, text: string): void => writeFileSync(here().file(name), text);
   const read = (name: string): string => readFileSync(here().file(name), 'utf8');
   const valuesOf = (name: string): readonly string[] => read(name).match(VALUE) ?? [];
-  const sealed = (name: string, text: string): void => {
+  const sealed = async (name: string, text: string): Promise<void> => {
     write(name, text);
-    here().ok(['secrets', 'encrypt', '--key', 'app', name]);
+    await here().ok(['secrets', 'encrypt', '--key', 'app', name]);
   };
 
-  beforeAll(() => {
-    here().ok('transit keys create app');
+  beforeAll(async () => {
+    await here().ok('transit keys create app');
   });
 
-  it('encrypts what is a value, leaves every other byte, and gives all of it back', () => {
+  it('encrypts what is a value, leaves every other byte, and gives all of it back', async () => {
     for (const name of NAMES) write(name, FILES[name] ?? '');
-    here().ok(['secrets', 'encrypt', '--key', 'app', ...NAMES]);
+    await here().ok(['secrets', 'encrypt', '--key', 'app', ...NAMES]);
     expect(read('app.env')).toMatch(
       /^\ufeff# top\r\nexport DB_PASSWORD=coffer:app:v1:\S+ # c\r\nPORT = coffer:\S+\r\nEMPTY=\r\nKEY=coffer:\S+$/,
     );
@@ -37,70 +37,72 @@ export const secretFilesSuite: Suite = (here) => {
     expect(read('app.json').replace(VALUE, '*')).toBe(
       '{\n\t"a": {"b": "*", "c": ["*", null, ""]},\n\t"d" : "*"\n}',
     );
-    here().ok(['secrets', 'check', ...NAMES]);
+    await here().ok(['secrets', 'check', ...NAMES]);
     const before = NAMES.map(read);
-    here().ok(['secrets', 'encrypt', '--key', 'app', ...NAMES]);
+    await here().ok(['secrets', 'encrypt', '--key', 'app', ...NAMES]);
     expect(NAMES.map(read)).toEqual(before);
-    here().ok(['secrets', 'decrypt', ...NAMES]);
+    await here().ok(['secrets', 'decrypt', ...NAMES]);
     expect(NAMES.map(read)).toEqual(Object.values(FILES));
   });
 
-  it('prints one value as it is meant, with nothing added', () => {
-    for (const name of NAMES) sealed(name, FILES[name] ?? '');
-    expect(here().run('secrets get app.env KEY').stdout).toBe('one\r\ntwo');
-    expect(here().run('secrets get app.yaml db.password').stdout).toBe('p\tw');
-    expect(here().run('secrets get app.yaml db.tls').stdout).toBe('one\ntwo\n');
-    expect(here().run('secrets get app.yaml 2#x').stdout).toBe('y');
-    expect(here().run('secrets get app.json d').stdout).toBe('A');
-    expect(here().json('secrets get app.json a.b')).toEqual({ value: '1.50' });
-    expect(here().run('secrets get app.env EMPTY').stdout).toBe('');
-    expect(here().refused('secrets get app.json a', 3)).toContain('such as a.b');
+  it('prints one value as it is meant, with nothing added', async () => {
+    for (const name of NAMES) await sealed(name, FILES[name] ?? '');
+    expect((await here().run('secrets get app.env KEY')).stdout).toBe('one\r\ntwo');
+    expect((await here().run('secrets get app.yaml db.password')).stdout).toBe('p\tw');
+    expect((await here().run('secrets get app.yaml db.tls')).stdout).toBe('one\ntwo\n');
+    expect((await here().run('secrets get app.yaml 2#x')).stdout).toBe('y');
+    expect((await here().run('secrets get app.json d')).stdout).toBe('A');
+    expect(await here().json('secrets get app.json a.b')).toEqual({ value: '1.50' });
+    expect((await here().run('secrets get app.env EMPTY')).stdout).toBe('');
+    expect(await here().refused('secrets get app.json a', 3)).toContain('such as a.b');
   });
 
-  it('sets a value and touches no other line', () => {
-    sealed('set.yaml', 'a: 1 # n\nb: text\nc:\n  d: true\n');
+  it('sets a value and touches no other line', async () => {
+    await sealed('set.yaml', 'a: 1 # n\nb: text\nc:\n  d: true\n');
     const lines = read('set.yaml').split('\n');
-    here().ok('secrets set set.yaml a', { input: '27\n' });
-    here().ok(['secrets', 'set', 'set.yaml', 'c.new', "it's # one"]);
+    await here().ok('secrets set set.yaml a', { input: '27\n' });
+    await here().ok(['secrets', 'set', 'set.yaml', 'c.new', "it's # one"]);
     const now = read('set.yaml').split('\n');
     expect(now.filter((line) => !lines.includes(line))).toEqual([
       expect.stringMatching(/^a: coffer:app:v1:\S+ # n$/),
       expect.stringMatching(/^ {2}new: coffer:app:v1:\S+$/),
     ]);
-    here().ok('secrets decrypt set.yaml');
+    await here().ok('secrets decrypt set.yaml');
     expect(read('set.yaml')).toBe(`a: 27 # n\nb: text\nc:\n  d: true\n  new: "it's # one"\n`);
   });
 
-  it('takes a value out without a key', () => {
-    sealed('unset.env', 'A=1\nB=2\nC=3\n');
+  it('takes a value out without a key', async () => {
+    await sealed('unset.env', 'A=1\nB=2\nC=3\n');
     const [a, , c] = valuesOf('unset.env');
-    here().with({ COFFER_MASTER_KEY: undefined, COFFER_TOKEN: undefined }).ok('secrets unset unset.env B');
+    await here()
+      .with({ COFFER_MASTER_KEY: undefined, COFFER_TOKEN: undefined })
+      .ok('secrets unset unset.env B');
     expect(read('unset.env')).toBe(`A=${a}\nC=${c}\n`);
-    expect(here().refused('secrets unset unset.env B', 3)).toContain('unset.env has no value B');
+    expect(await here().refused('secrets unset unset.env B', 3)).toContain('unset.env has no value B');
   });
 
-  it('rewraps what is not yet under the latest version, and nothing else', () => {
-    here().ok('transit keys create turning');
+  it('rewraps what is not yet under the latest version, and nothing else', async () => {
+    await here().ok('transit keys create turning');
     write('turn.env', 'A=1\nB=2\n');
-    here().ok('secrets encrypt --key turning turn.env');
-    here().ok('transit keys rotate turning');
-    here().ok('secrets set turn.env B 3');
+    await here().ok('secrets encrypt --key turning turn.env');
+    await here().ok('transit keys rotate turning');
+    await here().ok('secrets set turn.env B 3');
     const [, second] = valuesOf('turn.env');
-    here().ok('secrets rewrap turn.env');
+    await here().ok('secrets rewrap turn.env');
     const once = valuesOf('turn.env');
     expect(once).toEqual([expect.stringMatching(/^coffer:turning:v2:/), second]);
-    here().ok('secrets rewrap turn.env');
+    await here().ok('secrets rewrap turn.env');
     expect(valuesOf('turn.env')).toEqual(once);
-    here().ok('secrets decrypt turn.env');
+    await here().ok('secrets decrypt turn.env');
     expect(read('turn.env')).toBe('A=1\nB=3\n');
   });
 
-  it('says of a value that was moved where it belongs, and changes nothing', () => {
-    sealed('moved.yaml', 'user: u\npassword: p\nlist: [x, y]\n');
+  it('says of a value that was moved where it belongs, and changes nothing', async () => {
+    await sealed('moved.yaml', 'user: u\npassword: p\nlist: [x, y]\n');
     const [user = '', password = '', x = ''] = valuesOf('moved.yaml');
     write('moved.yaml', `user: ${password}\npassword: ${user}\nlist:\n- ${x}\n`);
     const swapped = read('moved.yaml');
-    const { exitCode, stderr } = here().run('secrets decrypt moved.yaml');
+    const { exitCode, stderr } = await here().run('secrets decrypt moved.yaml');
     expect(exitCode).toBe(4);
     expect(stderr.split('\n')).toEqual([
       expect.stringMatching(/^coffer: moved.yaml:1: user: this was encrypted for another place, password \(/),
@@ -109,7 +111,7 @@ export const secretFilesSuite: Suite = (here) => {
     ]);
     expect(read('moved.yaml')).toBe(swapped);
     write('moved.yaml', `list:\n- new\n- ${x}\n`);
-    expect(here().refused('secrets get moved.yaml list.1', 4)).toContain('for another place, list.0');
+    expect(await here().refused('secrets get moved.yaml list.1', 4)).toContain('for another place, list.0');
   });
 
   it.each([
@@ -117,111 +119,121 @@ export const secretFilesSuite: Suite = (here) => {
     ['cut down to its head', (value: string) => value.slice(0, 20), 'it looks cut off'],
     ['altered', (value: string) => value.replace(/.{3}$/, 'AA='), 'it was altered'],
     ['of a version that is not there', (value: string) => value.replace(':v1:', ':v7:'), 'has no version 7'],
-  ])('refuses a value that is %s with code 4, naming file, line and name', (_, spoil, message) => {
-    sealed('bad.env', 'A=1\nB=22222222\n');
+  ])('refuses a value that is %s with code 4, naming file, line and name', async (_, spoil, message) => {
+    await sealed('bad.env', 'A=1\nB=22222222\n');
     const [, value = ''] = valuesOf('bad.env');
     write('bad.env', read('bad.env').replace(value, spoil(value)));
     const before = read('bad.env');
     for (const command of ['decrypt', 'rewrap']) {
-      const refusal = here().refused(['secrets', command, 'bad.env'], 4);
+      const refusal = await here().refused(['secrets', command, 'bad.env'], 4);
       expect(refusal).toContain('coffer: bad.env:2: B: ');
       expect(refusal).toContain(message);
     }
     expect(read('bad.env')).toBe(before);
   });
 
-  it('says of a key that is gone, or of a version that is too old, what it is', () => {
-    here().ok('transit keys create passing');
+  it('says of a key that is gone, or of a version that is too old, what it is', async () => {
+    await here().ok('transit keys create passing');
     write('old.env', 'A=1\n');
-    here().ok('secrets encrypt --key passing old.env');
-    here().ok('transit keys rotate passing');
-    here().ok('transit keys config passing --min-decryption-version 2 --deletion-allowed');
-    expect(here().refused('secrets decrypt old.env', 4)).toContain(
+    await here().ok('secrets encrypt --key passing old.env');
+    await here().ok('transit keys rotate passing');
+    await here().ok('transit keys config passing --min-decryption-version 2 --deletion-allowed');
+    expect(await here().refused('secrets decrypt old.env', 4)).toContain(
       'old.env:1: A: version 1 of key "passing" may not decrypt any more',
     );
-    here().ok('transit keys delete passing --yes');
-    expect(here().refused('secrets decrypt old.env', 3)).toContain('old.env:1: A: there is no key "passing"');
+    await here().ok('transit keys delete passing --yes');
+    expect(await here().refused('secrets decrypt old.env', 3)).toContain(
+      'old.env:1: A: there is no key "passing"',
+    );
     write('old.env', 'B=1\n');
-    expect(here().refused('secrets encrypt --key passing old.env', 3)).toContain('there is no key "passing"');
-    expect(here().refused('transit keys read passing', 3)).toContain('passing');
+    expect(await here().refused('secrets encrypt --key passing old.env', 3)).toContain(
+      'there is no key "passing"',
+    );
+    expect(await here().refused('transit keys read passing', 3)).toContain('passing');
   });
 
-  it('refuses keys that can not bind a value to its place, before anything is changed', () => {
-    here().ok('transit keys create wide --type rsa-2048');
-    here().ok('transit keys create same --derived --convergent-encryption');
+  it('refuses keys that can not bind a value to its place, before anything is changed', async () => {
+    await here().ok('transit keys create wide --type rsa-2048');
+    await here().ok('transit keys create same --derived --convergent-encryption');
     write('rsa.env', 'A=1\n');
     for (const key of ['wide', 'same']) {
-      const refusal = here().refused(['secrets', 'encrypt', '--key', key, 'rsa.env'], 2);
+      const refusal = await here().refused(['secrets', 'encrypt', '--key', key, 'rsa.env'], 2);
       expect(refusal).toContain(`key "${key}" can't bind a value to its place`);
     }
     expect(read('rsa.env')).toBe('A=1\n');
   });
 
-  it('takes derived keys, with the place as their context', () => {
-    here().ok('transit keys create apart --derived');
+  it('takes derived keys, with the place as their context', async () => {
+    await here().ok('transit keys create apart --derived');
     write('derived.env', 'A=1\n');
-    here().ok('secrets encrypt --key apart derived.env');
-    expect(here().run('secrets get derived.env A').stdout).toBe('1');
+    await here().ok('secrets encrypt --key apart derived.env');
+    expect((await here().run('secrets get derived.env A')).stdout).toBe('1');
   });
 
-  it('finds the key of another mount by the value alone', () => {
-    here().ok('mounts add team/a');
-    here().ok('transit keys create far --mount team/a');
+  it('finds the key of another mount by the value alone', async () => {
+    await here().ok('mounts add team/a');
+    await here().ok('transit keys create far --mount team/a');
     write('mount.env', 'A=1\n');
-    here().ok('secrets encrypt --key far --mount team/a mount.env');
+    await here().ok('secrets encrypt --key far --mount team/a mount.env');
     expect(read('mount.env')).toMatch(/^A=coffer:team\/a\/far:v1:\S+\n$/);
-    expect(here().run('secrets get mount.env A').stdout).toBe('1');
+    expect((await here().run('secrets get mount.env A')).stdout).toBe('1');
   });
 
-  it('holds values that transit itself opens', () => {
-    sealed('plain.env', 'TOKEN="a b"\n');
+  it('holds values that transit itself opens', async () => {
+    await sealed('plain.env', 'TOKEN="a b"\n');
     const [, , version, payload] = (valuesOf('plain.env')[0] ?? '').split(':');
     const ciphertext = `service:${version}:${payload}`;
     expect(
-      here().run(['transit', 'decrypt', 'app', ciphertext, '--associated-data-text', 'TOKEN']).stdout,
+      (await here().run(['transit', 'decrypt', 'app', ciphertext, '--associated-data-text', 'TOKEN'])).stdout,
     ).toBe('"a b"');
   });
 
-  it('fills values into a template, and gives a file back on standard output', () => {
-    sealed('source.env', 'PW="p w"\nUSER=u\n');
+  it('fills values into a template, and gives a file back on standard output', async () => {
+    await sealed('source.env', 'PW="p w"\nUSER=u\n');
     write('nginx.tpl', 'user {{ coffer:source.env#USER }};\npass "{{coffer:source.env#PW}}";\n');
-    expect(here().run('secrets inject --in nginx.tpl').stdout).toBe('user u;\npass "p w";\n');
-    here().ok('secrets inject --in source.env --out opened');
+    expect((await here().run('secrets inject --in nginx.tpl')).stdout).toBe('user u;\npass "p w";\n');
+    await here().ok('secrets inject --in source.env --out opened');
     expect(read('opened')).toBe('PW="p w"\nUSER=u\n');
     const stream = { input: `{"a": 1, "b": "{{ coffer:source.env#USER }}"}` };
-    expect(here().run('secrets inject --format json', stream).stdout).toBe('{"a": 1, "b": "u"}');
-    expect(here().refused('secrets inject', 3, { input: 'x\n{{ coffer:source.env#NO }}' })).toContain(
+    expect((await here().run('secrets inject --format json', stream)).stdout).toBe('{"a": 1, "b": "u"}');
+    expect(await here().refused('secrets inject', 3, { input: 'x\n{{ coffer:source.env#NO }}' })).toContain(
       'standard input:2: source.env has no value NO',
     );
     const [value = ''] = valuesOf('source.env');
-    expect(here().refused('secrets inject', 2, { input: `x\n${value}` })).toContain(
+    expect(await here().refused('secrets inject', 2, { input: `x\n${value}` })).toContain(
       'standard input:2: this ciphertext has no name to be bound to',
     );
   });
 
-  it('answers programs with what was changed', () => {
+  it('answers programs with what was changed', async () => {
     write('json.env', 'A=1\nB=\n');
-    expect(here().json('secrets encrypt --key app json.env')).toEqual({
+    expect(await here().json('secrets encrypt --key app json.env')).toEqual({
       files: [{ file: 'json.env', changed: 1 }],
     });
-    expect(here().json('secrets rewrap json.env')).toEqual({ files: [{ file: 'json.env', changed: 0 }] });
-    expect(here().json('secrets set json.env C 1')).toEqual({ file: 'json.env', name: 'C', added: true });
-    expect(here().json('secrets unset json.env C')).toEqual({ file: 'json.env', name: 'C' });
+    expect(await here().json('secrets rewrap json.env')).toEqual({
+      files: [{ file: 'json.env', changed: 0 }],
+    });
+    expect(await here().json('secrets set json.env C 1')).toEqual({
+      file: 'json.env',
+      name: 'C',
+      added: true,
+    });
+    expect(await here().json('secrets unset json.env C')).toEqual({ file: 'json.env', name: 'C' });
   });
 
-  it('does what it can of several files, and fails with the code of the first that it can not', () => {
-    sealed('good.env', 'A=1\n');
-    const { exitCode, stderr } = here().run('secrets decrypt missing.env good.env');
+  it('does what it can of several files, and fails with the code of the first that it can not', async () => {
+    await sealed('good.env', 'A=1\n');
+    const { exitCode, stderr } = await here().run('secrets decrypt missing.env good.env');
     expect(exitCode).toBe(2);
     expect(stderr).toBe("coffer: can't read missing.env: no such file\n");
     expect(read('good.env')).toBe('A=1\n');
   });
 
-  it('takes thousands of values in one go', () => {
+  it('takes thousands of values in one go', async () => {
     const text = Array.from({ length: 2_500 }, (_, n) => `NAME_${n}=value ${n}\n`).join('');
-    sealed('many.env', text);
+    await sealed('many.env', text);
     expect(valuesOf('many.env')).toHaveLength(2_500);
-    here().ok('secrets decrypt many.env');
+    await here().ok('secrets decrypt many.env');
     expect(read('many.env')).toBe(text);
   });
 };

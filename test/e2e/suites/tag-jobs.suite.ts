@@ -6,13 +6,14 @@ export const tagJobsSuite: Suite = (here) => {
   const environment = { COFFER_ORG: 'shop' };
   const ok = (line: string) => here().ok(line, { environment });
   const run = (line: string) => here().run(line, { environment });
-  const tagsOf = (workspace: string): string => ok(`tags of ${workspace}`).split('\n').join(' ');
+  const tagsOf = async (workspace: string): Promise<string> =>
+    (await ok(`tags of ${workspace}`)).split('\n').join(' ');
   const file = (name: string, text: string): string => {
     writeFileSync(here().file(name), text);
     return name;
   };
-  const attributes = (line: string): Record<string, unknown> =>
-    JSON.parse(ok(`${line} -o json`)).data.attributes;
+  const attributes = async (line: string): Promise<Record<string, unknown>> =>
+    JSON.parse(await ok(`${line} -o json`)).data.attributes;
 
   const START = `workspace,tag
 ,unused
@@ -24,42 +25,49 @@ web-prod,team:shop
 plain,
 `;
 
-  beforeAll(() => {
-    ok('orgs create shop');
-    ok(`tags import ${file('start.csv', START)}`);
+  beforeAll(async () => {
+    await ok('orgs create shop');
+    await ok(`tags import ${file('start.csv', START)}`);
   });
 
-  it('imports what a file says, and finds nothing to do the second time', () => {
-    expect(ok('workspaces list').split('\n')).toEqual(['billing-dev', 'billing-prod', 'plain', 'web-prod']);
-    expect(tagsOf('billing-prod')).toBe('env:prod team:core');
-    expect(attributes('tags show unused')['instance-count']).toBe(0);
-    const { exitCode, stderr } = run('tags import start.csv');
+  it('imports what a file says, and finds nothing to do the second time', async () => {
+    expect((await ok('workspaces list')).split('\n')).toEqual([
+      'billing-dev',
+      'billing-prod',
+      'plain',
+      'web-prod',
+    ]);
+    expect(await tagsOf('billing-prod')).toBe('env:prod team:core');
+    expect((await attributes('tags show unused'))['instance-count']).toBe(0);
+    const { exitCode, stderr } = await run('tags import start.csv');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'There is nothing to change.\n' });
   });
 
-  it('exports what it imported, in every format, and as it was', () => {
-    ok('tags export --out all.csv');
+  it('exports what it imported, in every format, and as it was', async () => {
+    await ok('tags export --out all.csv');
     expect(readFileSync(here().file('all.csv'), 'utf8')).toBe(
       'workspace,tag\n,env:dev\n,env:prod\n,team:core\n,team:shop\n,unused\nbilling-dev,env:dev\n' +
         'billing-prod,env:prod\nbilling-prod,team:core\nplain,\nweb-prod,env:prod\nweb-prod,team:shop\n',
     );
     for (const format of ['yaml', 'json', 'csv']) {
-      ok(`tags export --out again.${format}`);
-      expect(run(`tags import again.${format}`).stderr).toBe('There is nothing to change.\n');
+      await ok(`tags export --out again.${format}`);
+      expect((await run(`tags import again.${format}`)).stderr).toBe('There is nothing to change.\n');
     }
-    expect(JSON.parse(ok('tags export -o json'))).toEqual(JSON.parse(ok('tags export --format json')));
+    expect(JSON.parse(await ok('tags export -o json'))).toEqual(
+      JSON.parse(await ok('tags export --format json')),
+    );
   });
 
-  it('shows where a tag is used', () => {
-    const { data, included } = JSON.parse(ok('tags show env:prod -o json'));
+  it('shows where a tag is used', async () => {
+    const { data, included } = JSON.parse(await ok('tags show env:prod -o json'));
     expect(data.attributes).toMatchObject({ name: 'env:prod', 'instance-count': 2 });
     const names = included.map((workspace: { attributes: { name: string } }) => workspace.attributes.name);
     expect(names).toEqual(['billing-prod', 'web-prod']);
-    expect(ok('tags show env:prod -o table')).toContain('On 2 workspaces: billing-prod, web-prod');
-    ok('workspaces create keyed --bind unused');
-    expect(ok('tags show unused -o table')).toContain('No workspace carries it.');
-    ok('workspaces delete keyed --yes');
-    expect(ok('tags show env:prod')).toBe('env:prod');
+    expect(await ok('tags show env:prod -o table')).toContain('On 2 workspaces: billing-prod, web-prod');
+    await ok('workspaces create keyed --bind unused');
+    expect(await ok('tags show unused -o table')).toContain('No workspace carries it.');
+    await ok('workspaces delete keyed --yes');
+    expect(await ok('tags show env:prod')).toBe('env:prod');
   });
 
   it.each([
@@ -72,9 +80,9 @@ plain,
     ['--no-tag env:*', 'plain'],
     ['--where-name b*l*g-* --no-tag team:core', 'billing-dev'],
     ['--where-name none', ''],
-  ])('finds the workspaces for a tag with %s, and changes nothing in a dry run', (where, names) => {
-    expect(ok(`tags attach unused ${where} --dry-run`).split('\n').join(' ')).toBe(names);
-    expect(attributes('tags show unused')['instance-count']).toBe(0);
+  ])('finds the workspaces for a tag with %s, and changes nothing in a dry run', async (where, names) => {
+    expect((await ok(`tags attach unused ${where} --dry-run`)).split('\n').join(' ')).toBe(names);
+    expect((await attributes('tags show unused'))['instance-count']).toBe(0);
   });
 
   it.each([
@@ -84,46 +92,47 @@ plain,
     ['--tag env:*', 'billing-dev billing-prod web-prod'],
     ['--exclude-tag env:*', 'plain'],
     ['--any-tag t*:shop none --page-size 1', 'web-prod'],
-  ])('lists the workspaces that fit %s', (where, names) => {
-    expect(ok(`workspaces list ${where}`).split('\n').join(' ')).toBe(names);
+  ])('lists the workspaces that fit %s', async (where, names) => {
+    expect((await ok(`workspaces list ${where}`)).split('\n').join(' ')).toBe(names);
   });
 
-  it('chooses workspaces by their keys with values as well, also by those of their project', () => {
-    ok('projects create Keyed --bind region=eu');
-    ok('workspaces create keyed --project Keyed');
-    ok('workspaces bind plain Owner=me');
-    const chosen = (where: string) => ok(`tags attach unused ${where} --dry-run`).split('\n').join(' ');
-    expect(chosen('--where-tag owner')).toBe('plain');
-    expect(chosen('--where-tag Own*')).toBe('plain');
-    expect(chosen('--any-tag region team:core')).toBe('billing-prod keyed');
-    expect(chosen('--no-tag env:* --no-tag reg*')).toBe('plain');
-    expect(ok('workspaces list --any-tag owner reg*').split('\n')).toEqual(['keyed', 'plain']);
-    ok('workspaces unbind plain Owner');
-    ok('workspaces delete keyed --yes');
-    ok('projects delete Keyed --yes');
+  it('chooses workspaces by their keys with values as well, also by those of their project', async () => {
+    await ok('projects create Keyed --bind region=eu');
+    await ok('workspaces create keyed --project Keyed');
+    await ok('workspaces bind plain Owner=me');
+    const chosen = async (where: string) =>
+      (await ok(`tags attach unused ${where} --dry-run`)).split('\n').join(' ');
+    expect(await chosen('--where-tag owner')).toBe('plain');
+    expect(await chosen('--where-tag Own*')).toBe('plain');
+    expect(await chosen('--any-tag region team:core')).toBe('billing-prod keyed');
+    expect(await chosen('--no-tag env:* --no-tag reg*')).toBe('plain');
+    expect((await ok('workspaces list --any-tag owner reg*')).split('\n')).toEqual(['keyed', 'plain']);
+    await ok('workspaces unbind plain Owner');
+    await ok('workspaces delete keyed --yes');
+    await ok('projects delete Keyed --yes');
   });
 
-  it('puts a tag on all workspaces that fit, tells how many had it, and takes it off again', () => {
-    ok('tags create bulk');
-    expect(run('tags attach bulk --where-tag team:core').stderr).toBe('Put bulk on 1 workspace.\n');
-    expect(run('tags attach bulk --where-name *-prod').stderr).toBe(
+  it('puts a tag on all workspaces that fit, tells how many had it, and takes it off again', async () => {
+    await ok('tags create bulk');
+    expect((await run('tags attach bulk --where-tag team:core')).stderr).toBe('Put bulk on 1 workspace.\n');
+    expect((await run('tags attach bulk --where-name *-prod')).stderr).toBe(
       'Put bulk on 1 workspace. 1 workspace had it so already.\n',
     );
-    expect(attributes('tags show bulk')['instance-count']).toBe(2);
-    expect(run('tags detach bulk --any-tag team:core team:shop').stderr).toBe(
+    expect((await attributes('tags show bulk'))['instance-count']).toBe(2);
+    expect((await run('tags detach bulk --any-tag team:core team:shop')).stderr).toBe(
       'Took bulk off 2 workspaces.\n',
     );
-    expect(attributes('tags show bulk')['instance-count']).toBe(0);
-    ok('tags delete bulk --yes');
+    expect((await attributes('tags show bulk'))['instance-count']).toBe(0);
+    await ok('tags delete bulk --yes');
   });
 
-  it('refuses a dry run of workspaces by name, a description beside them, and a tag that is not there', () => {
-    expect(run('tags attach unused --workspace plain --dry-run')).toMatchObject({ exitCode: 2 });
-    expect(run('tags attach unused --workspace plain --where-name web')).toMatchObject({ exitCode: 2 });
-    expect(run('tags attach none --where-name *').exitCode).toBe(3);
+  it('refuses a dry run of workspaces by name, a description beside them, and a tag that is not there', async () => {
+    expect(await run('tags attach unused --workspace plain --dry-run')).toMatchObject({ exitCode: 2 });
+    expect(await run('tags attach unused --workspace plain --where-name web')).toMatchObject({ exitCode: 2 });
+    expect((await run('tags attach none --where-name *')).exitCode).toBe(3);
   });
 
-  it('applies a file after its plan, and only when that is agreed to', () => {
+  it('applies a file after its plan, and only when that is agreed to', async () => {
     file(
       'plan.yaml',
       'workspaces:\n  billing-dev: [env:dev, team:new]\n  web-prod: [team:shop]\n  fresh: [env:dev]\n',
@@ -136,30 +145,30 @@ plain,
       '- web-prod: env:prod',
       'Plan: 4 to add, 0 to change, 1 to remove.',
     ].join('\n');
-    expect(ok('tags apply plan.yaml --dry-run')).toBe(plan);
-    const refused = run('tags apply plan.yaml');
+    expect(await ok('tags apply plan.yaml --dry-run')).toBe(plan);
+    const refused = await run('tags apply plan.yaml');
     expect(refused).toMatchObject({ exitCode: 2, stdout: `${plan}\n` });
     expect(refused.stderr).toContain('say --yes to do it');
-    expect(tagsOf('web-prod')).toBe('env:prod team:shop');
-    expect(run('tags apply plan.yaml --yes')).toMatchObject({
+    expect(await tagsOf('web-prod')).toBe('env:prod team:shop');
+    expect(await run('tags apply plan.yaml --yes')).toMatchObject({
       exitCode: 0,
       stdout: `${plan}\n`,
       stderr: 'Done: 4 added, 0 changed, 1 removed.\n',
     });
-    expect(tagsOf('web-prod')).toBe('team:shop');
-    expect(tagsOf('billing-dev')).toBe('env:dev team:new');
-    expect(tagsOf('fresh')).toBe('env:dev');
-    expect(tagsOf('billing-prod')).toBe('env:prod team:core');
-    expect(run('tags apply plan.yaml --yes').stderr).toBe('There is nothing to change.\n');
+    expect(await tagsOf('web-prod')).toBe('team:shop');
+    expect(await tagsOf('billing-dev')).toBe('env:dev team:new');
+    expect(await tagsOf('fresh')).toBe('env:dev');
+    expect(await tagsOf('billing-prod')).toBe('env:prod team:core');
+    expect((await run('tags apply plan.yaml --yes')).stderr).toBe('There is nothing to change.\n');
   });
 
-  it('leaves the tags of other owners alone', () => {
+  it('leaves the tags of other owners alone', async () => {
     file('team.yaml', "owns: ['team:*']\nworkspaces:\n  billing-dev: []\n  fresh: [team:new]\n");
-    ok('tags apply team.yaml --yes');
-    expect(tagsOf('billing-dev')).toBe('env:dev');
-    expect(tagsOf('fresh')).toBe('env:dev team:new');
+    await ok('tags apply team.yaml --yes');
+    expect(await tagsOf('billing-dev')).toBe('env:dev');
+    expect(await tagsOf('fresh')).toBe('env:dev team:new');
     file('foreign.yaml', "owns: ['team:*']\nworkspaces:\n  fresh: [env:prod]\n");
-    expect(run('tags apply foreign.yaml --yes')).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await run('tags apply foreign.yaml --yes')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
   it.each([
@@ -167,23 +176,23 @@ plain,
     ['bad.yaml', 'workspaces:\n  a b: [c]\n', /Name can only include/],
     ['bad.json', '{"workspaces":{"a":"b"}}', /bad\.json: workspaces\.a: this is neither a list/],
     ['bad.txt', 'x', /format of bad\.txt is not known/],
-  ])('does nothing for %s, which is wrong', (name, text, message) => {
-    const before = ok('tags export');
-    const { exitCode, stderr } = run(`tags apply ${file(name, text)} --yes`);
+  ])('does nothing for %s, which is wrong', async (name, text, message) => {
+    const before = await ok('tags export');
+    const { exitCode, stderr } = await run(`tags apply ${file(name, text)} --yes`);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(message);
-    expect(ok('tags export')).toBe(before);
+    expect(await ok('tags export')).toBe(before);
   });
 
-  it('puts tags in the place of all that a workspace carries', () => {
-    ok('workspaces create replaced --tag a b');
-    ok('workspaces tag replaced b c --replace');
-    expect(tagsOf('replaced')).toBe('b c');
-    ok('workspaces delete replaced --yes');
-    ok('tags delete a b c --yes');
+  it('puts tags in the place of all that a workspace carries', async () => {
+    await ok('workspaces create replaced --tag a b');
+    await ok('workspaces tag replaced b c --replace');
+    expect(await tagsOf('replaced')).toBe('b c');
+    await ok('workspaces delete replaced --yes');
+    await ok('tags delete a b c --yes');
   });
 
-  it('keeps keys with values and projects in files, and changes them by a plan', () => {
+  it('keeps keys with values and projects in files, and changes them by a plan', async () => {
     file(
       'bound.yaml',
       `workspaces:
@@ -192,7 +201,7 @@ projects:
   Shop: { cost: '42' }
 `,
     );
-    expect(ok('tags apply bound.yaml --yes').split('\n')).toEqual([
+    expect((await ok('tags apply bound.yaml --yes')).split('\n')).toEqual([
       '+ project Shop',
       '~ plain: in Default Project -> in Shop',
       '+ project Shop: cost=42',
@@ -200,34 +209,38 @@ projects:
       '+ plain: owner=me',
       'Plan: 4 to add, 1 to change, 0 to remove.',
     ]);
-    expect(ok('workspaces effective plain').split('\n').sort()).toEqual(['cost=42', 'env=prod', 'owner=me']);
+    expect((await ok('workspaces effective plain')).split('\n').sort()).toEqual([
+      'cost=42',
+      'env=prod',
+      'owner=me',
+    ]);
     for (const format of ['yaml', 'json', 'csv']) {
-      ok(`tags export --out bound-again.${format}`);
-      expect(run(`tags import bound-again.${format}`).stderr).toBe('There is nothing to change.\n');
+      await ok(`tags export --out bound-again.${format}`);
+      expect((await run(`tags import bound-again.${format}`)).stderr).toBe('There is nothing to change.\n');
     }
     file('bound.csv', 'workspace,tag,key,value\nplain,,env,test\n');
-    expect(ok('tags apply bound.csv --yes').split('\n')).toEqual([
+    expect((await ok('tags apply bound.csv --yes')).split('\n')).toEqual([
       '~ plain: env=prod -> env=test',
       '- plain: owner=me',
       'Plan: 0 to add, 1 to change, 1 to remove.',
     ]);
-    expect(ok('workspaces bindings plain')).toBe('env=test');
+    expect(await ok('workspaces bindings plain')).toBe('env=test');
   });
 
-  it('reads a file from standard input when its format is said', () => {
+  it('reads a file from standard input when its format is said', async () => {
     const options = { environment, input: 'workspace,tag\nplain,from:stdin\n' };
-    here().ok('tags import - --format csv', options);
-    expect(tagsOf('plain')).toBe('from:stdin');
-    expect(here().run('tags import -', options).exitCode).toBe(2);
+    await here().ok('tags import - --format csv', options);
+    expect(await tagsOf('plain')).toBe('from:stdin');
+    expect((await here().run('tags import -', options)).exitCode).toBe(2);
   });
 
-  it('prunes the tags that no workspace carries, and no others', () => {
-    expect(ok('tags prune --unused --dry-run').split('\n')).toEqual(['unused']);
-    expect(run('tags prune --unused').exitCode).toBe(2);
-    expect(run('tags prune --yes').exitCode).toBe(2);
-    expect(run('tags prune --unused --matching tmp:* --yes').stderr).toBe('Deleted 0 tags.\n');
-    expect(run('tags prune --unused --yes').stderr).toBe('Deleted 1 tag.\n');
-    expect(ok('tags list').split('\n')).toEqual([
+  it('prunes the tags that no workspace carries, and no others', async () => {
+    expect((await ok('tags prune --unused --dry-run')).split('\n')).toEqual(['unused']);
+    expect((await run('tags prune --unused')).exitCode).toBe(2);
+    expect((await run('tags prune --yes')).exitCode).toBe(2);
+    expect((await run('tags prune --unused --matching tmp:* --yes')).stderr).toBe('Deleted 0 tags.\n');
+    expect((await run('tags prune --unused --yes')).stderr).toBe('Deleted 1 tag.\n');
+    expect((await ok('tags list')).split('\n')).toEqual([
       'env:dev',
       'env:prod',
       'from:stdin',
@@ -237,13 +250,13 @@ projects:
     ]);
   });
 
-  it('deletes with --prune what a file does not name and nobody carries any more', () => {
+  it('deletes with --prune what a file does not name and nobody carries any more', async () => {
     file('prune.yaml', 'workspaces:\n  plain: []\n');
-    expect(ok('tags apply prune.yaml --prune --yes').split('\n')).toEqual([
+    expect((await ok('tags apply prune.yaml --prune --yes')).split('\n')).toEqual([
       '- plain: from:stdin',
       '- tag from:stdin',
       'Plan: 0 to add, 0 to change, 2 to remove.',
     ]);
-    expect(ok('tags list').split('\n')).not.toContain('from:stdin');
+    expect((await ok('tags list')).split('\n')).not.toContain('from:stdin');
   });
 };

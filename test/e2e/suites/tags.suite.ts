@@ -13,25 +13,27 @@ interface Resource {
 export const tagsSuite: Suite = (here) => {
   const acme = (line: string | readonly string[], more: readonly string[] = []) =>
     here().ok([...(typeof line === 'string' ? line.split(' ') : line), ...more, '--org', 'acme']);
-  const document = (line: string): { data: Resource[]; meta: { pagination: Record<string, number> } } =>
-    JSON.parse(acme(line, ['-o', 'json']));
-  const count = (name: string): unknown =>
-    document('tags list --all').data.find((tag) => tag.attributes['name'] === name)?.attributes[
+  const document = async (
+    line: string,
+  ): Promise<{ data: Resource[]; meta: { pagination: Record<string, number> } }> =>
+    JSON.parse(await acme(line, ['-o', 'json']));
+  const count = async (name: string): Promise<unknown> =>
+    (await document('tags list --all')).data.find((tag) => tag.attributes['name'] === name)?.attributes[
       'instance-count'
     ];
 
-  it('makes organizations, workspaces and tags', () => {
-    here().ok('orgs create acme');
-    expect(here().ok('orgs list').split('\n')).toContain('acme');
-    acme('workspaces create billing-prod');
-    acme('workspaces create billing-test');
-    expect(acme('workspaces list').split('\n').sort()).toEqual(['billing-prod', 'billing-test']);
-    acme('tags create env:prod team:billing unused');
-    expect(acme('tags list').split('\n').sort()).toEqual(['env:prod', 'team:billing', 'unused']);
+  it('makes organizations, workspaces and tags', async () => {
+    await here().ok('orgs create acme');
+    expect((await here().ok('orgs list')).split('\n')).toContain('acme');
+    await acme('workspaces create billing-prod');
+    await acme('workspaces create billing-test');
+    expect((await acme('workspaces list')).split('\n').sort()).toEqual(['billing-prod', 'billing-test']);
+    await acme('tags create env:prod team:billing unused');
+    expect((await acme('tags list')).split('\n').sort()).toEqual(['env:prod', 'team:billing', 'unused']);
   });
 
-  it('prints the JSON:API document with -o json', () => {
-    const { data, meta } = document('tags list');
+  it('prints the JSON:API document with -o json', async () => {
+    const { data, meta } = await document('tags list');
     expect(data[0]).toMatchObject({
       id: expect.stringMatching(/^tag-[A-Za-z0-9]{16}$/),
       type: 'tags',
@@ -45,65 +47,69 @@ export const tagsSuite: Suite = (here) => {
     expect(meta.pagination).toMatchObject({ 'current-page': 1, 'page-size': 20, 'total-count': 3 });
   });
 
-  it('attaches and detaches by name or identifier, and counts once what is attached twice', () => {
-    acme('tags attach team:billing --workspace billing-prod --workspace billing-test');
-    acme('tags attach team:billing --workspace billing-prod');
-    expect(count('team:billing')).toBe(2);
-    const [tag] = document('tags list env:prod').data;
-    const [workspace] = document('workspaces list billing-prod').data;
-    here().ok(['tags', 'attach', tag?.id ?? '', '--workspace', workspace?.id ?? '']);
-    expect(count('env:prod')).toBe(1);
-    expect(acme('tags of billing-prod').split('\n').sort()).toEqual(['env:prod', 'team:billing']);
-    acme('tags detach team:billing --workspace billing-prod billing-test');
-    expect(count('team:billing')).toBe(0);
-    expect(acme('tags of billing-prod')).toBe('env:prod');
+  it('attaches and detaches by name or identifier, and counts once what is attached twice', async () => {
+    await acme('tags attach team:billing --workspace billing-prod --workspace billing-test');
+    await acme('tags attach team:billing --workspace billing-prod');
+    expect(await count('team:billing')).toBe(2);
+    const [tag] = (await document('tags list env:prod')).data;
+    const [workspace] = (await document('workspaces list billing-prod')).data;
+    await here().ok(['tags', 'attach', tag?.id ?? '', '--workspace', workspace?.id ?? '']);
+    expect(await count('env:prod')).toBe(1);
+    expect((await acme('tags of billing-prod')).split('\n').sort()).toEqual(['env:prod', 'team:billing']);
+    await acme('tags detach team:billing --workspace billing-prod billing-test');
+    expect(await count('team:billing')).toBe(0);
+    expect(await acme('tags of billing-prod')).toBe('env:prod');
   });
 
-  it('finds tags by a part of their name, in pages, and without those of a workspace', () => {
-    expect(acme('tags list nv:pr')).toBe('env:prod');
-    expect(acme('tags list nothing-like-it')).toBe('');
-    expect(acme('tags list --page-size 2').split('\n')).toHaveLength(2);
-    expect(acme('tags list --page 2 --page-size 2').split('\n')).toHaveLength(1);
-    expect(acme('tags list --all').split('\n')).toHaveLength(3);
-    const [workspace] = document('workspaces list billing-prod').data;
-    expect(acme(`tags list --exclude-taggable ${workspace?.id}`).split('\n')).not.toContain('env:prod');
+  it('finds tags by a part of their name, in pages, and without those of a workspace', async () => {
+    expect(await acme('tags list nv:pr')).toBe('env:prod');
+    expect(await acme('tags list nothing-like-it')).toBe('');
+    expect((await acme('tags list --page-size 2')).split('\n')).toHaveLength(2);
+    expect((await acme('tags list --page 2 --page-size 2')).split('\n')).toHaveLength(1);
+    expect((await acme('tags list --all')).split('\n')).toHaveLength(3);
+    const [workspace] = (await document('workspaces list billing-prod')).data;
+    expect((await acme(`tags list --exclude-taggable ${workspace?.id}`)).split('\n')).not.toContain(
+      'env:prod',
+    );
   });
 
-  it('gathers every page with --all', () => {
-    here().ok('orgs create crowded');
+  it('gathers every page with --all', async () => {
+    await here().ok('orgs create crowded');
     const names = Array.from({ length: 230 }, (_, index) => `t${String(index).padStart(3, '0')}`);
-    here().ok(['tags', 'create', ...names, '--org', 'crowded', '-q']);
-    expect(here().ok('tags list --all --org crowded').split('\n')).toEqual(names);
-    const { stdout, stderr } = here().run('tags list --org crowded');
+    await here().ok(['tags', 'create', ...names, '--org', 'crowded', '-q']);
+    expect((await here().ok('tags list --all --org crowded')).split('\n')).toEqual(names);
+    const { stdout, stderr } = await here().run('tags list --org crowded');
     expect(stdout.trimEnd().split('\n')).toEqual(names.slice(0, 20));
     expect(stderr).toBe('coffer: warning: 20 of 230 are listed (--all lists every one)\n');
-    expect(here().run('tags list --org crowded --page 2')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await here().run('tags list --org crowded --page 2')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
-  it('deletes tags from the pool and off every workspace, all or none', () => {
-    expect(here().refused('tags delete env:prod --org acme', 2)).toContain('--yes');
-    expect(here().refused('tags delete env:prod nowhere --yes --org acme', 3)).toMatch(missing('nowhere'));
-    expect(count('env:prod')).toBe(1);
-    expect(acme('tags delete env:prod unused --yes')).toBe('');
-    expect(acme('tags list')).toBe('team:billing');
-    expect(acme('tags of billing-prod')).toBe('');
+  it('deletes tags from the pool and off every workspace, all or none', async () => {
+    expect(await here().refused('tags delete env:prod --org acme', 2)).toContain('--yes');
+    expect(await here().refused('tags delete env:prod nowhere --yes --org acme', 3)).toMatch(
+      missing('nowhere'),
+    );
+    expect(await count('env:prod')).toBe(1);
+    expect(await acme('tags delete env:prod unused --yes')).toBe('');
+    expect(await acme('tags list')).toBe('team:billing');
+    expect(await acme('tags of billing-prod')).toBe('');
   });
 
-  it('corrects the counts when a workspace is deleted', () => {
-    acme('tags attach team:billing --workspace billing-prod billing-test');
-    acme('workspaces delete billing-test --yes');
-    expect(count('team:billing')).toBe(1);
+  it('corrects the counts when a workspace is deleted', async () => {
+    await acme('tags attach team:billing --workspace billing-prod billing-test');
+    await acme('workspaces delete billing-test --yes');
+    expect(await count('team:billing')).toBe(1);
   });
 
-  it('deletes an organization with its pool', () => {
-    here().ok('orgs delete crowded --yes');
-    here().refused('tags list --org crowded', 3);
-    expect(here().ok('orgs list').split('\n')).toEqual(['acme']);
+  it('deletes an organization with its pool', async () => {
+    await here().ok('orgs delete crowded --yes');
+    await here().refused('tags list --org crowded', 3);
+    expect((await here().ok('orgs list')).split('\n')).toEqual(['acme']);
   });
 
-  it('takes the organization from the environment', () => {
-    expect(here().with({ COFFER_ORG: 'acme' }).ok('tags list')).toBe('team:billing');
-    expect(here().refused('tags list', 2)).toContain('--org');
+  it('takes the organization from the environment', async () => {
+    expect(await here().with({ COFFER_ORG: 'acme' }).ok('tags list')).toBe('team:billing');
+    expect(await here().refused('tags list', 2)).toContain('--org');
   });
 
   describe('bad input', () => {
@@ -124,17 +130,17 @@ export const tagsSuite: Suite = (here) => {
       ['a name that is taken', 'orgs create acme', 6, 'acme'],
       ['no tag at all', 'tags create --org acme', 2, 'NAME'],
       ['no workspace at all', 'tags attach team:billing --org acme', 2, '--workspace'],
-    ])('refuses %s', (_, line, exitCode, named) => {
-      const said = here().refused(line, exitCode);
+    ])('refuses %s', async (_, line, exitCode, named) => {
+      const said = await here().refused(line, exitCode);
       if (exitCode === 3) expect(said).toMatch(missing(named));
       else expect(said).toContain(named);
     });
 
-    it('refuses empty, oversized and illegal tag names', () => {
+    it('refuses empty, oversized and illegal tag names', async () => {
       for (const name of ['', 'x'.repeat(300), 'a\tb']) {
-        here().refused(['tags', 'create', name, '--org', 'acme'], 2);
+        await here().refused(['tags', 'create', name, '--org', 'acme'], 2);
       }
-      expect(acme('tags list')).toBe('team:billing');
+      expect(await acme('tags list')).toBe('team:billing');
     });
   });
 };

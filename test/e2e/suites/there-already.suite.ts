@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { base64 } from '../harness.ts';
 import type { Suite } from './index.ts';
@@ -10,73 +10,73 @@ export const thereAlreadySuite: Suite = (here) => {
     ['workspaces create w --org there', 'there is a workspace "w" already'],
     ['tags create env:prod --org there', 'there is a tag "env:prod" already'],
     ['mounts add twice', 'path is already in use at twice/'],
-  ])('says of a second "%s" that it exists, and takes it for good with --if-missing', (line, text) => {
-    here().ok(line);
-    expect(here().refused(line, 6)).toContain(text);
-    const { exitCode, stdout, stderr } = here().run(`${line} --if-missing`);
+  ])('says of a second "%s" that it exists, and takes it for good with --if-missing', async (line, text) => {
+    await here().ok(line);
+    expect(await here().refused(line, 6)).toContain(text);
+    const { exitCode, stdout, stderr } = await here().run(`${line} --if-missing`);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
     expect(stderr).toContain(text);
   });
 
-  it('makes those of several tags that are missing', () => {
-    here().ok('orgs create several');
-    here().ok('tags create a --org several');
-    here().refused('tags create a b --org several', 6);
-    expect(here().ok('tags list --org several')).toBe(here().ok('tags list a --org several'));
-    const made = here().ok('tags create a b c --org several --if-missing -o json');
+  it('makes those of several tags that are missing', async () => {
+    await here().ok('orgs create several');
+    await here().ok('tags create a --org several');
+    await here().refused('tags create a b --org several', 6);
+    expect(await here().ok('tags list --org several')).toBe(await here().ok('tags list a --org several'));
+    const made = await here().ok('tags create a b c --org several --if-missing -o json');
     expect(JSON.parse(made)).toMatchObject({
       data: [{ attributes: { name: 'b' } }, { attributes: { name: 'c' } }],
     });
   });
 
-  it('says of a key that is there as asked for that it is, and refuses one that is something else', () => {
-    here().ok('transit keys create signer --type ed25519');
-    const again = here().run('transit keys create signer --type ed25519');
+  it('says of a key that is there as asked for that it is, and refuses one that is something else', async () => {
+    await here().ok('transit keys create signer --type ed25519');
+    const again = await here().run('transit keys create signer --type ed25519');
     expect(again).toMatchObject({ exitCode: 0, stdout: '' });
     expect(again.stderr).toBe('Key signer is there already (ed25519, version 1).\n');
-    expect(here().refused('transit keys create signer', 6)).toContain(
+    expect(await here().refused('transit keys create signer', 6)).toContain(
       'key "signer" exists already, and its type is ed25519, not aes256-gcm96',
     );
-    expect(here().run('transit keys create signer --if-missing').exitCode).toBe(0);
-    expect(here().refused('transit keys create signer --type ed25519 --derived', 6)).toContain(
+    expect((await here().run('transit keys create signer --if-missing')).exitCode).toBe(0);
+    expect(await here().refused('transit keys create signer --type ed25519 --derived', 6)).toContain(
       'its derived is',
     );
   });
 
-  it('counts what can be changed later only where it was asked for', () => {
-    here().ok('transit keys create later');
-    here().refused('transit keys create later --auto-rotate-period 24h', 6);
-    here().ok('transit keys config later --auto-rotate-period 24h');
-    here().ok('transit keys create later');
-    here().ok('transit keys create later --auto-rotate-period 24h');
+  it('counts what can be changed later only where it was asked for', async () => {
+    await here().ok('transit keys create later');
+    await here().refused('transit keys create later --auto-rotate-period 24h', 6);
+    await here().ok('transit keys config later --auto-rotate-period 24h');
+    await here().ok('transit keys create later');
+    await here().ok('transit keys create later --auto-rotate-period 24h');
   });
 
-  it('says of a key that would be brought in twice that it exists', () => {
-    here().ok('transit keys create moved --exportable --allow-plaintext-backup');
-    here().ok('transit backup moved --out moved.backup');
-    here().refused('transit restore --in moved.backup', 6);
-    here().ok('transit restore --in moved.backup --if-missing');
-    here().ok('transit restore --in moved.backup --force');
+  it('says of a key that would be brought in twice that it exists', async () => {
+    await here().ok('transit keys create moved --exportable --allow-plaintext-backup');
+    await here().ok('transit backup moved --out moved.backup');
+    await here().refused('transit restore --in moved.backup', 6);
+    await here().ok('transit restore --in moved.backup --if-missing');
+    await here().ok('transit restore --in moved.backup --force');
     writeFileSync(here().file('raw'), Buffer.alloc(32, 1).toString('base64'));
-    here().refused('transit import moved --in raw', 6);
+    await here().refused('transit import moved --in raw', 6);
   });
 
-  it('ends with 4 for what was altered, cut, or made with another key', () => {
-    const ciphertext = here().ok('transit encrypt a secret');
-    here().ok('transit keys create b');
+  it('ends with 4 for what was altered, cut, or made with another key', async () => {
+    const ciphertext = await here().ok('transit encrypt a secret');
+    await here().ok('transit keys create b');
     const altered = ciphertext.replace(
       /.(.{10})$/,
       (whole, end) => `${whole.startsWith('A') ? 'B' : 'A'}${end}`,
     );
-    expect(here().refused(`transit decrypt a ${altered}`, 4)).toContain('it was altered');
-    here().refused(`transit decrypt b ${ciphertext}`, 4);
-    here().refused(`transit rewrap b ${ciphertext}`, 4);
-    here().refused('transit decrypt a service:v1:AAAA', 4);
-    here().refused('transit decrypt a nonsense', 2);
+    expect(await here().refused(`transit decrypt a ${altered}`, 4)).toContain('it was altered');
+    await here().refused(`transit decrypt b ${ciphertext}`, 4);
+    await here().refused(`transit rewrap b ${ciphertext}`, 4);
+    await here().refused('transit decrypt a service:v1:AAAA', 4);
+    await here().refused('transit decrypt a nonsense', 2);
     writeFileSync(here().file('plain'), 'text');
-    here().ok('transit envelope encrypt a --in plain --out sealed');
+    await here().ok('transit envelope encrypt a --in plain --out sealed');
     writeFileSync(here().file('cut'), readFileSync(here().file('sealed')).subarray(0, -3));
-    here().refused('transit envelope decrypt --in cut', 4);
+    await here().refused('transit envelope decrypt --in cut', 4);
   });
 
   it.each([
@@ -86,26 +86,17 @@ export const thereAlreadySuite: Suite = (here) => {
     ['transit envelope encrypt a --in source --out f'],
     ['read transit/keys/a --out f'],
     ['transit encrypt a --batch items --out f'],
-  ])('replaces a file by "%s" only with --force or --yes', (line) => {
-    here().ok('transit keys create a');
+  ])('replaces a file by "%s" only with --force or --yes', async (line) => {
+    await here().ok('transit keys create a');
     writeFileSync(here().file('f'), 'precious');
     writeFileSync(here().file('source'), 'text');
     writeFileSync(here().file('items'), JSON.stringify({ plaintext: base64('x') }));
-    expect(here().refused(line, 6)).toBe('coffer: f exists already (say --force to replace it)');
+    expect(await here().refused(line, 6)).toBe('coffer: f exists already (say --force to replace it)');
     expect(readFileSync(here().file('f'), 'utf8')).toBe('precious');
     for (const consent of ['--force', '--yes']) {
       writeFileSync(here().file('f'), 'precious');
-      here().ok(`${line} ${consent}`);
+      await here().ok(`${line} ${consent}`);
       expect(readFileSync(here().file('f'), 'utf8')).not.toBe('precious');
     }
-  });
-
-  it('writes to what it was started with, even where that is a file', () => {
-    const { exitCode, stdout } = here().shell(
-      'echo first > log && coffer transit random 1 --out /dev/stdout >> log && coffer keygen --out /dev/null && cat log',
-    );
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^first\n\S+\n$/);
-    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 };

@@ -1,0 +1,4 @@
+import { local, spawned } from './harness.ts';
+import { describeAll } from './suites/index.ts';
+
+describeAll(spawned(local));

@@ -1,0 +1,4 @@
+import { local } from './harness.ts';
+import { describeProcesses } from './suites/index.ts';
+
+describeProcesses(local);
