@@ -29,11 +29,18 @@ export function parseValue(text: string): SealedValue | undefined {
 export const formatValue = ({ mount, key, version, payload }: SealedValue): string =>
   `coffer:${mount === DEFAULT_MOUNT ? '' : `${mount}/`}${key}:v${version}:${payload}`;
 
-/** Where encrypted values stand in any text: offsets of UTF-16 units. */
-export function* valuesIn(text: string): Generator<{ readonly start: number; readonly value: SealedValue }> {
+/** An encrypted value in any text, with offsets of UTF-16 units. */
+export interface ValueInText {
+  readonly start: number;
+  readonly end: number;
+  readonly value: SealedValue;
+}
+
+/** The encrypted values that stand in any text. */
+export function* valuesIn(text: string): Generator<ValueInText> {
   if (!text.includes('coffer:')) return;
   for (const { index, 0: found } of text.matchAll(ANYWHERE)) {
     const value = parseValue(found);
-    if (value !== undefined) yield { start: index, value };
+    if (value !== undefined) yield { start: index, end: index + found.length, value };
   }
 }

@@ -12,6 +12,12 @@ import { switching } from '../parse/everywhere.ts';
 import { passOn } from '../processes/launch.ts';
 import type { Session } from '../session.ts';
 
+/** No person reads a file and closes the editor in less time. */
+const AT_ONCE_MS = 500;
+/** Whatever is answered, the text is read after it. */
+const STILL_OPEN =
+  'The editor ended at once, and nothing was changed. Is its window still open? Save and close it, then say yes.';
+
 export const command: Command = {
   arguments: [{ metavar: 'FILE', help: 'The file, .env, YAML or JSON.', required: true, offers: 'file' }],
   options: [
@@ -78,7 +84,9 @@ async function editUntilTaken(
   takeover: Takeover,
 ): Promise<number> {
   for (;;) {
+    const begun = performance.now();
     const ended = await edit(editor, draft.path, session.environment);
+    const lasted = performance.now() - begun;
     if (ended.exitCode !== 0) {
       const changed = draft.isChanged();
       if (!changed) draft.remove();
@@ -88,6 +96,8 @@ async function editUntilTaken(
       return FAILED;
     }
     try {
+      if (lasted < AT_ONCE_MS && !draft.isChanged() && session.prompts.available())
+        await session.prompts.confirm(STILL_OPEN);
       const outcome = await takeover.take(draft);
       if (outcome !== 'again') {
         draft.remove();

@@ -8,10 +8,11 @@ import { readFileWhole } from '../files/in-file.ts';
 import { openOutFile } from '../files/out-file.ts';
 import { type Merged, mergeFile } from '../secret-files/merge-file.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
-import { formatFor } from '../secret-files/secret-file.ts';
+import { formatFor, textOf } from '../secret-files/secret-file.ts';
 import { openValues } from '../secret-files/values.ts';
 import type { Session } from '../session.ts';
 
+/** Of each side; beyond what is read as values, git's own merge is left to do it. */
 const MAX_BYTES = 1 << 28;
 const LABELS = ['ours', 'theirs'] as const;
 
@@ -29,32 +30,32 @@ export const command: Command = {
   async run(session, { arguments: [base = '', ours = '', theirs = '', path = ''] }) {
     const [was, mine, others] = [base, ours, theirs].map((side) => readFileWhole(side, 'FILE', MAX_BYTES));
     if (was === undefined || mine === undefined || others === undefined) return FAILED;
-    const texts = { base: was.toString(), ours: mine.toString(), theirs: others.toString() };
+    const sides = { base: was, ours: mine, theirs: others };
     const merged =
-      (await mergedByValue(session, texts, path)) ?? mergeFile({ ...texts, labels: LABELS }, tmpdir());
+      (await mergedByValue(session, sides, path)) ?? mergeFile({ ...sides, labels: LABELS }, tmpdir());
     const out = openOutFile({ path: ours, replace: true });
-    out.write(merged.text);
+    out.write(merged.bytes);
     await out.commit();
     return merged.isClean ? DONE : FAILED;
   },
 };
 
-interface Texts {
-  readonly base: string;
-  readonly ours: string;
-  readonly theirs: string;
+interface Sides {
+  readonly base: Buffer;
+  readonly ours: Buffer;
+  readonly theirs: Buffer;
 }
 
-/** Undefined for what is not a file of values: it is merged line by line alone. */
-async function mergedByValue(session: Session, texts: Texts, path: string): Promise<Merged | undefined> {
-  const files = await parsedSides(session, texts, path);
+/** Undefined for what is not a file of values, is not UTF-8 or is too large for one: it is merged line by line alone, as bytes. */
+async function mergedByValue(session: Session, sides: Sides, path: string): Promise<Merged | undefined> {
+  const files = await parsedSides(session, sides, path);
   if (files === undefined) return undefined;
   const { format, base, ours, theirs } = files;
   const aligned = align(base, ours, theirs, await equalValues(session, inQuestion(base, ours, theirs)));
   const parsed = (text: string): SecretFile | undefined => attempt(() => format.parse(text, path));
   const merged = mergeFile({ ...aligned, labels: LABELS }, tmpdir());
-  const isRight = ({ text }: Merged): boolean => {
-    const file = parsed(text);
+  const isRight = ({ bytes }: Merged): boolean => {
+    const file = parsed(bytes.toString());
     return file !== undefined && isAsExpected(file, aligned);
   };
   if (merged.isClean && isRight(merged)) return merged;
@@ -64,8 +65,13 @@ async function mergedByValue(session: Session, texts: Texts, path: string): Prom
   return { ...merged, isClean: false };
 }
 
-async function parsedSides(session: Session, texts: Texts, path: string) {
+async function parsedSides(session: Session, sides: Sides, path: string) {
   try {
+    const texts = {
+      base: textOf(path, sides.base),
+      ours: textOf(path, sides.ours),
+      theirs: textOf(path, sides.theirs),
+    };
     const rule = await new Rulebook(session).ruleFor(path).catch(() => undefined);
     const format = await formatFor(path, rule?.format);
     const empty = (text: string): SecretFile =>

@@ -1,7 +1,7 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { FormatName } from '../../secret-files/format.ts';
 import { sidesOf } from '../../secret-files/three-way.ts';
-import { formatValue } from '../../secret-files/value.ts';
+import { formatValue, valuesIn } from '../../secret-files/value.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
@@ -11,6 +11,9 @@ import { taking } from '../parse/everywhere.ts';
 import { formatFor, textOf } from '../secret-files/secret-file.ts';
 import { openValues } from '../secret-files/values.ts';
 import type { Session } from '../session.ts';
+
+/** Each is asked about by itself, while git waits; a file with more is shown as it is. */
+const MOST_KEYS = 100;
 
 /** What git runs to show a file in a diff. */
 export const command: Command = {
@@ -48,16 +51,33 @@ async function decrypted(
         value === undefined ? [] : [{ name, value, where: path }],
       ),
   );
-  if (sealed.length === 0) return text;
+  if (
+    sealed.length === 0 ||
+    new Set(sealed.map(({ value }) => `${value.mount}/${value.key}`)).size > MOST_KEYS
+  )
+    return text;
   const results = await openValues(session, sealed);
-  return sealed.reduce((shown, { value }, index) => {
+  // No two ciphertexts are alike.
+  const sources = new Map<string, string>();
+  for (const [index, { value }] of sealed.entries()) {
     const source = results[index];
-    if (typeof source !== 'string') return shown;
-    // No two ciphertexts are alike. Quotes around one are not the value's, which are part of what was encrypted.
-    const token = formatValue(value);
-    return [`"${token}"`, `'${token}'`, token].reduce(
-      (now, form) => now.replaceAll(form, () => source),
-      shown,
-    );
-  }, text);
+    if (typeof source === 'string') sources.set(formatValue(value), source);
+  }
+  return shown(text, sources);
+}
+
+/** The text with sources in the place of ciphertexts, each looked at once. */
+function shown(text: string, sources: ReadonlyMap<string, string>): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end, value } of valuesIn(text)) {
+    const source = sources.get(formatValue(value));
+    if (source === undefined) continue;
+    // Quotes around a ciphertext are not the value's, which are part of what was encrypted.
+    const quote = text[start - 1] ?? '';
+    const isQuoted = start > at && (quote === '"' || quote === "'") && text[end] === quote;
+    parts.push(text.slice(at, isQuoted ? start - 1 : start), source);
+    at = isQuoted ? end + 1 : end;
+  }
+  return parts.join('') + text.slice(at);
 }

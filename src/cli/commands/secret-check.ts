@@ -41,9 +41,9 @@ export const command: Command = {
       throw invalid('FILE and --staged exclude each other', { hint: 'give one of them' });
     }
     const outcomes = new Outcomes(session);
-    const findings: Finding[] = [];
+    const found: (readonly Finding[])[] = [];
     const look = (file: ReadFile & { readonly rule: Rule | undefined }): void => {
-      findings.push(...findingsIn(file));
+      found.push(findingsIn(file));
     };
     if (options.has(STAGED)) {
       await outcomes.each([...(await staged(session))], async ({ path, content, rule }) => {
@@ -56,6 +56,7 @@ export const command: Command = {
       const named = paths.length > 0 ? paths : await ruledFiles(rulebook);
       await outcomes.each(named, async (path) => look(await files.open(path)));
     }
+    const findings = found.flat();
     await report(session, findings);
     return findings.length > 0 ? FAILED : outcomes.exitCode;
   },

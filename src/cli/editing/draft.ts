@@ -28,7 +28,7 @@ export class Draft {
 
   private constructor(directory: string, about: About) {
     this.directory = directory;
-    this.path = join(directory, basename(about.file));
+    this.path = join(directory, nameBeside(basename(about.file)));
     this.#about = about;
   }
 
@@ -73,8 +73,8 @@ export class Draft {
   }
 
   /** The plaintext as it is now. An editor may have put another file in its place. */
-  read(): string {
-    return readFileSync(this.path, 'utf8');
+  read(): Buffer {
+    return readFileSync(this.path);
   }
 
   /** Whether somebody has changed the plaintext since it was shown. */
@@ -91,6 +91,9 @@ export class Draft {
   }
 }
 
+/** Not the name of `ABOUT`, which a file may bear, too; on some systems in any case. */
+const nameBeside = (name: string): string => (name.toLowerCase() === ABOUT ? `edited${name}` : name);
+
 function aboutIn(json: string): About {
   const about: unknown = JSON.parse(json);
   if (!isObject(about)) throw new TypeError('no object');
@@ -99,4 +102,4 @@ function aboutIn(json: string): About {
   return { file, shown, ...when(typeof base === 'string', { base: String(base) }) };
 }
 
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64');
+const digestOf = (text: string | Buffer): string => createHash('sha256').update(text).digest('base64');

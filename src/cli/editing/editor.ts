@@ -15,16 +15,21 @@ const VIM_ARGUMENTS = ['-n', '-i', 'NONE', '-c', 'silent! set noundofile nobacku
 const VIM = /^[gn]?vim/;
 
 /** Editors that come back at once, while their window is still open, unless they are told to wait. */
-const IN_A_WINDOW: Readonly<Record<string, string>> = {
-  code: '--wait',
-  'code-insiders': '--wait',
-  codium: '--wait',
-  cursor: '--wait',
-  subl: '--wait',
-  zed: '--wait',
-  atom: '--wait',
-  mate: '-w',
-};
+const IN_A_WINDOW: readonly { readonly names: readonly string[]; readonly waits: readonly string[] }[] = [
+  {
+    names: ['code', 'code-insiders', 'code-oss', 'codium', 'vscodium', 'cursor', 'windsurf'],
+    waits: ['--wait', '-w'],
+  },
+  { names: ['subl', 'zed', 'zeditor', 'atom', 'gedit', 'xed', 'bbedit'], waits: ['--wait', '-w'] },
+  { names: ['gvim', 'mvim', 'gview', 'rgvim', 'rgview'], waits: ['--nofork', '-f'] },
+  { names: ['nvim-qt'], waits: ['--nofork'] },
+  { names: ['neovide'], waits: ['--no-fork'] },
+  { names: ['gnome-text-editor'], waits: ['--standalone', '-s'] },
+  { names: ['kate'], waits: ['--block', '-b'] },
+  { names: ['mate'], waits: ['-w', '--wait'] },
+];
+/** What makes Vim open a window by itself, and come back at once. */
+const VIM_WINDOW = '-g';
 
 /** The editor that a person has chosen. */
 export interface Editor {
@@ -42,14 +47,17 @@ export function editorOf(environment: Environment, platform: string = process.pl
   const name = ['VISUAL', 'EDITOR'].find((candidate) => variable(environment, candidate) !== undefined);
   const command = (name === undefined ? undefined : variable(environment, name)) ?? defaultEditor(platform);
   const [first = '', ...words] = command.trim().split(/\s+/);
-  const wait = IN_A_WINDOW[basename(first.replaceAll('\\', '/')).replace(/\.(?:exe|cmd)$/i, '')];
-  if (wait !== undefined && !words.some((word) => word === wait || word === '-w')) {
+  const program = basename(first.replaceAll('\\', '/')).replace(/\.(?:exe|cmd)$/i, '');
+  const vim = isVim(first, environment);
+  const meant = vim && words.includes(VIM_WINDOW) ? 'gvim' : program;
+  const waits = IN_A_WINDOW.find(({ names }) => names.includes(meant))?.waits;
+  if (waits !== undefined && !words.some((word) => waits.includes(word))) {
     throw invalid(`${first} does not wait until its window is closed`, {
       field: name,
-      hint: `set it to "${command} ${wait}"`,
+      hint: `set it to "${command} ${waits[0]}"`,
     });
   }
-  return { command, arguments: isVim(first, environment) ? VIM_ARGUMENTS : [] };
+  return { command, arguments: vim ? VIM_ARGUMENTS : [] };
 }
 
 const quoted = (text: string): string => `"${text}"`;

@@ -5,6 +5,7 @@ import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { Files } from '../secret-files/files.ts';
 import { unmergedSides } from '../secret-files/git.ts';
 import { mergeFile } from '../secret-files/merge-file.ts';
+import { textOf } from '../secret-files/secret-file.ts';
 import {
   type KnownValues,
   knownValues,
@@ -64,14 +65,14 @@ export class Takeover {
       return new Takeover(session, target, { shown, base, known }, false);
     }
     const [was, ours, theirs] = await Promise.all([
-      stateOf(session, target, sides.base || EMPTY[target.format.name]),
-      stateOf(session, target, sides.ours),
-      stateOf(session, target, sides.theirs),
+      stateOf(session, target, textOf(target.name, sides.base) || EMPTY[target.format.name]),
+      stateOf(session, target, textOf(target.name, sides.ours)),
+      stateOf(session, target, textOf(target.name, sides.theirs)),
     ]);
     const labels = ['ours', 'theirs'] as const;
     const aligned = align(was.plain, ours.plain, theirs.plain, new Set());
-    const { text } = mergeFile({ ...aligned, labels }, directory);
-    return new Takeover(session, target, { shown: text, base, known: [ours, theirs, was] }, true);
+    const shown = mergeFile({ ...aligned, labels }, directory).bytes.toString();
+    return new Takeover(session, target, { shown, base, known: [ours, theirs, was] }, true);
   }
 
   /**
@@ -82,7 +83,7 @@ export class Takeover {
   async take(draft: Draft): Promise<string | 'again'> {
     if (!draft.isChanged() && !this.#isUnmerged) return NOTHING_CHANGED;
     const { format, name } = this.#target;
-    let plain = format.parse(draft.read(), name);
+    let plain = format.parse(textOf(name, draft.read()), name);
     const now = presentOf(this.#target);
     // A file that was removed meanwhile is made again.
     if (now !== undefined && now.text !== draft.base) {
@@ -107,10 +108,11 @@ export class Takeover {
     this.#known.unshift(others, was);
     const aligned = align(was.plain, plain, others.plain, new Set());
     const merged = mergeFile({ ...aligned, labels: ['your text', name] }, draft.directory);
-    draft.show(merged.text, now);
+    const text = merged.bytes.toString();
+    draft.show(text, now);
     if (merged.isClean) {
       this.#session.say(`${name} was changed while you edited it; both changes are in it now.`);
-      return format.parse(merged.text, name);
+      return format.parse(text, name);
     }
     this.#session.say(
       `${name} was changed while you edited it; where both changed the same, solve it in the editor.`,

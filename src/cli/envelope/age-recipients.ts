@@ -26,8 +26,9 @@ export async function recipientsOf(
   if (words.length === 0) {
     return [passphraseRecipient(await newFilePassphrase(session, options), systemRandom)];
   }
-  const found: Recipient[] = [];
-  for (const word of words) found.push(...(await recipientsFrom(session, word)));
+  const lists: (readonly Recipient[])[] = [];
+  for (const word of words) lists.push(await recipientsFrom(session, word));
+  const found = lists.flat();
   requireTogether(found);
   return found;
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { conflict, unavailable } from '../../ground/errors.ts';
+import { unavailable } from '../../ground/errors.ts';
 import { type Environment, variable } from '../given.ts';
 
 /** File systems that lie in memory, as statfs(2) numbers them. */
@@ -64,8 +64,7 @@ export function makeMemoryDirectory(
 export function leftovers(environment: Environment): readonly Leftover[] {
   return [memoryBase(environment), tmpdir()]
     .filter((base) => base !== undefined)
-    .map((base) => join(base, OWN_DIRECTORY))
-    .filter((directory) => isOwn(lstatSync(directory, { throwIfNoEntry: false })))
+    .flatMap(ownDirectories)
     .flatMap((directory) => readdirSync(directory).map((name) => ({ directory, name })))
     .filter(({ name }) => hasEnded(name))
     .map(({ directory, name }) => ({
@@ -83,6 +82,12 @@ export function removeLeftovers(environment: Environment, purpose: string): void
 
 const OWN_DIRECTORY = `coffer-${process.getuid?.() ?? userInfo().username}`;
 
+const CHANCE_BYTES = 8;
+const CHANCE = new RegExp(`^-[0-9a-f]{${2 * CHANCE_BYTES}}$`);
+
+const isOwnWithChance = (name: string): boolean =>
+  name.startsWith(OWN_DIRECTORY) && CHANCE.test(name.slice(OWN_DIRECTORY.length));
+
 function memoryBase(environment: Environment): string | undefined {
   const runtime = variable(environment, 'XDG_RUNTIME_DIR');
   return [runtime, '/dev/shm'].find((path) => path !== undefined && isInMemory(path));
@@ -97,20 +102,45 @@ function isInMemory(path: string): boolean {
   }
 }
 
-/** Made once for all that this user's commands put there. @throws `conflict` when somebody else has made it. */
+/**
+ * Made once for all that this user's commands put there. Where anybody may make directories, another user may have made the one of the
+ * usual name, and only they could remove it: then it is one of a name that nobody foresees.
+ */
 function ownDirectory(base: string): string {
-  const path = join(base, OWN_DIRECTORY);
+  const [present] = ownDirectories(base);
+  if (present !== undefined) return present;
+  const usual = join(base, OWN_DIRECTORY);
+  if (lstatSync(usual, { throwIfNoEntry: false }) === undefined && isMade(usual)) return usual;
+  // Another process may have made the usual one meanwhile.
+  if (isOwn(lstatSync(usual, { throwIfNoEntry: false }))) return usual;
+  const path = `${usual}-${randomBytes(CHANCE_BYTES).toString('hex')}`;
+  mkdirSync(path, { mode: OWNER_ONLY });
+  return path;
+}
+
+function isMade(path: string): boolean {
   try {
     mkdirSync(path, { mode: OWNER_ONLY });
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
   }
-  if (!isOwn(lstatSync(path))) {
-    throw conflict(`${path} is not a directory of this user's alone`, {
-      hint: 'see who made it, and remove it',
-    });
+}
+
+/** Those of this user that exist, the one of the usual name first. */
+const ownDirectories = (base: string): readonly string[] =>
+  [OWN_DIRECTORY, ...namesIn(base).filter(isOwnWithChance)]
+    .map((name) => join(base, name))
+    .filter((path) => isOwn(lstatSync(path, { throwIfNoEntry: false })));
+
+/** Of a directory that others share, some let nobody list it. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
   }
-  return path;
 }
 
 const isOwn = (stats: Stats | undefined): boolean =>

@@ -54,7 +54,7 @@ export function planVariables(environment: Environment, { files, only, overwrite
   for (const read of files) {
     for (const [variable, place] of variablesOf(read)) {
       if (!isWanted(variable)) continue;
-      if (environment[variable] !== undefined && !overwrite) kept.add(variable);
+      if (isSet(environment, variable) && !overwrite) kept.add(variable);
       else sources.set(variable, { read, variable, place });
     }
   }
@@ -66,6 +66,10 @@ export function planVariables(environment: Environment, { files, only, overwrite
   }
   return { variables: own, sources: [...sources.values()], kept: [...kept] };
 }
+
+/** A variable may be called like something that every object has, such as `constructor`. */
+const isSet = (environment: Environment, name: string): boolean =>
+  Object.hasOwn(environment, name) && environment[name] !== undefined;
 
 /**
  * The variables of a file. In a `.env` they are its names; in YAML and JSON the keys and indexes, joined by underscores, in capitals:

@@ -17,20 +17,20 @@ export function withFiles(
   onDisk: boolean,
 ): { readonly variables: Readonly<Record<string, string>>; remove(): void } {
   for (const name of names) {
-    if (variables[name] === undefined) throw notFound(`there is no variable ${name} to put into a file`);
+    if (!Object.hasOwn(variables, name)) throw notFound(`there is no variable ${name} to put into a file`);
   }
   removeLeftovers(environment, PURPOSE);
   const directory = makeMemoryDirectory(environment, PURPOSE, onDisk);
-  const changed: Record<string, string> = { ...variables };
+  const changed = new Map(Object.entries(variables));
   try {
     for (const name of names) {
       const path = join(directory.path, name.replaceAll('/', '_'));
       writeFileSync(path, variables[name] ?? '', { mode: 0o600, flag: 'wx' });
-      changed[name] = path;
+      changed.set(name, path);
     }
   } catch (error) {
     directory.remove();
     throw error;
   }
-  return { variables: changed, remove: directory.remove };
+  return { variables: Object.fromEntries(changed), remove: directory.remove };
 }

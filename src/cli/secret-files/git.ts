@@ -119,9 +119,9 @@ export function indexedFilesNamed(top: string, name: string): readonly IndexedFi
 
 /** The three sides of a file that git could not merge, as the index has them. A side that has no such file is empty. */
 export interface Sides {
-  readonly base: string;
-  readonly ours: string;
-  readonly theirs: string;
+  readonly base: Buffer;
+  readonly ours: Buffer;
+  readonly theirs: Buffer;
 }
 
 /** @returns undefined for a file that is not unmerged. */
@@ -129,7 +129,7 @@ export function unmergedSides(path: string): Sides | undefined {
   const [directory, name] = askedAt(path);
   const listed = git(directory, ['ls-files', '--unmerged', '--', name]);
   if (listed === undefined || listed.length === 0) return undefined;
-  const stage = (number: number): string => git(directory, ['show', `:${number}:${name}`])?.toString() ?? '';
+  const stage = (number: number): Buffer => git(directory, ['show', `:${number}:${name}`]) ?? Buffer.alloc(0);
   return { base: stage(1), ours: stage(2), theirs: stage(3) };
 }
 

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { unavailable } from '../../ground/errors.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
-/** The three sides of a merge, with what conflicts call two of them. */
+/** The three sides of a merge, with what conflicts call two of them. Bytes stay bytes, whatever they say. */
 export interface MergeInput {
-  readonly base: string;
-  readonly ours: string;
-  readonly theirs: string;
+  readonly base: string | Uint8Array;
+  readonly ours: string | Uint8Array;
+  readonly theirs: string | Uint8Array;
   readonly labels: readonly [ours: string, theirs: string];
 }
 
 export interface Merged {
-  readonly text: string;
+  readonly bytes: Buffer;
   readonly isClean: boolean;
   /** Every conflict is only that both sides have put something in at one point. */
   readonly onlyInsertions: boolean;
@@ -41,18 +41,20 @@ export function mergeFile(input: MergeInput, directory: string, union = false): 
       const labels = ['-L', ours, '-L', 'before', '-L', theirs];
       const { status, stdout, error } = spawnSync('git', ['merge-file', '-p', ...how, ...labels, ...paths], {
         env: withoutOwnSecrets(process.env),
-        encoding: 'utf8',
         maxBuffer: 1 << 28,
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       if (error !== undefined || status === null || status > MOST_CONFLICTS) {
         throw unavailable("git merge-file failed, so two changes can't be merged", { cause: error });
       }
-      return { text: stdout, isClean: status === 0 };
+      return { bytes: stdout, isClean: status === 0 };
     };
     if (union) return { ...run('--union'), onlyInsertions: false };
     const merged = run();
-    return { ...merged, onlyInsertions: !merged.isClean && hasOnlyInsertions(run('--diff3').text) };
+    return {
+      ...merged,
+      onlyInsertions: !merged.isClean && hasOnlyInsertions(run('--diff3').bytes.toString('latin1')),
+    };
   } finally {
     rmSync(place, { recursive: true, force: true });
   }

@@ -179,7 +179,7 @@ async function runBatches(
     if (!Array.isArray(results) || results.length !== batch.length || !results.every(isObject)) {
       throw unavailable('the answer does not have one result for each item');
     }
-    answers.push(...results);
+    for (const result of results) answers.push(result);
   }
   return answers;
 }

@@ -23,6 +23,7 @@ const SAMPLES: Readonly<Record<Sample['format'], readonly string[]>> = {
   ],
   yaml: [
     `db: &x # c\n  user: me\n  pw: |+\n    a\n\n  l: [1,  {k: "v"}]\nn: ${TOKEN}\no: {<<: *x}\n---\n- - a: !t 'b'\n`,
+    `a: &p ${TOKEN}\nb: &q {c: x, d: ["y"]}\n<<: *q\n*q : [*q]\n---\ne: &p z\nf: *p\n`,
     '? [a]\n: >-\n  x\n"k\\u0041": ~\na: *b\n%YAML 1.2\n---\n&a a : *a\n',
   ],
   json: [`\ufeff{"a": {"b.c": [1.5e3, true, null]}, "d\\n": "${TOKEN}", "": ""}\n`, '[[[[{"a":[{}]}]]]]'],
@@ -43,7 +44,8 @@ function read({ format, text }: Sample): void {
   }
   const reader = FORMATS[format];
   const file = reader.parse(text, 'f');
-  const meant = file.places.filter((place) => isSecret(place, undefined));
+  // What has an alias is never encrypted.
+  const meant = file.places.filter((place) => isSecret(place, undefined) && place.aliasedAt === undefined);
   const sealed = respliced(
     reader,
     'f',
@@ -52,7 +54,8 @@ function read({ format, text }: Sample): void {
   );
   if (
     sealed.places.some(
-      ({ text: value, type, sealed: value2 }) => type === 'string' && value !== '' && !value2,
+      ({ text: value, type, sealed: value2, aliasedAt }) =>
+        type === 'string' && value !== '' && !value2 && aliasedAt === undefined,
     )
   )
     throw new Defect('a value stays readable');
