@@ -32,7 +32,7 @@ export const RESERVED: readonly (readonly [libraries: readonly string[], allowed
   [['node:cluster'], ['service', 'doors/http']],
   [
     ['node:http', 'node:https', 'node:http2'],
-    ['doors/http', 'doors/agent/grpc', 'client', 'access/methods/jwt'],
+    ['doors/http', 'doors/agent/grpc', 'client', 'access/login'],
   ],
 ];
 

@@ -59,8 +59,8 @@ export class Leases {
   }
 
   /**
-   * Ends the token of a lease, or all tokens that were made at a path or below it before this call, batch tokens as well. Whoever
-   * is killed at it leaves the rest of the service tokens to be ended by another call.
+   * Ends the token of a lease, or all tokens that end at some time and were made at a path or below it before this call, batch tokens
+   * as well. Whoever is killed at it leaves the rest of the service tokens to be ended by another call.
    * @param path empty for all that there are.
    */
   async revoke(path: string): Promise<void> {
@@ -72,13 +72,14 @@ export class Leases {
     const now = this.#clock.now();
     const prefix = prefixOf(path);
     await this.#store.transact((tx) => endBatchTokens(tx, prefix.slice(0, -1), now));
+    const isDoomed = (token: Token): boolean => hasLease(token) && isBelow(token, prefix);
     for await (const tokens of livingTokens(this.#store, now)) {
-      const doomed = tokens.filter(({ token }) => isBelow(token, prefix));
+      const doomed = tokens.filter(({ token }) => isDoomed(token));
       if (doomed.length === 0) continue;
       await this.#store.transact(async (tx) => {
         for (const { accessor } of doomed) {
           const token = await tokenAt(tx, accessor);
-          if (token !== undefined && isBelow(token, prefix)) await erase(tx, accessor);
+          if (token !== undefined && isDoomed(token)) await erase(tx, accessor);
         }
       });
     }

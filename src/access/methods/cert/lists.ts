@@ -75,7 +75,9 @@ export async function refreshLists(
     } catch (error) {
       const known = asCofferError(error);
       if (known === undefined) throw error;
-      failures.push({ name, reason: known.message });
+      const { message, cause } = known;
+      // This goes to the log of the server, where it may be told.
+      failures.push({ name, reason: cause instanceof Error ? `${message}: ${cause.message}` : message });
     }
   }
   return failures;
@@ -83,8 +85,7 @@ export async function refreshLists(
 
 /** Whoever stands between could hand out a list without the one certificate: so who signed it is looked at, where that can be known. */
 async function fetched({ store, mount }: Room, url: string): Promise<RevocationList> {
-  const bytes = await fetchList(url, MOST_LIST_BYTES);
-  const list = parsing(() => revocationListIn(bytes));
+  const list = await fetchList(url, MOST_LIST_BYTES, revocationListIn);
   const why = whyPartial(list, url);
   // It would take the place of all that was revoked before.
   if (why !== undefined)

@@ -5,6 +5,18 @@ import type { Certificate } from '../../x509/certificate.ts';
 import { textOf } from '../../x509/names.ts';
 import type { RoleSettings } from './documents.ts';
 
+/** Letters, digits, hyphens and underscores between dots (RFC 1034, 3.5), and stars. */
+const DNS_NAME = /^[\w*-]+(?:\.[\w*-]+)*\.?$/;
+/** What RFC 5280, 4.2.1.6 has for addresses of mail: visible characters of ASCII, and blanks where they are quoted. */
+const MAILBOX = /^[\x20-\x7e]+$/;
+const URI = /^[\x21-\x7e]+$/;
+/** No control characters or ends of lines, and nothing that stands for bytes that are no text. */
+const TEXT = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffd]*$/u;
+
+/** What is no name of its kind is a name of nobody: patterns are written for names. */
+const namesOf = (form: RegExp, names: readonly string[]): readonly string[] =>
+  names.filter((name) => form.test(name));
+
 /** A list of patterns in a role, and what of a certificate they are about. */
 type Rule = readonly [
   list: keyof RoleSettings & `allowed_${string}`,
@@ -12,12 +24,19 @@ type Rule = readonly [
 ];
 
 const RULES: readonly Rule[] = [
-  ['allowed_names', ({ commonName, dns, emails }) => [commonName, ...dns, ...emails]],
-  ['allowed_common_names', ({ commonName }) => [commonName]],
-  ['allowed_dns_sans', ({ dns }) => dns],
-  ['allowed_email_sans', ({ emails }) => emails],
-  ['allowed_uri_sans', ({ uris }) => uris],
-  ['allowed_organizational_units', ({ organizationalUnits }) => organizationalUnits],
+  [
+    'allowed_names',
+    ({ commonName, dns, emails }) => [
+      ...namesOf(TEXT, [commonName]),
+      ...namesOf(DNS_NAME, dns),
+      ...namesOf(MAILBOX, emails),
+    ],
+  ],
+  ['allowed_common_names', ({ commonName }) => namesOf(TEXT, [commonName])],
+  ['allowed_dns_sans', ({ dns }) => namesOf(DNS_NAME, dns)],
+  ['allowed_email_sans', ({ emails }) => namesOf(MAILBOX, emails)],
+  ['allowed_uri_sans', ({ uris }) => namesOf(URI, uris)],
+  ['allowed_organizational_units', ({ organizationalUnits }) => namesOf(TEXT, organizationalUnits)],
 ];
 
 /** Whether a certificate is what a role asks for, beside who signed it. */
@@ -37,7 +56,7 @@ export const strictness = (settings: RoleSettings): number =>
 function hasExtension(leaf: Certificate, required: string): boolean {
   const colon = required.indexOf(':');
   const value = extensionText(leaf, required.slice(0, colon));
-  return value !== undefined && glob(required.slice(colon + 1))(value);
+  return value !== undefined && TEXT.test(value) && glob(required.slice(colon + 1))(value);
 }
 
 /** The text of an extension, empty when it holds something else; undefined when it is not there. */

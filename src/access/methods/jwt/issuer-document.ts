@@ -1,8 +1,6 @@
-import { request as plainRequest } from 'node:http';
-import { request as secureRequest } from 'node:https';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { isLoopback } from '../../../ground/loopback.ts';
-import { keepOwnAuthorities } from '../../../ground/tls-trust.ts';
+import { fetchOutside } from '../../login/fetch-outside.ts';
 
 /** For everything, from the name's address to the last byte. */
 const WITHIN_MS = 5_000;
@@ -32,49 +30,17 @@ export function isTrustworthy(address: string): boolean {
  */
 export async function fetchDocument(address: string, trust: IssuerTrust): Promise<string> {
   if (!isTrustworthy(address)) throw new Error('it is fetched over TLS only, but on this machine');
-  const url = new URL(address);
-  const signal = AbortSignal.timeout(WITHIN_MS);
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const options = { agent: false, headers: { accept: 'application/json' } } as const;
-  const sent =
-    url.protocol === 'https:'
-      ? secureRequest(url, { ...options, ...trusting(trust) })
-      : plainRequest(url, options);
-  const late = (): void => void sent.destroy(new Error('no answer in time'));
-  signal.addEventListener('abort', late);
-  sent.once('error', reject);
-  sent.once('upgrade', (_answer, socket) => {
-    socket.destroy();
-    reject(new Error('the answer is not one of an issuer'));
+  const bytes = await fetchOutside(new URL(address), {
+    withinMs: WITHIN_MS,
+    mostBytes: MOST_BYTES,
+    accept: 'application/json',
+    tls: trusting(trust),
   });
-  sent.once('response', (answer) => {
-    answer.once('error', reject);
-    if (answer.statusCode !== 200) {
-      sent.destroy(new Error(`the answer has the status ${answer.statusCode}`));
-      return;
-    }
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    answer.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > MOST_BYTES) sent.destroy(new Error(`the answer is longer than ${MOST_BYTES} bytes`));
-      else chunks.push(chunk);
-    });
-    answer.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-  });
-  sent.end();
-  try {
-    return await promise;
-  } finally {
-    signal.removeEventListener('abort', late);
-    sent.destroy();
-  }
+  return bytes.toString('utf8');
 }
 
 function trusting({ ca, serverNames }: IssuerTrust) {
-  keepOwnAuthorities();
   return {
-    rejectUnauthorized: true,
     ...(ca === '' ? {} : { ca }),
     ...(serverNames.length === 0
       ? {}

@@ -81,18 +81,31 @@ describe('a list of revoked certificates', () => {
     expect((await asClient(revoked, 'auth/fetching/login')).status).toBe(400);
     const { cdp } = (await root('GET', 'auth/fetching/crls/mine')).json.data;
     expect(cdp).toEqual({ url, valid_until: expect.stringMatching(/^20\d\d-.*Z$/) });
-    status = 404;
-    const gone = await follow();
-    expect([gone.status, gone.json.errors[0]]).toEqual([
-      503,
-      `failed to fetch the CRL from ${url}: the answer was 404`,
-    ]);
-    status = 302;
-    expect((await follow()).status).toBe(503);
+    const unheard = [503, [`failed to fetch the CRL from ${url}`]];
+    for (const bad of [404, 302, 500]) {
+      status = bad;
+      expect(outcome(await follow())).toEqual(unheard);
+    }
     status = 200;
-    list = 'x'.repeat(5 * 1024 * 1024);
-    expect((await follow()).json.errors[0]).toContain('it is too long');
+    for (const other of ['x'.repeat(5 * 1024 * 1024), 'a page of the web', '']) {
+      list = other;
+      expect(outcome(await follow())).toEqual(unheard);
+    }
     expect((await asClient(revoked, 'auth/fetching/login')).status).toBe(400);
-    issuer.close();
+    await new Promise((resolve) => issuer.close(resolve));
+    expect(outcome(await follow())).toEqual(unheard);
+  });
+
+  it.each([
+    'http://169.254.169.254/latest/meta-data/',
+    'http://2852039166/',
+    'http://[fe80::1]/list',
+    'http://[::ffff:169.254.169.254]/list',
+    'http://[fd00:ec2::254]/list',
+  ])('is not fetched from where a machine is told its own secrets: %s', async (url) => {
+    expect(outcome(await root('POST', 'auth/cert/crls/bad', { url }))).toEqual([
+      503,
+      [`failed to fetch the CRL from ${url}`],
+    ]);
   });
 });

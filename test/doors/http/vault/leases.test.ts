@@ -44,6 +44,20 @@ async function leaseOf(path: string): Promise<{ readonly token: string; readonly
   return { token, lease: `auth/token/create/${path}/${id}` };
 }
 
+describe('a root token that never ends', () => {
+  it('has no lease, so that ending all of its path, or all that there are, does not end it', async () => {
+    const make = async (body: object): Promise<string> =>
+      (await world.root('POST', 'auth/token/create', body)).json.auth.client_token;
+    const endless = await make({ policies: ['root'] });
+    for (const path of ['auth/token', 'auth/token/create', 'auth']) {
+      const ending = await make({ policies: ['root'], ttl: '1h' });
+      expect((await world.root('PUT', `sys/leases/revoke-prefix/${path}`)).status).toBe(204);
+      expect([await world.isGood(endless), await world.isGood(ending)], path).toEqual([true, false]);
+    }
+    expect(await world.isGood(world.server.token)).toBe(true);
+  });
+});
+
 describe('a lease', () => {
   it('is of a token, and found by the path that issued it', async () => {
     const { lease } = await leaseOf('found');

@@ -1,0 +1,98 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { request as plainRequest } from 'node:http';
+import { type RequestOptions, request as secureRequest } from 'node:https';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { keepOwnAuthorities } from '../../ground/tls-trust.ts';
+
+/** How much of somebody else's time and bytes is taken. */
+export interface Asking {
+  /** For everything, from the name's address to the last byte. */
+  readonly withinMs: number;
+  readonly mostBytes: number;
+  readonly accept?: string;
+  /** Whom to trust, for addresses of TLS; the machine's authorities by default. */
+  readonly tls?: Pick<RequestOptions, 'ca' | 'checkServerIdentity'>;
+}
+
+/**
+ * Fetches what lies at an address of the web that a caller named. Whoever answers is not followed elsewhere, and what is of this very
+ * link, as the services by which clouds hand out credentials, is never asked.
+ * @throws an `Error` that says why not, in a few words; what it says is for logs, since it tells of the network of the server.
+ * @see docs/decisions/0277
+ */
+export async function fetchOutside(url: URL, { withinMs, mostBytes, accept, tls }: Asking): Promise<Buffer> {
+  if (isOfLink(url.hostname.replace(/^\[|\]$/g, ''))) throw notAsked();
+  const signal = AbortSignal.timeout(withinMs);
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const options = {
+    agent: false,
+    lookup: lookupOutside,
+    ...(accept === undefined ? {} : { headers: { accept } }),
+  } as const;
+  if (url.protocol === 'https:') keepOwnAuthorities();
+  const sent =
+    url.protocol === 'https:'
+      ? secureRequest(url, { ...options, ...tls, rejectUnauthorized: true })
+      : plainRequest(url, options);
+  const late = (): void => void sent.destroy(new Error('no answer in time'));
+  signal.addEventListener('abort', late);
+  sent.once('error', reject);
+  sent.once('upgrade', (_answer, socket) => {
+    socket.destroy();
+    reject(new Error('the answer is for another protocol'));
+  });
+  sent.once('response', (answer) => {
+    answer.once('error', reject);
+    if (answer.statusCode !== 200) {
+      sent.destroy(new Error(`the answer has the status ${answer.statusCode}`));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      // Its end may have come along, so it is not enough to hang up, which is done below.
+      if (bytes > mostBytes) reject(new Error(`the answer is longer than ${mostBytes} bytes`));
+      else chunks.push(chunk);
+    });
+    answer.once('end', () => resolve(Buffer.concat(chunks)));
+  });
+  sent.end();
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', late);
+    sent.destroy();
+  }
+}
+
+const notAsked = (): Error =>
+  new Error('addresses of the link, and those of services for the machine itself, are not asked');
+
+/** Link-local addresses (RFC 3927, RFC 4291), also behind a translator (RFC 6052), and where clouds have services of that kind besides. */
+const ofLink = new BlockList();
+ofLink.addSubnet('169.254.0.0', 16, 'ipv4');
+ofLink.addSubnet('fe80::', 10, 'ipv6');
+ofLink.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+ofLink.addAddress('fd00:ec2::254', 'ipv6');
+ofLink.addAddress('100.100.100.200', 'ipv4');
+ofLink.addAddress('168.63.129.16', 'ipv4');
+ofLink.addAddress('192.0.0.192', 'ipv4');
+
+/** Whether an address is one that is never asked; false for names. */
+export function isOfLink(address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && ofLink.check(address, version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** The look-up of a connection itself: what a name leads to is judged where it is used. */
+export const lookupOutside: LookupFunction = (host, options, done) => {
+  lookup(host, { ...options, all: true }, (error, found) => {
+    const addresses: readonly LookupAddress[] = found ?? [];
+    const [first] = addresses;
+    const refused = error ?? (addresses.some(({ address }) => isOfLink(address)) ? notAsked() : null);
+    if (refused !== null || first === undefined) done(refused ?? new Error('no address'), '');
+    else if (options.all) done(null, [...addresses]);
+    else done(null, first.address, first.family);
+  });
+};
