@@ -22,7 +22,7 @@ const insertsOf = (pattern: RegExp): readonly string[] =>
 // Whatever else is put into such a text may be a path or an address, and has to be told apart (`placed`).
 describe('errors about what is kept somewhere', () => {
   it('have nothing inserted into their message that callers of a server may not read', () => {
-    expect(insertsOf(MESSAGE)).toEqual(['MAX_SLOTS', 'accessor', 'id', 'member', 'url', 'why']);
+    expect(insertsOf(MESSAGE)).toEqual(['MAX_SLOTS', 'accessor', 'id', 'member', 'url']);
   });
 
   it('have nothing inserted into their hint that callers of a server may not read', () => {

@@ -1,10 +1,11 @@
 import { CofferError } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { Places, type Room } from '../../ground/places.ts';
 
 export interface TurnOptions extends Room {
   /** How many run at once. */
   readonly atOnce: number;
+  /** What there is too much of, in own words, for who finds no place. */
+  readonly refusal: string;
   /** What a place rests for before the next one runs in it; given how long it ran, in milliseconds. */
   readonly rest?: (tookMs: number) => Promise<void>;
 }
@@ -17,8 +18,8 @@ export interface Claim {
 
 /** There is no place to wait in, for that source. */
 export class Crowded extends CofferError {
-  constructor() {
-    super('unavailable', ownWords('too many logins at once'), { hint: 'try again in a moment' });
+  constructor(refusal: string) {
+    super('unavailable', refusal, { hint: 'try again in a moment' });
   }
 }
 
@@ -54,7 +55,7 @@ export class Turns {
   async take<T>({ source, name }: Claim, run: () => Promise<T>): Promise<T> {
     if (!this.#places.enter(source)) {
       this.#makeRoom(source);
-      if (!this.#places.enter(source)) throw new Crowded();
+      if (!this.#places.enter(source)) throw new Crowded(this.#options.refusal);
     }
     await this.#turn(source, name);
     try {
@@ -71,7 +72,7 @@ export class Turns {
     if (most === undefined || last === undefined) return;
     if (queue?.length === 0) this.#queues.delete(most);
     this.#places.leave(most);
-    last.refuse(new Crowded());
+    last.refuse(new Crowded(this.#options.refusal));
   }
 
   #turn(source: string, name: string): Promise<void> {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer } from 'node:https';
 import { type SecureContextOptions, TLSSocket } from 'node:tls';
 import { type BusySocket, hangUp } from './client-errors.ts';
+import { ConnectionPlaces } from './connection-places.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { enableList } from './list-method.ts';
@@ -14,6 +15,8 @@ export interface HttpServerOptions {
   readonly maxRequestBytes: number;
   /** Never throws. */
   readonly answer: (exchange: Exchange) => Promise<Answer>;
+  /** Shared by the listeners of a process; by default there are some of its own. */
+  readonly connections?: ConnectionPlaces;
 }
 
 export interface TlsCertificate {
@@ -49,12 +52,15 @@ export class HttpServer {
   readonly #maxRequestBytes: number;
   readonly #sockets = new Set<BusySocket>();
   readonly #peers = new PeerCertificates();
+  readonly #connections: ConnectionPlaces;
   #isClosing = false;
 
   constructor(options: HttpServerOptions) {
     this.#answer = options.answer;
     this.#maxRequestBytes = options.maxRequestBytes;
+    this.#connections = options.connections ?? new ConnectionPlaces();
     this.server = nodeServer(options.tls);
+    this.server.on('connection', (socket: BusySocket) => this.#connections.met(socket));
     this.server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: BusySocket) => {
       this.#sockets.add(socket);
       if (socket instanceof TLSSocket) this.#peers.met(socket);
@@ -70,6 +76,7 @@ export class HttpServer {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
+    response.once('close', this.#connections.asked(request.socket));
     const body = new IncomingBody(request, this.#maxRequestBytes, invite);
     const clientCertificates = this.#peers.of(request.socket);
     const answer = await this.#answer({

@@ -1,6 +1,7 @@
 import { Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { listening } from '../../service/listening.ts';
+import { ConnectionPlaces } from './connection-places.ts';
 import { HttpServer, type HttpServerOptions, secureContext, type TlsCertificate } from './http-server.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
 
@@ -13,6 +14,7 @@ type AnswerThere = (
 /** All listeners of one process. */
 export class Listeners {
   readonly #servers: HttpServer[] = [];
+  readonly #connections = new ConnectionPlaces();
   /** `http://127.0.0.1:8200`, `unix:/run/coffer.sock` and so on, once they listen. */
   readonly addresses: string[] = [];
 
@@ -37,6 +39,7 @@ export class Listeners {
     const http = new HttpServer({
       maxRequestBytes: address.maxRequestBytes,
       answer: (exchange) => answer(exchange, address),
+      connections: this.#connections,
       ...(secure ? { tls } : {}),
     });
     await listening(http.server, address);

@@ -1,4 +1,7 @@
+import { sourceOf } from '../../access/login/sources.ts';
+import { Turns } from '../../access/login/turns.ts';
 import { invalid, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { familyVersion } from '../../ground/version.ts';
 import { type Core, operation, type SealStatus, type ServerState } from '../declaration/operation.ts';
 import { flag, integer, text } from '../declaration/params.ts';
@@ -68,6 +71,14 @@ export const seal = operation({
   },
 });
 
+/** A passphrase costs a tenth of a second, and anybody may offer some: whoever has the right one waits for one of each source. */
+const attempts = new Turns({
+  refusal: ownWords('too many keys at once'),
+  atOnce: 1,
+  most: 200,
+  mostOfOne: 20,
+});
+
 export const unseal = operation({
   route: 'POST /sys/unseal',
   capability: 'update',
@@ -83,15 +94,17 @@ export const unseal = operation({
     reset: flag({ help: 'Forget the shares that were given so far.', default: false }),
     migrate: flag({ help: 'Accepted for the sake of clients; ignored.', cli: { hidden: true } }),
   },
-  async run({ core }, values) {
+  async run({ core, remoteAddress = '' }, values) {
     const server = serverOf(core);
     if (values.reset) return { data: printSealStatus(await server.resetUnseal()) };
-    if (values.key === undefined || values.key === '') {
+    const { key } = values;
+    if (key === undefined || key === '') {
       throw invalid("'key' must be specified in request body as JSON, or 'reset' set to true", {
         field: 'key',
       });
     }
-    return { data: printSealStatus(await server.unseal(values.key)) };
+    const claim = { source: sourceOf(remoteAddress), name: '' };
+    return { data: printSealStatus(await attempts.take(claim, () => server.unseal(key))) };
   },
 });
 

@@ -45,6 +45,7 @@ interface Room {
   readonly random: Random;
 }
 
+const REFUSAL = ownWords('too many logins at once');
 /** Of the time of a process, at most a fifth is for bcrypt, however many ask. */
 const PAUSES_PER_WORK = 4;
 
@@ -53,8 +54,9 @@ const PAUSES_PER_WORK = 4;
  * of bcrypt by the thread that answers everybody, so they have a row of their own, in which nobody else waits.
  */
 const turns = {
-  own: new Turns({ atOnce: 2, most: 400, mostOfOne: 100 }),
+  own: new Turns({ refusal: REFUSAL, atOnce: 2, most: 400, mostOfOne: 100 }),
   foreign: new Turns({
+    refusal: REFUSAL,
     atOnce: 1,
     most: 200,
     mostOfOne: 50,
