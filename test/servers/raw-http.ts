@@ -77,12 +77,21 @@ export async function chat(steps: readonly Step[], options: ChatOptions): Promis
     closed = true;
   });
   const until = async (done: () => boolean): Promise<void> => {
-    const end = performance.now() + patienceMs;
-    while (!done() && performance.now() < end) await sleep(2);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const late = setTimeout(resolve, patienceMs);
+    const look = (): void => {
+      if (done()) resolve();
+    };
+    socket.on('data', look).on('close', look);
+    look();
+    await promise;
+    socket.off('data', look).off('close', look);
+    clearTimeout(late);
   };
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     if (typeof step === 'string' || Buffer.isBuffer(step)) {
       await new Promise((resolve) => socket.write(step, resolve));
+      if (gapMs === 0 || (index === steps.length - 1 && !options.finish)) continue;
       await sleep(gapMs);
       // A server in this process has looked at its sockets since, however long the process stood still.
       await setImmediate();

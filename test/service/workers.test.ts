@@ -8,6 +8,7 @@ import { openCore } from '../../src/operations/core.ts';
 import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { owner } from '../../src/operations/declaration/operation.ts';
 import { parseValues } from '../../src/operations/declaration/params.ts';
+import { isLong } from '../long.ts';
 import { seeded } from '../seeded.ts';
 import { cleanUpAfterAll, openTestStore, send, spawnServer } from '../servers/serving.ts';
 
@@ -16,7 +17,7 @@ const childrenOf = (pid: number): readonly number[] =>
 
 const PLAINTEXT = 'aGVsbG8=';
 /** How often each change is made by and prepared by the same two: who is late is a matter of microseconds. */
-const TURNS = 8;
+const TURNS = isLong ? 8 : 2;
 
 const WAITING = { timeout: 20_000, interval: 20 };
 
