@@ -19,6 +19,8 @@ export class WorkerPool<S> {
   readonly #control: Control;
   readonly #log: Log;
   readonly #members = new Set<WorkerMember<S>>();
+  /** What is under way to take the place of workers that ended. */
+  readonly #replacing = new Set<Promise<void>>();
   #door: S;
   #closing = false;
   addresses: readonly string[] = [];
@@ -44,8 +46,12 @@ export class WorkerPool<S> {
     member.onceEnded((code, signal) => {
       this.#members.delete(member);
       this.#control.remove(member);
-      if (!this.#closing) void this.#replace(code, signal);
+      if (this.#closing) return;
+      const replacing = this.#replace(code, signal).finally(() => this.#replacing.delete(replacing));
+      this.#replacing.add(replacing);
     });
+    // It began before the pool was told to end, which closed the others without knowing of it.
+    if (this.#closing) await member.close();
   }
 
   /** Listening on behalf of a worker, this process makes the sockets. */
@@ -69,6 +75,7 @@ export class WorkerPool<S> {
     this.#log.warn('a worker ended and is replaced', { code, signal });
     while (!this.#closing) {
       await sleep(RESTART_PAUSE_MS);
+      if (this.#closing) return;
       try {
         await this.#fork();
         return;
@@ -85,7 +92,7 @@ export class WorkerPool<S> {
 
   async close(): Promise<void> {
     this.#closing = true;
-    await Promise.all([...this.#members].map((member) => member.close()));
+    await Promise.all([...[...this.#members].map((member) => member.close()), ...this.#replacing]);
   }
 }
 

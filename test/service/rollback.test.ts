@@ -1,5 +1,4 @@
 import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { examineStore } from '../../src/store/administration/doctor.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
@@ -199,10 +198,13 @@ describe('a running server whose store is brought back to an older generation', 
     const [worker] = childrenOf(server.child.pid ?? 0);
     process.kill(worker ?? 0, 'SIGKILL');
     await vi.waitUntil(() => server.log().includes('is replaced'), { timeout: 20_000 });
-    for (let i = 0; i < 10; i++) {
-      expect(await statuses()).toEqual([503]);
-      await sleep(100);
-    }
+    await vi.waitUntil(
+      async () => {
+        expect(await statuses()).toEqual([503]);
+        return server.log().includes('could not be started');
+      },
+      { timeout: 20_000, interval: 20 },
+    );
     await accept(server.directory);
     await vi.waitUntil(async () => String(await statuses()) === '200', { timeout: 20_000 });
     expect(await locally(server.directory, async ({ core }) => core.store.revision())).toMatch(/^1-1\d{12}$/);

@@ -244,4 +244,12 @@ describe('several workers', () => {
     };
     await vi.waitUntil(() => !after.some(isRunning), WAITING);
   });
+
+  it('end with a server that is told to end while one of them is replaced', async () => {
+    const { child, log, stop } = await spawnServer({ workers: 2 });
+    process.kill(childrenOf(child.pid ?? 0)[0] ?? 0, 'SIGKILL');
+    await vi.waitUntil(() => log().includes('is replaced'), WAITING);
+    await stop();
+    expect([child.exitCode, child.signalCode]).toEqual([0, null]);
+  });
 });
