@@ -24,7 +24,7 @@ export class DatabaseLine {
   delayMs = 0;
 
   private constructor(port: number) {
-    this.#server = createServer((near) => {
+    this.#server = createServer({ noDelay: true }, (near) => {
       if (this.isHole) this.#swallow(near);
       else this.#join(near, connect({ port, host: '127.0.0.1', noDelay: true }));
     });
