@@ -92,16 +92,26 @@ export class LastSeen {
   }
 }
 
-/** Compares a store that was looked at with what was seen of it last, and remembers what will have been seen in the end. */
-export function compareWithLastSeen(
-  session: Session,
+/**
+ * Compares a store that was looked at with what was seen of it last, and remembers what will have been seen in the end.
+ * @throws what a look at the store throws.
+ */
+export async function compareWithLastSeen(
+  session: Pick<Session, 'environment' | 'warn' | 'atEnd'>,
   { id, backend }: Pick<SealedStore, 'id' | 'backend'>,
-): void {
+): Promise<void> {
   const last = LastSeen.of(session.environment, id, backend.place);
-  const { seen } = backend.witness;
+  let { seen } = backend.witness;
   if (last === undefined || seen === undefined) return;
   const before = last.version;
-  if (before !== undefined && isLower(seen, before) && !isAfterPowerCut(seen, before)) {
+  const isBehind = (now: Sighting): boolean =>
+    before !== undefined && isLower(now, before) && !isAfterPowerCut(now, before);
+  if (isBehind(seen)) {
+    // Commands at the same time may have changed the store after the look, and seen that: a look that begins now finds it.
+    await backend.state();
+    ({ seen } = backend.witness);
+  }
+  if (before !== undefined && seen !== undefined && isBehind(seen)) {
     session.warn(
       `the store went back from ${printVersion(before)}, seen here before, to ${printVersion(seen)} ` +
         '(bring the newer state back, or say that this one is right with "coffer store accept")',

@@ -92,7 +92,7 @@ async function lookBack(session: Session): Promise<void> {
   const look = async (backend: Backend): Promise<void> => {
     const { id } = await readHeader(backend);
     await backend.state();
-    compareWithLastSeen(session, { id, backend });
+    await compareWithLastSeen(session, { id, backend });
   };
   // Why it can't be opened is told when it is.
   await withBackendAt(session.settings.storeLocation, look).catch(() => undefined);

@@ -32,8 +32,13 @@ export async function unlockStore(
 /** Opens the store with secrets at hand; nobody is asked. */
 export async function openWith(session: Session, credentials: readonly Credential[]): Promise<SealedStore> {
   const store = await openStore({ location: session.settings.storeLocation, credentials });
-  compareWithLastSeen(session, store);
-  return store;
+  try {
+    await compareWithLastSeen(session, store);
+    return store;
+  } catch (error) {
+    store.close();
+    throw error;
+  }
 }
 
 /** What a person knows by heart or has on paper. */

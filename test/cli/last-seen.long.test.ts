@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { seeded } from '../seeded.ts';
+import { newSchema } from '../store/postgres/database.ts';
+import { initWithKey } from '../store/postgres/document.ts';
+import { whyNoDatabase } from '../store/postgres/installed.ts';
+import { sharedDatabase } from '../store/postgres/run.ts';
+import { newStoreDirectory, temporaryDirectory } from '../store/temporary-store.ts';
+import { SeeingCommand } from './last-seen.ts';
+
+const COMMANDS = 10_000;
+const AT_ONCE = 32;
+/** Between the look of a command and its comparison. */
+const LONGEST_DELAY_MS = 50;
+
+/** What so many commands warned of, of which each changes the store, and as many as that run at the same time. */
+async function warningsOfMany(location: string): Promise<readonly string[]> {
+  const home = temporaryDirectory();
+  const warnings: string[] = [];
+  const chance = seeded();
+  let begun = 0;
+  const workers = Array.from({ length: AT_ONCE }, async () => {
+    while (begun++ < COMMANDS) {
+      warnings.push(...(await SeeingCommand.run(location, home, 1, chance.below(LONGEST_DELAY_MS))));
+    }
+  });
+  await Promise.all(workers);
+  return warnings;
+}
+
+it(
+  `no alarm is raised by ${COMMANDS} commands, many of them at the same time, on one store in files`,
+  async () => {
+    expect(await warningsOfMany(await newStoreDirectory())).toEqual([]);
+  },
+  30 * 60_000,
+);
+
+it.skipIf(whyNoDatabase() !== undefined)(
+  `no alarm is raised by ${COMMANDS} commands, many of them at the same time, on one store in PostgreSQL`,
+  async () => {
+    const location = (await sharedDatabase()).location(newSchema());
+    await initWithKey(location);
+    expect(await warningsOfMany(location)).toEqual([]);
+  },
+  30 * 60_000,
+);
