@@ -142,7 +142,7 @@ const DOCUMENT_KINDS: Readonly<Record<number, ErrorKind>> = {
 
 /** What servers of the family answer with the status of a wrong parameter, though it is none. */
 const KINDS_OF_TEXTS: readonly (readonly [RegExp, ErrorKind])[] = [
-  [/message authentication failed$|RSA decrypt.*: decryption error$/, 'inauthentic'],
+  [/message authentication failed$|RSA decrypt.{0,60}: decryption error$/, 'inauthentic'],
   [
     /^path is already in use at |^key ".*" already exists$|^the import path cannot be used with an existing/,
     'exists',

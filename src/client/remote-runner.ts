@@ -15,7 +15,7 @@ function namingRight<T>(capability: string, target: string, read: () => T): T {
   } catch (error) {
     const isPlain = error instanceof CofferError && error.kind === 'denied' && error.message === REFUSED;
     if (!isPlain || !target.startsWith(DATA_API)) throw error;
-    const path = decodeURIComponent(target.slice(DATA_API.length).replace(/\?.*$/, ''));
+    const path = decodeURIComponent(target.slice(DATA_API.length).split('?', 1)[0] ?? '');
     throw new CofferError(error.kind, error.message, {
       hint: `see that the token is valid, and that a policy of it grants "${capability}" on ${path}`,
       cause: error,

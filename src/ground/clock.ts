@@ -1,3 +1,5 @@
+import { withoutLast } from './trim.ts';
+
 /** Where the time comes from; tests hand in their own. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC. */
@@ -28,7 +30,8 @@ export const printTime = (epochMs: number): string =>
  * without trailing zeros, none when it is zero (`2026-02-03T10:20:30.5Z`).
  */
 export function printGoTime(epochMs: number): string {
-  return printTime(epochMs).replace(/\.?0*Z$/, 'Z');
+  const digits = printTime(epochMs).slice(0, -1);
+  return `${withoutLast(withoutLast(digits, '0'), '.')}Z`;
 }
 
 /** The longest duration that Go, and with it the peers' clients and backups, can hold in nanoseconds: some 292 years. */

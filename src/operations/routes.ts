@@ -55,7 +55,7 @@ export class RouteTable {
     for (const served of routes) {
       const first = firstSegment(served.route);
       const known = this.#byFirstSegment.get(first) ?? [];
-      known.push({ served, pattern: compile(served.route, served.operation.params) });
+      known.push({ served, pattern: patternOf(served.route, served.operation.params) });
       // Literal text wins over a parameter that would take it: `sys/mounts/x/tune` is not a mount's path.
       this.#byFirstSegment.set(
         first,
@@ -133,7 +133,7 @@ const literalLength = ({ served }: Compiled): number =>
 const REGEXP_SPECIALS = /[.*+?^${}()|[\]\\]/g;
 
 /** A name that its parameter's own pattern refuses is no such path, as with peers: 404, not 400. */
-function compile(route: Route, params: Params): RegExp {
+export function patternOf(route: Route, params: Params): RegExp {
   const last = route.parts.at(-1);
   const source = route.parts.map((part) => {
     if ('text' in part) return part.text.replaceAll(REGEXP_SPECIALS, '\\$&');

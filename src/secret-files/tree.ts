@@ -89,7 +89,8 @@ export function addedInFlow(text: string, { start, end, entries }: Branch, entry
   const last = entries.at(-1);
   const before = entries.at(-2)?.end ?? start;
   if (last === undefined) return `${text.slice(0, start + 1)}${entry}${text.slice(end - 1)}`;
-  const blank = /\s*$/.exec(text.slice(before, last.start))?.[0] ?? '';
+  const between = text.slice(before, last.start);
+  const blank = between.slice(between.trimEnd().length);
   const isCrowded = entries.length === 1 && !blank.includes('\n') && blank === '';
   return `${text.slice(0, last.end)},${isCrowded ? ' ' : blank}${entry}${text.slice(last.end)}`;
 }

@@ -62,7 +62,7 @@ export function parseAllowedSigners(text: string): AllowedSigners {
 }
 
 /** A word, of which the end may be quoted, and what follows it. */
-const WORD = /^([^ \t\r"]*)(?:"([^"]*)")?[ \t\r]*(.*)$/;
+const WORD = /^([^ \t\r"]*)(?:"([^"]*)")?[ \t\r]*(.*)/s;
 const KEY = /^(ssh|ecdsa|sk)-[\w@.-]+[ \t]/;
 const SUPPORTED = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d+)[ \t]/;
 

@@ -18,7 +18,7 @@ import { openFiles, type ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 
 /** @see docs/decisions/0147 */
-const REFERENCE = /\{\{\s*coffer:([^#{}\r\n]+)#([^{}\r\n]+?)\s*\}\}/g;
+const REFERENCE = /\{\{\s*coffer:([^#{}\r\n]+)#([^{}\r\n]*[^{}\s]|[^\S\r\n])\s*\}\}/g;
 
 const ALLOW = 'allow';
 

@@ -263,11 +263,11 @@ async function otherPlace(
 
 /** Where an entry of a list was before others came or went. */
 const neighbours = (name: string): readonly string[] =>
-  [...name.matchAll(/(?<=^|\.|#)\d+(?=\.|$)/g)].flatMap(({ index, 0: number }) =>
+  [...name.matchAll(/(^|[.#])(\d+)(?=\.|$)/g)].flatMap(({ index, 0: found, 1: before = '', 2: number }) =>
     [-2, -1, 1, 2]
       .map((step) => Number(number) + step)
       .filter((other) => other >= 0)
-      .map((other) => `${name.slice(0, index)}${other}${name.slice(index + number.length)}`),
+      .map((other) => `${name.slice(0, index)}${before}${other}${name.slice(index + found.length)}`),
   );
 
 async function wrongVersion(

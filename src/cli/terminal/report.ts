@@ -88,7 +88,17 @@ const OWN_OPTIONS = new Set([
 export function errorLine(message: string, label: string | undefined, hint: string | undefined): string {
   const where = label === undefined ? '' : `${label}: `;
   const advice = hint === undefined || hint === '' ? '' : ` (${hint.replace(/\.$/, '')})`;
-  return visible(`coffer: ${where}${message.replace(/\s*\n\s*/g, '; ')}${advice}`);
+  return visible(`coffer: ${where}${oneLine(message)}${advice}`);
+}
+
+/** Lines one behind another; blank ones between them are none. */
+function oneLine(message: string): string {
+  const lines = message.split('\n');
+  const last = lines.length - 1;
+  const trimmed = lines.map((line, index) =>
+    index === 0 ? (last === 0 ? line : line.trimEnd()) : index === last ? line.trimStart() : line.trim(),
+  );
+  return trimmed.filter((line, index) => line !== '' || index === 0 || index === last).join('; ');
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

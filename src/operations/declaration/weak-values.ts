@@ -72,7 +72,13 @@ export function parseDurationSeconds(value: unknown, field: string): number {
 
 /** Names and values as `a=b,c=d`; undefined for what is something else. */
 export function parsePairs(text: string): Readonly<Record<string, string>> | undefined {
-  const found = text.split(',').map((pair) => /^\s*([^=]+?)\s*=(.*)$/s.exec(pair));
-  if (found.includes(null)) return undefined;
-  return Object.fromEntries(found.map((pair) => [pair?.[1] ?? '', (pair?.[2] ?? '').trim()]));
+  const found: [string, string][] = [];
+  for (const pair of text.split(',')) {
+    const end = pair.indexOf('=');
+    if (end < 1) return undefined;
+    // Of a name of blanks one is left, for a name is never empty.
+    const name = pair.slice(0, end).trim() || pair.slice(end - 1, end);
+    found.push([name, pair.slice(end + 1).trim()]);
+  }
+  return Object.fromEntries(found);
 }

@@ -146,10 +146,12 @@ async function wrapLocally(raw: Raw, runner: Runner): Promise<Raw> {
   }
 }
 
+const AGE_IDENTITY = /^\s*AGE-SECRET-KEY-/i;
+
 /** The bytes to wrap, or undefined when they seem to be wrapped already. */
 function keyBytes(given: string): Buffer | undefined {
   if (given.includes('-----BEGIN ')) return pkcs8Of(given);
-  if (/^\s*AGE-SECRET-KEY-/im.test(given)) return identityBytes(given);
+  if (given.split('\n').some((line) => AGE_IDENTITY.test(line))) return identityBytes(given);
   const bytes = decodeBase64(given.trim(), 'ciphertext');
   return bytes.length > 0 && bytes.length <= WRAPPED_AES_KEY_BYTES ? bytes : undefined;
 }

@@ -22,7 +22,8 @@ export const damagedVersion = (number: number, text: string): CofferError =>
 const CONVERGENT_VERSIONS = [-1, 0, 1, 2, 3];
 const PLACEHOLDER = '{{version}}';
 /** What a key writes must be readable again, so something that is no digit ends the number; and it goes to terminals. */
-const VERSION_TEMPLATE = /^[\x21-\x7e]*\{\{version\}\}(?!\d)[\x21-\x7e]+$/;
+const PRINTABLE = /^[\x21-\x7e]+$/;
+const READABLE_VERSION = /\{\{version\}\}\D/;
 
 /** How contexts give keys; a number that is neither was refused by {@link checkSettings}. */
 export const kdfOf = (policy: BackupPolicy): Kdf => (policy.kdf === KDF_HKDF ? KDF_HKDF : KDF_COUNTER);
@@ -57,7 +58,10 @@ export const isRelative = (path: string): boolean => path.includes('..');
 const MAX_TEMPLATE_LENGTH = 512;
 
 const isVersionTemplate = (text: string): boolean =>
-  text.length <= MAX_TEMPLATE_LENGTH && text.split(PLACEHOLDER).length === 2 && VERSION_TEMPLATE.test(text);
+  text.length <= MAX_TEMPLATE_LENGTH &&
+  text.split(PLACEHOLDER).length === 2 &&
+  PRINTABLE.test(text) &&
+  READABLE_VERSION.test(text);
 
 function checkVersionNumbers(policy: BackupPolicy): void {
   const { minDecryptionVersion: minDecryption, minEncryptionVersion: minEncryption } = policy;

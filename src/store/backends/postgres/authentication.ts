@@ -103,10 +103,23 @@ function lookUp(table: string, { host, port }: Host, address: PostgresAddress): 
   ];
   for (const line of table.split('\n')) {
     if (line.startsWith('#')) continue;
-    const fields = [...line.matchAll(/((?:\\.|[^:\\])*)(?::|$)/g)].map(([, field = '']) =>
-      field.replace(/\\(.)/g, '$1'),
-    );
-    if (wanted.every((value, i) => fields[i] === '*' || fields[i] === value)) return fields[wanted.length];
+    const fields = fieldsOf(line);
+    if (wanted.every((value, i) => fields[i] === '*' || fields[i] === value))
+      return fields[wanted.length] ?? '';
   }
   return undefined;
+}
+
+function fieldsOf(line: string): readonly string[] {
+  const fields: string[] = [];
+  let field = '';
+  for (const [part] of line.matchAll(/\\.|./gs)) {
+    if (part !== ':') {
+      field += part.length === 2 ? part.slice(1) : part;
+      continue;
+    }
+    fields.push(field);
+    field = '';
+  }
+  return [...fields, field];
 }

@@ -73,7 +73,8 @@ const TIMED_OUT = /timeout/i;
 const NO_TLS = /does not support SSL/;
 const NO_PASSWORD = /password must be a string/;
 /** Of the database, in the language that most databases speak; in another one the general words have to do. */
-const TLS_ONLY = /no pg_hba\.conf entry .*no encryption/;
+const NO_ENTRY = /no pg_hba\.conf entry /;
+const NO_ENCRYPTION = /no encryption/;
 const WANTS_CERTIFICATE = /valid client certificate/;
 const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
@@ -141,7 +142,7 @@ function tlsReason(code: string, message: string): Reason | undefined {
       hint: 'set "ssl = on" there, or sslmode=disable where nobody could listen or answer in its place',
     };
   }
-  if (TLS_ONLY.test(message)) {
+  if (NO_ENTRY.test(message) && NO_ENCRYPTION.test(message)) {
     return { reason: 'the database lets nobody in without TLS', hint: 'use sslmode=verify-full' };
   }
   if (WANTS_CERTIFICATE.test(message)) {
