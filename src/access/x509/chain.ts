@@ -171,8 +171,8 @@ function whatIsWrong(certificate: Certificate, nowMs: number): string | undefine
 /** Of an authority as the next above a path. */
 function whatIsWrongThere({ isAuthority, pathLength }: Certificate, path: Chain): string | undefined {
   if (!isAuthority) return 'certificate is not authorized to sign other certificates';
-  // Those that stand for themselves do not count (RFC 5280, 4.2.1.9).
-  const between = path.slice(1).filter(({ subject, issuer }) => subject !== issuer).length;
+  // Those that an authority issued to its own name count as well. @see docs/decisions/0271
+  const between = path.length - 1;
   if (pathLength !== undefined && BigInt(between) > pathLength)
     return 'too many intermediates for path length constraint';
   const unsound = path.some(({ isSoundlySigned }) => !isSoundlySigned);

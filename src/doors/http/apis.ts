@@ -22,6 +22,8 @@ export class Apis {
   readonly #vault: VaultApi;
   readonly #jsonApi: JsonApi;
   readonly #describe: () => object;
+  /** Anybody may ask for it, and to write it takes long. */
+  #docsPage: PendingRequest | undefined;
 
   /** @param byOwner nobody else can come in, so no token is asked for, and errors say where things are. */
   constructor(service: Service, routes: readonly ServedRoute[], describe: () => object, byOwner = false) {
@@ -46,7 +48,8 @@ export class Apis {
       case 'discovery':
         return settled(DISCOVERY);
       case 'docs':
-        return settled(docsPage(this.#describe()));
+        this.#docsPage ??= settled(docsPage(this.#describe()));
+        return this.#docsPage;
       case 'none':
         return NOWHERE;
     }

@@ -349,6 +349,8 @@ export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
   readonly whileSealed?: true;
   /** Answered in plain text in place of JSON (metrics). */
   readonly answersText?: true;
+  /** The data are one object for as long as a server runs, of which the text is made once. */
+  readonly answersTheSame?: true;
   /** Body and answer are not wrapped in `data` (health, seal status). */
   readonly bare?: true;
   readonly params: P;

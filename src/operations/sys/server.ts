@@ -65,6 +65,7 @@ export const auditHash = operation({
 export const apiDocument = operation({
   ...publicRead,
   route: 'GET /sys/internal/specs/openapi',
+  answersTheSame: true,
   async run({ core }) {
     return { data: serverOf(core).apiDocument() };
   },

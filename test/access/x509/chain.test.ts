@@ -30,6 +30,21 @@ describe('the ways from a certificate to an authority', () => {
     expect(chainsTo([read(root)], { leaf, intermediates: intermediates.slice(0, 1) }, now)).toEqual([]);
   });
 
+  it('count against the path length of an authority what it issued to its own name, as in Go', () => {
+    const limited = (pathLength: number) => [
+      `basicConstraints=critical,CA:TRUE,pathlen:${pathLength}`,
+      'keyUsage=critical,keyCertSign',
+    ];
+    const own = (length: number) => {
+      const first = made.authority(`first-${length}`, { extensions: limited(length) });
+      const second = made.authority(`second-${length}`, { by: first, subject: `/CN=first-${length}` });
+      const leaf = read(made.make(`under-second-${length}`, { by: second }));
+      return () => chainsTo([read(first)], { leaf, intermediates: [read(second)] }, now);
+    };
+    expect(refusal(own(0)).message).toContain('x509: too many intermediates for path length constraint');
+    expect(own(1)().map(names)).toEqual([['under-second-1', 'first-1', 'first-1']]);
+  });
+
   it('end where authorities sign each other in a circle', () => {
     const other = made.authority('circle-b');
     const one = made.authority('circle-a', { by: other });

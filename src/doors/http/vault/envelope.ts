@@ -1,4 +1,5 @@
 import type { WrapInfo } from '../../../access/wrapping.ts';
+import { isObject } from '../../../ground/objects.ts';
 import type { Operation, Outcome } from '../../../operations/declaration/operation.ts';
 import type { Answer } from '../exchange.ts';
 
@@ -62,6 +63,16 @@ function bare(data: unknown, status = 200): Answer {
   return { status, contentType: JSON_TYPE, headers: NO_STORE, body: `${printInOrder(data)}\n` };
 }
 
+const keptAnswers = new WeakMap<object, Answer>();
+
+/** To print the description of all operations takes as long as hundreds of other answers, and anybody may ask for it. */
+function kept(data: unknown): Answer {
+  if (!isObject(data)) return bare(data);
+  const answer = keptAnswers.get(data) ?? bare(data);
+  keptAnswers.set(data, answer);
+  return answer;
+}
+
 /** The answer for what an operation gave. @param notes warnings about the request. */
 export function printOutcome(
   labels: Labels,
@@ -73,7 +84,8 @@ export function printOutcome(
     return { status: 200, contentType: outcome.text.contentType, body: outcome.text.body };
   }
   if (outcome.verbatim !== undefined) return { ...JSON_ANSWER, body: outcome.verbatim };
-  return operation.bare ? bare(outcome.data, outcome.statusCode) : envelope(labels, outcome, notes);
+  if (!operation.bare) return envelope(labels, outcome, notes);
+  return operation.answersTheSame ? kept(outcome.data) : bare(outcome.data, outcome.statusCode);
 }
 
 /** Warnings about the request itself. */
