@@ -80,14 +80,14 @@ describe('an edited file', () => {
   it.each(['.coffer-edit.json', '.Coffer-Edit.json'])(
     'may be called like the notes of an edit: %s',
     async (name) => {
-      const here = await withEditor('printf \'{"a": "two"}\' > "$1"');
+      const here = await withEditor('sed -i s/one/two/ "$1"');
       here.write(name, '{"a": "one"}\n');
       const environment = { EDITOR: here.file('editor') };
       expect(await here.run(['edit', name], { environment })).toMatchObject({
         exitCode: 0,
         err: `Wrote ${name}.\n`,
       });
-      expect(here.read(name)).toBe('{"a": "two"}');
+      expect(here.read(name)).toBe('{"a": "two"}\n');
     },
   );
 

@@ -1,4 +1,10 @@
-import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
+import {
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  type KeyPairKeyObjectResult,
+  sign,
+} from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isGroup, type Node } from '../../../src/cli/command.ts';
 import { OR_FILE } from '../../../src/cli/files/text-or-file.ts';
@@ -7,7 +13,18 @@ import { printMinisignKey } from '../../../src/signatures/minisign.ts';
 import { sshLine } from '../../../src/signatures/ssh-key.ts';
 import { DirectoryHere } from '../directory-here.ts';
 
-const owner = generateKeyPairSync('ed25519');
+const minisignText = (key: KeyObject): string => printMinisignKey(key).split('\n')[1] ?? '';
+
+/** A key whose texts can be names of files, which have no slash. */
+function ownerKey(): KeyPairKeyObjectResult {
+  for (;;) {
+    const pair = generateKeyPairSync('ed25519');
+    const texts = [sshLine(pair.publicKey, 'release'), minisignText(pair.publicKey)];
+    if (!texts.some((text) => text.includes('/'))) return pair;
+  }
+}
+
+const owner = ownerKey();
 const attacker = generateKeyPairSync('ed25519');
 const pem = (key: typeof owner) => String(key.publicKey.export({ format: 'pem', type: 'spki' }));
 const transitSignature = (key: typeof owner, message: string): string => {
@@ -15,16 +32,16 @@ const transitSignature = (key: typeof owner, message: string): string => {
   return `vault:v1:${sign(null, Buffer.from(message), privateKey).toString('base64')}`;
 };
 
-/** Keys as one types them; no name of a file may hold a slash or be longer than 255 bytes. */
+/** Keys as one types them. */
 const KEYS: Readonly<Record<string, string>> = {
-  'a line of OpenSSH': sshLine(owner.publicKey, 'release').replaceAll('/', 'A'),
-  minisign: printMinisignKey(owner.publicKey).split('\n')[1]?.replaceAll('/', 'A') ?? '',
+  'a line of OpenSSH': sshLine(owner.publicKey, 'release'),
+  minisign: minisignText(owner.publicKey),
   'JSON Web Key': JSON.stringify(owner.publicKey.export({ format: 'jwk' })),
 };
 
 /** What is typed for each option and argument that takes a text or a file. */
 const MEANT: Readonly<Record<string, (text: string) => readonly string[]>> = {
-  'verify --public-key': (text) => ['verify', 'app', 'app.sig', '--format', 'transit', '--public-key', text],
+  'verify --public-key': (text) => ['verify', 'app', 'app.sig', '--public-key', text],
   'verify SIGNATURE': (text) => ['verify', 'app', text, '--public-key', 'owner.pem'],
 };
 
@@ -58,7 +75,7 @@ describe('what takes a text or a file', () => {
       const before = await here.run(line);
       here.write(text, pem(attacker));
       expect(await here.run(line)).toEqual(before);
-      expect(before.exitCode).not.toBe(0);
+      expect(before).toMatchObject({ exitCode: 5, err: '' });
     },
   );
 
