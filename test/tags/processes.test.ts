@@ -8,10 +8,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { initStore } from '../../src/store/administration/init.ts';
 import type { Tag } from '../../src/tags/tag-pool.ts';
 import type { Tags } from '../../src/tags/tags.ts';
-import { isSlow } from '../slow.ts';
+import { rounds } from '../long.ts';
 import { ATTACHED_IN_CYCLE, KEY, ORGANIZATION, openTags, TAGGINGS, TAGS_IN_CYCLE } from './pool-worker.ts';
 
-const KILLS = isSlow ? 100 : 30;
+const KILLS = rounds(100);
 const WORKSPACES = 40;
 const everything = { page: { number: 1, size: 1000 } };
 

@@ -7,11 +7,11 @@ import {
   keyTypes,
 } from '../../../src/transit/key-types/index.ts';
 import { keyTypeContract } from '../../contracts/key-type.ts';
-import { isSlow } from '../../slow.ts';
+import { isLong } from '../../long.ts';
 
-/** A type whose signatures take a fifth of a second is left to the long runs. */
+/** A type whose signatures take a fifth of a second is left to the long proof. */
 const takesLong = (name: string): boolean => /^slh-dsa-.*s$/.test(name);
-const tested = keyTypes().filter((type) => isSlow || !takesLong(type.name));
+const tested = keyTypes().filter((type) => isLong || !takesLong(type.name));
 tested.forEach(keyTypeContract);
 
 describe('the registry of key types', () => {

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Behaviour, type Issuer, startIssuer } from '../../../servers/issuer.ts';
 import { githubClaims } from '../../../servers/issuer-claims.ts';
 import { cleanUpAfterAll, send, spawnServer, startServer } from '../../../servers/serving.ts';
@@ -80,11 +80,26 @@ describe('keys of an issuer', () => {
 
   const DISCOVERY = 'error checking oidc discovery URL';
   const KEYS = 'error checking jwks URL';
-  const LATE = 'no answer in time';
   const LONG = 'the answer is longer than 1048576 bytes';
+
+  it.each<[string, 'discovery' | 'keys', Behaviour]>([
+    ['hangs', 'keys', 'hangs'],
+    ['answers without end, a byte now and then', 'discovery', { endless: 'slowly' }],
+  ])('are not waited for longer than five seconds from an issuer that %s', async (name, where, behaviour) => {
+    await issuer.behave({ [where]: behaviour });
+    const [config, text] = where === 'keys' ? [byKeySet(), KEYS] : [byDiscovery(), DISCOVERY];
+    const patience = new AbortController();
+    const limited = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(patience.signal);
+    onTestFinished(() => limited.mockRestore());
+    const answer = mounted(name.replaceAll(/\W/g, '-'), { ...config, skip_jwks_validation: true });
+    await vi.waitUntil(async () => (await issuer.asked()).length > 0, { timeout: 20_000, interval: 10 });
+    expect(limited.mock.calls).toEqual([[5_000]]);
+    patience.abort();
+    const { status, warnings } = await answer;
+    expect([status, warnings]).toEqual([200, [`${text}: no answer in time`]]);
+  });
+
   const misbehaving: [string, 'discovery' | 'keys', Behaviour, string][] = [
-    ['hangs', 'keys', 'hangs', LATE],
-    ['answers without end, a byte now and then', 'discovery', { endless: 'slowly' }, LATE],
     ['answers 10 GiB', 'keys', { endless: 'fast' }, LONG],
     ['answers 10 GiB at discovery', 'discovery', { endless: 'fast' }, LONG],
     ['hangs up', 'keys', 'hangs up', 'socket hang up'],
