@@ -1,4 +1,6 @@
 import { connect, type Socket } from 'node:net';
+import { encodeBase64 } from '../ground/base64.ts';
+import { wipe } from '../ground/bytes.ts';
 import { CofferError, unavailable } from '../ground/errors.ts';
 import { pause } from '../ground/pause.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
@@ -6,7 +8,9 @@ import type { RunnerOptions } from '../operations/runner.ts';
 import {
   AGENT_CALLS,
   type AgentCalls,
+  type AgentProof,
   type AgentStatus,
+  type ProvenTimes,
   portOver,
   type Unlocking,
 } from '../service/agent/calls.ts';
@@ -17,7 +21,11 @@ import { ANSWER_WITHIN_MS, perhapsDone, type Transport } from './transport.ts';
 /** An agent that was found, over a connection of its own. Everything throws `unavailable` when the agent ends or does not answer. */
 export interface AgentConnection {
   status(): Promise<AgentStatus>;
+  /** Hands over what opens the store: nobody but its agent may listen there. */
   unlock(unlocking: Unlocking): Promise<AgentStatus>;
+  /** @throws as all. */
+  prove(nonce: string): Promise<AgentProof | null>;
+  extend(times: ProvenTimes): Promise<AgentStatus>;
   /** Resolves when the agent has ended. */
   lock(): Promise<void>;
   /** Runs operations in the agent, on behalf of the owner. Closing it closes the connection. */
@@ -75,7 +83,13 @@ export async function connectToAgent(path: string): Promise<AgentConnection | un
   };
   return {
     status: () => within(AT_ONCE_MS, calls.status()),
-    unlock: (unlocking) => within(AT_ONCE_MS, calls.unlock(unlocking)),
+    unlock({ handed, ...times }) {
+      const rootKey = encodeBase64(handed.rootKey);
+      wipe(handed.rootKey);
+      return within(AT_ONCE_MS, calls.unlock({ handed: { ...handed, rootKey }, ...times }));
+    },
+    prove: (nonce) => within(AT_ONCE_MS, calls.prove(nonce)),
+    extend: (times) => within(AT_ONCE_MS, calls.extend(times)),
     lock: () =>
       within(
         AT_ONCE_MS,

@@ -1,7 +1,8 @@
 /** An opened store on its way to another process of the same user. */
-import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
+import type { KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
 import { asCofferError, corrupt } from '../ground/errors.ts';
+import type { Backend } from './backends/backend.ts';
 import type { Location } from './backends/backend-kind.ts';
 import { backendAt } from './backends/registry.ts';
 import type { Sighting } from './backends/witness.ts';
@@ -15,15 +16,15 @@ import { openSlotList } from './slots/slot-list.ts';
 
 /**
  * What opens a store in another process: the root key of one generation, and neither what unlocked it nor the keys of its slot, so
- * that it is worth nothing once the store was rekeyed. Plain JSON, and as secret as the store.
+ * that it is worth nothing once the store was rekeyed. As secret as the store.
  * @see docs/decisions/0140
  */
 export interface HandedOver {
   readonly storeId: string;
   readonly slotId: string;
   readonly generation: number;
-  /** In base64. */
-  readonly rootKey: string;
+  /** Whoever takes the store over wipes it. */
+  readonly rootKey: Uint8Array;
   /** What was seen of the store, behind which nobody goes. */
   readonly seen?: Sighting | undefined;
 }
@@ -32,9 +33,7 @@ export interface HandedOver {
 export async function handOver(store: SealedStore): Promise<HandedOver> {
   store.refuseClosed();
   const { generation } = await store.backend.state();
-  const bytes = (await store.keyring.root(store.backend, generation)).export();
-  const rootKey = encodeBase64(bytes);
-  wipe(bytes);
+  const rootKey = (await store.keyring.root(store.backend, generation)).export();
   const { seen } = store.backend.witness;
   return { storeId: store.id, slotId: store.keyring.slotId, generation, rootKey, seen };
 }
@@ -44,22 +43,34 @@ export async function takeOver(
   location: Location,
   { storeId, slotId, generation, rootKey, seen }: HandedOver,
 ): Promise<SealedStore> {
-  const backend = await backendAt(location);
+  let backend: Backend | undefined;
   try {
+    backend = await backendAt(location);
     const { id } = await readHeader(backend);
     if (id !== storeId) throw corrupt('another store is in its place', { hint: RESTORE });
-    const bytes = decodeBase64(rootKey);
-    const root = new RootKey(bytes, id, generation);
-    wipe(bytes);
+    const root = new RootKey(rootKey, id, generation);
     // Only the right key opens it, so nothing that follows meets a wrong one.
     await openSlotList(backend, root);
     const store = new SealedStore(backend, Keyring.handedOver(slotId, root));
     if (seen !== undefined) await store.expect(seen);
     return store;
   } catch (error) {
-    backend.close();
+    backend?.close();
     throw error;
+  } finally {
+    wipe(rootKey);
   }
+}
+
+/**
+ * A key that who has the same store open, in the same generation, has as well.
+ * @param generation default: the present one. @throws `sealed` when the store was closed or its slot removed.
+ */
+export async function sharedKey(store: SealedStore, generation?: number): Promise<KeyObject> {
+  store.refuseClosed();
+  const { backend, keyring } = store;
+  const root = await keyring.root(backend, generation ?? (await backend.state()).generation);
+  return root.derive('agents that are open');
 }
 
 /**

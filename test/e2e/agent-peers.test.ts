@@ -4,8 +4,11 @@ import { chmodSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { readFrames, writeFrame } from '../../src/service/frames.ts';
 import { Canaries } from '../hygiene/canaries.ts';
+import { canReadMemory, findInMemory } from '../hygiene/memory.ts';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
+import { formsOf, storeKeys } from '../hygiene/secrets.ts';
 import { freshStores, fromElsewhere, isGone, LOCKED, over, statusOf, WITHIN } from './agent-target.ts';
 import { base64, binary, MASTER_KEY, type Place } from './harness.ts';
 
@@ -123,6 +126,67 @@ describe('what keeps others out', () => {
     await once(asked, 'close');
     fake.close();
     expect(Buffer.concat(heard).toString()).not.toContain('correct horse');
+  });
+});
+
+describe('what opens a store', () => {
+  /** Listens in the place of an agent, and answers every call so. @returns all that it has heard. */
+  async function inPlaceOfAgent(answer: (method: string) => unknown, work: () => Promise<unknown>) {
+    await owner.ok('unlock');
+    const { socket } = await statusOf(place);
+    await place.ok('lock');
+    const heard: string[] = [];
+    const fake = createServer((peer) => {
+      peer.on('error', () => undefined);
+      readFrames(peer, ({ head }) => {
+        heard.push(JSON.stringify(head));
+        const { call, method } = head as { readonly call: number; readonly method: string };
+        writeFrame(peer, { head: { answer: call, value: answer(method) }, body: [] });
+      });
+    });
+    fake.listen(socket);
+    await once(fake, 'listening');
+    chmodSync(socket, 0o600);
+    await work();
+    fake.close();
+    return heard;
+  }
+
+  const STATUS = { locked: false, uses: 0, pid: 1, until: '2030-01-01T00:00:00Z' };
+
+  it.each([
+    { title: 'that says it waits', prove: null },
+    { title: 'that says it has it open', prove: { nonce: 'a', proof: 'b'.repeat(43) } },
+    { title: 'that proves nothing', prove: {} },
+  ])('is sent to nothing that listens in the place of an agent $title', async ({ prove }) => {
+    const { rootKey } = await storeKeys(place.file('store'), { key: Buffer.from(MASTER_KEY, 'base64') });
+    const codes: unknown[] = [];
+    const heard = await inPlaceOfAgent(
+      (method) => (method === 'prove' ? prove : STATUS),
+      async () => {
+        const asked = spawn(process.execPath, [binary, 'unlock', '--for', '1h'], {
+          env: owner.environment(),
+          stdio: 'ignore',
+        });
+        codes.push((await once(asked, 'close'))[0]);
+      },
+    );
+    expect(heard.join()).toContain('prove');
+    for (const form of Object.values(formsOf('root key', rootKey))) {
+      expect(heard.join().includes(Buffer.from(form).toString('latin1'))).toBe(false);
+    }
+    expect(heard.join()).not.toContain('handed');
+    expect(codes).not.toEqual([0]);
+  });
+
+  it('goes into an agent as bytes alone, of which one copy is left', async () => {
+    await owner.ok('unlock');
+    const { rootKey } = await storeKeys(place.file('store'), { key: Buffer.from(MASTER_KEY, 'base64') });
+    if (!canReadMemory) return;
+    await owner.ok('unlock --for 1h');
+    const needles = formsOf('root key', rootKey);
+    const { pid } = await statusOf(place);
+    expect(findInMemory(pid, needles)).toEqual({ 'root key': 1 });
   });
 });
 

@@ -66,14 +66,15 @@ describe('the time for which a store stays unlocked', () => {
     expect(lifetime.until).toEqual({ idle: start + 20 * MINUTE, latest: start + 20 * MINUTE });
   });
 
-  it('ends at the latest on both clocks, and not for want of use while something is under way', () => {
+  it('has its ends on both clocks', () => {
     const now = clocks();
     const lifetime = new Lifetime({ idleMs: 15 * MINUTE, forMs: 20 * MINUTE }, now);
     const start = now.at.wall;
     now.pass(10 * MINUTE);
-    expect(lifetime.deadline(false)).toEqual({ wall: start + 15 * MINUTE, leftMs: 5 * MINUTE });
-    expect(lifetime.deadline(true)).toEqual({ wall: start + 20 * MINUTE, leftMs: 10 * MINUTE });
+    const latest = { wall: start + 20 * MINUTE, leftMs: 10 * MINUTE };
+    const idle = { wall: start + 15 * MINUTE, leftMs: 5 * MINUTE };
+    expect(lifetime.ends).toEqual({ latest, idle, idleMs: 15 * MINUTE });
     lifetime.use();
-    expect(lifetime.deadline(false)).toEqual(lifetime.deadline(true));
+    expect(lifetime.ends.idle).toEqual({ wall: start + 25 * MINUTE, leftMs: 15 * MINUTE });
   });
 });

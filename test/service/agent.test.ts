@@ -1,8 +1,9 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { invalid } from '../../src/ground/errors.ts';
 import { Agent } from '../../src/service/agent/agent.ts';
+import { agentProof, ownerProof } from '../../src/service/agent/proof.ts';
 import { Log } from '../../src/service/log.ts';
-import { handOver } from '../../src/store/handed-over.ts';
+import { handOver, sharedKey } from '../../src/store/handed-over.ts';
 import { newStoreDirectory, openWithKey } from '../store/temporary-store.ts';
 
 const MINUTE = 60_000;
@@ -20,7 +21,7 @@ async function waiting() {
     isReachable: () => true,
   });
   onTestFinished(() => agent.lock('the test ended'));
-  return { agent, unlocking };
+  return { agent, unlocking, location };
 }
 
 it('stays locked when it is locked while it takes a store over', async () => {
@@ -60,4 +61,51 @@ it('counts as used by what was done, and not by what was refused', async () => {
   );
   await expect(agent.with(() => true, refuse)).rejects.toThrow('no');
   expect(agent.status().uses).toBe(1);
+});
+
+describe('the times of an agent', () => {
+  const later = { idleMs: 2 * MINUTE, forMs: 30 * MINUTE };
+
+  /** An open one, and what who can open its store has in common with it. */
+  async function open() {
+    const { agent, unlocking, location } = await waiting();
+    await agent.unlockWith(unlocking);
+    const store = await openWithKey(location);
+    const key = await sharedKey(store);
+    store.close();
+    return { agent, key };
+  }
+
+  it('are started anew by who can open the store, once for each proof', async () => {
+    const { agent, key } = await open();
+    const { until: before } = agent.status();
+    const shown = await agent.prove('asked');
+    expect(shown?.proof).toBe(agentProof(key, 'asked', shown?.nonce ?? ''));
+    const nonce = shown?.nonce ?? '';
+    const proof = ownerProof(key, nonce, later);
+    const { until } = await agent.extend({ ...later, nonce, proof });
+    expect(Date.parse(until ?? '')).toBeGreaterThan(Date.parse(before ?? ''));
+    await expect(agent.extend({ ...later, nonce, proof })).rejects.toMatchObject({ kind: 'denied' });
+  });
+
+  it.each([
+    { title: 'other times', change: { forMs: 31 * MINUTE } },
+    { title: 'another nonce', change: { nonce: 'other' } },
+    { title: 'no proof', change: { proof: '' } },
+    { title: "the agent's own proof", change: undefined },
+  ])('stay as they are for $title', async ({ change }) => {
+    const { agent, key } = await open();
+    const { until } = agent.status();
+    const shown = await agent.prove('asked');
+    const nonce = shown?.nonce ?? '';
+    const sent = { ...later, nonce, proof: ownerProof(key, nonce, later), ...(change ?? shown) };
+    await expect(agent.extend(sent)).rejects.toMatchObject({ kind: 'denied' });
+    expect(agent.status().until).toBe(until);
+  });
+
+  it('are not those of one that waits, which proves nothing', async () => {
+    const { agent } = await waiting();
+    expect(await agent.prove('asked')).toBeNull();
+    await expect(agent.extend({ ...later, nonce: 'a', proof: '' })).rejects.toMatchObject({ kind: 'denied' });
+  });
 });

@@ -5,65 +5,82 @@ import { describe, expect, it } from 'vitest';
 
 const WATCHDOG = new URL('../../src/service/agent/watchdog.ts', import.meta.url);
 
-/** How a process ends that does this with a watchdog, and after how many milliseconds since it was ready. */
-async function endOf(
-  script: string,
-): Promise<{ readonly signal: unknown; readonly code: unknown; ms: number }> {
+/** How a process ends that does this with a watchdog, what it said, and how many shells it has started. */
+async function endOf(script: string) {
   const child = spawn(
     process.execPath,
     [
       '--input-type=module-typescript',
       '--eval',
-      `import { Watchdog } from ${JSON.stringify(WATCHDOG.href)};
+      `import child from 'node:child_process';
+      import { syncBuiltinESMExports } from 'node:module';
+      import { Watchdog } from ${JSON.stringify(WATCHDOG.href)};
+      const { spawn } = child;
+      let shells = 0;
+      child.spawn = (...all) => { shells += 1; return spawn(...all); };
+      syncBuiltinESMExports();
       const dog = new Watchdog();
-      const hang = () => { process.stdout.write('.', () => { for (;;); }); };
-      const far = { wall: Date.now() + 3_600_000, leftMs: 3_600_000 };
-      const near = { wall: Date.now() + 300, leftMs: 300 };
-      ${script}`,
+      const hang = () => { for (;;); };
+      const HOUR = 3_600_000;
+      const at = (ms) => ({ wall: Date.now() + ms, leftMs: ms });
+      const watch = (latest, idle = at(HOUR), idleMs = HOUR) => dog.watch({ latest, idle, idleMs }, (error) => { throw error; });
+      const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+      ${script}
+      console.log(String(shells));`,
     ],
     { stdio: ['ignore', 'pipe', 'inherit'], cwd: fileURLToPath(new URL('.', import.meta.url)) },
   );
-  let start = Number.NaN;
-  child.stdout.once('data', () => {
-    start = performance.now();
+  let said = '';
+  child.stdout.on('data', (chunk) => {
+    said += String(chunk);
   });
   const [code, signal] = await once(child, 'close');
-  return { code, signal, ms: performance.now() - start };
+  return { code, signal, shells: Number(said) };
 }
 
 describe('the watchdog of an agent', () => {
   it.each([
-    { title: 'by both clocks', script: 'dog.set(near); hang();' },
+    { title: 'by both clocks', script: 'watch(at(300)); hang();' },
     {
       title: 'by the clock of the wall alone, as after a sleep',
-      script: 'dog.set({ ...far, wall: near.wall }); hang();',
+      script: 'watch({ ...at(HOUR), wall: Date.now() - 2000 }); hang();',
     },
     {
       title: 'by the other clock alone, when that of the wall was set back',
-      script: 'dog.set({ ...near, wall: far.wall }); hang();',
+      script: 'watch({ ...at(300), wall: Date.now() + HOUR }); hang();',
     },
     {
       title: 'by an end that came nearer',
-      script: 'dog.set(far); setTimeout(() => { dog.set(near); hang(); }, 100);',
+      script: 'watch(at(HOUR)); await pause(100); watch(at(300)); hang();',
+    },
+    {
+      title: 'for want of use, some time later',
+      script: 'watch(at(HOUR), at(-59_500), 1000); hang();',
     },
   ])('kills a process that never comes back to its event loop, $title', async ({ script }) => {
-    const { signal, ms } = await endOf(script);
-    expect(signal).toBe('SIGKILL');
-    // Not before an agent has had the time to end by itself.
-    expect(ms).toBeGreaterThan(500);
+    expect((await endOf(script)).signal).toBe('SIGKILL');
   });
 
   it.each([
-    { title: 'that ends by itself', script: 'dog.set(far); process.stdout.write(".");' },
+    { title: 'that ends by itself', script: 'watch(at(HOUR));', shells: 1 },
     {
       title: 'whose end was put off',
-      script: 'dog.set(near); dog.set(far); process.stdout.write("."); setTimeout(() => {}, 2500);',
+      script: 'watch(at(300)); watch(at(HOUR)); await pause(3000); dog.stop();',
+      shells: 2,
+    },
+    { title: 'that has stopped it', script: 'watch(at(300)); dog.stop(); await pause(3000);', shells: 1 },
+    {
+      title: 'and starts no shell for each use',
+      script: 'for (let use = 0; use < 100; use++) watch(at(10 * HOUR), at(HOUR + use * 1000)); dog.stop();',
+      shells: 1,
     },
     {
-      title: 'that has stopped it',
-      script: 'dog.set(near); process.stdout.write("."); await dog.stop(); setTimeout(() => {}, 2500);',
+      title: 'and starts one for uses that have put off the end by long enough',
+      script:
+        'for (let use = 0; use < 10; use++) watch(at(24 * HOUR), at(HOUR + use * 0.3 * HOUR)); dog.stop();',
+      shells: 5,
     },
-  ])('leaves a process alone $title', async ({ script }) => {
-    expect(await endOf(script)).toMatchObject({ signal: null, code: 0 });
+  ])('leaves a process alone $title', async ({ script, shells }) => {
+    expect(await endOf(script)).toEqual({ signal: null, code: 0, shells });
   });
 });

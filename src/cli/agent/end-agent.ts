@@ -18,7 +18,7 @@ const LISTENS = 0x10000;
  */
 export async function endAgent(socket: string): Promise<number | undefined> {
   const inodes = attempt(() => inodesOf(socket)) ?? [];
-  const pid = attempt(() => readdirSync('/proc'))?.find((name) => isAgentOn(name, inodes));
+  const pid = listenersOn(socket)?.[0];
   if (pid === undefined) return undefined;
   // It may have ended by itself by now.
   if (!attempt(() => process.kill(Number(pid), 'SIGKILL'))) return undefined;
@@ -27,6 +27,15 @@ export async function endAgent(socket: string): Promise<number | undefined> {
   // Its sockets are closed a moment later; one that a service manager holds, too, stays.
   await becomes(() => (attempt(() => inodesOf(socket)) ?? []).length === 0, CLOSES_WITHIN_MS);
   return Number(pid);
+}
+
+/**
+ * The processes of this user that were started as agents and have the socket open.
+ * @returns undefined where that can't be told, as without `/proc`.
+ */
+export function listenersOn(socket: string): readonly string[] | undefined {
+  const inodes = attempt(() => inodesOf(socket));
+  return inodes && attempt(() => readdirSync('/proc'))?.filter((name) => isAgentOn(name, inodes));
 }
 
 /** @returns whether it came to be in time. */

@@ -1,9 +1,11 @@
 import type { Writable } from 'node:stream';
+import { wipe } from '../../ground/bytes.ts';
 import { unavailable } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Unlocking } from '../../service/agent/calls.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { lasting, uselessSecrets } from '../../store/backends/registry.ts';
+import { ROOT_KEY_BYTES } from '../../store/root-key.ts';
 import type { Environment } from '../given.ts';
 import { programAfterNode } from '../program.ts';
 import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
@@ -61,10 +63,21 @@ export async function startAgent(session: Session, start: Omit<AgentStart, 'loca
   throw unavailable(`the agent could not be started: ${why}`);
 }
 
-function tell(stdin: Writable, start: AgentStart): void {
+/** The root key goes as it is, before the rest: as text it would lie in memory until that is used again. */
+function tell(stdin: Writable, { unlocking: { handed, ...times }, ...start }: AgentStart): void {
   // It may have ended already, which is told by what it said.
   stdin.on('error', () => undefined);
-  stdin.end(JSON.stringify(start));
+  const { rootKey, ...others } = handed;
+  stdin.write(rootKey, () => wipe(rootKey));
+  stdin.end(JSON.stringify({ ...start, unlocking: { handed: others, ...times } }));
+}
+
+/** What the process that started this one has told it. @param bytes overwritten, but for the root key, which they hold. */
+export function toldBy(bytes: Buffer): AgentStart {
+  const [rootKey, text] = [bytes.subarray(0, ROOT_KEY_BYTES), bytes.subarray(ROOT_KEY_BYTES)];
+  const { unlocking, ...start } = JSON.parse(text.toString());
+  wipe(text);
+  return { ...start, unlocking: { ...unlocking, handed: { ...unlocking.handed, rootKey } } };
 }
 
 function parse(line: string): AgentSaid | undefined {

@@ -1,6 +1,9 @@
-import { conflict, unavailable } from '../../ground/errors.ts';
-import type { AgentStatus, Times, Unlocking } from '../../service/agent/calls.ts';
-import { handOver } from '../../store/handed-over.ts';
+import type { AgentConnection } from '../../client/agent.ts';
+import { asCofferError, conflict, placed, unavailable } from '../../ground/errors.ts';
+import type { AgentProof, AgentStatus, Times } from '../../service/agent/calls.ts';
+import type { AgentDirectory } from '../../service/agent/directory.ts';
+import { agentProof, freshNonce, isProof, ownerProof } from '../../service/agent/proof.ts';
+import { handOver, sharedKey } from '../../store/handed-over.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
@@ -12,9 +15,11 @@ import { DEFAULT_TIMES, durationText, untilText } from './times.ts';
 const ATTEMPTS = 3;
 
 /**
- * Hands an opened store to its agent, which is started when there is none.
+ * Hands an opened store to its agent, which is started when there is none: then what opens the store goes through a pipe to the very process that
+ * was started. One that has the store open proves it, and is sent new times alone.
  * @throws `conflict` where one runs that would not write the audit trail; `unavailable` when it can't be started, or others could get at
  * it.
+ * @see docs/decisions/0281
  */
 export async function keepUnlocked(
   session: Session,
@@ -22,22 +27,65 @@ export async function keepUnlocked(
   times: Times,
   auditFile?: string,
 ): Promise<AgentStatus> {
-  requireDirectory(session).make();
-  const unlocking: Unlocking = { handed: await handOver(store), ...times };
+  const directory = requireDirectory(session);
+  directory.make();
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const running = await findAgent(session);
     if (running !== undefined) {
       try {
         if (auditFile !== undefined) throw trailIsChosen();
-        return await running.unlock(unlocking);
+        const status = await unlockRunning(running, directory, store, times);
+        if (status !== undefined) return status;
+        continue;
       } finally {
         running.close();
       }
     }
+    const unlocking = { handed: await handOver(store), ...times };
     if (await startAgent(session, { unlocking, auditFile })) return statusOf(session);
   }
   throw unavailable('agents of this store come and go', { hint: 'try again' });
 }
+
+/** @returns undefined when it had something else open, and has ended. @throws `unavailable` where it is no agent that listens. */
+async function unlockRunning(
+  running: AgentConnection,
+  directory: AgentDirectory,
+  store: SealedStore,
+  times: Times,
+): Promise<AgentStatus | undefined> {
+  const key = await sharedKey(store);
+  const asked = freshNonce();
+  const shown = await running.prove(asked).catch(ofOtherAgent);
+  if (shown === null) {
+    // What waits to be unlocked has nothing to prove itself by.
+    const { listenersOn } = await import('./end-agent.ts');
+    if (listenersOn(directory.socket)?.length === 0) throw noAgent(directory);
+    return running.unlock({ handed: await handOver(store), ...times });
+  }
+  const { nonce, proof } = shown;
+  if (typeof nonce === 'string' && isProof(proof, agentProof(key, asked, nonce))) {
+    return running.extend({ ...times, nonce, proof: ownerProof(key, nonce, times) });
+  }
+  // The store was rekeyed, and it has not seen that yet. It may be ending already.
+  await running.lock().catch(unlessOver);
+  return undefined;
+}
+
+/** It has locked for good, or is of an earlier release and knows no such call: it proves nothing. @throws what is no answer. */
+function ofOtherAgent(error: unknown): AgentProof {
+  unlessOver(error);
+  return { nonce: '', proof: '' };
+}
+
+function unlessOver(error: unknown): void {
+  if (asCofferError(error) === undefined) throw error;
+}
+
+const noAgent = ({ socket }: AgentDirectory) =>
+  unavailable(placed`what listens on ${{ file: socket }} is no agent, so it is not given the store`, {
+    hint: 'find out what it is, and end it',
+  });
 
 /** An agent opens its trail when it starts: what it did before would not stand in another one. */
 const trailIsChosen = () =>

@@ -1,6 +1,5 @@
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
 import { runAgent, SOCKET_NAMES, TAKEN } from '../../doors/agent/run-agent.ts';
-import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { Agent } from '../../service/agent/agent.ts';
@@ -13,7 +12,7 @@ import { askToUnlockOf } from '../agent/ask-to-unlock.ts';
 import { CONFIRM, useOptions, usesFor } from '../agent/door-options.ts';
 import { requireDirectory } from '../agent/find.ts';
 import { passedDescriptors } from '../agent/passed-descriptors.ts';
-import type { AgentSaid, AgentStart } from '../agent/start.ts';
+import { type AgentSaid, toldBy } from '../agent/start.ts';
 import { timeOptions, timesOf } from '../agent/times.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
@@ -182,9 +181,7 @@ export const inBackground: Command = {
 
 /** What the process that started this one has written. */
 function toldIn({ streams }: Session) {
-  const bytes = streams.in.readAll(MOST_START_BYTES);
-  const { unlocking, ...others } = JSON.parse(bytes.toString()) as AgentStart;
-  wipe(bytes);
+  const { unlocking, ...others } = toldBy(streams.in.readAll(MOST_START_BYTES));
   return { ...others, takeUnlocking: once(unlocking) };
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { decodeBase64 } from '../../ground/base64.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { pause } from '../../ground/pause.ts';
@@ -144,7 +145,10 @@ const callsOf = (
       body: typeof given === 'string' ? given : Buffer.concat(given).toString(),
     };
   },
-  unlock: (unlocking) => agent.unlockWith(unlocking),
+  unlock: ({ handed: { rootKey, ...handed }, ...times }) =>
+    agent.unlockWith({ handed: { ...handed, rootKey: decodeBase64(rootKey) }, ...times }),
+  prove: (nonce) => agent.prove(nonce),
+  extend: (times) => agent.extend(times),
   lock: () => agent.lock('it was told to'),
   status: async () => agent.status(),
 });

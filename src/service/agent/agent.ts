@@ -1,16 +1,26 @@
+import type { KeyObject } from 'node:crypto';
+import { wipe } from '../../ground/bytes.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { asCofferError, invalid, unsupported } from '../../ground/errors.ts';
+import { asCofferError, denied, invalid, unsupported } from '../../ground/errors.ts';
 import type { SealStatus, ServerState } from '../../operations/declaration/operation.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
-import { type HandedOver, lockedBecause, takeOver } from '../../store/handed-over.ts';
+import { type HandedOver, lockedBecause, sharedKey, takeOver } from '../../store/handed-over.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import { sealStatusOf } from '../control.ts';
 import { boundHeap } from '../heap-limits.ts';
 import type { Log } from '../log.ts';
 import { printMetrics } from '../metrics.ts';
 import { Service } from '../service.ts';
-import { type AgentStatus, areTimes, type Unlocking } from './calls.ts';
+import {
+  type AgentProof,
+  type AgentStatus,
+  areTimes,
+  type ProvenTimes,
+  type Times,
+  type Unlocking,
+} from './calls.ts';
 import { Lifetime } from './lifetime.ts';
+import { agentProof, freshNonce, isProof, ownerProof } from './proof.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** So often the clocks are looked at, at least: one of them stands still while the machine sleeps. */
@@ -21,6 +31,10 @@ const LOOK_EVERY_MS = 30_000;
 const MOST_YOUNG_BYTES = 8 * 1024 * 1024;
 /** An agent that nobody unlocks ends after so long. */
 const LOCKED_MS = 10 * 60 * 1000;
+
+/** More commands that start its times anew at once than there are. */
+const MOST_NONCES = 16;
+const MOST_NONCE = 100;
 
 export interface AgentOptions {
   readonly location: Location;
@@ -55,6 +69,8 @@ export class Agent implements ServerState {
   #lifetime = new Lifetime({ idleMs: LOCKED_MS, forMs: LOCKED_MS });
   #tick: NodeJS.Timeout | undefined;
   readonly #watchdog = new Watchdog();
+  /** Given out, and not answered yet. */
+  readonly #nonces = new Set<string>();
   /** Operations under way. */
   #busy = 0;
   #isOver = false;
@@ -94,9 +110,7 @@ export class Agent implements ServerState {
    * @throws as `takeOver`; `unsupported` when it has locked, also meanwhile.
    */
   async unlockWith({ handed, ...times }: Unlocking): Promise<AgentStatus> {
-    this.#refuseOver();
-    if (!areTimes(times)) throw invalid('these are no times');
-    const store = await takeOver(this.#options.location, handed);
+    const store = await this.#takeOver(handed, times);
     try {
       this.#refuseOver();
       await this.service.adopt(store);
@@ -114,6 +128,50 @@ export class Agent implements ServerState {
     this.#guard();
     this.#options.log.info('unlocked', { slot: slotId });
     return this.status();
+  }
+
+  async #takeOver(handed: HandedOver, times: Times): Promise<SealedStore> {
+    try {
+      this.#refuseOver();
+      if (!areTimes(times)) throw invalid('these are no times');
+      return await takeOver(this.#options.location, handed);
+    } finally {
+      wipe(handed.rootKey);
+    }
+  }
+
+  /** Shows that it has the store open. @returns null where it has not. */
+  async prove(asked: unknown): Promise<AgentProof | null> {
+    if (typeof asked !== 'string' || asked.length > MOST_NONCE) throw invalid('that is no nonce');
+    const key = await this.#sharedKey();
+    this.#refuseOver();
+    if (key === undefined) return null;
+    const nonce = freshNonce();
+    this.#nonces.add(nonce);
+    const [oldest] = this.#nonces;
+    if (this.#nonces.size > MOST_NONCES && oldest !== undefined) this.#nonces.delete(oldest);
+    return { nonce, proof: agentProof(key, asked, nonce) };
+  }
+
+  /** Starts its times anew, for who can open the store. @throws `denied` for who can't. */
+  async extend({ nonce, proof, ...times }: ProvenTimes): Promise<AgentStatus> {
+    if (!areTimes(times)) throw invalid('these are no times');
+    const key = await this.#sharedKey();
+    this.#refuseOver();
+    if (key === undefined || !this.#nonces.delete(nonce) || !isProof(proof, ownerProof(key, nonce, times))) {
+      throw denied('the times of an agent are started anew by who can open the store');
+    }
+    this.#lifetime = new Lifetime(times);
+    this.#wait();
+    this.#guard();
+    return this.status();
+  }
+
+  /** Looks first whether it may still have the store open. */
+  async #sharedKey(): Promise<KeyObject | undefined> {
+    await this.#look();
+    const open = this.#open;
+    return open && sharedKey(open.store, open.handed.generation);
   }
 
   status(): AgentStatus {
@@ -134,14 +192,12 @@ export class Agent implements ServerState {
     await this.#look();
     if (isUse === undefined) return work();
     this.#busy += 1;
-    this.#guard();
     try {
       const done = await work();
       if (isUse(done)) this.#use();
       return done;
     } finally {
       this.#busy -= 1;
-      this.#guard();
     }
   }
 
@@ -159,7 +215,7 @@ export class Agent implements ServerState {
     this.#options.log.info('locked', { reason: why });
     await this.service.close();
     // Up to here the keys are in memory.
-    await this.#watchdog.stop();
+    this.#watchdog.stop();
     this.#locked.resolve(why);
   }
 
@@ -191,14 +247,12 @@ export class Agent implements ServerState {
     return this.#options.describe();
   }
 
-  /** Tells the thread that kills this process when it does not end by itself. */
+  /** Has this process killed when it does not end by itself. */
   #guard(): void {
     if (this.#open === undefined || this.#isOver) return;
-    try {
-      this.#watchdog.set(this.#lifetime.deadline(this.#busy > 0));
-    } catch (error) {
-      this.#options.log.defect('nothing ends this agent when it hangs', error);
-    }
+    this.#watchdog.watch(this.#lifetime.ends, (error) =>
+      this.#options.log.defect('nothing ends this agent when it hangs', error),
+    );
   }
 
   #refuseOver(): void {
@@ -219,7 +273,9 @@ export class Agent implements ServerState {
     const sinceMs = Math.abs(Date.now() - lookedAt);
     if (sinceMs > LOOK_EVERY_MS) await this.#look();
     else if (this.#lifetime.leftMs <= 0) await this.lock('its time was up');
-    if (!this.#isOver) this.#wait();
+    if (this.#isOver) return;
+    this.#wait();
+    this.#guard();
   }
 
   /** Locks when there is a reason to. */

@@ -39,6 +39,28 @@ export interface Unlocking extends Times {
   readonly handed: HandedOver;
 }
 
+/** The same on its way through a socket. */
+export interface SentUnlocking extends Times {
+  readonly handed: Omit<HandedOver, 'rootKey'> & {
+    /** In base64. */
+    readonly rootKey: string;
+  };
+}
+
+/** How an agent shows that it has the store open. */
+export interface AgentProof {
+  /** To be answered when its times are started anew. */
+  readonly nonce: string;
+  readonly proof: string;
+}
+
+/** New times, from who can open the store. */
+export interface ProvenTimes extends Times {
+  /** Of the agent. */
+  readonly nonce: string;
+  readonly proof: string;
+}
+
 export interface AgentStatus {
   readonly locked: boolean;
   /** RFC 3339, UTC: when it locks if nobody uses it, and when it locks in any case. */
@@ -54,14 +76,25 @@ export interface AgentCalls {
   /** Has an operation run on behalf of the owner. */
   ask(request: SentRequest): Promise<SentAnswer>;
   /** Takes the store over, and starts its times anew. */
-  unlock(unlocking: Unlocking): Promise<AgentStatus>;
+  unlock(unlocking: SentUnlocking): Promise<AgentStatus>;
+  /** Shows that it has the store open to who has it open, too; null where it has not. */
+  prove(nonce: string): Promise<AgentProof | null>;
+  /** Starts the times of a store anew that it has open. */
+  extend(times: ProvenTimes): Promise<AgentStatus>;
   /** Forgets the store and ends. */
   lock(): Promise<void>;
   /** Does not count as a use. */
   status(): Promise<AgentStatus>;
 }
 
-export const AGENT_CALLS: Calls<AgentCalls> = { ask: true, unlock: true, lock: true, status: true };
+export const AGENT_CALLS: Calls<AgentCalls> = {
+  ask: true,
+  unlock: true,
+  prove: true,
+  extend: true,
+  lock: true,
+  status: true,
+};
 
 /** The largest input of a command in base64, with room for what is around it; near what fits into one text. */
 const MOST_BYTES = 400 * 2 ** 20;

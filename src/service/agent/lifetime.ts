@@ -1,6 +1,6 @@
 import { elapsedMs } from '../../ground/clock.ts';
 import type { Times } from './calls.ts';
-import type { Deadline } from './watchdog.ts';
+import type { Deadline, Ends } from './watchdog.ts';
 
 /** The two clocks of a machine, in milliseconds: that of the wall, and one that nobody sets, but which stands still in suspend. */
 export interface Clocks {
@@ -45,14 +45,11 @@ export class Lifetime {
     return Math.min(...[this.#end, this.#idleEnd].flatMap((end) => [end.wall - wall, end.steady - steady]));
   }
 
-  /** When it is over at the latest: the time without use does not count while something is under way. */
-  deadline(isBusy: boolean): Deadline {
-    const ends = isBusy ? [this.#end] : [this.#end, this.#idleEnd];
+  /** When it is over as far as anybody knows now. */
+  get ends(): Ends {
     const steady = this.#clocks.steady();
-    return {
-      wall: Math.min(...ends.map(({ wall }) => wall)),
-      leftMs: Math.min(...ends.map((end) => end.steady - steady)),
-    };
+    const deadline = (end: Moment): Deadline => ({ wall: end.wall, leftMs: end.steady - steady });
+    return { latest: deadline(this.#end), idle: deadline(this.#idleEnd), idleMs: this.#idleMs };
   }
 
   /** Milliseconds since 1970. */

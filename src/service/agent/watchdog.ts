@@ -1,12 +1,13 @@
-import type { Worker } from 'node:worker_threads';
+import type { ChildProcess } from 'node:child_process';
+import { elapsedMs } from '../../ground/clock.ts';
 
 /*
- * Ends the process of an agent when its time is up and its event loop does not do so. The loop may be busy with one thing, or wait in a call of
- * the system; this is a thread of its own, which does nothing but wait, and has the system kill the whole process.
+ * Ends the process of an agent when its time is up and its event loop does not do so, because it is busy with one thing or waits in a call of the
+ * system: a shell that sleeps, and kills it then.
  * @see docs/decisions/0280
  */
 
-/** An end on both clocks. */
+/** A moment on both clocks of a machine. */
 export interface Deadline {
   /** Milliseconds since 1970. */
   readonly wall: number;
@@ -14,52 +15,105 @@ export interface Deadline {
   readonly leftMs: number;
 }
 
-/** So much later than the end, for an agent that ends by itself forgets its keys first, and gives those who wait their answers. */
-const GRACE_MS = 1500;
-/** So often the clock of the wall is looked at: it goes on while the machine sleeps, and waiting does not. */
-const LOOK_EVERY_MS = 1000;
-const NS_PER_MS = 1_000_000n;
-/** Where the two ends stand: of the wall in milliseconds, of the other clock in nanoseconds. */
-const [WALL, STEADY] = [0, 1] as const;
-/** Of three such numbers the last one never changes: it is what the thread waits at. */
-const BYTES = 3 * BigInt64Array.BYTES_PER_ELEMENT;
+/** How long a store may stay open. */
+export interface Ends {
+  /** In any case. */
+  readonly latest: Deadline;
+  /** Without use, and what that time is. */
+  readonly idle: Deadline;
+  readonly idleMs: number;
+}
 
-/** By text, for a single executable has no file that a thread could be started with: it refers to nothing outside of itself. */
-const THREAD = `
-  const ends = new BigInt64Array(require('node:worker_threads').workerData);
-  const quiet = new Int32Array(ends.buffer);
-  for (;;) {
-    const wall = Number(Atomics.load(ends, ${WALL})) - Date.now();
-    const steady = Number((Atomics.load(ends, ${STEADY}) - process.hrtime.bigint()) / ${NS_PER_MS}n);
-    const left = Math.min(wall, steady);
-    if (left <= 0) process.kill(process.pid, 'SIGKILL');
-    Atomics.wait(quiet, quiet.length - 1, 0, Math.min(Math.max(left, 1), ${LOOK_EVERY_MS}));
-  }
+/** So much later than the end, for an agent that ends by itself forgets its keys first. */
+const GRACE_MS = 1200;
+/**
+ * The end without use moves with each use. A shell can't be told so, and another one takes its place now and then: what it waits for
+ * is at least this much later.
+ */
+const LEAST_SLACK_MS = 60_000;
+const SECOND_MS = 1000;
+/** Where systems have `sleep` and `date`; the last one is that of NixOS. */
+const SYSTEM_PATH = '/usr/bin:/bin:/run/current-system/sw/bin';
+
+/**
+ * Sleeps in pieces, because the clock of the wall goes on while the machine sleeps and this does not. The process is killed as long as it is the
+ * parent of the shell, and so never another one that has its number.
+ * Arguments: process, a part of a second, whole seconds, and the end in seconds since 1970.
+ */
+const SCRIPT = `
+pid=$1 left=$3 end=$4
+is_child() {
+  if [ -r /proc/$$/stat ]; then read -r _ _ _ parent _ < /proc/$$/stat; else parent=$(ps -o ppid= -p $$); fi
+  [ "$((parent))" = "$pid" ] || exit 0
+}
+sleep "$2" || exit 1
+while [ "$left" -gt 0 ]; do
+  now=$(date +%s) || exit 1
+  [ "$now" -lt "$end" ] || break
+  piece=10
+  [ "$left" -ge "$piece" ] || piece=$left
+  sleep "$piece" || exit 1
+  left=$((left - piece))
+  is_child
+done
+is_child
+kill -KILL "$pid"
 `;
 
 /** Kills this process some time after an end that can be put off. */
 export class Watchdog {
-  readonly #ends = new BigInt64Array(new SharedArrayBuffer(BYTES));
-  #thread: Worker | undefined;
+  #shell: ChildProcess | undefined;
+  /** The system has no shell, or none that can sleep. */
+  #isHopeless = false;
+  /** When it kills, by `elapsedMs`. */
+  #at = Number.POSITIVE_INFINITY;
 
   /**
-   * Sets the end, in place of the one before.
-   * @throws what the system says that gives no thread.
+   * Looks, now and then, whether it still waits for the right moment.
+   * @param failed called when there can be none.
    */
-  set({ wall, leftMs }: Deadline): void {
-    const steady = process.hrtime.bigint() + BigInt(Math.ceil(leftMs + GRACE_MS)) * NS_PER_MS;
-    Atomics.store(this.#ends, WALL, BigInt(Math.ceil(wall + GRACE_MS)));
-    Atomics.store(this.#ends, STEADY, steady);
-    if (this.#thread !== undefined) return;
-    const { Worker } = process.getBuiltinModule('node:worker_threads');
-    this.#thread = new Worker(THREAD, { eval: true, workerData: this.#ends.buffer, env: {}, execArgv: [] });
-    this.#thread.unref();
+  watch({ latest, idle, idleMs }: Ends, failed: (error: unknown) => void): void {
+    if (this.#isHopeless) return;
+    const slackMs = Math.max(idleMs, LEAST_SLACK_MS);
+    const afterMs = Math.min(latest.leftMs + GRACE_MS, idle.leftMs + slackMs);
+    const at = elapsedMs() + afterMs;
+    const left = this.#at - elapsedMs();
+    const isLater = at - this.#at > slackMs / 2 || (at > this.#at && left < slackMs / 2);
+    if (this.#shell !== undefined && at >= this.#at - 1 && !isLater) return;
+    const wall = Math.min(latest.wall + GRACE_MS, idle.wall + slackMs);
+    const before = this.#shell;
+    this.#start(afterMs, wall, failed);
+    this.#at = at;
+    before?.kill('SIGKILL');
+  }
+
+  #start(afterMs: number, wall: number, failed: (error: unknown) => void): void {
+    const { spawn } = process.getBuiltinModule('node:child_process');
+    const whole = Math.floor(afterMs / SECOND_MS);
+    const part = ((afterMs % SECOND_MS) / SECOND_MS).toFixed(3);
+    const told = [process.pid, part, whole, Math.ceil(wall / SECOND_MS)].map(String);
+    const shell = spawn('/bin/sh', ['-c', SCRIPT, 'coffer-watchdog', ...told], {
+      cwd: '/',
+      env: { PATH: SYSTEM_PATH },
+      stdio: 'ignore',
+    });
+    this.#shell = shell;
+    shell.unref();
+    const ended = (error?: Error): void => {
+      if (this.#shell !== shell) return;
+      this.#shell = undefined;
+      if (error === undefined) return;
+      this.#isHopeless = true;
+      failed(error);
+    };
+    shell.once('error', ended);
+    // One that somebody killed gets a successor at the next look.
+    shell.once('exit', (code) => ended(code === null ? undefined : new Error(`a shell ended with ${code}`)));
   }
 
   /** Kills nothing any more. */
-  async stop(): Promise<void> {
-    const thread = this.#thread;
-    this.#thread = undefined;
-    await thread?.terminate();
+  stop(): void {
+    this.#shell?.kill('SIGKILL');
+    this.#shell = undefined;
   }
 }
