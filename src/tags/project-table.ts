@@ -46,13 +46,13 @@ export class ProjectTable {
     return usual?.name === name ? usual : undefined;
   }
 
-  /** All, in the order of names, the default one last: clients take the first to be one that somebody made. */
+  /** All: the default one first, as Terraform's provider expects it, then the others in the order of their names. */
   async all(): Promise<ProjectRecord[]> {
     const key = defaultProjectKey(this.organization);
     const others = (await this.#table.all()).filter((project) => project.key !== key);
     others.sort((a, b) => (a.name < b.name ? -1 : 1));
     const usual = await this.get(key);
-    return usual === undefined ? others : [...others, usual];
+    return usual === undefined ? others : [usual, ...others];
   }
 
   /** Once one project was written, the default one was as well. */

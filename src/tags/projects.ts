@@ -62,7 +62,7 @@ export interface ProjectQuery {
   readonly bindings?: readonly BindingFilter[];
   /** Whether the caller may know of the tags of one: of others no filter tells. */
   readonly sees?: (project: { readonly id: string; readonly name: string }) => boolean;
-  /** By name, from the first to the last or the other way round; absent: the default project last. */
+  /** By name, from the first to the last or the other way round; absent: the default project first. */
   readonly order?: 'ascending' | 'descending';
   readonly page: PageRequest;
 }

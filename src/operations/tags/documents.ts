@@ -1,5 +1,6 @@
 /** The operations on organizations, workspaces and tags; here the documents that they answer. */
 
+import { when } from '../../ground/objects.ts';
 import { type Binding, bindingIdentifier, type EffectiveBinding } from '../../tags/bindings.ts';
 import { printIdentifier } from '../../tags/identifiers.ts';
 import { defaultProjectKey, type Organization } from '../../tags/organization.ts';
@@ -73,7 +74,11 @@ export const effectiveBindingResource = (
   id: `tb-${bindingIdentifier(inherited ? project : owner, key)}`,
   type: 'effective-tag-bindings' as const,
   attributes: { key, value, 'created-at': timestamp(createdAt) },
-  ...(inherited ? { links: { 'inherited-from': `${PREFIX}/projects/${project}` } } : {}),
+  // Clients of the first API read the link, later ones (go-tfe v2) the relationship.
+  ...when(inherited, {
+    links: { 'inherited-from': `${PREFIX}/projects/${project}` },
+    relationships: { 'inherited-from': projectLinkage(project) },
+  }),
 });
 
 export const effectiveBindingsOf = ({ id, project, effectiveBindings }: Workspace) =>

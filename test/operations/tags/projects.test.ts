@@ -49,7 +49,7 @@ describe('the default project', () => {
     expect(await usual()).toBe(id);
     expect(await held(id)).toBe(2);
     await api.send('projects update', { project_id: id }, document({ name: 'Everything else' }));
-    expect(names(await list())).toEqual(['platform', 'Everything else']);
+    expect(names(await list())).toEqual(['Everything else', 'platform']);
   });
 
   it('has tags for its workspaces like any other', async () => {
@@ -111,7 +111,7 @@ describe('projects', () => {
   });
 
   it.each<[object, string[]]>([
-    [{}, ['alpha', 'beta two', 'Default Project']],
+    [{}, ['Default Project', 'alpha', 'beta two']],
     [{ sort: 'name' }, ['Default Project', 'alpha', 'beta two']],
     [{ sort: '-name' }, ['beta two', 'alpha', 'Default Project']],
     [{ q: 'DEFAULT' }, ['Default Project']],
@@ -119,7 +119,7 @@ describe('projects', () => {
     [{ 'filter[names]': 'nobody', q: 'alpha' }, []],
     [{ 'filter[tagged]': [{ key: 'env' }] }, ['beta two']],
     [{ 'filter[tagged]': [{ key: 'env', value: 'dev' }] }, []],
-    [{ 'page[size]': '1', 'page[number]': '2' }, ['beta two']],
+    [{ 'page[size]': '1', 'page[number]': '2' }, ['alpha']],
   ])('are listed for %j as %j', async (query, expected) => {
     await create('alpha');
     const { data } = await create('beta two');

@@ -346,6 +346,7 @@ describe('relations that are sent along', () => {
       {
         attributes: { key: 'zone', value: 'eu' },
         links: { 'inherited-from': `/api/v2/projects/${project}` },
+        relationships: { 'inherited-from': { data: { id: project, type: 'projects' } } },
       },
     ]);
     expect(found.get('organizations acme')).toMatchObject({ attributes: { email: 'ops@acme.example' } });
