@@ -1,17 +1,21 @@
 /**
  * Builds what is shipped: `dist/coffer.cjs` with its parts, the command, and the licenses of what others made of it; `dist/library.js` for
- * `import … from 'coffer'`, with its declarations in `dist/types`. Neither wants any package beside it.
+ * `import … from 'coffer'`, with its declarations in `dist/types`. Neither wants any package beside it. With `--untyped`, without the
+ * declarations, which take longest and which no test needs.
  * @see docs/decisions/0227
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
+import { stampFile, stampOf } from './built.ts';
 import { bundle } from './bundle.ts';
 import { LICENSES, licensesOfBundle } from './licenses.ts';
 import { rootHelp } from './root-help.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+/** Of the sources before the first is read: what changes meanwhile makes the next one build again. */
+const stamp = stampOf(root);
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
 
 const common: BuildOptions = {
@@ -31,7 +35,11 @@ const common: BuildOptions = {
   },
 };
 
-rmSync(`${root}dist/types`, { recursive: true, force: true });
+// A build that is killed leaves what nobody takes for a whole one.
+rmSync(stampFile(root), { force: true });
+
+const isTyped = !process.argv.includes('--untyped');
+if (isTyped) rmSync(`${root}dist/types`, { recursive: true, force: true });
 const [command, library] = await Promise.all([
   bundle(common, 'src/main.ts', `${root}dist`),
   build({
@@ -50,4 +58,10 @@ const [command, library] = await Promise.all([
 ]);
 const inputs = [...command.inputs, ...Object.keys(library.metafile.inputs)];
 writeFileSync(`${root}dist/${LICENSES}`, licensesOfBundle(root, inputs));
-execFileSync(`${root}node_modules/.bin/tsc`, ['-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' });
+if (isTyped) {
+  execFileSync(`${root}node_modules/.bin/tsc`, ['-p', 'tsconfig.types.json'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+}
+writeFileSync(stampFile(root), stamp);

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { topics } from '../src/cli/commands/help.ts';
+import { builtCommand } from './built.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -17,7 +18,7 @@ beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'coffer-readme-'));
   cpSync(join(root, 'README.md'), join(directory, 'README.md'));
   mkdirSync(join(directory, 'bin'));
-  symlinkSync(join(root, 'bin/coffer'), join(directory, 'bin/coffer'));
+  symlinkSync(builtCommand(), join(directory, 'bin/coffer'));
   mkdirSync(join(directory, 'node_modules'));
   symlinkSync(root, join(directory, 'node_modules/coffer'));
 });

@@ -1,26 +1,18 @@
-import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { recordDurations } from './durations.ts';
 import { isLong } from './long.ts';
 import { SEED, SEED_VARIABLE } from './seed.ts';
+import { addSum } from './sums.ts';
 
 /** More than its share of a run that is to end within minutes. */
 const SHARE_SECONDS = 10;
 /** Where all fails, nobody reads more. */
 const MOST_LINES = 20;
 
-/** Where the sums of a run are added, for who adds up several runs. */
-export const SUMS_VARIABLE = 'COFFER_TEST_SUMS';
-
 /** What a run says in the end: how to repeat each failure, which files took more than their share, and the seed. */
 export class Report implements Reporter {
-  readonly #options: string;
   #started = 0;
-
-  /** @param options what vitest is called with besides the file, such as `-c FILE `. */
-  constructor(options = '') {
-    this.#options = options;
-  }
 
   onTestRunStart(): void {
     this.#started = performance.now();
@@ -31,31 +23,28 @@ export class Report implements Reporter {
     const failed = tests.filter((test) => test.result().state === 'failed');
     const broken = modules.filter((module) => !module.ok() && !failed.some((test) => test.module === module));
     const say = (line: string): void => void process.stdout.write(`${line}\n`);
-    const again = [
-      ...failed.map((test) => this.#repeatTest(test)),
-      ...broken.map((file) => this.#repeatFile(file)),
-    ];
+    const again = [...failed.map(repeatTest), ...broken.map(repeatFile)];
     for (const line of again.slice(0, MOST_LINES)) say(`to repeat: ${line}`);
     for (const [module, seconds] of overShare(modules)) {
       say(`over ${SHARE_SECONDS} s: ${pathOf(module)} took ${seconds.toFixed(1)} s`);
     }
     const seconds = (performance.now() - this.#started) / 1000;
     say(`all of it: ${modules.length} files in ${seconds.toFixed(1)} s, ${SEED_VARIABLE}=${SEED}`);
-    const sums = process.env[SUMS_VARIABLE];
-    if (sums === undefined) return;
     const passed = tests.filter((test) => test.result().state === 'passed').length;
-    appendFileSync(sums, `${passed} passed, ${failed.length + broken.length + errors.length} failed\n`);
-  }
-
-  /** The command that runs it again with the same choices. */
-  #repeatTest(test: TestCase): string {
-    return `${this.#repeatFile(test.module)} -t ${quoted(`^${escaped(test.fullName)}$`)}`;
-  }
-
-  #repeatFile(module: TestModule): string {
-    return `${SEED_VARIABLE}=${SEED} ${isLong ? 'LONG=1 ' : ''}npx vitest run ${this.#options}${pathOf(module)}`;
+    addSum('passed', passed);
+    addSum('failed', failed.length + broken.length + errors.length);
+    if (process.env['RECORD_DURATIONS'] === '1') {
+      recordDurations(Object.fromEntries(modules.map((module) => [pathOf(module), secondsOf(module)])));
+    }
   }
 }
+
+/** The command that runs it again with the same choices. */
+const repeatTest = (test: TestCase): string =>
+  `${repeatFile(test.module)} -t ${quoted(`^${escaped(test.fullName)}$`)}`;
+
+const repeatFile = (module: TestModule): string =>
+  `${SEED_VARIABLE}=${SEED} ${isLong ? 'LONG=1 ' : ''}npx vitest run ${pathOf(module)}`;
 
 const pathOf = (module: TestModule): string => relative(process.cwd(), module.moduleId);
 

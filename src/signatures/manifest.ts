@@ -12,7 +12,7 @@ export interface Sum {
   readonly name: string;
 }
 
-const LINE = /^(\\?)([0-9a-f]{64}) [ *](.+)$/i;
+const LINE = /^(\\?)([0-9a-f]{64}) [ *]([^\n\r]+)$/i;
 /** A release has hundreds of files; whoever sends more wants to keep somebody busy. */
 const MAX_LINES = 100_000;
 

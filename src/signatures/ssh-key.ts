@@ -134,7 +134,7 @@ export function sshLine(key: KeyObject, comment: string): string {
   return `${kindOf(key).key} ${sshBlob(key).toString('base64')} ${comment}`;
 }
 
-const LINE = /^((?:ssh|ecdsa|sk)-[\w@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+([^ \t].*)?)?$/;
+const LINE = /^((?:ssh|ecdsa|sk)-[\w@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+([^ \t\n\r][^\n\r]*)?)?$/;
 
 /** The key of such a line, and its comment; undefined when it is no such line. @throws as {@link keyOfSshBlob}. */
 export function parseSshLine(

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { builtCommand } from '../built.ts';
 
-const command = fileURLToPath(new URL('../../bin/coffer', import.meta.url));
+const command = builtCommand();
 const sources = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 const run = (program: string, ...words: string[]): string =>

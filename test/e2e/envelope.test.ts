@@ -14,7 +14,7 @@ import {
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isSlow } from '../slow.ts';
+import { isSlow } from '../long.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { server } from './server.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';

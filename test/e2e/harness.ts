@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { builtCommand } from '../built.ts';
 import { runHere } from './run-here.ts';
 
-/** The command as it is shipped: `bin/coffer` with the bundle that the test run has built. */
-export const binary = fileURLToPath(new URL('../../bin/coffer', import.meta.url));
+/** The command as it is shipped. */
+export const binary = builtCommand();
 
 /**
  * What is run: that, or the words of COFFER_TEST_COMMAND, such as `qemu-aarch64-static -L /usr/aarch64-linux-gnu /path/of/coffer`

@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtCommand } from '../built.ts';
 import { nssPkcs8 } from '../reference/incoming-keys.ts';
 import fixtures from '../vectors/go-backups/backups.json' with { type: 'json' };
 
 /** Keys in and out of a store, by the command that is shipped. */
 
-const command = fileURLToPath(new URL('../../bin/coffer', import.meta.url));
+const command = builtCommand();
 let directory: string;
 let environment: NodeJS.ProcessEnv;
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, inject, it } from 'vitest';
+import { isLong } from '../long.ts';
 import { ROUNDS } from './conditions/crowd.ts';
 import { READINGS } from './conditions/reader.ts';
 import type { Counter } from './conditions/writer.ts';
@@ -11,8 +12,8 @@ import type { Sandbox } from './sandbox.ts';
 import { Tally } from './tally.ts';
 import { usualTemplate } from './template.ts';
 
-const MEMBERS = 64;
-const READERS = 24;
+const MEMBERS = isLong ? 64 : 16;
+const READERS = isLong ? 24 : 6;
 const WRITERS = 3;
 const BACKUPS = 12;
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { TestProject } from 'vitest/node';
 import { bundle } from '../../scripts/bundle.ts';
+import { addSum } from '../sums.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -67,6 +68,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
     process.stdout.write(
       `\nfaults: ${count('injected')} injected faults, ${count('broken')} broken promises (of these ${kinds.join(', ')})\n`,
     );
+    addSum('injected faults', lines.filter((line) => line.startsWith('injected')).length);
     rmSync(directory, { recursive: true, force: true });
   };
 }

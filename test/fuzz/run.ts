@@ -1,43 +1,22 @@
 /**
  * Hostile input: `npm run test:fuzz`. Runs every target with every seed, each in a process of its own.
  *
- * - FUZZ_SEED=7 (or `1,2`): other seeds than the usual two
+ * - FUZZ_SEED=7 (or `1,2`): other seeds than the two that follow from COFFER_TEST_SEED, which is a fresh one in the long proof
  * - FUZZ_CASES=10000000: another total of cases
  * - FUZZ_TARGET=policies: one target alone
  * - FUZZ_CASE=1234: one case alone, of FUZZ_TARGET and FUZZ_SEED
  */
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { ProcessReport } from './case-process.ts';
-import type { Stretch } from './cases.ts';
+import { builtCommand } from '../built.ts';
+import { SEED } from '../seed.ts';
+import { addSum } from '../sums.ts';
+import { type Finished, type Job, runJob } from './jobs.ts';
 import { targetNamed, targetNames } from './targets/index.ts';
 
-const USUAL_SEEDS = '1,2';
-/** A process gets no more memory for objects: what needs more, ends. */
-const MAX_OBJECT_MEBIBYTES = 400;
-/** Nor may a process ever have had more memory of all kinds: 512 for one case, the rest for the program and its world. */
-const MAX_MEBIBYTES = 768;
-/** A process in which no case has ended for so long hangs, however busy the machine is. */
-const HANG_MS = 120_000;
-const LOOK_MS = 1_000;
-
-interface Job extends Stretch {
-  readonly target: string;
-}
-
-interface Finished {
-  readonly job: Job;
-  readonly report: ProcessReport;
-  readonly problems: readonly string[];
-}
-
-// Some targets run the command as it is shipped.
-execFileSync(process.execPath, [fileURLToPath(new URL('../../scripts/build.ts', import.meta.url))], {
-  stdio: 'inherit',
-});
+// Some targets run the command as it is shipped: it is built before many ask for it at once.
+builtCommand();
 const directory = mkdtempSync(join(tmpdir(), 'coffer-fuzz-'));
 try {
   const jobs = await jobsWanted();
@@ -48,7 +27,7 @@ try {
 }
 
 async function jobsWanted(): Promise<Job[]> {
-  const seeds = (process.env['FUZZ_SEED'] ?? USUAL_SEEDS).split(',').map(wholeNumber);
+  const seeds = (process.env['FUZZ_SEED'] ?? `${SEED},${Number(SEED) + 1}`).split(',').map(wholeNumber);
   const chosen = process.env['FUZZ_TARGET'];
   const names = chosen === undefined ? targetNames : [chosen];
   const only = process.env['FUZZ_CASE'];
@@ -75,7 +54,7 @@ async function runAll(jobs: readonly Job[]): Promise<Finished[]> {
   const finished: Finished[] = [];
   const worker = async (): Promise<void> => {
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      const result = await runJob(job);
+      const result = await runJob(job, directory);
       finished.push(result);
       tell(result);
     }
@@ -99,85 +78,7 @@ function summarize(finished: readonly Finished[]): number {
   const failures = finished.reduce((sum, { problems }) => sum + problems.length, 0);
   const seeds = [...new Set(finished.map(({ job }) => job.seed))].sort((a, b) => a - b);
   console.log(`fuzz: ${cases.toLocaleString('en')} cases, ${failures} failures (seeds ${seeds.join(', ')})`);
+  addSum('cases of fuzz', cases);
+  addSum('failed', failures);
   return failures;
-}
-
-async function runJob(job: Job): Promise<Finished> {
-  const { target, seed, from, to } = job;
-  const markFile = join(directory, `${target}-${seed}`);
-  const program = fileURLToPath(new URL('case-process.ts', import.meta.url));
-  const child = fork(program, [target, seed, from, to, markFile].map(String), {
-    execArgv: [`--max-old-space-size=${MAX_OBJECT_MEBIBYTES}`, '--disable-warning=ExperimentalWarning'],
-    serialization: 'advanced',
-  });
-  let report: ProcessReport | undefined;
-  child.on('message', (message) => {
-    report = message as ProcessReport;
-  });
-  const watch = watchFor(child, markFile);
-  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) => {
-    child.once('exit', (...how) => resolve(how));
-  });
-  const hung = watch.stop();
-  if (report === undefined) {
-    const reached = reachedIn(markFile);
-    const how = hung ? `no case has ended for ${HANG_MS / 1000} s` : `the process ended (${signal ?? code})`;
-    const lost: ProcessReport = {
-      cases: Math.max(0, reached - from),
-      failures: [],
-      seconds: 0,
-      mebibytes: 0,
-    };
-    return { job, report: lost, problems: [problem(job, reached, how, 'repeat it to see it')] };
-  }
-  return { job, report, problems: [...problemsOf(job, report)] };
-}
-
-function* problemsOf(job: Job, { failures, mebibytes }: ProcessReport): Generator<string> {
-  for (const { index, what, input } of failures) yield problem(job, index, what, input);
-  if (mebibytes <= MAX_MEBIBYTES) return;
-  yield problem(
-    job,
-    job.to,
-    `the process had ${Math.round(mebibytes)} MiB of memory at its worst`,
-    'unknown',
-  );
-}
-
-function problem({ target, seed }: Job, index: number, what: string, input: string): string {
-  const again = `FUZZ_TARGET=${target} FUZZ_SEED=${seed} FUZZ_CASE=${index} npm run test:fuzz`;
-  return `--- ${target}, seed ${seed}, case ${index}; again with: ${again}\n${what}\ninput: ${input}`;
-}
-
-/** Ends a process that hangs. */
-function watchFor(child: ChildProcess, markFile: string): { stop(): boolean } {
-  let hung = false;
-  let reached = -1;
-  let since = performance.now();
-  const looking = setInterval(() => {
-    const now = reachedIn(markFile);
-    if (now !== reached) {
-      reached = now;
-      since = performance.now();
-    } else if (performance.now() - since > HANG_MS) {
-      hung = true;
-      child.kill('SIGKILL');
-    }
-  }, LOOK_MS);
-  return {
-    stop() {
-      clearInterval(looking);
-      return hung;
-    },
-  };
-}
-
-/** The number of the case that a process was at. */
-function reachedIn(markFile: string): number {
-  try {
-    const bytes = readFileSync(markFile);
-    return bytes.length === 8 ? bytes.readDoubleLE() : 0;
-  } catch {
-    return 0;
-  }
 }

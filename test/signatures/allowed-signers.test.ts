@@ -42,6 +42,10 @@ describe('allowed signers', () => {
     expect(allows(`${patterns} ${ed}`, who)).toBe(expected);
   });
 
+  it('are read whatever the comment behind their key has in it', () => {
+    expect(allows(`a ${ed} one\u2028two\u2029three`, 'a')).toBe(true);
+  });
+
   it('are those of their own key, namespace and time', () => {
     expect(allows(`a ${rsa}`, 'a')).toBe(false);
     expect(allows(`a namespaces="git,file" ${ed}`, 'a')).toBe(true);

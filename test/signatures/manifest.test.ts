@@ -12,7 +12,14 @@ describe('a list of sums', () => {
   it('is read as sha256sum wrote it, odd names included', () => {
     const directory = mkdtempSync(join(tmpdir(), 'coffer-sums-'));
     try {
-      const names = ['plain', 'two words', 'back\\slash', 'line\nbreak', ' blank in front'];
+      const names = [
+        'plain',
+        'two words',
+        'back\\slash',
+        'line\nbreak',
+        ' blank in front',
+        'Unicode\u2028break\u2029',
+      ];
       for (const name of names) writeFileSync(join(directory, name), name);
       const text = execFileSync('sha256sum', ['--', ...names], { cwd: directory, encoding: 'utf8' });
       const sums = parseManifest(text);

@@ -61,6 +61,12 @@ describe.each(SSH_SIGNATURES)("OpenSSH's $kind signature", ({ line, signature })
     expect(sshLine(found.key, comment ?? '')).toBe(line);
   });
 
+  it('names its key in a line with any comment, in which only a line break of files ends a line', () => {
+    const [bare = ''] = /^\S+ \S+/.exec(line) ?? [];
+    expect(parseSshLine(`${bare} a\u2028b\u2029c`)?.comment).toBe('a\u2028b\u2029c');
+    expect(parseSshLine(`${bare} a\nb`)).toBeUndefined();
+  });
+
   it('is not valid, or is refused, with any bit of it changed', () => {
     const body = Buffer.from(signature.split('\n').slice(1, -2).join(''), 'base64');
     fc.assert(

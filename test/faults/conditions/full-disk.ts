@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { checkRefusal, checkStoreAfter, expectationsOf, run } from '../aftermath.ts';
 import { Sandbox } from '../sandbox.ts';
 import { fileWrites, keyWrites, peopleWrites, storeWrites } from '../writes.ts';
-import { observe } from './report.ts';
+import { observe, sampledFor } from './report.ts';
 
 const PAGE_BYTES = 4096;
 /** How much room is left: none, the last of what a write needs, and all of it. */
@@ -16,7 +16,8 @@ export async function fullDisk(template: Sandbox): Promise<void> {
   const disk = `${template.root}.disk`;
   mkdirSync(disk);
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_KIBIBYTES}k,mode=0700`, 'tmpfs', disk]);
-  for (const write of [...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites]) {
+  const writes = [...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites];
+  for (const write of sampledFor('full disk', writes)) {
     const expected = await expectationsOf(write, template);
     for (const pages of PAGES_LEFT) {
       const box = copyTo(template, join(disk, 'box'));

@@ -5,7 +5,7 @@ import { checkRefusal, checkStoreAfter, expectationsOf, run } from '../aftermath
 import { questionsOf } from '../questions.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { keyWrites, peopleWrites, storeWrites } from '../writes.ts';
-import { observe } from './report.ts';
+import { observe, sampledFor } from './report.ts';
 
 const NONE = 0;
 const READ_ONLY = 0o400;
@@ -15,12 +15,11 @@ const LIST_ONLY = 0o500;
 export async function permissions(template: Sandbox): Promise<void> {
   assert.notEqual(process.geteuid?.(), 0, 'the superuser needs no permissions');
   const truths = await answersIn(template);
-  for (const path of pathsOf(template)) {
+  const losses = pathsOf(template).flatMap((path) => {
     const isDirectory = statSync(join(template.store, path)).isDirectory();
-    for (const mode of [NONE, isDirectory ? LIST_ONLY : READ_ONLY]) {
-      await without(template, path, mode, truths);
-    }
-  }
+    return [NONE, isDirectory ? LIST_ONLY : READ_ONLY].map((mode) => [path, mode] as const);
+  });
+  for (const [path, mode] of sampledFor('permissions', losses)) await without(template, path, mode, truths);
 }
 
 const pathsOf = ({ store }: Sandbox): readonly string[] => [

@@ -7,16 +7,18 @@ import { runStruckHere } from '../errors/struck-here.ts';
 import { questionsOf } from '../questions.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { keyWrites, lookAt, peopleWrites, storeWrites } from '../writes.ts';
-import { observe } from './report.ts';
+import { observe, sampledFor } from './report.ts';
 
 /** Lets a disk fail for good and become read-only in the midst of each commit: readers see all before it, or all after it. */
 export async function readOnlyAndDirty(template: Sandbox): Promise<void> {
-  for (const write of [...keyWrites, ...peopleWrites, ...storeWrites.slice(2, 5)]) {
+  const writes = [...keyWrites, ...peopleWrites, ...storeWrites.slice(2, 5)];
+  for (const write of sampledFor('disk that fails', writes)) {
     const expected = await expectationsOf(write, template);
     const copy = template.copy();
     const { calls } = await runStruckHere(copy, write, 'changes');
     copy.remove();
-    for (let at = 1; at <= calls.length; at++) {
+    const moments = Array.from(calls, (_, index) => index + 1);
+    for (const at of sampledFor(write.name, moments)) {
       const box = template.copy();
       const fault = { kind: 'failure', code: 'EIO', lasting: ALL } as const;
       await runStruckHere(box, write, 'changes', { at, fault });
@@ -45,7 +47,8 @@ function mountReadOnly(path: string): void {
 
 /** Lets a disk become read-only under the store: what was written stays readable, and writes are refused with the reason. */
 export async function readOnly(template: Sandbox): Promise<void> {
-  for (const write of [...keyWrites, ...peopleWrites, ...storeWrites]) {
+  const writes = [...keyWrites, ...peopleWrites, ...storeWrites];
+  for (const write of sampledFor('read-only disk', writes)) {
     const expected = await expectationsOf(write, template);
     const box = template.copy();
     const truths = await answersIn(box);

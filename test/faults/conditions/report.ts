@@ -1,3 +1,7 @@
+import { Chance, streamOf } from '../../chance.ts';
+import { sampled } from '../../sampled.ts';
+import { SEED } from '../../seed.ts';
+
 /** What a process under other conditions says of one fault: one line of JSON on standard output. */
 export interface Observation {
   readonly what: string;
@@ -15,3 +19,7 @@ export async function observe(what: string, check: () => Promise<void> | void): 
   }
   process.stdout.write(`${JSON.stringify(observation)}\n`);
 }
+
+/** All of these faults in the long proof, and a tenth otherwise. @param what names them, so that others are drawn for others. */
+export const sampledFor = <T>(what: string, all: readonly T[]): readonly T[] =>
+  sampled(all, new Chance(Number(SEED), streamOf(what), 0));

@@ -1,7 +1,7 @@
 import { it } from 'vitest';
 import type { Chance } from '../../chance.ts';
+import { isSlow, rounds } from '../../long.ts';
 import { seeded } from '../../seeded.ts';
-import { isSlow } from '../../slow.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { Tally } from '../tally.ts';
 import { usualTemplate } from '../template.ts';
@@ -19,7 +19,9 @@ import {
 } from './scenario.ts';
 
 /** How many states of each command are tried, of those after one fault and of those after two. */
-const STATES = isSlow ? { once: 120, firsts: 40, each: 8 } : { once: 50, firsts: 12, each: 5 };
+const STATES = isSlow
+  ? { once: 120, firsts: 40, each: 8 }
+  : { once: rounds(50), firsts: rounds(12), each: rounds(5) };
 /** Where more sets of changes may be lost, so many of them are taken by chance. */
 const MOST_LOSSES = isSlow ? 200 : 24;
 

@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { sampled } from '../../sampled.ts';
+import { seeded } from '../../seeded.ts';
 import { checkRefusal, checkStoreAfter, expectationsOf } from '../aftermath.ts';
 import { Tally } from '../tally.ts';
 import { usualTemplate } from '../template.ts';
 import type { Write } from '../writes.ts';
-import { type Failing, failuresAt } from './failures.ts';
+import { type Failing, failings, failuresAt } from './failures.ts';
 import { runStruckHere, type StruckAnswer } from './struck-here.ts';
 
 /** Tests that let each call of each command fail, and look at what is left. */
@@ -18,28 +20,25 @@ export function failEverywhere(writes: readonly Write[]): void {
       const { calls } = await runStruckHere(undisturbed, write, 'changes');
       undisturbed.remove();
       const tally = new Tally();
-      for (const [index, call] of calls.entries()) {
-        for (const failing of failuresAt(call, index)) {
-          const box = template().copy();
-          const at = index + 1;
-          const answer = await runStruckHere(box, write, 'changes', { at, fault: failing.fault });
-          await tally.after(
-            `${failing.name} at call ${at} of ${calls.length}, ${call.kind} ${call.path}`,
-            async () => {
-              expect(answer.fired).toBe(true);
-              checkAnswer(answer, failing);
-              if (failing.code !== undefined && call.kind === 'sync' && write.cleansLater !== true) {
-                expect(answer.exitCode).not.toBe(0);
-              }
-              const { exitCode } = answer;
-              await checkStoreAfter(write, box, expected, { acknowledged: exitCode === 0, exitCode });
-              const cannotDelete = failing.name.endsWith('from then on') || call.kind === 'unlink';
-              if (!cannotDelete)
-                expect(readdirSync(box.root).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-            },
-          );
-          box.remove();
-        }
+      for (const { call, at, failing } of sampled(failings(calls, failuresAt), seeded())) {
+        const box = template().copy();
+        const answer = await runStruckHere(box, write, 'changes', { at, fault: failing.fault });
+        await tally.after(
+          `${failing.name} at call ${at} of ${calls.length}, ${call.kind} ${call.path}`,
+          async () => {
+            expect(answer.fired).toBe(true);
+            checkAnswer(answer, failing);
+            if (failing.code !== undefined && call.kind === 'sync' && write.cleansLater !== true) {
+              expect(answer.exitCode).not.toBe(0);
+            }
+            const { exitCode } = answer;
+            await checkStoreAfter(write, box, expected, { acknowledged: exitCode === 0, exitCode });
+            const cannotDelete = failing.name.endsWith('from then on') || call.kind === 'unlink';
+            if (!cannotDelete)
+              expect(readdirSync(box.root).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+          },
+        );
+        box.remove();
       }
       tally.settle();
     },

@@ -65,6 +65,21 @@ export function failuresAt(call: Call, number: number): readonly Failing[] {
   return failing;
 }
 
+/** A fault and the call that it strikes. */
+interface Strike {
+  readonly call: Call;
+  /** Its number, from 1. */
+  readonly at: number;
+  readonly failing: Failing;
+}
+
+/** The faults to try at each of these calls. */
+export const failings = (
+  calls: readonly Call[],
+  at: (call: Call, number: number) => readonly Failing[],
+): readonly Strike[] =>
+  calls.flatMap((call, index) => at(call, index).map((failing) => ({ call, at: index + 1, failing })));
+
 export function lookFailuresAt(call: Call, number: number): readonly Failing[] {
   const codes = LOOK_FAILURES[call.kind] ?? [];
   const code = codes[number % codes.length];

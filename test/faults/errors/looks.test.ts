@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { UNCONFIRMED } from '../../../src/cli/exit-codes.ts';
+import { sampled } from '../../sampled.ts';
+import { seeded } from '../../seeded.ts';
 import { checkRefusal, checkStoreAfter, expectationsOf } from '../aftermath.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { Tally } from '../tally.ts';
 import { usualTemplate } from '../template.ts';
 import { fileWrites, keyWrites, peopleWrites, storeWrites } from '../writes.ts';
-import { lookFailuresAt } from './failures.ts';
+import { failings, lookFailuresAt } from './failures.ts';
 import { type Command, runStruckHere } from './struck-here.ts';
 
 const template = usualTemplate();
@@ -45,19 +47,13 @@ it.each(questions)(
     const { calls, ...truth } = await runStruckHere(box, question, 'looks');
     expect(truth.exitCode).toBe(0);
     const tally = new Tally();
-    for (const [index, call] of calls.entries()) {
-      for (const failing of lookFailuresAt(call, index)) {
-        const at = index + 1;
-        const answer = await runStruckHere(box, question, 'looks', { at, fault: failing.fault });
-        await tally.after(
-          `${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`,
-          () => {
-            if (answer.stdout.includes(call.path)) return;
-            if (answer.exitCode === 0) expect(answer.stdout).toBe(truth.stdout);
-            else checkRefusal(answer, failing.code ?? '', WRONG_FILE_TOO);
-          },
-        );
-      }
+    for (const { call, at, failing } of sampled(failings(calls, lookFailuresAt), seeded())) {
+      const answer = await runStruckHere(box, question, 'looks', { at, fault: failing.fault });
+      await tally.after(`${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`, () => {
+        if (answer.stdout.includes(call.path)) return;
+        if (answer.exitCode === 0) expect(answer.stdout).toBe(truth.stdout);
+        else checkRefusal(answer, failing.code ?? '', WRONG_FILE_TOO);
+      });
     }
     box.remove();
     tally.settle();
@@ -72,22 +68,19 @@ it.each([...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites])(
     const { calls } = await runStruckHere(undisturbed, write, 'looks');
     undisturbed.remove();
     const tally = new Tally();
-    for (const [index, call] of calls.entries()) {
-      for (const failing of lookFailuresAt(call, index)) {
-        const box = template().copy();
-        const at = index + 1;
-        const answer = await runStruckHere(box, write, 'looks', { at, fault: failing.fault });
-        await tally.after(
-          `${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`,
-          async () => {
-            const { exitCode } = answer;
-            if (exitCode !== 0) checkRefusal(answer, failing.code ?? '', [...WRONG_FILE_TOO, UNCONFIRMED]);
-            const told = WRONG_FILE_TOO.includes(exitCode) ? {} : { exitCode };
-            await checkStoreAfter(write, box, expected, { acknowledged: exitCode === 0, ...told });
-          },
-        );
-        box.remove();
-      }
+    for (const { call, at, failing } of sampled(failings(calls, lookFailuresAt), seeded())) {
+      const box = template().copy();
+      const answer = await runStruckHere(box, write, 'looks', { at, fault: failing.fault });
+      await tally.after(
+        `${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`,
+        async () => {
+          const { exitCode } = answer;
+          if (exitCode !== 0) checkRefusal(answer, failing.code ?? '', [...WRONG_FILE_TOO, UNCONFIRMED]);
+          const told = WRONG_FILE_TOO.includes(exitCode) ? {} : { exitCode };
+          await checkStoreAfter(write, box, expected, { acknowledged: exitCode === 0, ...told });
+        },
+      );
+      box.remove();
     }
     tally.settle();
   },

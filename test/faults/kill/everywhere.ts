@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { sampled } from '../../sampled.ts';
+import { seeded } from '../../seeded.ts';
 import { checkStoreAfter } from '../aftermath.ts';
 import type { Call, Fault } from '../layer/plan.ts';
 import { runStruck, undisturbed } from '../struck-process.ts';
@@ -14,7 +16,7 @@ export function killEverywhere(writes: readonly Write[]): void {
     async (write) => {
       const { calls, expected } = await undisturbed(write, template());
       const tally = new Tally();
-      for (const kill of killsAt(calls)) {
+      for (const kill of sampled(killsAt(calls), seeded())) {
         const box = template().copy();
         const { end, stdout } = await runStruck(box, write.words(box), write.input, kill);
         await tally.after(kill.name, async () => {

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, it } from 'vitest';
 import type { Chance } from '../../chance.ts';
+import { isSlow, rounds } from '../../long.ts';
 import { seeded } from '../../seeded.ts';
 import { startServerProcess } from '../../servers/server-process.ts';
-import { isSlow } from '../../slow.ts';
 import { ailments, leftovers } from '../picture.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { Tally } from '../tally.ts';
 import { usualTemplate } from '../template.ts';
 import { Ledger, type Work } from './ledger.ts';
 
-const KILLS = isSlow ? 2000 : 40;
+const KILLS = isSlow ? 2000 : rounds(40);
 /** So many kills, by several processes at once, and then all is looked at. */
 const ROUND = 20;
 const AT_ONCE = 4;

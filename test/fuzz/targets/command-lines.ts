@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemRandom } from '../../../src/ground/random.ts';
+import { builtCommand } from '../../built.ts';
 import type { Chance } from '../../chance.ts';
-import { binary } from '../built-command.ts';
 import { commandHere, type Result, runHere } from '../command-here.ts';
 import { anyText, spoiledBytes, spoiledText } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';
@@ -172,7 +172,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<CommandLin
 }
 
 function spawned({ words, environment, input }: CommandLine): Result {
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [binary, ...words], {
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [builtCommand(), ...words], {
     env: environment,
     input,
     timeout: SPAWN_TIMEOUT_MS,

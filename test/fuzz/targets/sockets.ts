@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { systemRandom } from '../../../src/ground/random.ts';
 
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
+import { builtCommand } from '../../built.ts';
 import type { Chance } from '../../chance.ts';
 import { startServerProcess } from '../../servers/server-process.ts';
-import { binary } from '../built-command.ts';
 import { runHere } from '../command-here.ts';
 import { shorterBytes, spoiledBytes } from '../mutation.ts';
 import type { Secrets } from '../secrets.ts';
@@ -44,7 +44,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Sending>> 
   secrets.add('the plaintext', SECRET);
   secrets.add('the token', token);
   const server = await startServerProcess(
-    [binary, 'serve', '--listen', '127.0.0.1:0', '--audit-log', join(place, 'audit')],
+    [builtCommand(), 'serve', '--listen', '127.0.0.1:0', '--audit-log', join(place, 'audit')],
     { environment },
   );
   const port = Number(new URL(server.address).port);

@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { isFresh, stampFile, stampOf } from '../scripts/built.ts';
+import { durations } from './durations.ts';
+import { growsLong, isPure, testFiles } from './kinds.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+it('a test file shares its process unless it, or a module of the tests that it imports, touches what belongs to all of it', () => {
+  expect(['test/ground/base64.test.ts', 'test/tags/names.test.ts'].map(isPure)).toEqual([true, true]);
+  const alone = ['test/report.test.ts', 'test/e2e/envelope.test.ts', 'test/doors/http/openapi.test.ts'];
+  expect(alone.filter(isPure)).toEqual([]);
+  const share = testFiles.filter(isPure).length / testFiles.length;
+  expect(share).toBeGreaterThan(0.3);
+});
+
+it('a test file runs in the rest of the long proof when it draws by chance, or asks how long the proof is', () => {
+  const drawing = ['test/ground/base64.test.ts', 'test/faults/crash/keys.test.ts'];
+  expect(drawing.filter((file) => !growsLong(file))).toEqual([]);
+  expect(growsLong('test/decisions.test.ts')).toBe(false);
+});
+
+it('the written durations are of files that there are', () => {
+  expect(Object.keys(durations()).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+it('what was built is built again once a source is another one, was written again, or is gone', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'coffer-built-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const source = join(directory, 'package.json');
+  const build = (): void => writeFileSync(stampFile(directory), stampOf(directory));
+  expect(isFresh(directory)).toBe(false);
+  mkdirSync(join(directory, 'dist'));
+  const changes: (() => void)[] = [
+    () => writeFileSync(source, '{ }'),
+    () => utimesSync(source, 1, 1),
+    () => rmSync(source),
+  ];
+  writeFileSync(source, '{}');
+  for (const change of changes) {
+    build();
+    expect(isFresh(directory)).toBe(true);
+    change();
+    expect(isFresh(directory)).toBe(false);
+  }
+});

@@ -1,0 +1,70 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isLong } from './long.ts';
+
+/** What is known of the test files before they run, from what they and the modules of the tests that they import say. */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What only the long proof runs, and what it does in a longer way elsewhere. */
+const NOT_IN_THIS = isLong ? '.short.test.ts' : '.long.test.ts';
+
+/** The test files of this run, by their paths from the root. */
+export const testFiles: readonly string[] = globSync('test/**/*.test.ts', { cwd: root })
+  .filter((path) => !path.endsWith(NOT_IN_THIS))
+  .sort();
+
+/** What belongs to a whole process: files that touch it get one each. */
+const OF_THE_PROCESS = new RegExp(
+  [
+    /\bprocess\.(?:env\[[^\]]+\] \??\??=[^=]|chdir|umask|on|once|emit|kill|exitCode|title|stdin|stdout|stderr|cpuUsage|memoryUsage|resourceUsage|send)\b/,
+    /\bdelete process\.env|Object\.assign\(process/,
+    /\bvi\.(?:mock|doMock|spyOn|stub\w+|useFakeTimers|setSystemTime|hoisted|resetModules)\b/,
+    /\bglobalThis\b|\bglobal\.|\bprototype\.\w+ =/,
+    /'node:(?:child_process|cluster|worker_threads|net|http|http2|https|tls|dgram|module|v8|vm|perf_hooks|inspector)'/,
+    /\binject\(|\bperformance\.now\(|\bimport\(`/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+);
+/** What makes another choice, or more of them, in the long proof. */
+const OF_THE_LONG_PROOF = /^(?:test\/long\.ts|test\/seed\.ts)$/;
+
+/** Whether a file leaves nothing in its process, so that others may follow in the same one. */
+export const isPure = (file: string): boolean => all(file, (_path, text) => !OF_THE_PROCESS.test(text));
+
+/** Whether a file does something else in the long proof than in `npm test`. */
+export const growsLong = (file: string): boolean =>
+  file.endsWith('.long.test.ts') ||
+  !all(file, (path, text) => !OF_THE_LONG_PROOF.test(path) && !text.includes("'fast-check'"));
+
+/** Whether something is true of a test file and each module of the tests that it imports. */
+function all(file: string, isTrue: (path: string, text: string) => boolean): boolean {
+  const seen = new Set<string>();
+  const follow = (path: string): boolean => {
+    if (seen.has(path)) return true;
+    seen.add(path);
+    const { text, imports } = moduleAt(path);
+    return isTrue(path, text) && imports.every(follow);
+  };
+  return follow(file);
+}
+
+interface Module {
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+const modules = new Map<string, Module>();
+
+function moduleAt(path: string): Module {
+  const known = modules.get(path);
+  if (known !== undefined) return known;
+  const text = readFileSync(join(root, path), 'utf8');
+  const imports = [...text.matchAll(/(?:\bfrom|^import|\bimport\() ?'(\.[^']+)'/gm)]
+    .map(([, relative = '']) => normalize(join(path, '..', relative)))
+    .filter((found) => found.startsWith('test/') && found.endsWith('.ts'));
+  modules.set(path, { text, imports });
+  return { text, imports };
+}
