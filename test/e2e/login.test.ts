@@ -122,7 +122,7 @@ describe('coffer login', () => {
   it('logs in at mounts elsewhere, by --path, and says what went wrong', async () => {
     await user.ok('login --method userpass --path auth/people/ username=bea password=-', { input: PASSWORD });
     expect(await user.json('token lookup')).toMatchObject({ path: 'auth/people/login/bea' });
-    expect(await user.refused('login userpass username=ada password=-', 2, { input: 'wrong' })).toContain(
+    expect(await user.refused('login userpass username=ada password=-', 4, { input: 'wrong' })).toContain(
       'invalid username or password',
     );
     expect(await user.refused('login ldap username=ada', 2)).toContain(

@@ -180,12 +180,24 @@ async function loggedIn(
     if ('token' in request) return await broughtAlong(runner, brought ?? '');
     const below = trimSlashes(mount).replace(/^auth\//, '');
     const path = `${LOGIN_PREFIX}${below}/${request.path}`;
-    const outcome = await runner.at({ method: 'POST', path, parameters: request.parameters });
+    const outcome = await runner
+      .at({ method: 'POST', path, parameters: request.parameters })
+      .catch(turnedAway);
     for (const warning of outcome.warnings ?? []) session.warn(warning);
     return madeNow(outcome.auth);
   } finally {
     runner.close();
   }
+}
+
+/**
+ * The family answers a wrong password with 400, as a parameter that is missing.
+ * @throws `denied` for a login that had all it needs, and otherwise what came.
+ */
+function turnedAway(error: unknown): never {
+  const known = asCofferError(error);
+  if (known?.kind !== 'invalid' || known.message.startsWith('missing ')) throw error;
+  throw new CofferError('denied', known.message, { cause: error });
 }
 
 function madeNow(auth: unknown): LoggedIn {
