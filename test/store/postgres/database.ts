@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import pg from 'pg';
 import { runProgram } from './installed.ts';
 
@@ -20,6 +21,10 @@ export class Database {
     this.port = port;
     this.#socket = socket;
     this.name = name;
+  }
+
+  get socketPath(): string {
+    return join(this.#socket, `.s.PGSQL.${this.port}`);
   }
 
   /** The location of a store, as `admin` or somebody else. */

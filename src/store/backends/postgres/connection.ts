@@ -85,6 +85,19 @@ function configFor(
   };
 }
 
+/** What tells a session of a database from all others, also from those before it was started again. */
+export const SESSION = "pg_backend_pid() || ' ' || pg_postmaster_start_time()";
+
+interface Greeting {
+  readonly replica?: boolean;
+  readonly session?: string;
+}
+
+const sessions = new WeakMap<Client, string>();
+
+/** The session that a connection had in the beginning. */
+export const firstSessionOf = (client: Client): string => sessions.get(client) ?? '';
+
 /**
  * What holds for every connection, whatever the role's own settings are: hexadecimal bytes, a fresh look for each
  * statement, bounded statements, dead peers noticed, commits that are on the disk when they are acknowledged.
@@ -99,9 +112,11 @@ async function greet(client: Client, { statementMs, lockMs }: StatementLimits): 
      SET tcp_user_timeout = 20000;
      SELECT set_config('synchronous_commit', 'on', false)
        WHERE current_setting('synchronous_commit') = 'off';
-     SELECT pg_is_in_recovery() AS replica`,
-  )) as unknown as readonly { readonly rows: readonly { readonly replica?: boolean }[] }[];
-  if (results.at(-1)?.rows[0]?.replica === true) throw new ReplicaError();
+     SELECT pg_is_in_recovery() AS replica, ${SESSION} AS session`,
+  )) as unknown as readonly { readonly rows: readonly Greeting[] }[];
+  const greeting = results.at(-1)?.rows[0];
+  if (greeting?.replica === true) throw new ReplicaError();
+  sessions.set(client, greeting?.session ?? '');
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   SilenceError,
 } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
+import { Sessions } from './sessions.ts';
 
 export interface PoolLimits extends StatementLimits {
   /** Connections at most. */
@@ -61,6 +62,7 @@ export class Connections {
   readonly #address: PostgresAddress;
   readonly #limits: PoolLimits;
   readonly #onSilence: () => void;
+  readonly #sessions: Sessions;
   /** In nobody's hands, each with what closes it in the end. */
   readonly #idle = new Map<Client, NodeJS.Timeout>();
   readonly #lent = new Set<Client>();
@@ -75,8 +77,17 @@ export class Connections {
   #closed = false;
   #kept: Lent | undefined;
 
-  /** @param onSilence called when a connection has gone without a word: then others may have, too. */
-  constructor(address: PostgresAddress, limits: PoolLimits, onSilence: () => void = () => undefined) {
+  /**
+   * @param sessions shared with other connections of the same store.
+   * @param onSilence called when a connection has gone without a word: then others may have, too.
+   */
+  constructor(
+    address: PostgresAddress,
+    limits: PoolLimits,
+    sessions = new Sessions(),
+    onSilence: () => void = () => undefined,
+  ) {
+    this.#sessions = sessions;
     this.#address = address;
     this.#limits = limits;
     this.#onSilence = onSilence;
@@ -282,6 +293,7 @@ export class Connections {
   }
 
   #lose(client: Client): void {
+    this.#sessions.forget(client);
     end(client);
     this.#open--;
     this.#makeMore();
@@ -326,6 +338,12 @@ export class Connections {
       return async () => ({ index, client: await this.#connectTo(index) });
     });
     const { index, client } = await firstOf(attempts, HEAD_START_MS, isAnswer, (late) => end(late.client));
+    try {
+      await this.#sessions.admit(client);
+    } catch (error) {
+      end(client);
+      throw error;
+    }
     this.#primary = index;
     client.once('end', () => {
       if (this.#idle.has(client)) this.#lose(this.#takeIdle(client));

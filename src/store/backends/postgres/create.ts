@@ -24,7 +24,9 @@ export async function createInPostgres(
   content: InitialContent,
   { resume = false }: CreateOptions = {},
 ): Promise<void> {
-  await onOwnConnection(address, async (client) => {
+  await onOwnConnection(address, async (client, second) => {
+    // Nothing is made where the two have no sessions of their own.
+    await second();
     await inTransaction(client, () => migrateSchema(client, address));
     await checkSchema(client, address);
     await new StoreLock(client, address, { waitMs: CREATION_WAIT_MS, silenceMs: SILENCE_MS }).take();
@@ -44,10 +46,16 @@ export async function createInPostgres(
 export const migratePostgres = (address: PostgresAddress): Promise<Migration> =>
   onOwnConnection(address, (client) => inTransaction(client, () => migrateSchema(client, address)));
 
-/** The connection ends with it, and with the connection a lock. */
-async function onOwnConnection<T>(address: PostgresAddress, use: (client: Client) => Promise<T>): Promise<T> {
+/**
+ * The connection ends with it, and with the connection a lock.
+ * @param use gets the connection, and what makes another one beside it for a moment.
+ */
+async function onOwnConnection<T>(
+  address: PostgresAddress,
+  use: (client: Client, second: () => Promise<void>) => Promise<T>,
+): Promise<T> {
   const connections = new Connections(address, {
-    connections: 1,
+    connections: 2,
     waitMs: address.connectTimeoutMs,
     statementMs: STATEMENT_MS,
     answerMs: STATEMENT_MS + MARGIN_MS,
@@ -56,7 +64,7 @@ async function onOwnConnection<T>(address: PostgresAddress, use: (client: Client
   try {
     const { client, giveBack } = await connections.lend(async () => undefined);
     try {
-      return await use(client);
+      return await use(client, async () => (await connections.lend(async () => undefined)).giveBack(true));
     } finally {
       giveBack(true);
     }

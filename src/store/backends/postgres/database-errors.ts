@@ -19,6 +19,12 @@ const GRANT =
 const WAIT = 'it is tried again with the next request';
 const NOTHING_CHANGED = 'nothing was changed; see what else works on these tables, then try again';
 
+const POOLER: Reason = {
+  reason:
+    'this address leads to a pooler in transaction mode, which keeps neither the lock of a writer nor prepared statements',
+  hint: 'have the pooler keep sessions ("pool_mode = session" of PgBouncer), or name the database itself; see "Connections" in docs/postgresql.md',
+};
+
 /** By SQLSTATE (PostgreSQL 15 documentation, appendix A) or, where no database answered, by the platform's code. */
 const REASONS: Readonly<Record<string, Reason>> = {
   '28P01': {
@@ -30,6 +36,9 @@ const REASONS: Readonly<Record<string, Reason>> = {
   '40001': { reason: 'other transactions came in between again and again', hint: NOTHING_CHANGED },
   '40P01': { reason: 'it ran into deadlocks with other transactions again and again', hint: NOTHING_CHANGED },
   '42501': { reason: 'permission denied', hint: GRANT },
+  // A session is not as this connection left it: somebody else uses it in between.
+  '26000': POOLER,
+  '42P05': POOLER,
   '25006': {
     reason: 'the database is read-only',
     hint: 'name the primary, or lift default_transaction_read_only for this role',
@@ -88,6 +97,9 @@ export class SilenceError extends Error {
 /** The server that answered follows another one, so what it shows may be of yesterday. */
 export class ReplicaError extends Error {}
 
+/** Connections have no sessions of their own, so there is nobody who could keep a lock. */
+export class PoolerError extends Error {}
+
 /** The SQLSTATE of an error that a database sent. */
 export function sqlState(error: unknown): string | undefined {
   const code = errorCode(error);
@@ -100,13 +112,14 @@ export const isSerializationFailure = (error: unknown): boolean => SERIALIZATION
 /** Whether it comes from the database, from the way there, or from the library; anything else is a defect. */
 function isOfDatabase(error: unknown): boolean {
   const code = errorCode(error);
-  if (error instanceof ReplicaError || OWN_WORDS.test(messageOf(error))) return true;
+  if (error instanceof ReplicaError || error instanceof PoolerError || OWN_WORDS.test(messageOf(error)))
+    return true;
   return code !== undefined && (!code.startsWith('ERR_') || isCertificateError(error));
 }
 
 /** The connection is of no more use, or there never was one; another one may well do. */
 export function isConnectionLoss(error: unknown): boolean {
-  if (error instanceof CofferError || !isOfDatabase(error)) return false;
+  if (error instanceof CofferError || error instanceof PoolerError || !isOfDatabase(error)) return false;
   const state = sqlState(error);
   if (state !== undefined) return LOST.test(state);
   const message = messageOf(error);
@@ -158,6 +171,7 @@ function tlsReason(code: string, message: string): Reason | undefined {
 }
 
 function ownReason(error: unknown, message: string): Reason {
+  if (error instanceof PoolerError) return POOLER;
   if (error instanceof ReplicaError) {
     return {
       reason: 'it is a read-only replica',

@@ -20,6 +20,7 @@ import { Connections, type Lent } from './connections.ts';
 import { PATIENCE } from './patience.ts';
 import { checkSchema } from './schema.ts';
 import { PostgresSession, REKEY_MS } from './session.ts';
+import { Sessions } from './sessions.ts';
 import { COMMIT_COLUMNS, type Commit, commitOf, StoreLock } from './store-lock.ts';
 
 const READING_CONNECTIONS = 4;
@@ -69,8 +70,9 @@ export class PostgresBackend implements Backend {
       answerMs: REKEY_MS + MARGIN_MS,
       lockMs: () => Math.min(PATIENCE.lockTurnMs, this.#lockWaitMs),
     };
-    this.#reading = new Connections(address, reading, onSilence);
-    this.#writing = new Connections(address, writing, onSilence);
+    const sessions = new Sessions();
+    this.#reading = new Connections(address, reading, sessions, onSilence);
+    this.#writing = new Connections(address, writing, sessions, onSilence);
   }
 
   locate(generation: number, ref: BlobRef): Place {

@@ -3,8 +3,9 @@ import { type CofferError, placed, unavailable } from '../../../ground/errors.ts
 import type { Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
 import { type Client, hearing, SILENCE_MS, together } from './connection.ts';
-import { isLockTimeout } from './database-errors.ts';
+import { isLockTimeout, PoolerError } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
+import { hasOtherSession } from './sessions.ts';
 
 /** What names one commit: the version, and a random id that no other commit has, of whatever history. */
 export interface Commit extends Version {
@@ -68,7 +69,8 @@ export class StoreLock {
       const reason =
         locked.status === 'rejected' ? locked.reason : found.status === 'rejected' && found.reason;
       if (!isLockTimeout(reason)) throw reason;
-      if (elapsedMs() - start >= waitMs) throw this.#timeout(reason);
+      if (elapsedMs() - start < waitMs) continue;
+      throw (await hasOtherSession(this.#client)) ? new PoolerError() : this.#timeout(reason);
     }
   }
 
