@@ -11,6 +11,9 @@ export interface AliasedPlace extends Place {
   aliasedAt?: number;
 }
 
+/** As YAML 1.1's readers take names. */
+const SHORT_NAME = /^[\w-]+/;
+
 /**
  * The anchors and aliases of one YAML document. An alias gives a value a second name, which an encrypted value must not have: it is
  * bound to its own.
@@ -39,10 +42,16 @@ export class Anchors {
     };
   }
 
-  /** Takes note of an alias. One of an anchor that is not there means nothing to anybody. */
+  /**
+   * Takes note of an alias. One of an anchor that is not there means nothing to anybody. For readers of YAML 1.1 its name ends earlier: `[*p:x]` has
+   * an alias of `p` for them.
+   */
   use(anchor: string, offset: number): void {
-    const of = this.#anchored.get(anchor);
-    if (of !== undefined) this.#aliases.push({ of, offset });
+    const [short = anchor] = SHORT_NAME.exec(anchor) ?? [];
+    for (const name of new Set([anchor, short])) {
+      const of = this.#anchored.get(name);
+      if (of !== undefined) this.#aliases.push({ of, offset });
+    }
   }
 
   /**

@@ -47,6 +47,7 @@ function parse(text: string, file: string): SecretFile {
     const prefix = index === 0 ? '' : `${index + 1}#`;
     return { prefix, root: contents === null ? undefined : walk.document(contents, prefix) };
   });
+  refuseOtherLineEnds(text, walk.places, file);
   return {
     format: 'yaml',
     text,
@@ -74,6 +75,33 @@ function documentsIn(text: string, file: string): readonly (ParsedNode | null)[]
     });
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(file) : error;
+  }
+}
+
+/**
+ * What ends a line for readers of YAML 1.1 (PyYAML, libyaml and go-yaml among them) and does not for the package: NEL, LS, PS, and a CR alone. What
+ * is a comment or a part of a text here is then a line of its own there.
+ */
+const OTHER_LINE_ENDS = /[\x85\u2028\u2029]|\r(?!\n)/g;
+
+/**
+ * Refuses such a character beside encrypted values, except in quotes, where it ends nothing: others would read an alias there that is none here, or the
+ * values under other names than those they are bound to.
+ */
+function refuseOtherLineEnds(text: string, places: readonly Place[], file: string): void {
+  if (!places.some(({ sealed }) => sealed !== undefined)) return;
+  let next = 0;
+  for (const { index } of text.matchAll(OTHER_LINE_ENDS)) {
+    while ((places[next]?.end ?? text.length) <= index) next++;
+    const { start = text.length, source = '' } = places[next] ?? {};
+    if (start < index && /^["']/.test(source)) continue;
+    throw refusedAt(
+      file,
+      text,
+      index,
+      'a character stands here that ends a line for some readers of YAML and not for others',
+      'leave it out, or write it in double quotes as an escape: \\N, \\L, \\P or \\r',
+    );
   }
 }
 

@@ -20,7 +20,48 @@ const SECOND_NAMES: readonly (readonly [string, number])[] = [
   [`a: &q\n  b: &p ${TOKEN}\nc: *q\nd: *p\n`, 3],
   [`a: 1\n---\nb: &p "${TOKEN}"\nc: *p\n`, 4],
   [`a: &p |\n  ${TOKEN}\nb: *p\n`.replace('|', '|-'), 3],
+  // For readers of YAML 1.1 the alias's name ends earlier.
+  [`{a: &p ${TOKEN}, b: [*p:x]}\n`, 1],
+  [`a: &p ${TOKEN}\nb: *p\u0085\n`, 2],
+  [`a: &p ${TOKEN}\nb: *p\u2028\n`, 2],
 ];
+
+/** What ends a line for readers of YAML 1.1. */
+const OTHER_LINE_ENDS = [
+  ['NEL', '\u0085'],
+  ['LS', '\u2028'],
+  ['PS', '\u2029'],
+  ['CR', '\r'],
+] as const;
+
+describe('a character that ends a line for some readers alone', () => {
+  const hidden = (end: string): readonly string[] => [
+    `a: &p ${TOKEN}\nb: 1 # x${end}c: *p\n`,
+    `# x${end}address:\n  password: ${TOKEN}\n`,
+    `text: |\n  x${end}address:\n  y: z\npassword: ${TOKEN}\n`,
+    `a: ${TOKEN}\nb: x${end}---\n`,
+    `"x${end}": y\na: ${TOKEN}\n`,
+  ];
+
+  it.each(OTHER_LINE_ENDS)('is refused with its line beside an encrypted value: %s', (_name, end) => {
+    for (const text of hidden(end)) {
+      const line = text.slice(0, text.indexOf(end)).split('\n').length;
+      expect(() => yaml.parse(text.replace(end, ''), 'f'), text).not.toThrow();
+      expect(refusal(() => yaml.parse(text, 'f')).message, text).toMatch(
+        new RegExp(`^f:${line}: (?:a character stands here|this is no YAML)`),
+      );
+    }
+  });
+
+  it.each(OTHER_LINE_ENDS)('is left alone in quotes, and where nothing is encrypted: %s', (_name, end) => {
+    for (const text of [`a: "x${end}y"\nb: ${TOKEN}\nc: 'x${end}y'\n`, `a: 1 # x${end}y\nb: 2\n`])
+      expect(yaml.parse(text, 'f').places.length, text).toBeGreaterThan(1);
+  });
+
+  it('is none in the line ends of Windows', () => {
+    expect(yaml.parse(`a: ${TOKEN}\r\nb: |\r\n  x\r\n`, 'f').places).toHaveLength(2);
+  });
+});
 
 describe('an alias of an encrypted value', () => {
   it.each(SECOND_NAMES)('is refused with its line: %j', (text, line) => {

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { lineAt, type Place, placeOf, type SecretFile } from '../../secret-files/format.ts';
 import { formatOf, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
@@ -12,7 +12,7 @@ import { textOption, textsOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
-import { liesBelow, topOf } from '../secret-files/files-of-others.ts';
+import { liesBelow, refuseWayOut, topOf } from '../secret-files/files-of-others.ts';
 import { parsedFile, textOf } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
@@ -50,6 +50,7 @@ export const command: Command = {
   ],
   async run(session, { options }) {
     const out = await outPlaceOf(session, options);
+    if (out !== undefined) refuseWayOut(out.path, out.path);
     const path = textOption(options, IN);
     const named = path === undefined || path === '-' ? undefined : path;
     const shown = named ?? 'standard input';
@@ -93,7 +94,8 @@ const referencesIn = (text: string, shown: string, directory: string): readonly 
   [...text.matchAll(REFERENCE)].map(({ index, 0: whole, 1: file = '', 2: name = '' }) => ({
     start: index,
     end: index + whole.length,
-    file: isAbsolute(file) ? file : join(directory, file),
+    // Looked at and opened as the same path: to the system, ".." behind a link is not where it stands.
+    file: isAbsolute(file) ? normalize(file) : join(directory, file),
     name,
     where: `${shown}:${lineAt(text, index)}`,
   }));

@@ -44,16 +44,23 @@ function realPath(path: string): string {
 }
 
 /**
- * Refuses to write through a link that leads out of the repository: whoever wrote the repository has chosen what it leads to.
+ * Refuses to write through a link that leads out of the repository: whoever wrote the repository has chosen what it leads to. Each repository above
+ * counts, for a link may lead into another one.
  * @param shown the path as the user gave it.
  */
 export function refuseWayOut(path: string, shown: string): void {
   const absolute = resolve(path);
-  const top = topOf(dirname(absolute));
-  if (top === undefined || liesBelow(top, absolute)) return;
-  throw invalid(`${shown} leads out of the repository, to ${realPath(absolute)}`, {
-    hint: 'name that file itself, if it is meant',
-  });
+  for (let top = topOf(dirname(absolute)); top !== undefined; top = topAbove(top)) {
+    if (liesBelow(top, absolute)) continue;
+    throw invalid(`${shown} leads out of the repository, to ${realPath(absolute)}`, {
+      hint: 'name that file itself, if it is meant',
+    });
+  }
+}
+
+function topAbove(top: string): string | undefined {
+  const above = dirname(top);
+  return above === top ? undefined : topOf(above);
 }
 
 /** What became of a file that was looked for. */

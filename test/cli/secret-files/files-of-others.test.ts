@@ -126,6 +126,33 @@ describe('a link out of a repository', () => {
     expect(here.read('elsewhere/app.env')).toBe('A=secret\n');
   });
 
+  it('is one also where it leads into another repository', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('other/app.env', 'A=secret\n');
+    mkdirSync(here.file('other/.git'));
+    mkdirSync(here.file('clone/.git'), { recursive: true });
+    symlinkSync('../other', here.file('clone/below'));
+    expect(await here.refused('secrets encrypt --key app clone/below/app.env', 2)).toContain('leads out of');
+    expect(here.read('other/app.env')).toBe('A=secret\n');
+    await here.ok('secrets encrypt --key app other/app.env');
+    expect(here.read('other/app.env')).toMatch(/^A=coffer:/);
+  });
+
+  it('has no template written through it', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('elsewhere/profile', 'mine\n');
+    here.write('clone/t', 'theirs\n');
+    mkdirSync(here.file('clone/.git'));
+    symlinkSync('../elsewhere/profile', here.file('clone/made'));
+    const inject = 'secrets inject --force --in clone/t --out';
+    expect(await here.refused(`${inject} clone/made`, 2)).toContain('leads out of the repository');
+    expect(here.read('elsewhere/profile')).toBe('mine\n');
+    for (const out of ['elsewhere/profile', 'clone/plain']) {
+      await here.ok(`${inject} ${out}`);
+      expect(here.read(out)).toBe('theirs\n');
+    }
+  });
+
   it('is none within it, and none where there is no repository', async () => {
     const here = await DirectoryHere.withStore();
     here.write('plain/real.env', 'A=secret\n');
@@ -166,6 +193,16 @@ describe('a template', () => {
     if (reference.includes('missing')) return;
     expect(await here.ok(`${inject} --allow outside`)).toBe('x secret');
     expect(await here.refused(`${inject} --allow clone`, 2)).toContain('lies beyond');
+  });
+
+  it('reads nothing beyond its repository by a link with ".." behind it', async () => {
+    const here = await withTemplate('ROOT/clone/templates/deep/../app.env');
+    mkdirSync(here.file('outside/deep'));
+    symlinkSync('../../outside/deep', here.file('clone/templates/deep'));
+    const inject = 'secrets inject --in clone/templates/t';
+    expect(await here.refused(inject, 2)).not.toContain('secret');
+    here.write('clone/templates/app.env', 'A=near\n');
+    expect(await here.ok(inject)).toBe('x near');
   });
 
   it('reads what its repository has, wherever it lies', async () => {
