@@ -99,7 +99,8 @@ export function buildToken(
           period: request.period,
         }),
     ...(orphan ? {} : parentage(creator.record)),
-    ...(never ? {} : { expiresMs: createdMs + ttl * 1000 }),
+    // A batch token says in whole seconds when it was made, and lives from there.
+    ...(never ? {} : { expiresMs: (isBatch ? createdMs : nowMs) + ttl * 1000 }),
     ...(request.numUses === 0 ? {} : { usesLeft: request.numUses }),
     ...(boundCidrs.length === 0 ? {} : { boundCidrs }),
     ...(request.role === undefined ? {} : { role: request.role }),

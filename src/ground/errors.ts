@@ -85,6 +85,8 @@ export interface ErrorDetails {
   /** What to do about it, for people: one clause, lower case, no full stop. Sent only to the command's own client. */
   readonly hint?: Text | undefined;
   readonly cause?: unknown;
+  /** Of `not-found`: what the path goes through is not there, and clients tell by the status, whatever they meant to do there. */
+  readonly isGone?: true;
 }
 
 /**
@@ -97,16 +99,18 @@ export class CofferError extends Error {
   readonly kind: ErrorKind;
   readonly field: string | undefined;
   readonly hint: string | undefined;
+  readonly isGone: boolean;
   /** The file or database that the message names. */
   readonly where: Place | undefined;
   /** Message and hint as they were given, with their places told apart. */
   readonly texts: { readonly message: Text; readonly hint?: Text };
 
-  constructor(kind: ErrorKind, message: Text, { field, hint, cause }: ErrorDetails = {}) {
+  constructor(kind: ErrorKind, message: Text, { field, hint, cause, isGone }: ErrorDetails = {}) {
     super(printText(message), cause === undefined ? undefined : { cause });
     this.name = 'CofferError';
     this.kind = kind;
     this.field = field;
+    this.isGone = isGone === true;
     this.hint = hint === undefined ? undefined : printText(hint);
     this.where = typeof message === 'string' ? undefined : message.find(isPlace);
     this.texts = hint === undefined ? { message } : { message, hint };

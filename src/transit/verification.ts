@@ -113,14 +113,14 @@ function materialOf(
 const SHORTEST_SIGNATURE = 64;
 
 /**
- * A signature in the alphabet of its marshaling. Undefined for what is one but for alphabet and padding, so that a cut off `=`
- * has one answer whether or not the rest is common to both alphabets: it is a signature, though not a valid one here.
- * @throws `invalid`
+ * A signature in the alphabet of its marshaling. Undefined for what is one in that of the other: it is a signature, though not a valid
+ * one here.
+ * @throws `invalid` for what was cut off, or is none in either.
  */
 export function decodeSignature(payload: string, { marshaling }: SignatureOptions): Buffer | undefined {
   const signature = DECODERS[marshaling](payload);
   if (signature !== undefined) return signature;
-  const other = decodeUnpadded(payload, /^[\w+/-]*={0,2}$/);
+  const other = DECODERS[marshaling === 'jws' ? 'asn1' : 'jws'](payload);
   if (other !== undefined && other.length >= SHORTEST_SIGNATURE) return undefined;
   // The position of the first bad character would be that in the payload, which nobody sees as such.
   throw invalid('invalid base64 signature value', {

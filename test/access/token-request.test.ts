@@ -171,7 +171,7 @@ describe('a new token', () => {
     expect(tokenOf({ ttl: 60 })).toMatchObject({
       creationTtl: 60,
       renewable: true,
-      expiresMs: 1_767_323_105_000,
+      expiresMs: 1_767_323_105_678,
     });
     expect(tokenOf({ explicitMaxTtl: 60 })).toMatchObject({ creationTtl: 60 });
     expect(tokenOf({ period: 60 })).toMatchObject({ creationTtl: 60, period: 60 });

@@ -69,7 +69,8 @@ export function buildLoginToken(
     meta: login.meta,
     createdMs,
     creationTtl: ttl,
-    expiresMs: createdMs + ttl * 1000,
+    // A batch token says in whole seconds when it was made, and lives from there.
+    expiresMs: (isBatch ? createdMs : nowMs) + ttl * 1000,
     ...(boundCidrs.length === 0 ? {} : { boundCidrs }),
   };
   checkSizes(common);

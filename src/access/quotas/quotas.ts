@@ -36,7 +36,6 @@ const NEW_LIMIT: NewLimit = {
   block_interval: 0,
   path: '',
   role: '',
-  inheritable: true,
 };
 
 export class Quotas {

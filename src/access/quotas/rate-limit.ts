@@ -13,8 +13,8 @@ export interface RateLimit {
   readonly path: string;
   /** Of logins of that role alone. */
   readonly role: string;
-  /** Kept for clients that compare. */
-  readonly inheritable: boolean;
+  /** Kept for clients that compare; absent where nobody said. */
+  readonly inheritable?: boolean;
 }
 
 export interface QuotaConfig {

@@ -38,10 +38,10 @@ const DOCUMENT_STATUS: Readonly<Record<ErrorKind, number>> = {
   'too-large': 413,
 };
 
-/** A missing thing is 404 where one looks for it, and the caller's mistake where one would change it. */
+/** A missing thing is 404 where one looks for it, or through it, and the caller's mistake where one would change it. */
 export function dataStatus(error: CofferError, method: Method): number {
   const isLooking = method === 'GET' || method === 'LIST';
-  return error.kind === 'not-found' && isLooking ? 404 : DATA_STATUS[error.kind];
+  return error.kind === 'not-found' && (isLooking || error.isGone) ? 404 : DATA_STATUS[error.kind];
 }
 
 export const documentStatus = (error: CofferError): number => DOCUMENT_STATUS[error.kind];

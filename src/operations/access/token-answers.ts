@@ -33,21 +33,28 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     policies: token.policies,
     ...when(expires !== undefined, { renewable: token.renewable }),
     ...when(token.role !== undefined, { role: token.role }),
-    /** Seconds left; 0 when it never expires. */
-    ttl: secondsLeft(expires, nowMs),
+    /** Whole seconds left, as peers count them; 0 when it never expires. */
+    ttl: secondsLeft(expires, nowMs, Math.floor),
     type: token.kind ?? 'service',
   } as const;
 }
 
-const secondsLeft = (expiresMs: number | undefined, nowMs: number): number =>
+const secondsLeft = (
+  expiresMs: number | undefined,
+  nowMs: number,
+  whole: (seconds: number) => number,
+): number =>
   expiresMs === undefined
     ? 0
-    : Math.min(Math.max(0, Math.ceil((expiresMs - nowMs) / 1000)), Number.MAX_SAFE_INTEGER);
+    : Math.min(Math.max(0, whole((expiresMs - nowMs) / 1000)), Number.MAX_SAFE_INTEGER);
 
 export type TokenAuth = ReturnType<typeof tokenAuth>;
 
-/** The `auth` object of calls that issue or renew a token, in the order of peers. */
-export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs: number) {
+/**
+ * The `auth` object of calls that issue or renew a token, in the order of peers.
+ * @param nowMs for one that was there before; one that was just made has all of its time.
+ */
+export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs?: number) {
   return {
     /** Empty when the token was named by its accessor. */
     client_token: id,
@@ -56,7 +63,10 @@ export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs: n
     ...when(token.policies.length > 0, { token_policies: token.policies }),
     metadata: token.meta,
     /** Seconds from now; 0 when it never expires. */
-    lease_duration: secondsLeft(token.expiresMs, nowMs),
+    lease_duration:
+      nowMs === undefined
+        ? boundedSeconds(token.creationTtl)
+        : secondsLeft(token.expiresMs, nowMs, Math.ceil),
     renewable: token.renewable,
     entity_id: '',
     token_type: token.kind ?? 'service',

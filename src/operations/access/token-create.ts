@@ -88,7 +88,7 @@ async function issueToken(
   );
   return {
     // As of its making: clients compare the time with what they asked for.
-    auth: tokenAuth(issued, issued.text, issued.token.createdMs),
+    auth: tokenAuth(issued, issued.text),
     ...(issued.warnings.length === 0 ? {} : { warnings: issued.warnings }),
   };
 }

@@ -173,7 +173,7 @@ export const lookupAccessor = operation({
       return await lookUp(call, values.role_name, { accessor });
     } catch (error) {
       const known = asCofferError(error);
-      if (known?.kind !== 'not-found') throw error;
+      if (known?.kind !== 'not-found' || known.isGone) throw error;
       // An ordinary answer with the status of a thing that is not there: so clients tell that it is gone.
       return { data: { error: known.message }, statusCode: 404 };
     }

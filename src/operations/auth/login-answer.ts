@@ -5,6 +5,6 @@ import type { Outcome } from '../declaration/operation.ts';
 /** What every login answers. */
 export const loginAnswer = (issued: IssuedToken): Outcome<TokenAuth> => ({
   // As of its making: clients compare the time with that of the role.
-  auth: tokenAuth(issued, issued.text, issued.token.createdMs),
+  auth: tokenAuth(issued, issued.text),
   ...(issued.warnings.length === 0 ? {} : { warnings: issued.warnings }),
 });

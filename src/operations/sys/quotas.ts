@@ -58,7 +58,21 @@ export const read = operation({
     const { limits } = await (await quotasOf(core)).read();
     const limit = limits.find((candidate) => candidate.name === name);
     if (limit === undefined) throw notFound(`there is no rate limit "${name}"`, { field: 'name' });
-    return { data: { ...limit, type: 'rate-limit' } };
+    const { path, inheritable = path === '' } = limit;
+    const isOfMount =
+      FAMILY_OWN.includes(path) || (await core.mounts.list()).some((mount) => mount.path === path);
+    return {
+      data: {
+        block_interval: limit.block_interval,
+        inheritable,
+        interval: limit.interval,
+        name,
+        path: isOfMount ? `${path}/` : path,
+        rate: limit.rate,
+        role: limit.role,
+        type: 'rate-limit',
+      },
+    };
   },
 });
 
@@ -80,8 +94,10 @@ export const write = operation({
   },
 });
 
+/** What has no mount here but has one with peers. */
+const FAMILY_OWN: readonly string[] = ['sys', 'auth/token'];
 /** What has no mount, and can be limited by its path all the same. */
-const OWN = ['sys', 'auth/token', 'api/v2'];
+const OWN = [...FAMILY_OWN, 'api/v2'];
 
 /**
  * A path as requests are compared with it: names of users and roles are in lower case.

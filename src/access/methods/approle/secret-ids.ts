@@ -142,7 +142,7 @@ async function secretsOf(view: View, mount: Mount, role: Role): Promise<readonly
 
 /**
  * A secret ID of a role; undefined when it is not one, or is one of another role.
- * @throws `invalid` for a role, `not-found` for an accessor that is not there.
+ * @throws `not-found` for a role or an accessor that is not there.
  */
 export function lookUpSecret(
   { store, mount, clock }: Room,
@@ -160,7 +160,7 @@ export function lookUpSecret(
 
 /**
  * Ends a secret ID; the tokens that it gave live on. One that is not there is no error.
- * @throws `invalid` for a role, `not-found` for an accessor that is not there; `denied` for an accessor of another role.
+ * @throws `not-found` for a role or an accessor that is not there; `denied` for an accessor of another role.
  */
 export async function destroySecret({ store, mount }: Room, name: string, named: SecretName): Promise<void> {
   await store.transact(async (tx) => {
@@ -179,7 +179,7 @@ async function find(
   named: SecretName,
 ): Promise<FoundSecret | undefined> {
   const role = await findRole(view, mount, name);
-  if (role === undefined) throw missingRole(name);
+  if (role === undefined) throw goneRole(name);
   const id =
     'secretId' in named ? secretDocument(role, named.secretId) : await idOf(view, mount, named.accessor);
   const secret = await view.get<SecretId>(secretRef(mount, id));
@@ -195,3 +195,7 @@ async function idOf(view: View, mount: Mount, accessor: string): Promise<string>
 }
 
 export const missingRole = (name: string) => invalid(`role "${name}" does not exist`, { field: 'role_name' });
+
+/** Clients that look after a secret ID go on when it is gone with its role. */
+const goneRole = (name: string) =>
+  notFound(`role "${name}" does not exist`, { field: 'role_name', isGone: true });

@@ -236,7 +236,7 @@ export class VaultApi {
     if (known === undefined) return refusal(500, wrapped('internal error'));
     const status = dataStatus(known, method);
     const text = known.kind === 'sealed' ? 'Vault is sealed' : known.message;
-    const texts = status === 404 ? [] : [text];
+    const texts = status === 404 && !known.isGone ? [] : [text];
     return { answer: errorBody(status, texts, errorDetails(exchange, known)), status, error: text };
   }
 }

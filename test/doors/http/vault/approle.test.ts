@@ -150,6 +150,16 @@ describe('a secret ID', () => {
   });
 
   it.each([
+    ['secret-id-accessor/lookup', { secret_id_accessor: 'x' }],
+    ['secret-id-accessor/destroy', { secret_id_accessor: 'x' }],
+    ['secret-id/lookup', { secret_id: 'x' }],
+    ['secret-id/destroy', { secret_id: 'x' }],
+  ])('is gone with its role, which the status says to who asks by %s', async (path, body) => {
+    const { status, json } = await world.root('POST', `${ROLE}/gone/${path}`, body);
+    expect([status, json]).toEqual([404, { errors: ['role "gone" does not exist'] }]);
+  });
+
+  it.each([
     ['secret-id', { num_uses: 4 }, "num_uses cannot be higher than the role's secret_id_num_uses"],
     ['secret-id', { num_uses: 0 }, "num_uses cannot be higher than the role's secret_id_num_uses"],
     ['secret-id', { num_uses: -1 }, 'num_uses cannot be negative'],

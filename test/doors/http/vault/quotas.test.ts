@@ -55,7 +55,7 @@ describe('a rate limit', () => {
     );
     await root('POST', `${LIMITS}/g`, { rate: 600 });
     await root('POST', `${LIMITS}/t`, { rate: 700, path: 'transit/', ...LONG });
-    expect((await root('GET', `${LIMITS}/t`)).json.data).toMatchObject({ path: 'transit', interval: 3600 });
+    expect((await root('GET', `${LIMITS}/t`)).json.data).toMatchObject({ path: 'transit/', interval: 3600 });
     expect((await root('LIST', LIMITS)).json.data).toEqual({ keys: ['g', 't'] });
     for (let again = 0; again < 2; again++) expect((await root('DELETE', `${LIMITS}/g`)).status).toBe(204);
     expect(problem(await root('GET', `${LIMITS}/g`))).toEqual([404]);
@@ -71,6 +71,28 @@ describe('a rate limit', () => {
   ])('can not be %j', async (body, text) => {
     await root('POST', `${LIMITS}/bad`, { rate: 1000, path: 'transit' });
     expect(problem(await root('POST', `${LIMITS}/other`, body))).toEqual([400, text]);
+  });
+
+  it.each([
+    ['transit', 'transit/'],
+    ['transit/', 'transit/'],
+    ['auth/approle', 'auth/approle/'],
+    ['auth/token/', 'auth/token/'],
+    ['sys', 'sys/'],
+    ['sys/health', 'sys/health'],
+    ['transit/encrypt/orders', 'transit/encrypt/orders'],
+    ['auth/approle/lo*', 'auth/approle/lo*'],
+  ])('of the path %s is told with that of peers, a slash behind a mount', async (path, told) => {
+    await root('POST', `${LIMITS}/of-path`, { rate: 500, path });
+    const { data } = (await root('GET', `${LIMITS}/of-path`)).json;
+    expect([data.path, data.inheritable]).toEqual([told, false]);
+  });
+
+  it('is inherited if somebody said so', async () => {
+    await root('POST', `${LIMITS}/said`, { rate: 500, path: 'transit', inheritable: true });
+    expect((await root('GET', `${LIMITS}/said`)).json.data.inheritable).toBe(true);
+    await root('POST', `${LIMITS}/said`, { rate: 600 });
+    expect((await root('GET', `${LIMITS}/said`)).json.data.inheritable).toBe(true);
   });
 
   it('counts strangers before anything else, and says why', async () => {
