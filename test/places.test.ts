@@ -18,11 +18,11 @@ const insertsOf = (pattern: RegExp): readonly string[] =>
     .map(([, inserted = '']) => inserted)
     .sort();
 
-// The address is that of a list of revoked certificates, which whoever reads the message has given.
+// The address is that of a list of revoked certificates, and the name that of a role: whoever reads the message has given them.
 // Whatever else is put into such a text may be a path or an address, and has to be told apart (`placed`).
 describe('errors about what is kept somewhere', () => {
   it('have nothing inserted into their message that callers of a server may not read', () => {
-    expect(insertsOf(MESSAGE)).toEqual(['MAX_SLOTS', 'accessor', 'id', 'member', 'url']);
+    expect(insertsOf(MESSAGE)).toEqual(['MAX_SLOTS', 'accessor', 'id', 'member', 'name', 'url']);
   });
 
   it('have nothing inserted into their hint that callers of a server may not read', () => {
