@@ -27,6 +27,7 @@ const ASKS = [
   'mounts.tune',
   'transit.key-defaults',
   'transit.keys.config',
+  'transit.keys.create',
   // Tokens, and how long they live.
   'token.create',
   'token.create-by-role',
@@ -94,6 +95,15 @@ const DEPENDS: Readonly<
       { allow_plaintext_backup: 't', exportable: false },
     ],
     done: [{ deletion_allowed: true }, { exportable: false }],
+  },
+  'transit.keys.create': {
+    refused: [
+      { exportable: true },
+      { exportable: 'true' },
+      { allow_plaintext_backup: 1 },
+      { type: 'ed25519', exportable: false, allow_plaintext_backup: true },
+    ],
+    done: [{ type: 'ed25519' }, { type: 'ed25519', exportable: false, allow_plaintext_backup: false }],
   },
   'mounts.add': {
     refused: [{ type: 'transit', config: { audit_non_hmac_request_keys: ['plaintext'] } }],

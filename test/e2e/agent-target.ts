@@ -35,7 +35,7 @@ export function fromElsewhere(place: Place): Place {
 const ASKS_AGAIN = new RegExp(
   [
     'transit (?:backup|byok-export|import|import-version|keys export|restore)',
-    'transit keys config .*--(?:exportable|allow-plaintext-backup)',
+    'transit keys (?:create|config) .*--(?:exportable|allow-plaintext-backup)',
     'mounts move',
     'token (?:create|create-by-role|renew|roles (?:write|delete))',
     'policy (?:write|delete)',

@@ -34,7 +34,8 @@ describe('an encrypted value', () => {
   it('is found in any text that it stands in', () => {
     fc.assert(
       fc.property(value, (parts) => {
-        expect([...valuesIn(`a: "${formatValue(parts)}", b`)]).toEqual([{ start: 4, value: parts }]);
+        const text = formatValue(parts);
+        expect([...valuesIn(`a: "${text}", b`)]).toEqual([{ start: 4, end: 4 + text.length, value: parts }]);
       }),
     );
   });

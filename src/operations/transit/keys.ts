@@ -14,10 +14,17 @@ import { base64, duration, flag, integer, text } from '../declaration/params.ts'
 import { type KeyData, keyData, keyTable } from './key-data.ts';
 import { existingKey, keyName, transitOperation } from './parameters.ts';
 
+const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
+
+/** Whether nothing sent lets the key leave the store, which can't be taken back. */
+const keepsKeyIn = (raw: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(LEAVES).every((name) => raw[name] === undefined || raw[name] === false);
+
 export const create = transitOperation({
   route: 'POST keys/:name',
   capability: 'update',
-  withoutSecret: true,
+  // A key may be made in the place of one that was deleted, and be used on in its name.
+  withoutSecret: keepsKeyIn,
   params: {
     name: keyName({ help: 'Name of the key to create.', required: true, cli: { positional: true } }),
     type: text({
@@ -74,8 +81,6 @@ export const create = transitOperation({
     return { data: keyData(key), ...when(existing, { existing: true }) };
   },
 });
-
-const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
 
 /** What a key may do from now on that nothing takes back. */
 const leavings = (values: Readonly<Record<string, unknown>>): string =>
@@ -149,8 +154,7 @@ export const list = transitOperation({
 export const configure = transitOperation({
   route: 'POST keys/:name/config',
   capability: 'update',
-  // What lets the key leave the store can't be taken back.
-  withoutSecret: (raw) => Object.keys(LEAVES).every((name) => raw[name] === undefined || raw[name] === false),
+  withoutSecret: keepsKeyIn,
   params: {
     name: existingKey,
     min_decryption_version: integer({
