@@ -11,6 +11,7 @@ if (process.platform !== 'win32') process.on('SIGUSR1', () => {});
 // With these Node prints requests with the tokens in them, or writes down which code ran. It has read them before this script runs,
 // so it begins anew without them, as the same process. Windows knows nothing of the kind.
 // @see docs/decisions/0114
+// @see docs/decisions/0283
 const DIAGNOSTICS = ['NODE_DEBUG', 'NODE_DEBUG_NATIVE', 'NODE_V8_COVERAGE'];
 if (process.platform !== 'win32' && DIAGNOSTICS.some((name) => process.env[name])) {
   for (const name of DIAGNOSTICS) delete process.env[name];

@@ -1,4 +1,5 @@
 import type * as Crypto from 'node:crypto';
+import type * as KeyEncryption from '../src/store/slots/key-encryption.ts';
 import { isLong } from './long.ts';
 
 type Argon2 = typeof Crypto.argon2;
@@ -23,4 +24,21 @@ export function withLightArgon2(crypto: typeof Crypto): typeof Crypto {
     crypto.argon2(algorithm, { ...parameters, ...least }, done);
   }) as Argon2;
   return { ...crypto, argon2 };
+}
+
+/**
+ * `key-encryption.ts` for tests whose stores other processes open by a passphrase: new slots are stretched with the least that there
+ * is, as their files say (with all of it in the long proof).
+ *
+ *     vi.mock('../src/store/slots/key-encryption.ts', async (original) =>
+ *       (await import('./light-argon2.ts')).withLightSlots(await original()),
+ *     );
+ */
+export function withLightSlots(module: typeof KeyEncryption): typeof KeyEncryption {
+  const newKdf: typeof KeyEncryption.newKdf = (kind, random) => {
+    const kdf = module.newKdf(kind, random);
+    if (isLong || kdf.name !== 'argon2id') return kdf;
+    return { ...kdf, memoryKiB: 8 * kdf.lanes, passes: 1 };
+  };
+  return { ...module, newKdf };
 }

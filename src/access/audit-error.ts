@@ -33,12 +33,10 @@ export function hiddenError(error: string, hiding: Hiding): string {
   const values = new Map<string, string>();
   for (const value of textsIn(hiding)) {
     if (hiding.isParameter(value)) continue;
-    // As it is, and as JSON quotes it.
-    for (const written of new Set([value, JSON.stringify(value).slice(1, -1)])) {
-      if (written.length >= LEAST_REPEATED) occurrences.mark(written, LEAST_BEGINNING);
-      else occurrences.mark(`"${written}"`);
-      if (written !== value && text.includes(written)) values.set(written, value);
-    }
+    mark(occurrences, value);
+    if (!QUOTED_OTHERWISE.test(value)) continue;
+    const quoted = JSON.stringify(value).slice(1, -1);
+    if (mark(occurrences, quoted)) values.set(quoted, value);
   }
   // What begins right at the end is too short to be known again.
   const end = isCut ? MAX_LENGTH - LEAST_BEGINNING : text.length;
@@ -64,6 +62,15 @@ export function hiddenError(error: string, hiding: Hiding): string {
   showUpTo(text.length);
   return shown.slice(0, MAX_LENGTH);
 }
+
+/** JSON writes them in another way. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const QUOTED_OTHERWISE = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+const mark = (occurrences: Occurrences, written: string): boolean =>
+  written.length >= LEAST_REPEATED
+    ? occurrences.mark(written, LEAST_BEGINNING)
+    : occurrences.mark(`"${written}"`);
 
 /** All texts and numbers of what was sent, however deep they stand. */
 function* textsIn({ sent, isHidden, isName }: Hiding): Generator<string> {

@@ -35,6 +35,9 @@ export interface AgentConnection {
 
 /** Says that our own client asks, which is answered in our own dialect; an agent looks at no token. */
 const BEARER = { token: 'owner', namespace: undefined };
+/** The message of the error when an agent is there and does not answer. */
+export const UNANSWERED = 'the agent does not answer';
+
 /** For what takes an agent that is not stopped no time. */
 const AT_ONCE_MS = 10_000;
 
@@ -58,7 +61,7 @@ export async function connectToAgent(path: string): Promise<AgentConnection | un
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       late.reject(
-        unavailable('the agent does not answer', {
+        unavailable(UNANSWERED, {
           hint: 'see whether it was stopped; "coffer lock" ends it',
         }),
       );

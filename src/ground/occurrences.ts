@@ -33,15 +33,17 @@ export class Occurrences {
   /**
    * Marks where a piece stands in the text; and where its beginning does that is cut short, if that is long enough to be no
    * chance.
+   * @returns whether the whole piece stands there.
    */
-  mark(piece: string, leastOfBeginning = Number.POSITIVE_INFINITY): void {
+  mark(piece: string, leastOfBeginning = Number.POSITIVE_INFINITY): boolean {
     let state: number | undefined = 0;
     for (let length = 1; length <= piece.length; length++) {
       state = this.#next[state]?.get(piece.charCodeAt(length - 1));
-      if (state === undefined) return;
+      if (state === undefined) return false;
       if (length < leastOfBeginning && length < piece.length) continue;
       this.#found[state] = Math.max(this.#found[state] ?? 0, length);
     }
+    return piece !== '';
   }
 
   /** What was marked, from left to right and none over another: from the end of the text on, the longest at each place. */

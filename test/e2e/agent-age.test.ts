@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => leave(place));
 
 const plugin = (of: Place, machine: string, input: string): Promise<Result> =>
-  of.run(['age-plugin', `--age-plugin=${machine}`], { input });
+  of.spawned.run(['age-plugin', `--age-plugin=${machine}`], { input });
 
 const wrapped = async (of: Place, to: string): Promise<string> =>
   (
@@ -119,7 +119,7 @@ describe('the plugin of age', () => {
   });
 
   it('is for age to start', async () => {
-    expect(await place.refused('age-plugin', 2)).toContain('for age to start');
+    expect(await place.spawned.refused('age-plugin', 2)).toContain('for age to start');
     expect((await plugin(place, 'identity-v1', 'done\n')).stdout).toBe('');
   });
 

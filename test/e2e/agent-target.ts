@@ -16,7 +16,7 @@ import {
 /** A place of which the agents, if it gets any, are found in a directory of its own. */
 export function placeForAgents(
   environment: Readonly<Record<string, string | undefined>> = {},
-  way: Way = 'spawned',
+  way: Way = 'here',
 ): Place {
   const bare = emptyPlace(environment, way);
   const runtime = bare.file('run');

@@ -70,7 +70,7 @@ describe('a store that was unlocked', () => {
       "process.on('exit', () => require('fs').writeFileSync('modules', process.moduleLoadList.join('\\n')))",
     );
     const hooked = { environment: { NODE_OPTIONS: `--require=${hook}` } };
-    expect(await place.ok(['transit', 'decrypt', 'app', ciphertext], hooked)).toBe('hello');
+    expect(await place.spawned.ok(['transit', 'decrypt', 'app', ciphertext], hooked)).toBe('hello');
     const modules = readFileSync(place.file('modules'), 'utf8').split('\n');
     expect(modules).toContain('NativeModule net');
     expect(modules).not.toContain('NativeModule crypto');

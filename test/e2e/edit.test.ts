@@ -146,7 +146,7 @@ describe('coffer edit', () => {
 
 describe('a coffer edit that fails', () => {
   it('keeps the text in memory, says where, and goes on with it when it is asked to', async () => {
-    const here = await place();
+    const here = (await place()).spawned;
     await writeSecret(here, 'app.env', ENV);
     const before = read(here);
     const failed = await edit(here, `echo 'no value here' >> "$1"`);
@@ -164,7 +164,7 @@ describe('a coffer edit that fails', () => {
   });
 
   it('can be dropped', async () => {
-    const here = await place();
+    const here = (await place()).spawned;
     await writeSecret(here, 'app.env', ENV);
     await edit(here, `echo 'no value here' >> "$1"`);
     expect(await edit(here, 'true', '--discard', 'app.env')).toMatchObject({
@@ -178,7 +178,7 @@ describe('a coffer edit that fails', () => {
     ['fails', 'exit 3', 'exit code 3'],
     ['is killed', 'kill -9 $$', 'SIGKILL'],
   ])('because the editor %s changes nothing and keeps what was typed', async (_, end, how) => {
-    const here = await place();
+    const here = (await place()).spawned;
     await writeSecret(here, 'app.env', ENV);
     const before = read(here);
     const failed = await edit(here, end);
@@ -193,7 +193,7 @@ describe('a coffer edit that fails', () => {
   });
 
   it('because the file can not be written keeps what was typed', async () => {
-    const here = await place();
+    const here = (await place()).spawned;
     mkdirSync(here.file('inner'));
     await writeSecret(here, 'inner/app.env', ENV);
     const failed = await edit(
@@ -209,7 +209,7 @@ describe('a coffer edit that fails', () => {
   });
 
   it('because a value can not be opened names it, and starts no editor', async () => {
-    const here = await place();
+    const here = (await place()).spawned;
     await writeSecret(here, 'app.env', ENV);
     writeFileSync(here.file('app.env'), read(here).replace('B=', 'MOVED='));
     const refused = await here.refused('edit app.env', 4, {
@@ -221,7 +221,7 @@ describe('a coffer edit that fails', () => {
   });
 
   it('because it was killed leaves what the next one clears away, but for a text that was typed', async () => {
-    const here = await place();
+    const here = (await place()).spawned;
     await writeSecret(here, 'app.env', ENV);
     await killed(here, `touch '${here.file('ready')}'; sleep 60`);
     expect(leftIn(here)).toHaveLength(1);
@@ -236,7 +236,7 @@ describe('a coffer edit that fails', () => {
   });
 
   it('by a signal removes the plaintext', async () => {
-    const here = await place();
+    const here = (await place()).spawned;
     await writeSecret(here, 'app.env', ENV);
     const child = await editing(here, `touch '${here.file('ready')}'; exec sleep 60`);
     child.kill('SIGTERM');

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hasProcessFiles } from '../hygiene/processes.ts';
+import { isGone, WITHIN } from './agent-target.ts';
 import { placeWithRules, writeSecret } from './edited.ts';
 import { binary, type Place } from './harness.ts';
 
@@ -11,7 +12,7 @@ const SECRET = 'geheim "1" $HOME';
 async function place(): Promise<Place> {
   const here = await placeWithRules();
   await writeSecret(here, 'app.env', `export DB='${SECRET}'\nPLAIN=readable\nEMPTY=\nLINES="a\\nb"\n`);
-  return here;
+  return here.spawned;
 }
 
 /** A value of a file as it stands there, encrypted. */
@@ -256,7 +257,13 @@ describe('coffer exec --as-file', () => {
     const [child, path] = await started(here, 'echo "$DB"; echo $$ > pid; while :; do sleep 0.05; done');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    process.kill(Number(readFileSync(here.file('pid'), 'utf8')), 'SIGKILL');
+    // It may still be on its way to the line that writes this.
+    const pid = await vi.waitUntil(() => {
+      const text = existsSync(here.file('pid')) ? readFileSync(here.file('pid'), 'utf8') : '';
+      return text.endsWith('\n') && Number(text);
+    }, WITHIN);
+    process.kill(pid, 'SIGKILL');
+    await vi.waitUntil(() => isGone(pid), WITHIN);
     expect(existsSync(path)).toBe(true);
     await here.ok('exec -f app.env --as-file DB true');
     expect(existsSync(path)).toBe(false);
@@ -273,7 +280,7 @@ describe('coffer exec --as-file', () => {
   });
 
   it('refuses a name that no variable has', async () => {
-    expect((await await place()).refused('exec -f app.env --as-file NOPE true', 3)).toContain(
+    expect(await (await place()).refused('exec -f app.env --as-file NOPE true', 3)).toContain(
       'there is no variable NOPE',
     );
   });

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTurn } from '../in-turn.ts';
+import { rounds } from '../long.ts';
 import { binary, local, type Place } from './harness.ts';
 import { server } from './server.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
@@ -124,7 +125,7 @@ describe('what is signed', () => {
 
   it('takes little memory, and shows how far it is', () => {
     write('large', '');
-    truncateSync(here.file('large'), GIBI);
+    truncateSync(here.file('large'), GIBI / 2);
     const measured =
       'import resource,subprocess,sys\n' +
       'code=subprocess.call(sys.argv[1:])\n' +
@@ -140,7 +141,7 @@ describe('what is signed', () => {
     expect((kibibytes ?? Number.POSITIVE_INFINITY) * 1024).toBeLessThan(MAX_RESIDENT);
     if (!canUseTerminals) return;
     const { text } = onTerminal(here, 'coffer verify large --key release');
-    expect(text).toMatch(/\d+ % {2}[\d.]+ [MG]iB of 1\.0 GiB/);
+    expect(text).toMatch(/\d+ % {2}[\d.]+ [MG]iB of 512\.0 MiB/);
     expect(text).toContain('large: valid (ssh, SHA256:');
   });
 });
@@ -196,7 +197,7 @@ describe('allowed signers', () => {
 
   it('may be many', async () => {
     const line = (await here.ok('transit keys public release --format ssh')).split(' ').slice(0, 2).join(' ');
-    write('signers', `a ${line}\n`.repeat(100_000));
+    write('signers', `a ${line}\n`.repeat(rounds(100_000)));
     await here.ok('sign message --key release --force');
     expect((await here.run('verify message --allowed-signers signers --identity a')).exitCode).toBe(0);
   });

@@ -174,7 +174,7 @@ export const spawned = (target: Target): Target => ({
 /** A place with an empty directory and no store yet. */
 export function emptyPlace(
   environment: Readonly<Record<string, string | undefined>> = {},
-  way: Way = 'spawned',
+  way: Way = 'here',
 ): Place {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-e2e-'));
   return new Place(directory, { COFFER_STORE: join(directory, 'store'), ...environment }, way);

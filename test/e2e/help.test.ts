@@ -131,8 +131,8 @@ function commandLines(example: string): string[][] {
 describe('coffer --version', () => {
   it('prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    expect(await here.ok('--version')).toBe(`coffer ${version}`);
-    expect(await here.ok('-V')).toBe(`coffer ${version}`);
+    expect(await here.spawned.ok('--version')).toBe(`coffer ${version}`);
+    expect(await here.spawned.ok('-V')).toBe(`coffer ${version}`);
   });
 
   it('is what the command "version" prints, as a text or as a document', async () => {

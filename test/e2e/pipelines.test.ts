@@ -168,7 +168,7 @@ describe.each([
     for (const claims of Object.values(others)) {
       const place = await ofJob(claims);
       const { exitCode, stdout, stderr } = await run(platform, place);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
       expect(stderr).toMatch(/error validating (?:claims|token)/);
     }
   });

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/cli/command-line.ts';
+import { builtCommand } from '../built.ts';
 import { streamsDouble } from '../cli/streams.double.ts';
 import type { Result } from './harness.ts';
 
@@ -11,12 +11,10 @@ export interface Surroundings {
   readonly input: string | Uint8Array;
 }
 
-/** Commands that take the place of their process, or go on until a signal ends it. */
-const OF_THE_PROCESS = new Set(['exec', 'serve', 'kms', 'age-plugin', 'agent-process']);
+/** Commands that take the place of their process, or read and write its own streams. */
+const OF_THE_PROCESS = new Set(['exec', 'age-plugin', 'agent-process']);
 /** What Node reads once, when a process begins. */
 const READ_AT_START = /^(?:NODE_(?!COMPILE_CACHE)|TZ$|SSL_CERT)/;
-
-const BINARY = fileURLToPath(new URL('../../bin/coffer', import.meta.url));
 
 let last: Promise<unknown> = Promise.resolve();
 
@@ -40,7 +38,7 @@ async function runAlone(
   const listening = signalListeners();
   process.chdir(directory);
   process.env = { ...environment };
-  process.argv = [process.execPath, BINARY, ...words];
+  process.argv = [process.execPath, builtCommand(), ...words];
   try {
     const exitCode = await runCommandLine(words, streams, process.env);
     const { out: stdout, err: stderr, outBytes: bytes } = streams.written;

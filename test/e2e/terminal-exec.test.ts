@@ -123,7 +123,7 @@ describe.skipIf(!canUseTerminals)('coffer edit on a terminal', () => {
 
   it('offers the text that an earlier edit left', async () => {
     const here = await place();
-    const left = await here.run('edit app.env', {
+    const left = await here.spawned.run('edit app.env', {
       environment: { EDITOR: `sh -c 'echo MORE=1 >> "$1"; exit 1' x` },
     });
     expect(left.exitCode).toBe(1);

@@ -258,12 +258,12 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
 
   it('shows how far a batch is, and wipes that away', () => {
     const line = `${JSON.stringify({ plaintext: base64('x'.repeat(500)) })}\n`;
-    writeFileSync(here.file('items'), line.repeat(60_000));
+    writeFileSync(here.file('items'), line.repeat(20_000));
     const { screen, text, exitCode } = onTerminal(here, 'coffer transit encrypt bar --batch items > sealed');
     expect(exitCode).toBe(0);
     expect(text).toMatch(/\[#*-*\] +\d+ % [\d,]+ items/);
     expect(screen.endsWith('\r\u001b[K')).toBe(true);
-    expect(readFileSync(here.file('sealed'), 'utf8').trim().split('\n')).toHaveLength(60_000);
+    expect(readFileSync(here.file('sealed'), 'utf8').trim().split('\n')).toHaveLength(20_000);
     const quiet = onTerminal(here, 'coffer transit encrypt bar --batch items -q > sealed');
     expect(quiet.screen).toBe('');
   });

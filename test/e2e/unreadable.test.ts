@@ -5,11 +5,12 @@ let running: Awaited<ReturnType<typeof local.start>>;
 let here: Place;
 beforeAll(async () => {
   running = await local.start();
-  here = running.place;
+  here = running.place.spawned;
   await here.ok('transit keys create signing --type ed25519');
 });
 afterAll(() => running.stop());
 
+/** What a shell hands to a process as its arguments. */
 describe.runIf(process.platform === 'linux')('bytes that are no UTF-8', () => {
   it.each([
     ['a value', `coffer transit sign signing $'a\\xffb'`, 'argument 4'],

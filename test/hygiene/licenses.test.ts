@@ -44,7 +44,7 @@ const sectionsOf = (text: string): ReadonlyMap<string, string> =>
   );
 
 it('prints the license of every package that is in the command, and no other than free ones', async () => {
-  const place = emptyPlace();
+  const place = emptyPlace().spawned;
   const sections = sectionsOf(await place.ok('version --licenses'));
   const json = (await place.json('version --licenses')) as { readonly licenses: string };
   removePlace(place);

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { initStore } from '../../src/store/administration/init.ts';
 import { emptyPlace, type Place, removePlace } from '../e2e/harness.ts';
 import { cleanUpAfterAll, send } from '../servers/serving.ts';
 import { canReadMemory, findInMemory } from './memory.ts';
 import { childrenOf } from './processes.ts';
 import { formsOf, type Needles, type StoreKeys, storeKeys, textFormsOf } from './secrets.ts';
 import { watchServer, watchToEnd } from './watching.ts';
+
+vi.mock('../../src/store/slots/key-encryption.ts', async (original) =>
+  (await import('../light-argon2.ts')).withLightSlots(await original()),
+);
 
 const MASTER_KEY = randomBytes(32);
 const PASSPHRASE = `correct horse ${randomBytes(12).toString('hex')}`;
@@ -33,19 +38,29 @@ interface World {
   readonly token: string;
 }
 
-/** A store with keys of two types and a token, unlocked as the environment says. */
-async function world(environment: (place: Place) => Readonly<Record<string, string>>): Promise<World> {
+type Unlocked = Omit<World, 'place'> & { readonly bare: Place };
+
+/** A store with keys of two types and a token; one for all that a master key opens, and one for the passphrase. */
+async function makeStore(isPassphrase: boolean): Promise<Unlocked> {
   const bare = emptyPlace();
   afterwards(() => removePlace(bare));
-  const place = bare.with(environment(bare));
-  await place.ok('init');
+  await initStore({
+    location: bare.file('store'),
+    slots: [
+      isPassphrase
+        ? { kind: 'passphrase', passphrase: PASSPHRASE }
+        : { kind: 'raw', key: Uint8Array.from(MASTER_KEY) },
+    ],
+  });
+  const place = bare.with(
+    isPassphrase ? { COFFER_PASSPHRASE: PASSPHRASE } : { COFFER_MASTER_KEY: MASTER_KEY.toString('base64') },
+  );
   await place.ok('transit keys create orders --exportable');
   const exported = (await place.json('transit keys export orders --key-type encryption-key')) as {
     readonly keys: Readonly<Record<string, string>>;
   };
-  const isPassphrase = Object.keys(environment(bare)).some((name) => name.includes('PASSPHRASE'));
   return {
-    place,
+    bare,
     keys: await storeKeys(
       place.file('store'),
       isPassphrase ? { passphrase: PASSPHRASE } : { key: MASTER_KEY },
@@ -53,6 +68,19 @@ async function world(environment: (place: Place) => Readonly<Record<string, stri
     material: Buffer.from(exported.keys['1'] ?? '', 'base64'),
     token: await place.ok('token create --policy root'),
   };
+}
+
+const stores = new Map<boolean, Promise<Unlocked>>();
+
+/** The store that the environment unlocks. */
+async function world(
+  environment: (place: Place) => Readonly<Record<string, string>>,
+  isPassphrase = false,
+): Promise<World> {
+  const made = stores.get(isPassphrase) ?? makeStore(isPassphrase);
+  stores.set(isPassphrase, made);
+  const { bare, ...rest } = await made;
+  return { ...rest, place: bare.with(environment(bare)) };
 }
 
 function inFile(content: string | Uint8Array) {
@@ -101,7 +129,7 @@ describe.skipIf(!canReadMemory).each(SILENT)(
   (_, content, secret) => {
     let made: World;
     beforeAll(async () => {
-      made = await world(inFile(content));
+      made = await world(inFile(content), 'passphrase' in secret);
     });
 
     it('holds nothing that unlocked it when a command has done its work, and no key as text', async () => {
@@ -164,12 +192,12 @@ describe.each([
     },
   ],
   ['COFFER_PASSPHRASE_FILE', inFile(`${PASSPHRASE}\n`)],
-])('what JavaScript can reach in a process unlocked by %s', (_, environment) => {
+])('what JavaScript can reach in a process unlocked by %s', (variable, environment) => {
   let made: World;
   const secrets = { ...formsOf('master key', MASTER_KEY), ...formsOf('passphrase', PASSPHRASE) };
   let needles: Needles;
   beforeAll(async () => {
-    made = await world(environment);
+    made = await world(environment, variable.includes('PASSPHRASE'));
     needles = {
       ...secrets,
       ...formsOf('plaintext', PLAINTEXT),

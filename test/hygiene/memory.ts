@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Needles } from './secrets.ts';
 
-const CHUNK_BYTES = 4 * 2 ** 20;
+const CHUNK_BYTES = 256 * 1024;
 
 /** Whether this system lets us read the memory of our own children: Linux, where nothing forbids it. */
 export const canReadMemory: boolean = await canReadChild();
@@ -64,8 +64,11 @@ function search(
 ): void {
   const overlap = Math.max(...Object.values(needles).map(({ length }) => length));
   const chunk = Buffer.alloc(Math.min(CHUNK_BYTES + overlap, end - start));
+  const empty = Buffer.alloc(chunk.length);
   for (let at = start; at < end; at += CHUNK_BYTES) {
     const filled = chunk.subarray(0, readUpTo(memory, chunk.subarray(0, end - at), at));
+    // Most of what is set aside was never written to.
+    if (filled.equals(empty.subarray(0, filled.length))) continue;
     for (const [name, needle] of Object.entries(needles)) {
       const times = countIn(filled, needle, CHUNK_BYTES);
       if (times > 0) found[name] = (found[name] ?? 0) + times;

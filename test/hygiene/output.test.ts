@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { initStore } from '../../src/store/administration/init.ts';
 import { binary, emptyPlace, type Place, type Result, removePlace } from '../e2e/harness.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { type Reply, type SendOptions, send } from '../servers/serving.ts';
 import { Canaries } from './canaries.ts';
+
+vi.mock('../../src/store/slots/key-encryption.ts', async (original) =>
+  (await import('../light-argon2.ts')).withLightSlots(await original()),
+);
 
 /** A word that occurs nowhere else. */
 const word = (what: string): string => `${what}-${randomBytes(9).toString('hex')}`;
@@ -39,9 +44,9 @@ let place: Place;
 const environment = () => ({ TMPDIR: place.file('tmp'), COFFER_DEBUG: '1' });
 
 beforeAll(async () => {
-  place = emptyPlace({ COFFER_PASSPHRASE: passphrase });
+  place = emptyPlace({ COFFER_PASSPHRASE: passphrase }).spawned;
   mkdirSync(place.file('tmp'));
-  await place.ok('init', { environment: environment() });
+  await initStore({ location: place.file('store'), slots: [{ kind: 'passphrase', passphrase }] });
 });
 afterAll(() => removePlace(place));
 

@@ -112,7 +112,7 @@ describe('a command that prints the master key', () => {
   it('gets no other secret of ours, neither in its environment nor on its command line', async () => {
     const place = await storeWithSecrets();
     const command = `env > seen; tr '\\0' ' ' < /proc/$$/cmdline >> seen 2> /dev/null; echo ${MASTER_KEY}`;
-    const asking = place.with({ COFFER_MASTER_KEY: undefined, COFFER_MASTER_KEY_COMMAND: command });
+    const asking = place.spawned.with({ COFFER_MASTER_KEY: undefined, COFFER_MASTER_KEY_COMMAND: command });
     expect(await asking.ok('transit keys list')).toBe('orders');
     const seen = readFileSync(place.file('seen'), 'utf8');
     expect(seen).toContain(`COFFER_STORE=${place.file('store')}`);

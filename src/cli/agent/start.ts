@@ -22,7 +22,10 @@ export interface AgentStart {
 /** What it says on its standard output: one line. */
 export type AgentSaid = { readonly listens: true } | { readonly taken: true } | { readonly failed: string };
 
-/** Without a core dump, which would hold the keys. Where there is no limit to set, so be it. */
+/**
+ * Without a core dump, which would hold the keys. Where there is no limit to set, so be it.
+ * @see docs/decisions/0282
+ */
 const WITHOUT_CORE = ['/bin/sh', '-c', 'ulimit -c 0 2>/dev/null; exec "$@"', 'sh'] as const;
 const MOST_SAID_BYTES = 64 * 1024;
 

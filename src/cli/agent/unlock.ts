@@ -1,4 +1,4 @@
-import type { AgentConnection } from '../../client/agent.ts';
+import { type AgentConnection, UNANSWERED } from '../../client/agent.ts';
 import { asCofferError, conflict, placed, unavailable } from '../../ground/errors.ts';
 import type { AgentProof, AgentStatus, Times } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
@@ -79,7 +79,8 @@ function ofOtherAgent(error: unknown): AgentProof {
 }
 
 function unlessOver(error: unknown): void {
-  if (asCofferError(error) === undefined) throw error;
+  const known = asCofferError(error);
+  if (known === undefined || known.message === UNANSWERED) throw error;
 }
 
 const noAgent = ({ socket }: AgentDirectory) =>

@@ -190,13 +190,16 @@ async function loggedIn(
   }
 }
 
+/** How refusals begin of a login that did not have all it needs. */
+const LACKING = /^(?:missing |no client certificate found)/;
+
 /**
  * The family answers a wrong password with 400, as a parameter that is missing.
  * @throws `denied` for a login that had all it needs, and otherwise what came.
  */
 function turnedAway(error: unknown): never {
   const known = asCofferError(error);
-  if (known?.kind !== 'invalid' || known.message.startsWith('missing ')) throw error;
+  if (known?.kind !== 'invalid' || LACKING.test(known.message)) throw error;
   throw new CofferError('denied', known.message, { cause: error });
 }
 

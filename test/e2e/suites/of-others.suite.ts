@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Decrypter } from 'age-encryption';
 import { expect, it } from 'vitest';
+import { isLong } from '../../long.ts';
 import type { Suite } from './index.ts';
 
 /** Work with the files of other programs for which no key of a store or server is needed. */
@@ -46,9 +47,15 @@ export const ofOthersSuite: Suite = (here) => {
     file('plain', 'a secret of two');
     file('word', 'seven-words-would-be-better\n');
     await here().ok('transit envelope encrypt --passphrase-file word --in plain --out word.age');
-    const decrypter = new Decrypter();
-    decrypter.addPassphrase('seven-words-would-be-better');
-    expect(Buffer.from(await decrypter.decrypt(read('word.age'))).toString()).toBe('a secret of two');
+    expect(read('word.age').toString('latin1')).toMatch(
+      /^age-encryption\.org\/v1\n-> scrypt [\w+/]{22} 18\n/,
+    );
+    if (isLong) {
+      // Seconds, in JavaScript.
+      const decrypter = new Decrypter();
+      decrypter.addPassphrase('seven-words-would-be-better');
+      expect(Buffer.from(await decrypter.decrypt(read('word.age'))).toString()).toBe('a secret of two');
+    }
     expect((await here().ok('transit envelope decrypt --passphrase-file word --in word.age')).trim()).toBe(
       'a secret of two',
     );

@@ -50,6 +50,7 @@ export class RpcClient {
 
   send(body: Buffer): Promise<Buffer | undefined> {
     const code = ++this.#code;
+    if (this.#connection.destroyed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       this.#waiting.set(code, resolve);
       this.#connection.write(writeFrame(code, body));

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { withoutLast } from '../../src/ground/trim.ts';
+import { isLong } from '../long.ts';
+import { seeded } from '../seeded.ts';
+import { hurtfulTexts, mixedTexts, nestedDer } from './hurtful.ts';
+import { PARSERS, type Parser } from './parsers.ts';
+
+const SHORT = isLong ? 16 * 1024 : 8 * 1024;
+const LONG = 4 * SHORT;
+/** What costs the square of its length is 16 times as dear at four times the length, and what costs in proportion 4 times. */
+const MOST_TIMES_AS_DEAR = 8;
+/** Whatever costs less than this at the greater length does no harm, and can't be told from the noise of a processor's clock. */
+const FREE_MS = 25;
+const MORE = 600;
+
+async function costOf(work: () => unknown): Promise<number> {
+  const before = process.threadCpuUsage();
+  try {
+    await work();
+  } catch {
+    // A refusal is as good as an answer.
+  }
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** The least of several, since the compiler and the collector of garbage come upon each now and then. */
+async function leastOf(work: () => unknown): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let time = 0; time < 5; time++) least = Math.min(least, await costOf(work));
+  return least;
+}
+
+async function isDear(take: (length: number) => unknown): Promise<boolean> {
+  if ((await costOf(() => take(LONG))) <= FREE_MS) return false;
+  const long = await leastOf(() => take(LONG));
+  if (long <= FREE_MS) return false;
+  const short = await leastOf(() => take(SHORT));
+  return long > MOST_TIMES_AS_DEAR * Math.max(short, 1);
+}
+
+async function dearOf({ take, starts, oneIn = 1 }: Parser): Promise<readonly string[]> {
+  const chance = seeded();
+  const all = hurtfulTexts(starts);
+  const texts = isLong
+    ? [...all, ...mixedTexts((of) => chance.pick(of), MORE, starts)]
+    : all.filter((_, index) => index % oneIn === 0);
+  const dear: string[] = [];
+  for (const { what, of } of texts) {
+    if (await isDear((length) => take(of(length)))) dear.push(what);
+  }
+  return dear;
+}
+
+describe('what a stranger sends', () => {
+  it.each(Object.entries(PARSERS))(
+    'is read in proportion to its length, whatever it repeats: %s',
+    async (_, parser) => {
+      expect(await dearOf(parser)).toEqual([]);
+    },
+    120_000,
+  );
+
+  it.each(['DER', 'a certificate', 'a list of revoked certificates'])(
+    'is read in proportion to its length, however deep it is: %s',
+    async (name) => {
+      const take = PARSERS[name]?.take;
+      expect(await isDear((length) => take?.(nestedDer(length).toString('latin1')))).toBe(false);
+    },
+  );
+
+  it('is seen to take too long where it is the square of its length', async () => {
+    // A quarter of it takes long enough to be seen.
+    const slashes = (length: number): string => `a${'/'.repeat(length / 4)}a`;
+    expect(await isDear((length) => slashes(length).replace(/\/+$/, ''))).toBe(true);
+    expect(await isDear((length) => withoutLast(slashes(length), '/'))).toBe(false);
+  });
+});
