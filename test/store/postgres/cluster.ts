@@ -1,12 +1,14 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
   chownSync,
+  existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,6 +22,8 @@ import { freePort } from './ports.ts';
 import { isRunOfTests, templateOfRun } from './run.ts';
 
 const READY_WITHIN_MS = 30_000;
+/** Of `postmaster.pid`, counted from 0: the key and the id of the segment. */
+const SEGMENT_LINE = 6;
 /** A process that is killed loses nothing that it has handed to the platform: only the long proof, and what measures, wait for disks. */
 const waitsForDisks = (): boolean => isLong || !isRunOfTests();
 /** Kept small: the database is killed and started again many times. */
@@ -30,6 +34,8 @@ const settings = (): readonly string[] => [
   'wal_level=replica',
   'listen_addresses=127.0.0.1',
   'log_min_messages=fatal',
+  // In its own directory, and gone with that.
+  'dynamic_shared_memory_type=mmap',
   ...(waitsForDisks() ? [] : ['fsync=off', 'full_page_writes=off']),
 ];
 
@@ -64,8 +70,17 @@ export class Cluster extends Database {
     await runProgram('pg_basebackup', '-D', standby.#data, '-d', from, ...how);
     await standby.start();
     await this.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
-    await this.query('SELECT pg_reload_conf()');
+    await this.#reload('synchronous_standby_names', 'standby');
     return standby;
+  }
+
+  /** Has all processes of it take up a setting: the first one, which new ones learn it from, and the checkpointer, by whose word commits wait. */
+  async #reload(name: string, value: string): Promise<void> {
+    await this.query('SELECT pg_reload_conf()');
+    const isKnown = async () => (await this.query(`SHOW ${name}`))[0]?.[name] === value;
+    while (!(await isKnown())) await sleep(5);
+    // It looks at its settings between the two.
+    for (const _ of [1, 2]) await this.query('CHECKPOINT');
   }
 
   get #data(): string {
@@ -156,6 +171,15 @@ export class Cluster extends Database {
     }
   }
 
+  /** One that was killed leaves a segment of shared memory behind, of which a machine has a limited number. */
+  #freeSegment(): void {
+    const file = join(this.#data, 'postmaster.pid');
+    if (!existsSync(file)) return;
+    const [, segment] =
+      /^ *\d+ +(\d+) *$/.exec(readFileSync(file, 'utf8').split('\n')[SEGMENT_LINE] ?? '') ?? [];
+    if (segment !== undefined) spawnSync('ipcrm', ['-m', segment], { ...asOwner, stdio: 'ignore' });
+  }
+
   async promote(): Promise<void> {
     await this.query('SELECT pg_promote()');
   }
@@ -163,6 +187,7 @@ export class Cluster extends Database {
   async remove(): Promise<void> {
     this.thaw();
     await this.#end('SIGQUIT');
+    this.#freeSegment();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }
@@ -176,9 +201,19 @@ export async function initialize(directory: string, ...more: string[]): Promise<
   await runProgram('initdb', '-D', join(directory, 'data'), '-U', 'admin', ...access, ...how);
 }
 
+const MEMORY = '/dev/shm';
+const ROOM_BYTES = 2 ** 30;
+
+/** In memory where there is room and nobody asks whether a disk has it. */
+function placeOfDirectories(): string {
+  if (waitsForDisks() || !existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > ROOM_BYTES ? MEMORY : tmpdir();
+}
+
 /** A directory that the server's user may enter. */
 export function newDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'coffer-postgres-'));
+  const directory = mkdtempSync(join(placeOfDirectories(), 'coffer-postgres-'));
   chmodSync(directory, 0o755);
   if (owner !== undefined) chownSync(directory, owner.uid, owner.gid);
   return directory;
