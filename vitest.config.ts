@@ -14,7 +14,7 @@ export default defineConfig({
     setupFiles: ['test/titles.setup.ts', 'test/properties.setup.ts'],
     // What tests start draws from the same seed.
     env: { [SEED_VARIABLE]: SEED },
-    reporters: ['default', new Report()],
+    reporters: ['default', new Report(process.env)],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores are what CI has; many tests spawn processes of their own.

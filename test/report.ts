@@ -12,7 +12,13 @@ const MOST_LINES = 20;
 
 /** What a run says in the end: how to repeat each failure, which files took more than their share, and the seed. */
 export class Report implements Reporter {
+  readonly #environment: NodeJS.ProcessEnv;
   #started = 0;
+
+  /** @param environment says what becomes of counts and durations; without it, they are said and no more. */
+  constructor(environment: NodeJS.ProcessEnv = {}) {
+    this.#environment = environment;
+  }
 
   onTestRunStart(): void {
     this.#started = performance.now();
@@ -31,9 +37,9 @@ export class Report implements Reporter {
     const seconds = (performance.now() - this.#started) / 1000;
     say(`all of it: ${modules.length} files in ${seconds.toFixed(1)} s, ${SEED_VARIABLE}=${SEED}`);
     const passed = tests.filter((test) => test.result().state === 'passed').length;
-    addSum('passed', passed);
-    addSum('failed', failed.length + broken.length + errors.length);
-    if (process.env['RECORD_DURATIONS'] === '1') {
+    addSum('passed', passed, this.#environment);
+    addSum('failed', failed.length + broken.length + errors.length, this.#environment);
+    if (this.#environment['RECORD_DURATIONS'] === '1') {
       recordDurations(Object.fromEntries(modules.map((module) => [pathOf(module), secondsOf(module)])));
     }
   }

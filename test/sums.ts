@@ -6,8 +6,8 @@ export const SUMS_VARIABLE = 'COFFER_TEST_SUMS';
 export type Counted = 'passed' | 'failed' | 'injected faults' | 'cases of fuzz';
 
 /** Adds to what this run has counted, where somebody wants to know. */
-export function addSum(what: Counted, count: number): void {
-  const file = process.env[SUMS_VARIABLE];
+export function addSum(what: Counted, count: number, environment = process.env): void {
+  const file = environment[SUMS_VARIABLE];
   if (file !== undefined) appendFileSync(file, `${count} ${what}\n`);
 }
 
