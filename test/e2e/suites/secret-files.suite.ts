@@ -7,7 +7,7 @@ const VALUE = /coffer:[\w./-]+:v\d+:[A-Za-z0-9+/]+=*/g;
 const FILES: Readonly<Record<string, string>> = {
   'app.env': '\ufeff# top\r\nexport DB_PASSWORD="s3cret" # c\r\nPORT = 5432\r\nEMPTY=\r\nKEY="one\r\ntwo"',
   'app.yaml':
-    'db: &db   # the database\n    password: "p\\tw"\n    port: 0x1F\n    tls: |\n      one\n      two\n\n    tags: [a,  {b: true}]\nnone: ~\nother:\n  <<: *db\n---\nx: !tag y\n',
+    'db: &db   # the database\n    password: "p\\tw"\n    port: 0x1F\n    tls: |\n      one\n      two\n\n    tags: [a,  {b: true}]\nnone: ~\nother:\n  same: ~\n---\nx: !tag y\n',
   'app.json': '{\n\t"a": {"b": 1.50, "c": [true, null, ""]},\n\t"d" : "\\u0041"\n}',
 };
 const NAMES = Object.keys(FILES);
@@ -32,7 +32,7 @@ export const secretFilesSuite: Suite = (here) => {
       /^\ufeff# top\r\nexport DB_PASSWORD=coffer:app:v1:\S+ # c\r\nPORT = coffer:\S+\r\nEMPTY=\r\nKEY=coffer:\S+$/,
     );
     expect(read('app.yaml').replace(VALUE, '*')).toBe(
-      'db: &db   # the database\n    password: *\n    port: *\n    tls: *\n\n    tags: ["*",  {b: "*"}]\nnone: ~\nother:\n  <<: *db\n---\nx: !tag *\n',
+      'db: &db   # the database\n    password: *\n    port: *\n    tls: *\n\n    tags: ["*",  {b: "*"}]\nnone: ~\nother:\n  same: ~\n---\nx: !tag *\n',
     );
     expect(read('app.json').replace(VALUE, '*')).toBe(
       '{\n\t"a": {"b": "*", "c": ["*", null, ""]},\n\t"d" : "*"\n}',
