@@ -40,7 +40,14 @@ export async function followCommit(
     if (found.settled) return { state: found, view: backend };
     // In this order: what is being prepared becomes what is decided, never the other way.
     const isUndecided = isThere(state.preparing);
-    const journal = isUndecided ? undefined : readJournal(directory, found);
+    let journal: Journal | undefined;
+    try {
+      journal = isUndecided ? undefined : readJournal(directory, found);
+    } catch (error) {
+      // It belongs to a later commit where this one was finished meanwhile.
+      if (!isThere(state.file(found))) continue;
+      throw error;
+    }
     const isApplied = journal === undefined && isThere(state.decided);
     if (!isThere(state.file(found))) continue;
     if (isUndecided) return { state: { ...found, settled: true }, view: backend };
