@@ -9,6 +9,7 @@ const PIECES: readonly string[] = [
     '%2F',
     '%41',
     'a=b&',
+    'a&',
     '&',
     'a=b,',
     'a,',

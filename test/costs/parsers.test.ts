@@ -31,7 +31,13 @@ async function leastOf(work: () => unknown): Promise<number> {
   return least;
 }
 
+/** What is seen to be dear once, by a busy machine or a full memory, is looked at again: what costs the square is dear each time. */
 async function isDear(take: (length: number) => unknown): Promise<boolean> {
+  for (let look = 0; look < 3; look++) if (!(await seemsDear(take))) return false;
+  return true;
+}
+
+async function seemsDear(take: (length: number) => unknown): Promise<boolean> {
   if ((await costOf(() => take(LONG))) <= FREE_MS) return false;
   const long = await leastOf(() => take(LONG));
   if (long <= FREE_MS) return false;
@@ -42,9 +48,10 @@ async function isDear(take: (length: number) => unknown): Promise<boolean> {
 async function dearOf({ take, starts, oneIn = 1 }: Parser): Promise<readonly string[]> {
   const chance = seeded();
   const all = hurtfulTexts(starts);
-  const texts = isLong
-    ? [...all, ...mixedTexts((of) => chance.pick(of), MORE, starts)]
-    : all.filter((_, index) => index % oneIn === 0);
+  // A parser that is slow by itself is given a part of them, and ten times as many in the long proof.
+  const share = isLong ? Math.ceil(oneIn / 10) : oneIn;
+  const mixed = isLong ? mixedTexts((of) => chance.pick(of), Math.ceil(MORE / share), starts) : [];
+  const texts = [...all.filter((_, index) => index % share === 0), ...mixed];
   const dear: string[] = [];
   for (const { what, of } of texts) {
     if (await isDear((length) => take(of(length)))) dear.push(what);
@@ -58,7 +65,7 @@ describe('what a stranger sends', () => {
     async (_, parser) => {
       expect(await dearOf(parser)).toEqual([]);
     },
-    120_000,
+    240_000,
   );
 
   it.each(['DER', 'a certificate', 'a list of revoked certificates'])(

@@ -145,15 +145,29 @@ const badJson = (why: string): CofferError =>
 
 /** Form bodies, as `curl -d a=b` makes them: names and texts. */
 export function parseForm(body: Buffer): Readonly<Record<string, unknown>> {
-  return fromPairs(new URLSearchParams(body.toString('utf8')));
+  return fromPairs(formPairs(body.toString('utf8')));
 }
 
 /** A query string; a name that comes several times gives an array. */
 export function parseQuery(query: string): Readonly<Record<string, unknown>> {
-  return query === '' ? NOTHING : fromPairs(new URLSearchParams(query));
+  return query === '' ? NOTHING : fromPairs(formPairs(query));
 }
 
 const NOTHING = Object.freeze({});
+
+/**
+ * The pairs of a form or a query. Node's parser takes time in the square of how many names without `=` stand in a row (4 s for 1 MiB), so
+ * they get one, which means the same.
+ */
+export function formPairs(text: string): URLSearchParams {
+  const pieces = text.split('&');
+  // A mark in front is no part of a name.
+  const isWhole = (piece: string, index: number): boolean =>
+    piece === '' || (index === 0 && piece === '?') || piece.includes('=');
+  return new URLSearchParams(
+    pieces.map((piece, index) => (isWhole(piece, index) ? piece : `${piece}=`)).join('&'),
+  );
+}
 
 function fromPairs(pairs: URLSearchParams): Readonly<Record<string, unknown>> {
   const values = new Map<string, string | string[]>();

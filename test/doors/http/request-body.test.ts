@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_DEPTH, parseForm, parseObject, parseQuery } from '../../../src/doors/http/request-body.ts';
+import {
+  formPairs,
+  MAX_DEPTH,
+  parseForm,
+  parseObject,
+  parseQuery,
+} from '../../../src/doors/http/request-body.ts';
 import { refusal } from '../../refusal.ts';
 
 const parse = (text: string) => parseObject(Buffer.from(text));
@@ -168,6 +174,33 @@ describe('a query or a form', () => {
     const count = 200_000;
     // With a copy for each further value this takes minutes.
     expect(parseForm(Buffer.from('a=1&'.repeat(count)))['a']).toHaveLength(count);
+    expect(parseForm(Buffer.from('a&'.repeat(10 * count)))['a']).toHaveLength(10 * count);
+  });
+
+  it("has the pairs that the platform's own parser finds", () => {
+    const piece = fc.constantFrom(
+      'a',
+      '=',
+      '&',
+      '?',
+      '+',
+      '%',
+      '%41',
+      '%zz',
+      'ü',
+      '%C3%BC',
+      '%ff',
+      '\u0000',
+      '#',
+    );
+    const text = fc.oneof(
+      fc.array(piece).map((pieces) => pieces.join('')),
+      fc.string(),
+    );
+    const same = fc.property(text, (form) => {
+      expect([...formPairs(form)]).toEqual([...new URLSearchParams(form)]);
+    });
+    fc.assert(same, { numRuns: 1000 });
   });
 
   it('takes __proto__ for a name like any other', () => {

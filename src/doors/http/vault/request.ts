@@ -3,7 +3,7 @@ import { parseGoDuration } from '../../../ground/durations.ts';
 import { withoutLast } from '../../../ground/trim.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
 import type { Answer, Exchange } from '../exchange.ts';
-import { parseForm, parseObject, parseQuery } from '../request-body.ts';
+import { formPairs, parseForm, parseObject, parseQuery } from '../request-body.ts';
 import { errorBody, wrapped } from './envelope.ts';
 
 /** What a request to `/v1` asks for, before anybody looks who asks. */
@@ -83,7 +83,7 @@ function methodOf(method: string, path: string, query: string): Method | Answer 
   if (method === 'HEAD' && path === 'sys/health') return 'GET';
   if (method !== 'GET') return errorBody(405, [wrapped('unsupported operation')]);
   if (!query.includes('list=')) return 'GET';
-  const list = new URLSearchParams(query).get('list');
+  const list = formPairs(query).get('list');
   if (list === null || FALSE.test(list)) return 'GET';
   return TRUE.test(list) ? 'LIST' : errorBody(400, []);
 }
@@ -91,7 +91,7 @@ function methodOf(method: string, path: string, query: string): Method | Answer 
 /** Any text will do, `false` as well: so does OpenBao. */
 function asksForHelp(query: string): boolean {
   if (!query.includes('help=')) return false;
-  return Boolean(new URLSearchParams(query).get('help'));
+  return Boolean(formPairs(query).get('help'));
 }
 
 /**
