@@ -11,6 +11,8 @@ const MAX_OBJECT_MEBIBYTES = 400;
 const MAX_MEBIBYTES = 768;
 /** A process in which no case has ended for so long hangs, however busy the machine is. */
 const HANG_MS = 120_000;
+/** Characters of an input that are shown. */
+const MAX_SHOWN = 4_000;
 const LOOK_MS = 1_000;
 
 /** Cases of a target that a process of its own runs. */
@@ -69,7 +71,7 @@ function* problemsOf(job: Job, { failures, mebibytes }: ProcessReport): Generato
 
 function problem({ target, seed }: Job, index: number, what: string, input: string): string {
   const again = `FUZZ_TARGET=${target} FUZZ_SEED=${seed} FUZZ_CASE=${index} npm run test:fuzz`;
-  return `--- ${target}, seed ${seed}, case ${index}; again with: ${again}\n${what}\ninput: ${input}`;
+  return `--- ${target}, seed ${seed}, case ${index}; again with: ${again}\n${what}\ninput: ${shortened(input)}`;
 }
 
 /** Ends a process that hangs. */
@@ -103,4 +105,10 @@ function reachedIn(markFile: string): number {
   } catch {
     return 0;
   }
+}
+
+/** An input of megabytes would bury everything else; the line above it makes the whole again. */
+function shortened(input: string): string {
+  if (input.length <= MAX_SHOWN) return input;
+  return `${input.slice(0, MAX_SHOWN)}… (${input.length - MAX_SHOWN} characters more)`;
 }

@@ -53,6 +53,8 @@ const paths = [
 ];
 const names = ['type', 'name', 'n', 'c', '__proto__', 'constructor', 'NAME'];
 const capabilities: readonly Capability[] = ['create', 'read', 'update', 'delete', 'list', 'sudo'];
+/** Of a path, in characters: written into a rule, with everything escaped, it still is shorter than the longest policy. */
+const LONGEST_PATH = 100_000;
 /** One case in so many is a long one. */
 const LONG_ONE_IN = 2_000;
 const MAX_MESSAGE = 400;
@@ -60,7 +62,9 @@ const MAX_MESSAGE = 400;
 function generate(chance: Chance): Question {
   return {
     text: policyText(chance),
-    path: chance.oneIn(3) ? spoiledText(chance, chance.pick(paths), paths) : chance.pick(paths),
+    path: chance.oneIn(3)
+      ? spoiledText(chance, chance.pick(paths), paths).slice(0, LONGEST_PATH)
+      : chance.pick(paths),
     capability: chance.pick(capabilities),
     parameters: chance.oneIn(3)
       ? undefined
