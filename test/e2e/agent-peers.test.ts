@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -188,6 +196,44 @@ describe('what opens a store', () => {
     expect(heard.join()).not.toContain('handed');
     expect(codes).not.toEqual([0]);
   });
+
+  const IMPOSTOR = `
+    const { readFrames, writeFrame } = await import(process.env.FRAMES);
+    process.umask(0o177);
+    (await import('node:net')).createServer((peer) =>
+      readFrames(peer, ({ head }) => {
+        console.log(JSON.stringify(head));
+        writeFrame(peer, { head: { answer: head.call, value: head.method === 'prove' ? null : {} }, body: [] });
+      }),
+    ).listen(process.argv[2], () => console.log('listens'));`;
+
+  it.runIf(hasProcessFiles)(
+    'is sent to no program that is called like an agent that waits, whatever its arguments say',
+    async () => {
+      await owner.ok('unlock');
+      const { socket } = await statusOf(place);
+      await place.ok('lock');
+      const script = place.file('coffer.ts');
+      writeFileSync(script, IMPOSTOR);
+      const frames = new URL('../../src/service/frames.ts', import.meta.url).href;
+      const impostor = spawn(process.execPath, [script, socket, 'agent', 'run'], {
+        env: { ...process.env, FRAMES: frames, NODE_NO_WARNINGS: '1' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let heard = '';
+      impostor.stdout.on('data', (chunk: Buffer) => {
+        heard += String(chunk);
+      });
+      try {
+        await vi.waitUntil(() => heard.includes('listens'), WITHIN);
+        expect(await owner.refused('unlock --for 1h', 1)).toContain('no agent of this very program');
+        await vi.waitUntil(() => heard.includes('prove'), WITHIN);
+        expect(heard).not.toContain('unlock');
+      } finally {
+        impostor.kill('SIGKILL');
+      }
+    },
+  );
 
   it.runIf(canReadMemory && canTraceOthers)(
     'goes into an agent as bytes alone, of which one copy is left',

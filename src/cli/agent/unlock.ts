@@ -58,9 +58,8 @@ async function unlockRunning(
   const asked = freshNonce();
   const shown = await running.prove(asked).catch(ofOtherAgent);
   if (shown === null) {
-    // What waits to be unlocked has nothing to prove itself by.
-    const { listenersOn } = await import('./end-agent.ts');
-    if (listenersOn(directory.socket)?.length === 0) throw noAgent(directory);
+    const { waitsOn } = await import('./listeners.ts');
+    if (waitsOn(directory.socket) === false) throw noAgent(directory);
     return running.unlock({ handed: await handOver(store), ...times });
   }
   const { nonce, proof } = shown;
@@ -84,9 +83,12 @@ function unlessOver(error: unknown): void {
 }
 
 const noAgent = ({ socket }: AgentDirectory) =>
-  unavailable(placed`what listens on ${{ file: socket }} is no agent, so it is not given the store`, {
-    hint: 'find out what it is, and end it',
-  });
+  unavailable(
+    placed`what listens on ${{ file: socket }} is no agent of this very program, so it is not given the store`,
+    {
+      hint: 'find out what it is, and end it; an agent that a service manager started before Coffer was updated has to be restarted',
+    },
+  );
 
 /** An agent opens its trail when it starts: what it did before would not stand in another one. */
 const trailIsChosen = () =>
