@@ -17,7 +17,8 @@ async function endOf(script: string) {
       import { Watchdog } from ${JSON.stringify(WATCHDOG.href)};
       const { spawn } = child;
       let shells = 0;
-      child.spawn = (...all) => { shells += 1; return spawn(...all); };
+      let shell;
+      child.spawn = (...all) => { shells += 1; return (shell = spawn(...all)); };
       syncBuiltinESMExports();
       const dog = new Watchdog();
       const hang = () => { for (;;); };
@@ -52,6 +53,23 @@ describe('the watchdog of an agent', () => {
     {
       title: 'by an end that came nearer',
       script: 'watch(at(HOUR)); await pause(100); watch(at(300)); hang();',
+    },
+    {
+      title: 'also after somebody has killed the shell',
+      script: `watch(at(HOUR)); shell.kill('SIGKILL'); while (shell.signalCode === null) await pause(20); watch(at(300)); hang();`,
+    },
+    {
+      title: 'also after somebody has killed what the shell waits for',
+      script: `watch(at(HOUR));
+        const sleeping = () => child.execFileSync('ps', ['-axo', 'pid=,ppid=,comm='], { encoding: 'utf8' }).split('\\n')
+          .map((line) => line.trim().split(/ +/)).find(([, of, name]) => Number(of) === shell.pid && name.endsWith('sleep'));
+        // The first one sleeps for a part of a second alone: another may have taken its place meanwhile.
+        while (shell.exitCode === null) {
+          const [pid] = sleeping() ?? [];
+          try { if (pid !== undefined) process.kill(Number(pid), 'SIGKILL'); } catch {}
+          await pause(20);
+        }
+        watch(at(300)); hang();`,
     },
     {
       title: 'for want of use, some time later',

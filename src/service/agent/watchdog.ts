@@ -35,24 +35,29 @@ const SECOND_MS = 1000;
 /** Where systems have `sleep` and `date`; the last one is that of NixOS. */
 const SYSTEM_PATH = '/usr/bin:/bin:/run/current-system/sw/bin';
 
+/** The shell's exit code where the system has not what it needs. */
+const CAN_NOT = 99;
+
 /**
  * Sleeps in pieces, because the clock of the wall goes on while the machine sleeps and this does not. The process is killed as long as it is the
- * parent of the shell, and so never another one that has its number.
+ * parent of the shell, and so never another one that has its number. What a signal has ended is not missing: then the shell ends as if it had
+ * been killed itself.
  * Arguments: process, a part of a second, whole seconds, and the end in seconds since 1970.
  */
 const SCRIPT = `
 pid=$1 left=$3 end=$4
+failed() { [ "$1" -gt 128 ] && exit 1; exit ${CAN_NOT}; }
 is_child() {
-  if [ -r /proc/$$/stat ]; then read -r _ _ _ parent _ < /proc/$$/stat; else parent=$(ps -o ppid= -p $$); fi
+  if [ -r /proc/$$/stat ]; then read -r _ _ _ parent _ < /proc/$$/stat; else parent=$(ps -o ppid= -p $$) || failed $?; fi
   [ "$((parent))" = "$pid" ] || exit 0
 }
-sleep "$2" || exit 1
+sleep "$2" || failed $?
 while [ "$left" -gt 0 ]; do
-  now=$(date +%s) || exit 1
+  now=$(date +%s) || failed $?
   [ "$now" -lt "$end" ] || break
   piece=10
   [ "$left" -ge "$piece" ] || piece=$left
-  sleep "$piece" || exit 1
+  sleep "$piece" || failed $?
   left=$((left - piece))
   is_child
 done
@@ -107,8 +112,14 @@ export class Watchdog {
       failed(error);
     };
     shell.once('error', ended);
-    // One that somebody killed gets a successor at the next look.
-    shell.once('exit', (code) => ended(code === null ? undefined : new Error(`a shell ended with ${code}`)));
+    // One that somebody killed, or whose programs, gets a successor at the next look.
+    shell.once('exit', (code) =>
+      ended(
+        code === CAN_NOT
+          ? new Error('the system has no "sleep", "date" or "ps" as it needs them')
+          : undefined,
+      ),
+    );
   }
 
   /** Kills nothing any more. */
