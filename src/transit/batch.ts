@@ -1,5 +1,6 @@
 import { CofferError, invalid } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
+import type { Engine } from './engine.ts';
 import type { MaybePromise } from './key-types/key-type.ts';
 
 /** What became of one item: its result, or the reason why there is none. */
@@ -59,8 +60,12 @@ export function requireItems(items: readonly BatchItem[]): void {
   throw invalid('missing batch input to process', { field: 'batch_input', hint: 'give at least one item' });
 }
 
-/** @throws `invalid` unless all items have a context, or none has. */
-export function requireUniformContext(items: readonly { readonly context?: string | undefined }[]): void {
+/**
+ * An item whose context does not fit its key fails alone, but not in the family.
+ * @throws `invalid` where its rules hold, unless all items have a context, or none has.
+ */
+export function requireUniformContext(engine: Engine, items: readonly Contextual[]): void {
+  if (!engine.keepsFamilyRules) return;
   const first = hasContext(items[0]);
   if (items.every((item) => hasContext(item) === first)) return;
   throw invalid('context should be set either in all the request blocks or in none', {
@@ -69,5 +74,10 @@ export function requireUniformContext(items: readonly { readonly context?: strin
   });
 }
 
-const hasContext = (item: { readonly context?: string | undefined } | undefined): boolean =>
+interface Contextual {
+  readonly context?: string | undefined;
+}
+
+/** An empty context is none. */
+export const hasContext = (item: Contextual | undefined): boolean =>
   item?.context !== undefined && item.context !== '';

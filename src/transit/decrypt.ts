@@ -26,7 +26,7 @@ export async function decrypt(
   items: readonly DecryptItem[],
 ): Promise<ItemResult<Buffer>[]> {
   requireItems(items);
-  requireUniformContext(items);
+  requireUniformContext(engine, items);
   const key = await requireKey(engine, name, 'encryption key not found');
   const cipher = new KeyCipher(engine, key);
   return eachItem(items, (item, index) => {

@@ -1,10 +1,18 @@
 import { decodeBase64 } from '../ground/base64.ts';
-import { denied, invalid, unsupported } from '../ground/errors.ts';
-import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
+import { type CofferError, denied, invalid, unsupported } from '../ground/errors.ts';
+import {
+  type BatchItem,
+  eachItem,
+  hasContext,
+  type ItemResult,
+  requireItems,
+  requireUniformContext,
+} from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import { type Encrypted, KeyCipher, requirePaddingScheme } from './key-cipher.ts';
 import { findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
+import type { NamedKeyDocument } from './key-document.ts';
 import { encryptMakes, keyTypes } from './key-types/index.ts';
 import type { KeyType } from './key-types/key-type.ts';
 import { newDocument, requireKeyType } from './lifecycle.ts';
@@ -51,7 +59,7 @@ export async function encrypt(
   options: EncryptOptions,
 ): Promise<ItemResult<Encrypted>[]> {
   requireItems(items);
-  requireUniformContext(items);
+  requireUniformContext(engine, items);
   for (;;) {
     const key = await findKey(engine, name);
     if (key !== undefined) {
@@ -93,25 +101,22 @@ async function createAndEncrypt(
 ): Promise<ItemResult<Encrypted>[] | undefined> {
   if (!options.mayCreate) throw noSuchKey(name, NO_KEY);
   const { convergentEncryption } = options;
-  const derived = items[0]?.context !== undefined && items[0].context !== '';
-  if (convergentEncryption && !derived) {
-    throw invalid('convergent encryption requires derivation to be enabled, so context is required', {
-      field: 'context',
-      hint: 'give every item a context',
-    });
-  }
+  if (convergentEncryption && engine.keepsFamilyRules && !hasContext(items[0])) throw needsContext();
   const type = requireCreatableType(options.type);
   if ((await readSettings(engine)).disableUpsert) throw noSuchKey(name, NO_KEY);
-  const document = await newDocument(engine, name, type, {
-    type: type.name,
-    derived,
-    convergentEncryption,
-    exportable: false,
-    allowPlaintextBackup: false,
-    autoRotatePeriodSeconds: 0,
-    keyBytes: 0,
-  });
-  const results = await encryptAll(engine, NamedKey.open(document), items);
+  const make = (derived: boolean): Promise<NamedKeyDocument> =>
+    newDocument(engine, name, type, {
+      type: type.name,
+      derived,
+      convergentEncryption,
+      exportable: false,
+      allowPlaintextBackup: false,
+      autoRotatePeriodSeconds: 0,
+      keyBytes: 0,
+    });
+  const document = convergentEncryption ? await make(true) : await documentFor(engine, items, make);
+  const fitting = convergentEncryption ? items.map(withContext) : items;
+  const results = await encryptAll(engine, NamedKey.open(document), fitting);
   if (results.every((result) => 'error' in result)) return results;
   return engine.store.transact(async (tx) => {
     if ((await keyIn(tx, engine, name)) !== undefined) return undefined;
@@ -119,6 +124,34 @@ async function createAndEncrypt(
     return results;
   });
 }
+
+/** A key is derived exactly when a context is given. Of items that differ in this, the first that can be encrypted decides, as if it came alone. */
+async function documentFor(
+  engine: Engine,
+  items: readonly EncryptItem[],
+  make: (derived: boolean) => Promise<NamedKeyDocument>,
+): Promise<NamedKeyDocument> {
+  const first = hasContext(items[0]);
+  const usual = await make(first);
+  const at = items.findIndex((item) => hasContext(item) !== first);
+  if (at < 0) return usual;
+  const other = await make(!first);
+  for (const item of items) {
+    const document = hasContext(item) === first ? usual : other;
+    const [result] = await encryptAll(engine, NamedKey.open(document), [item]);
+    if (result !== undefined && 'value' in result) return document;
+  }
+  return usual;
+}
+
+const withContext = (item: EncryptItem): EncryptItem =>
+  hasContext(item) || item.problem !== undefined ? item : { ...item, problem: needsContext() };
+
+const needsContext = (): CofferError =>
+  invalid('convergent encryption requires derivation to be enabled, so context is required', {
+    field: 'context',
+    hint: 'give every item a context',
+  });
 
 function requireCreatableType(name: string): KeyType {
   const type = requireKeyType(name);

@@ -46,6 +46,11 @@ export interface Engine {
   readonly prefix: string;
   /** Keys of every type rotate, as in Vault; else only those that encrypt, unless forced. */
   readonly rotatesEveryType: boolean;
+  /**
+   * Some rules are the family's alone: a batch has a context in all of its items or in none, and signing without an input signs nothing.
+   * @see docs/decisions/0294
+   */
+  readonly keepsFamilyRules: boolean;
   /** A server counts what it encrypts; a command does not. */
   readonly messages?: MessageCounts;
 }
@@ -66,6 +71,7 @@ export function engineOf({
     settings: collectionOf(mount, 'config'),
     prefix: `${dialect}:v`,
     rotatesEveryType: dialect === 'vault',
+    keepsFamilyRules: dialect === 'vault',
     ...(messages === undefined ? {} : { messages }),
   };
 }

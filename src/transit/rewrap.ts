@@ -30,7 +30,7 @@ export async function rewrap(
   items: readonly RewrapItem[],
 ): Promise<ItemResult<Encrypted>[]> {
   requireItems(items);
-  requireUniformContext(items);
+  requireUniformContext(engine, items);
   const found = await requireKey(engine, name, 'encryption key not found');
   const key = await rotatedWhenDue(engine, found);
   const cipher = new KeyCipher(engine, key);

@@ -1,5 +1,5 @@
 import { decodeBase64 } from '../ground/base64.ts';
-import { invalid, unsupported } from '../ground/errors.ts';
+import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { keyFormat, parseVersioned, requireUsableVersion, SIGNATURE } from './ciphertext.ts';
 import { decodeContextOrRefuse } from './data-key.ts';
@@ -30,8 +30,8 @@ export interface VerifyItem extends BatchItem {
 
 /**
  * Whether signatures, or HMACs, are those of their inputs; the answers are in the order of the items. Which of the two they
- * are must be the same for all items.
- * @param single there is one item, and it was not given as a batch; the refusals say so.
+ * are must be the same for all items that have one.
+ * @param single there is one item, and it was not given as a batch: it is refused before anything else when it has neither.
  * @throws `not-found`, `unsupported`; `invalid` for what concerns the whole call.
  */
 export async function verify(
@@ -42,13 +42,17 @@ export async function verify(
   single: boolean,
 ): Promise<ItemResult<boolean>[]> {
   requireItems(items);
-  if (kindOf(items, single) === 'hmac') return verifyHmacs(engine, name, items, request.hashAlgorithm);
+  if (single && items.some(hasNeither)) throw nothingToVerify();
+  if (kindOf(engine, items) === 'hmac') return verifyHmacs(engine, name, items, request.hashAlgorithm);
   const options = signatureOptions(request);
   const key = await requireKey(engine, name, 'signature verification key not found');
+  // With nothing to verify, it does not matter what the key can do.
+  if (items.every(hasNeither)) return eachItem(items, refuseNothing);
   const signing = requireSigning(key, 'verification');
   requirePossibleNone(request);
   const format = keyFormat(engine, key.document);
   return eachItem(items, (item) => {
+    if (hasNeither(item)) throw nothingToVerify();
     if (item.input === undefined) throw missingInput();
     const input = decodeInput(item.input);
     const context = decodeContextOrRefuse(item.context);
@@ -69,25 +73,31 @@ async function verifyHmacs(
 ): Promise<ItemResult<boolean>[]> {
   const key = await requireKey(engine, name, 'encryption key not found');
   requireNotSoftDeleted(key);
-  return eachItem(items, hmacVerifier(engine, key, algorithm));
+  const verifies = hmacVerifier(engine, key, algorithm);
+  return eachItem(items, (item) => (hasNeither(item) ? refuseNothing() : verifies(item)));
 }
 
-/** What all items are verified by. @throws `invalid` when they differ, or have neither. */
-function kindOf(items: readonly VerifyItem[], single: boolean): 'signature' | 'hmac' {
-  const signatures = items.filter((item) => item.signature !== undefined).length;
-  const hmacs = items.filter((item) => item.signature === undefined && item.hmac !== undefined).length;
-  if (signatures === items.length) return 'signature';
-  if (hmacs === items.length) return 'hmac';
-  throw invalid(misfit(signatures, hmacs, single), {
-    field: single ? 'signature' : 'batch_input',
-    hint: single
-      ? 'give the signature, or the HMAC'
-      : 'give every item its signature, or every item its hmac',
+const isHmac = ({ signature, hmac }: VerifyItem): boolean => signature === undefined && hmac !== undefined;
+const hasNeither = ({ signature, hmac }: VerifyItem): boolean =>
+  signature === undefined && hmac === undefined;
+
+/**
+ * What all items are verified by that have something to verify.
+ * @throws `invalid` when they differ, and for the family when one has nothing.
+ */
+function kindOf(engine: Engine, items: readonly VerifyItem[]): 'signature' | 'hmac' {
+  const hmacs = items.filter(isHmac).length;
+  const nothing = items.filter(hasNeither).length;
+  const signatures = items.length - hmacs - nothing;
+  const isMixed = signatures > 0 && hmacs > 0;
+  if (!isMixed && !(nothing > 0 && engine.keepsFamilyRules)) return hmacs > 0 ? 'hmac' : 'signature';
+  throw invalid(misfit(signatures, hmacs), {
+    field: 'batch_input',
+    hint: 'give every item its signature, or every item its hmac',
   });
 }
 
-function misfit(signatures: number, hmacs: number, single: boolean): string {
-  if (single) return "neither a 'signature' nor an 'hmac' were given to verify";
+function misfit(signatures: number, hmacs: number): string {
   if (signatures > 0 && hmacs > 0) {
     return "elements of batch_input must all provide 'signature' or all provide 'hmac'";
   }
@@ -95,6 +105,16 @@ function misfit(signatures: number, hmacs: number, single: boolean): string {
   if (hmacs > 0) return "some elements of batch_input are missing 'hmac'";
   return "no batch_input elements have 'signature' or 'hmac'";
 }
+
+function refuseNothing(): never {
+  throw nothingToVerify();
+}
+
+const nothingToVerify = (): CofferError =>
+  invalid("neither a 'signature' nor an 'hmac' were given to verify", {
+    field: 'signature',
+    hint: 'give the signature, or the HMAC',
+  });
 
 function materialOf(
   { document }: NamedKey,

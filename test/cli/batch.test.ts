@@ -57,6 +57,12 @@ describe('many items at once', () => {
     });
   });
 
+  it('asks about the call first where no line could be one, so that what refuses it all comes before any answer', async () => {
+    const { calls, out } = await run(['a', '--batch', '-'], { input: 'x\ny\n', data: results(1) });
+    expect(calls).toEqual([{ name: 'a', batch_input: [{}] }]);
+    expect(out).toBe('{"error":"the item is not JSON"}\n{"error":"the item is not JSON"}\n');
+  });
+
   it('takes a thousand items in a call at most', async () => {
     const input = '{"input":""}\n'.repeat(1500);
     const sizes: number[] = [];

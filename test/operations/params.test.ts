@@ -221,7 +221,16 @@ describe('a batch', () => {
     expect(items.parse(null, 'batch_input')).toBeUndefined();
   });
 
-  it('refuses items that are no objects', () => {
-    expect(() => items.parse([1], 'batch_input')).toThrowError(/"batch_input\[0\]": expected an object/);
+  it.each([1, null, 'text', [[]]])('lets an item that is no object fail alone: %j', (item) => {
+    const parsed = items.parse([item, {}], 'batch_input');
+    expect(parsed).toMatchObject([
+      { values: {}, problem: { kind: 'invalid', field: 'batch_input[0]' } },
+      { values: {} },
+    ]);
+    expect(parsed?.[0]?.problem?.message).toMatch(/"batch_input\[0\]": expected an object/);
+  });
+
+  it.each([1, 'text', true])('refuses a value that is neither a list nor an item: %j', (value) => {
+    expect(() => items.parse(value, 'batch_input')).toThrowError(/"batch_input\[0\]": expected an object/);
   });
 });

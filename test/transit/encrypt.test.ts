@@ -277,19 +277,24 @@ describe('encryption with a key that does not exist', () => {
         hint: expect.stringMatching(/; create a key of this one first, with keys create$/),
       },
     ],
-    [
-      'convergent encryption without a context',
-      { convergentEncryption: true },
-      {
-        kind: 'invalid',
-        message: 'convergent encryption requires derivation to be enabled, so context is required',
-      },
-    ],
   ])('is refused for %s, before the items are looked at', async (_, options, refusal) => {
     const engine = await freshEngine();
     const attempt = encrypt(engine, 'known', [{ plaintext: '?' }], { ...BY_THE_WAY, ...options });
     expect(await rejectionOf(attempt)).toMatchObject(refusal);
     expect(await findKey(engine, 'known')).toBeUndefined();
+  });
+
+  it('is refused for convergent encryption without a context, whatever else the item has', async () => {
+    const refusal = {
+      kind: 'invalid',
+      message: 'convergent encryption requires derivation to be enabled, so context is required',
+    };
+    const options = { ...BY_THE_WAY, convergentEncryption: true };
+    const engine = await freshEngine();
+    expect(await encrypt(engine, 'known', [{ plaintext: '?' }], options)).toMatchObject([{ error: refusal }]);
+    expect(await findKey(engine, 'known')).toBeUndefined();
+    const ofFamily = encrypt(await freshEngine('vault'), 'known', [{ plaintext: '?' }], options);
+    expect(await rejectionOf(ofFamily)).toMatchObject(refusal);
   });
 
   it('is refused where that was turned off', async () => {

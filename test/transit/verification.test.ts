@@ -233,12 +233,38 @@ describe('what a batch is verified by', () => {
       [signature, hmac, { input: '' }],
       "elements of batch_input must all provide 'signature' or all provide 'hmac'",
     ],
-    [[signature, { input: '' }], "some elements of batch_input are missing 'signature'"],
-    [[hmac, { input: '' }], "some elements of batch_input are missing 'hmac'"],
-    [[{ input: '' }], "no batch_input elements have 'signature' or 'hmac'"],
   ])('is one thing for all items, not %j', async (items, message) => {
     const attempt = verify(await freshEngine(), 'nobody', items, REQUEST, false);
     expect(await rejectionOf(attempt)).toMatchObject({ kind: 'invalid', message });
+  });
+
+  it.each([
+    [[signature, { input: '' }], "some elements of batch_input are missing 'signature'"],
+    [[hmac, { input: '' }], "some elements of batch_input are missing 'hmac'"],
+    [[{ input: '' }], "no batch_input elements have 'signature' or 'hmac'"],
+  ])('must be there in every item for the family, which refuses %j as a whole', async (items, message) => {
+    const attempt = verify(await freshEngine('vault'), 'nobody', items, REQUEST, false);
+    expect(await rejectionOf(attempt)).toMatchObject({ kind: 'invalid', message });
+  });
+
+  it('is missed by an item alone that has nothing, whatever the others have', async () => {
+    const nothing = { error: { message: "neither a 'signature' nor an 'hmac' were given to verify" } };
+    const engine = await engineWith(ed25519);
+    const answers = (items: readonly VerifyItem[]) => verify(engine, 'known', items, REQUEST, false);
+    expect(await answers([{ input: '' }, ofFox(ED25519_SIGNATURE)])).toMatchObject([
+      nothing,
+      { value: true },
+    ]);
+    expect(await answers([{ input: '' }, { input: '', hmac: 'vault:v1:AAAA' }])).toMatchObject([
+      nothing,
+      { value: false },
+    ]);
+    expect(await answers([{ input: '' }, {}])).toMatchObject([nothing, nothing]);
+    await storeKey(engine, { ...knownKey('aes256-gcm96', [knownVersion(KEY_32)]), name: 'secret' });
+    expect(await verify(engine, 'secret', [{}], REQUEST, false)).toMatchObject([nothing]);
+    expect(await rejectionOf(verify(engine, 'nobody', [{}], REQUEST, false))).toMatchObject({
+      kind: 'not-found',
+    });
   });
 
   it('is the signature, where an item has both', async () => {

@@ -1,10 +1,11 @@
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import type { Operation, Runner } from '../../operations/declaration/operation.ts';
+import type { BatchShape, Operation, Runner } from '../../operations/declaration/operation.ts';
 import { DONE, FAILED, NOT_VALID } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { Progress } from '../terminal/progress.ts';
 import { ClosedPipe, chunksOf } from '../terminal/streams.ts';
+import { HeldOutput } from './held-output.ts';
 import { type InFile, openInFile } from './in-file.ts';
 import { announceStandardInput } from './input.ts';
 import { type Item, jsonItems } from './json-items.ts';
@@ -26,8 +27,9 @@ export interface BatchRequest {
   readonly to: OutPlace | undefined;
 }
 
+type Value = Readonly<Record<string, unknown>>;
 /** One item of the input: its value, or why it has none. */
-type Element = { readonly value: object; readonly bytes: number } | { readonly error: string };
+type Element = { readonly value: Value; readonly bytes: number } | { readonly error: string };
 
 interface Tally {
   items: number;
@@ -46,14 +48,18 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
   if (file === undefined) announceStandardInput(session);
   const runner = await session.runner();
   const out = request.to === undefined ? undefined : openOutFile(request.to);
+  // A file appears when everything is in it; of what is printed, a refusal at the end can take nothing back.
+  const held = out === undefined && request.operation.cli?.batch?.bare ? new HeldOutput() : undefined;
   const progress = new Progress(session, {
     bytes: file?.bytes,
     noun: 'items',
     besideOutput: request.to === undefined,
   });
   try {
-    const write = (text: string): void => (out ?? session.streams.out).write(text);
-    const tally = await runAll(session, runner, request, counted(session, file, progress), write, progress);
+    const calls = new Calls(session, runner, request);
+    const write = (text: string): void => (out ?? held ?? session.streams.out).write(text);
+    const tally = await runAll(calls, counted(session, file, progress), write, progress);
+    held?.release((bytes) => session.streams.out.write(bytes));
     await out?.commit();
     progress.end();
     if (tally.failed > 0) session.fail(`${tally.failed} of ${tally.items} items failed`);
@@ -66,6 +72,7 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
   } finally {
     progress.end();
     out?.abort();
+    held?.close();
     file?.close();
   }
 }
@@ -82,28 +89,27 @@ async function* counted(
 }
 
 async function runAll(
-  session: Session,
-  runner: Runner,
-  request: BatchRequest,
+  calls: Calls,
   chunks: AsyncIterable<Buffer>,
   write: (text: string) => void,
   progress: Progress,
 ): Promise<Tally> {
   const tally: Tally = { items: 0, failed: 0, notValid: 0 };
-  const said = new Set<string>();
   for await (const slice of slicesOf(jsonItems(chunks))) {
-    const results = await runSlice(session, runner, request, slice, said);
-    for (const result of results) count(tally, result, request.operation);
+    const results = await calls.run(slice);
+    for (const result of results) count(tally, result, calls.operation);
     write(results.map((result) => `${JSON.stringify(result)}\n`).join(''));
     progress.done(slice.length);
   }
   return tally;
 }
 
+const isFailed = (result: unknown): boolean =>
+  typeof result === 'object' && result !== null && 'error' in result;
+
 function count(tally: Tally, result: unknown, operation: Operation): void {
   tally.items++;
-  const failed = typeof result === 'object' && result !== null && 'error' in result;
-  if (failed) tally.failed++;
+  if (isFailed(result)) tally.failed++;
   else if (operation.cli?.holds?.(result) === false) tally.notValid++;
 }
 
@@ -141,30 +147,88 @@ function elementOf(item: Item): Element {
   return isObject(value) ? { value, bytes: item.bytes.length } : { error: 'the item is not a JSON object' };
 }
 
-async function runSlice(
-  session: Session,
-  runner: Runner,
-  { operation, param, raw }: BatchRequest,
-  slice: readonly Element[],
-  said: Set<string>,
-): Promise<readonly unknown[]> {
-  const values = slice.flatMap((element) => ('value' in element ? [element.value] : []));
-  const results = values.length === 0 ? [] : await call();
-  let next = 0;
-  return slice.map((element) => ('error' in element ? { error: element.error } : results[next++]));
-
-  async function call(): Promise<readonly unknown[]> {
-    const outcome = await runner.run(operation, { ...raw, [param]: values });
-    for (const warning of outcome.warnings ?? []) {
-      if (!said.has(warning)) session.warn(warning);
-      said.add(warning);
-    }
-    return resultsOf(outcome.data, values.length);
-  }
-}
-
 function resultsOf(data: unknown, expected: number): readonly unknown[] {
   const results = (data as { readonly batch_results?: unknown } | undefined)?.batch_results;
   if (Array.isArray(results) && results.length === expected) return results;
   throw invalid('the answer does not have one result for each item');
+}
+
+/** The calls that a batch is cut into. What comes of an item does not depend on where it was cut. */
+class Calls {
+  readonly operation: Operation;
+  readonly #session: Session;
+  readonly #runner: Runner;
+  readonly #param: string;
+  readonly #raw: Readonly<Record<string, unknown>>;
+  readonly #shape: BatchShape;
+  readonly #said = new Set<string>();
+  /** A bare item of each kind that has come. */
+  readonly #kinds = new Map<string, object>();
+  #isAsked = false;
+  /** An item succeeded: the key is there, whatever comes next. */
+  #isSettled = false;
+
+  constructor(session: Session, runner: Runner, { operation, param, raw }: BatchRequest) {
+    this.#session = session;
+    this.#runner = runner;
+    this.operation = operation;
+    this.#param = param;
+    this.#raw = raw;
+    this.#shape = operation.cli?.batch ?? {};
+  }
+
+  /**
+   * One result for each element, in order.
+   * @throws what refuses the batch as a whole; always before the first slice is answered, unless it takes the whole batch to know.
+   */
+  async run(slice: readonly Element[]): Promise<readonly unknown[]> {
+    const values = slice.flatMap((element) => ('value' in element ? [element.value] : []));
+    if (values.length === 0 && !this.#isAsked) await this.#call([{}]);
+    await this.#requireTogether(values);
+    const results = new Map<object, unknown>();
+    for (let from = 0; from < values.length; ) {
+      const together = this.#next(values, from, results);
+      const answers = await this.#call(together);
+      for (const [at, value] of together.entries()) results.set(value, answers[at]);
+      this.#isSettled ||= !answers.every(isFailed);
+      while (from < values.length && results.has(values[from] ?? {})) from++;
+    }
+    return slice.map((element) =>
+      'error' in element ? { error: element.error } : results.get(element.value),
+    );
+  }
+
+  /** The values of the next call, without those that have their results: while it matters who comes first, those in a row. */
+  #next(values: readonly Value[], from: number, results: ReadonlyMap<object, unknown>): readonly Value[] {
+    const { apart } = this.#shape;
+    const first = values[from];
+    if (apart === undefined || first === undefined) return values.slice(from);
+    const side = apart(first);
+    const rest = values.slice(from).filter((value) => !results.has(value));
+    if (this.#isSettled) return rest.filter((value) => apart(value) === side);
+    const end = rest.findIndex((value) => apart(value) !== side);
+    return end < 0 ? rest : rest.slice(0, end);
+  }
+
+  /** @throws when items of these kinds may not stand in one batch with those that came before. */
+  async #requireTogether(values: readonly Value[]): Promise<void> {
+    const { bare } = this.#shape;
+    if (bare === undefined) return;
+    const before = this.#kinds.size;
+    for (const value of values) {
+      const kind = bare(value);
+      this.#kinds.set(JSON.stringify(kind), kind);
+    }
+    if (before > 0 && this.#kinds.size > before) await this.#call([...this.#kinds.values()]);
+  }
+
+  async #call(values: readonly object[]): Promise<readonly unknown[]> {
+    this.#isAsked = true;
+    const outcome = await this.#runner.run(this.operation, { ...this.#raw, [this.#param]: values });
+    for (const warning of outcome.warnings ?? []) {
+      if (!this.#said.has(warning)) this.#session.warn(warning);
+      this.#said.add(warning);
+    }
+    return resultsOf(outcome.data, values.length);
+  }
 }

@@ -173,6 +173,8 @@ export interface CliShape<D> {
     /** It is a secret, called so in questions: asked for on a terminal, and never an argument. */
     readonly secret?: string;
   };
+  /** What must not depend on where a command cuts a batch into calls. */
+  readonly batch?: BatchShape;
   /** Present: the command hashes the main input where it is, whatever its size, and needs neither store nor server. */
   hashesInput?(values: Readonly<Record<string, unknown>>): InputHash<D>;
   /** Present: what to do with an input that may be too large for one request. */
@@ -219,6 +221,19 @@ export interface CliShape<D> {
   /** Example command lines with a comment each, for `--help`. */
   readonly examples?: readonly (readonly [command: string, comment: string])[];
 }
+
+/** @see docs/decisions/0294 */
+export interface BatchShape {
+  /** Items that must not come in one call are told apart by this. */
+  apart?(item: Item): boolean;
+  /**
+   * Present: not all items go together, and a batch is refused as a whole that mixes them: nothing is printed before its end.
+   * @returns a bare item of the same kind, to ask with whether it goes together with others.
+   */
+  bare?(item: Item): Item;
+}
+
+type Item = Readonly<Record<string, unknown>>;
 
 /** How an input of any size is hashed, piece by piece. */
 export interface InputHash<T> {

@@ -295,11 +295,13 @@ export function batch<const F extends Params, const S extends Omit<Spec<never>, 
   const parse = (value: unknown, field: string): readonly BatchItem<ValuesOf<F>>[] | undefined => {
     if (value === null) return undefined;
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (items !== value && !isObject(value)) throw wrongType(`${field}[0]`, 'an object');
     checkCount(items, MOST_ITEMS, field);
-    return items.map((item, index) => {
-      if (!isObject(item)) throw wrongType(`${field}[${index}]`, 'an object');
-      return parseItem(named, item, field, index) as BatchItem<ValuesOf<F>>;
-    });
+    return items.map((item, index) =>
+      isObject(item)
+        ? (parseItem(named, item, field, index) as BatchItem<ValuesOf<F>>)
+        : { values: {}, problem: wrongType(`${field}[${index}]`, 'an object') },
+    );
   };
   return {
     ...declare<readonly BatchItem<ValuesOf<F>>[] | undefined, Spec<never>>(spec, schema, parse),

@@ -6,6 +6,7 @@ import { batch, type ValuesOf } from '../declaration/params.ts';
 import { engineItems, failedItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import {
   ciphertextParameters,
+  contextsApart,
   existingKey,
   paddingScheme,
   partialFailureCode,
@@ -28,6 +29,7 @@ export const declaration = transitOperation({
     partial_failure_response_code: partialFailureCode,
   },
   cli: {
+    batch: contextsApart,
     input: { param: 'ciphertext', as: 'text' },
     result: { member: 'plaintext', as: 'base64' },
     examples: [

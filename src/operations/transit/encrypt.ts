@@ -16,6 +16,7 @@ import {
 import {
   associatedData,
   context,
+  contextsApart,
   itemKeyVersion,
   keyName,
   keyVersion,
@@ -72,6 +73,7 @@ export const declaration = transitOperation({
     partial_failure_response_code: partialFailureCode,
   },
   cli: {
+    batch: contextsApart,
     input: { param: 'plaintext', as: 'bytes', help: 'Plaintext; may be empty.' },
     result: { member: 'ciphertext', as: 'text' },
     byTheWay: async ({ name }, runner) =>

@@ -5,7 +5,13 @@ import type { Engine } from '../../transit/engine.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
-import { type Declaration, type MountCall, type Operation, operation } from '../declaration/operation.ts';
+import {
+  type BatchShape,
+  type Declaration,
+  type MountCall,
+  type Operation,
+  operation,
+} from '../declaration/operation.ts';
 import {
   base64,
   type Declared,
@@ -81,6 +87,9 @@ export const context = base64({
   help: 'Derivation context, base64; required when the key is derived.',
   cli: { textTwin: true, metavar: 'B64' },
 });
+
+/** A mount of the dialect `vault` takes no batch in which some items have a context and others have none. */
+export const contextsApart: BatchShape = { apart: ({ context }) => Boolean(context) };
 
 export const nonce = base64({
   help: 'Nonce of 12 bytes, base64; only for convergent keys of release 0.6.1.',
@@ -162,6 +171,10 @@ export const signatureRequest = (values: ValuesOf<typeof signatureParameters>): 
   marshalingAlgorithm: values.marshaling_algorithm,
   saltLength: values.salt_length,
 });
+
+/** One of `input` and `batch_input` must be there. For the family no input is the empty one, but not in an item of a batch. */
+export const singleInput = (engine: Engine, input: string | undefined): string | undefined =>
+  input ?? (engine.keepsFamilyRules ? '' : undefined);
 
 export const partialFailureCode = integer({
   help: 'HTTP status to answer with when some items fail and others do not; default 400.',

@@ -12,6 +12,7 @@ import {
 import { decryptItem } from './decrypt.ts';
 import {
   ciphertextParameters,
+  contextsApart,
   existingKey,
   itemKeyVersion,
   keyVersion,
@@ -39,6 +40,7 @@ export const declaration = transitOperation({
     batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
   },
   cli: {
+    batch: contextsApart,
     input: { param: 'ciphertext', as: 'text' },
     result: { member: 'ciphertext', as: 'text' },
     examples: [

@@ -11,6 +11,7 @@ import {
   reference,
   signatureParameters,
   signatureRequest,
+  singleInput,
   transitOperation,
 } from './parameters.ts';
 
@@ -47,8 +48,7 @@ export const declaration = transitOperation({
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<SignedData, SignedLine>>> {
     const request = { ...signatureRequest(values), keyVersion: values.key_version };
     if (values.batch_input === undefined) {
-      // Without an input the empty one is meant, as with peers; an item of a batch has to say so.
-      const item = { ...signItem(values), input: values.input ?? '' };
+      const item = { ...signItem(values), input: singleInput(engine, values.input) };
       const signed = onlyValue(await sign(engine, values.name, [item], request));
       const { publicKey } = signed;
       return { data: { ...answer(signed), ...(publicKey && { public_key: publicKey }) } };

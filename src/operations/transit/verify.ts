@@ -10,6 +10,7 @@ import {
   reference,
   signatureParameters,
   signatureRequest,
+  singleInput,
   transitOperation,
 } from './parameters.ts';
 
@@ -43,6 +44,7 @@ export const declaration = transitOperation({
     }),
   },
   cli: {
+    batch: { bare: bareItem },
     input: { param: 'input', as: 'bytes', help: 'What was signed or authenticated; may be empty.' },
     largeInput: largeSignedInput,
     result: { member: 'valid', as: 'text' },
@@ -59,8 +61,7 @@ export const declaration = transitOperation({
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<Verdict, Verdict>>> {
     const request = signatureRequest(values);
     if (values.batch_input === undefined) {
-      // Without an input the empty one is meant, as with peers; an item of a batch has to say so.
-      const item = { ...verifyItem(values), input: values.input ?? '' };
+      const item = { ...verifyItem(values), input: singleInput(engine, values.input) };
       const valid = onlyValue(await verify(engine, values.name, [item], request, true));
       return { data: verdict(valid) };
     }
@@ -71,6 +72,12 @@ export const declaration = transitOperation({
     };
   },
 });
+
+/** @see docs/decisions/0294 */
+function bareItem({ signature, hmac }: Readonly<Record<string, unknown>>) {
+  if (signature !== undefined) return { signature: '' };
+  return hmac === undefined ? {} : { hmac: '' };
+}
 
 const verifyItem = ({ input, context, signature, hmac }: Partial<ValuesOf<typeof itemFields>>) => ({
   input,

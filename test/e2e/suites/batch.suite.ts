@@ -83,6 +83,55 @@ export const batchSuite: Suite = (here) => {
     expect(hmacs).toMatchObject([{ hmac: expect.any(String) }, { hmac: expect.any(String) }]);
   });
 
+  const mixedLines = (usual: object, many: number, last: object): string =>
+    [...Array.from({ length: many }, () => usual), last].map((item) => JSON.stringify(item)).join('\n');
+
+  it.each([1, 999, 1000, 2500])(
+    'answers %i lines without a context and one with one, line for line',
+    async (many) => {
+      await here().ok('transit keys create contexts --derived --if-missing');
+      const input = mixedLines({ plaintext: '' }, many, { plaintext: '', context: base64('a') });
+      const plain = parsed(await here().ok('transit encrypt uneven --batch -', { input }));
+      expect(plain).toHaveLength(many + 1);
+      const derived = await here().run('transit encrypt contexts --batch -', { input });
+      expect(derived.exitCode).toBe(1);
+      const answers = parsed(derived.stdout);
+      expect(answers).toHaveLength(many + 1);
+      expect(answers.filter((answer) => 'error' in (answer as object))).toHaveLength(many);
+      expect(answers.at(-1)).toMatchObject({ key_version: 1 });
+    },
+  );
+
+  it('makes a missing key that fits the first line that can be encrypted, wherever it stands', async () => {
+    const input = mixedLines({ plaintext: 'n!t' }, 1200, { plaintext: '', context: base64('a') });
+    const { stdout } = await here().run('transit encrypt late --batch -', {
+      input: `${input}\n${JSON.stringify({ plaintext: '' })}`,
+    });
+    expect(parsed(stdout)).toHaveLength(1202);
+    expect(await here().ok('transit keys read late -o json')).toMatch(/"derived": ?true/);
+  });
+
+  it.each([1, 999, 1000, 2500])(
+    'refuses %i signatures and an HMAC before anything is printed',
+    async (many) => {
+      await here().ok('transit keys create mixing --type ed25519 --if-missing');
+      const signature = await here().ok('transit sign mixing x');
+      const one = { input: base64('x'), signature };
+      const input = mixedLines(one, many, { input: base64('x'), hmac: signature });
+      expect(await here().refused('transit verify mixing --batch -', 2, { input })).toContain(
+        "must all provide 'signature' or all provide 'hmac'",
+      );
+      const alone = await here().run('transit verify mixing --batch -', { input: mixedLines(one, many, {}) });
+      expect(alone.exitCode).toBe(1);
+      expect(parsed(alone.stdout)).toHaveLength(many + 1);
+    },
+  );
+
+  it('says that there is no such key before any line, however many lines are no items', async () => {
+    const input = `${'no item\n'.repeat(1200)}{"ciphertext":"service:v1:AAAA"}`;
+    expect(await here().refused('transit decrypt nobody --batch -', 3, { input })).toContain('nobody');
+  });
+
   it.each([
     ['a value beside it', ['x', '--batch', '-'], 'VALUE and --batch'],
     ['a file beside it', ['--in', 'array.json', '--batch', '-'], '--in'],

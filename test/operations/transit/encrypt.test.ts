@@ -264,12 +264,74 @@ describe('encrypt with batch_input', () => {
     });
   });
 
-  it('has a context for every item, or for none', async () => {
+  it('answers each item, whatever contexts its items have', async () => {
+    const mixed = [{ plaintext: FOX, context: CONTEXT }, { plaintext: FOX }];
+    const missing = { error: expect.stringContaining("missing 'context' for key derivation") };
+    const ciphertext = expect.stringMatching(/^service:v1:/);
+    await operations.ask('keys create', { name: 'orders' });
+    expect(await encrypt({ batch_input: mixed })).toMatchObject({
+      batch_results: [{ ciphertext }, { ciphertext }],
+    });
+    await operations.ask('keys create', { name: 'derived', derived: true });
+    const { data, failedItems } = await operations.outcome('encrypt', {
+      name: 'derived',
+      batch_input: mixed,
+    });
+    expect(data).toMatchObject({ batch_results: [{ ciphertext }, missing] });
+    expect(failedItems).toEqual({ statusCode: 400 });
+    const [sealed] = (data as { batch_results: [{ ciphertext: string }] }).batch_results;
+    const batch_input = [{ ciphertext: sealed.ciphertext }, { ...sealed, context: CONTEXT }];
+    expect(await operations.ask('decrypt', { name: 'derived', batch_input })).toMatchObject({
+      batch_results: [missing, { plaintext: FOX }],
+    });
+  });
+
+  it.each([
+    [[{ plaintext: FOX, context: CONTEXT }, { plaintext: FOX }], true],
+    [[{ plaintext: FOX }, { plaintext: FOX, context: CONTEXT }], false],
+    [[{ plaintext: 'n!t' }, { plaintext: FOX, context: CONTEXT }], true],
+    [[{ plaintext: FOX, context: 'n!t' }, null, { plaintext: FOX }], false],
+  ])(
+    'makes a missing key that fits its first item that can be encrypted: of %j',
+    async (batch_input, derived) => {
+      await encrypt({ batch_input });
+      expect(await operations.ask('keys read', { name: 'orders' })).toMatchObject({ derived });
+    },
+  );
+
+  it('makes a convergent key that is missing, and lets the items without a context fail alone', async () => {
+    const batch_input = [{ plaintext: FOX }, { plaintext: FOX, context: CONTEXT }];
+    expect(await encrypt({ batch_input, convergent_encryption: true })).toMatchObject({
+      batch_results: [
+        { error: 'convergent encryption requires derivation to be enabled, so context is required' },
+        { key_version: 1 },
+      ],
+    });
+    expect(await operations.ask('keys read', { name: 'orders' })).toMatchObject({
+      derived: true,
+      convergent_encryption: true,
+    });
+  });
+
+  it('has for callers of the family a context for every item, or for none', async () => {
+    operations = await freshOperations('vault');
     const batch_input = [{ plaintext: FOX, context: CONTEXT }, { plaintext: FOX }];
-    expect(await rejectionOf(encrypt({ batch_input }))).toMatchObject({
+    const refusal = {
       kind: 'invalid',
       message: 'context should be set either in all the request blocks or in none',
+    };
+    expect(await rejectionOf(encrypt({ batch_input }))).toMatchObject(refusal);
+    expect(await rejectionOf(decrypt({ batch_input }))).toMatchObject(refusal);
+  });
+
+  it.each([null, 'text', 7, [], [{}]])('lets an item that is %j fail alone', async (item) => {
+    expect(await encrypt({ batch_input: [item, { plaintext: FOX }] })).toMatchObject({
+      batch_results: [{ error: expect.stringContaining('batch_input[0]') }, { key_version: 1 }],
     });
+  });
+
+  it.each(['text', 7, true])('refuses a batch_input that is %j', async (batch_input) => {
+    expect(await rejectionOf(encrypt({ batch_input }))).toMatchObject({ kind: 'invalid' });
   });
 
   it('makes a key that is missing, but not when every item fails', async () => {

@@ -115,7 +115,23 @@ describe('rewrap with batch_input', () => {
     });
   });
 
-  it('has a context for every item, or for none', async () => {
+  it('answers each item, whatever contexts its items have', async () => {
+    await operations.restore('orders', twoVersions);
+    const batch_input = [{ ciphertext: PLAIN, context: CONTEXT }, { ciphertext: PLAIN }];
+    expect(await rewrap({ batch_input })).toMatchObject({
+      batch_results: [{ key_version: 2 }, { key_version: 2 }],
+    });
+    await operations.ask('keys create', { name: 'derived', derived: true });
+    const sealed = { name: 'derived', plaintext: FOX, context: CONTEXT };
+    const ciphertext = await operations.text('encrypt', sealed, 'ciphertext');
+    const items = [{ ciphertext }, { ciphertext, context: CONTEXT }];
+    expect(await operations.ask('rewrap', { name: 'derived', batch_input: items })).toMatchObject({
+      batch_results: [{ error: expect.stringContaining("missing 'context'") }, { key_version: 1 }],
+    });
+  });
+
+  it('has for callers of the family a context for every item, or for none', async () => {
+    operations = await freshOperations('vault');
     await operations.restore('orders', twoVersions);
     const batch_input = [{ ciphertext: PLAIN, context: CONTEXT }, { ciphertext: PLAIN }];
     expect(await rejectionOf(rewrap({ batch_input }))).toMatchObject({

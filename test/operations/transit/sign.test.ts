@@ -63,10 +63,19 @@ describe('sign', () => {
     });
   });
 
-  it('signs the empty input where there is none', async () => {
+  it('signs the empty input, and none only for callers of the family', async () => {
     const nothing = await sign('ed25519', { input: '' });
     expect(nothing).toEqual(await sign('ed25519', { input: null }));
-    expect(nothing).toEqual(await operations.ask('sign', { name: 'ed25519' }));
+    expect(await rejectionOf(operations.ask('sign', { name: 'ed25519' }))).toMatchObject({
+      kind: 'invalid',
+      field: 'input',
+      message: 'missing input',
+    });
+    const family = await freshOperations('vault');
+    await family.restore('ed25519', [goEntry({ key: ED25519_KEY })], { type: 2 });
+    expect(await family.ask('sign', { name: 'ed25519' })).toEqual(
+      await family.ask('sign', { name: 'ed25519', input: '' }),
+    );
     expect(await rejectionOf(sign('ed25519', { input: 'n!t' }))).toMatchObject({
       kind: 'invalid',
       field: 'input',

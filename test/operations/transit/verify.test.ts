@@ -44,14 +44,22 @@ describe('verify a signature', () => {
     expect(await verify('ed25519', { signature: ED25519_SIGNATURE, input: 'YQ==' })).toEqual(INVALID);
   });
 
-  it('takes the empty input where there is none', async () => {
+  it('takes the empty input, and none only for callers of the family', async () => {
     const signature = await signed('ed25519', { input: '' });
-    expect(await operations.ask('verify', { name: 'ed25519', signature, input: '' })).toEqual(VALID);
-    expect(await operations.ask('verify', { name: 'ed25519', signature })).toEqual(VALID);
-    const ofFox = { name: 'ed25519', signature: ED25519_SIGNATURE };
-    expect(await operations.ask('verify', ofFox)).toEqual(INVALID);
     const hmac = await operations.text('hmac', { name: 'ed25519', input: '' }, 'hmac');
-    expect(await operations.ask('verify', { name: 'ed25519', hmac })).toEqual(VALID);
+    const family = await freshOperations('vault');
+    await family.restore('ed25519', [goEntry({ key: ED25519_KEY })], { type: 2 });
+    const itsHmac = await family.text('hmac', { name: 'ed25519', input: '' }, 'hmac');
+    const missing = { kind: 'invalid', field: 'input', message: 'missing input' };
+    for (const proof of [{ signature }, { hmac }]) {
+      const asked = { name: 'ed25519', ...proof };
+      expect(await operations.ask('verify', { ...asked, input: '' })).toEqual(VALID);
+      expect(await rejectionOf(operations.ask('verify', asked))).toMatchObject(missing);
+    }
+    expect(await family.ask('verify', { name: 'ed25519', signature })).toEqual(VALID);
+    expect(await family.ask('verify', { name: 'ed25519', hmac: itsHmac })).toEqual(VALID);
+    const ofFox = { name: 'ed25519', signature: ED25519_SIGNATURE };
+    expect(await family.ask('verify', ofFox)).toEqual(INVALID);
   });
 
   it.each([
@@ -256,7 +264,26 @@ describe('verify with batch_input', () => {
     [[hmac, neither], "some elements of batch_input are missing 'hmac'"],
     [[neither], "no batch_input elements have 'signature' or 'hmac'"],
     [[], 'missing batch input to process'],
-  ])('refuses items that are not all of one kind: %#', async (batch_input, message) => {
-    expect(await rejectionOf(verify('ed25519', { batch_input }))).toMatchObject({ kind: 'invalid', message });
+  ])(
+    'refuses for callers of the family items that are not all of one kind: %#',
+    async (batch_input, message) => {
+      const family = await freshOperations('vault');
+      const attempt = family.ask('verify', { name: 'nobody', batch_input });
+      expect(await rejectionOf(attempt)).toMatchObject({ kind: 'invalid', message });
+    },
+  );
+
+  it('refuses signatures and HMACs together, and lets an item that has neither fail alone', async () => {
+    expect(await rejectionOf(verify('ed25519', { batch_input: [neither, signature, hmac] }))).toMatchObject({
+      kind: 'invalid',
+      message: "elements of batch_input must all provide 'signature' or all provide 'hmac'",
+    });
+    const missing = { valid: false, error: "neither a 'signature' nor an 'hmac' were given to verify" };
+    expect(await verify('ed25519', { batch_input: [neither, null, signature] })).toMatchObject({
+      batch_results: [missing, { valid: false, error: expect.stringContaining('[1]') }, VALID],
+    });
+    expect(await rejectionOf(verify('ed25519', { batch_input: [] }))).toMatchObject({
+      message: 'missing batch input to process',
+    });
   });
 });
