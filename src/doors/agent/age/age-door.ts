@@ -6,7 +6,7 @@ import { FILE_KEY_BYTES, type Stanza } from '../../../transit/envelope/age/heade
 import { ageRecipient, type Recipient } from '../../../transit/envelope/age/recipients.ts';
 import type { OpenDoor } from '../agent-door.ts';
 import type { Desk } from '../desk.ts';
-import { goneSignal } from '../gone.ts';
+import { hungUpSignal } from '../gone.ts';
 import { Conversation } from './conversation.ts';
 import { type KeyName, parsePluginIdentity, parsePluginRecipient } from './names.ts';
 
@@ -26,7 +26,7 @@ const POST_QUANTUM = 'postquantum';
  */
 export const openAgeDoor: OpenDoor = (desk) => (connection) => {
   connection.on('error', () => undefined);
-  const gone = goneSignal(connection);
+  const gone = hungUpSignal(connection);
   const conversation = new Conversation(connection);
   const work = async (): Promise<void> => {
     const machine = await conversation.line();

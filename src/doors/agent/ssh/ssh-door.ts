@@ -11,7 +11,7 @@ import type { OpenDoor } from '../agent-door.ts';
 import { answerInTurn } from '../answer-in-turn.ts';
 import { signatureIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';
-import { goneSignal } from '../gone.ts';
+import { hungUpSignal } from '../gone.ts';
 import { PublicKeys } from '../public-keys.ts';
 import { Bindings } from './bindings.ts';
 import { DoorLock } from './door-lock.ts';
@@ -49,7 +49,7 @@ class SshDoor {
   }
 
   take(connection: Duplex): void {
-    const client = { bindings: new Bindings(), gone: goneSignal(connection) };
+    const client = { bindings: new Bindings(), gone: hungUpSignal(connection) };
     answerInTurn(connection, { take: takeMessage, answer: (message) => this.#answer(message, client) });
   }
 
