@@ -60,6 +60,8 @@ export function commandOf(path: readonly string[], summary: string, operation: O
         return new Execution(session, other, specOf(other, method), given).run(raw);
       }
       const execution = new Execution(session, operation, spec, given);
+      const each = spec.positional.find((name) => operation.params[name]?.cli.positional === 'each');
+      if (each !== undefined && Array.isArray(raw[each])) return execution.runEach(each, raw);
       const hint = operation.cli?.largeInput?.hint;
       return hint === undefined ? execution.run(raw) : hinting(hint, execution.run(raw));
     },
@@ -109,12 +111,45 @@ class Execution {
       if (!(await this.#session.confirmed(question))) return FAILED;
     }
     const byTheWay = await this.#madeByTheWay(values, runner);
-    if (!this.#given.options.has(IF_MISSING))
-      return this.#finish(await this.#call(runner, raw), values, byTheWay);
+    const outcome = await this.#unlessThere(runner, raw);
+    return outcome === undefined ? DONE : this.#finish(outcome, values, byTheWay);
+  }
+
+  /** Runs once for each value of a parameter, in their order, as far as it goes. */
+  async runEach(param: string, typed: RawValues): Promise<number> {
+    const { cli = {} } = this.#operation;
+    const given: readonly unknown[] = [typed[param]].flat();
+    const calls = given.map((value) => ({ ...typed, [param]: value }));
+    for (const call of calls) checkTyped(this.#operation, this.#spec, call, undefined);
+    const force = this.#spec.replaces && this.#given.options.has(FORCE);
+    this.#out = await outPlaceOf(this.#session, this.#given.options, force);
+    const runner = await this.#session.runner();
+    const resources: unknown[] = [];
+    const byTheWay: string[] = [];
+    let failure: unknown;
+    try {
+      for (const call of calls) {
+        const raw = (await cli.resolve?.(call, runner)) ?? call;
+        byTheWay.push(...(await this.#madeByTheWay(parseValues(this.#operation.params, raw).values, runner)));
+        const outcome = await this.#unlessThere(runner, raw);
+        const document = outcome?.data as { readonly data?: unknown } | undefined;
+        if (document !== undefined) resources.push(document.data);
+      }
+    } catch (error) {
+      failure = error;
+    }
+    if (resources.length > 0)
+      await this.#finish({ created: true, data: { data: resources } }, typed, byTheWay);
+    if (failure !== undefined) throw failure;
+    return DONE;
+  }
+
+  /** Runs the operation; undefined where what it makes is there, and that is as good. */
+  async #unlessThere(runner: Runner, raw: RawValues): Promise<Outcome<unknown> | undefined> {
+    if (!this.#given.options.has(IF_MISSING)) return this.#call(runner, raw);
     const { callUnlessThere } = await import('./if-missing.ts');
     const call = (wanted: RawValues) => this.#call(runner, wanted);
-    const outcome = await callUnlessThere(this.#session, this.#operation, raw, call);
-    return outcome === undefined ? DONE : this.#finish(outcome, values);
+    return callUnlessThere(this.#session, this.#operation, raw, call);
   }
 
   /** @throws `exists` when what is there is not what was asked for. */

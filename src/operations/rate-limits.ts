@@ -3,7 +3,6 @@ import type { Rated } from '../access/quotas/rates.ts';
 import type { AskedRequest, Door, GuardedCore, Result } from './asked-request.ts';
 import { loginMountOf } from './login-limits.ts';
 import { performAdmitted, recordRefusal } from './perform.ts';
-import { spellingsOf } from './spellings.ts';
 
 /**
  * Answers a request within the limits that there are for its rate: before anybody looks who asks, so that strangers are counted,
@@ -14,10 +13,10 @@ export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door
   if (asked.byOwner) return performAdmitted(guarded, asked, door);
   let admission: Admission | undefined;
   try {
-    const { revision, path, match, mount, remoteAddress } = asked;
+    const { revision, remoteAddress } = asked;
     admission = await guarded.access.quotas.admit({
       revision,
-      paths: () => spellingsOf(path, match, mount),
+      paths: () => pathsOf(guarded, asked),
       remoteAddress,
       loginMount: loginMountOf(asked)?.path,
     });
@@ -46,6 +45,12 @@ export async function perform<A>(guarded: GuardedCore, asked: AskedRequest, door
     return last?.isAllowed === false ? refusal(last) : undefined;
   });
   return told(answer);
+}
+
+/** The path as it was sent, and as policies know it: what an identifier leads to counts for its organization, too. */
+async function pathsOf({ core }: GuardedCore, asked: AskedRequest): Promise<readonly string[]> {
+  const { paths } = await asked.policyPaths(core);
+  return [...new Set([asked.path, ...paths.map((path) => asked.policyPrefix + path)])];
 }
 
 const headersOf = ({ limit, left, resetsIn }: Rated): Readonly<Record<string, string>> => ({

@@ -1,5 +1,5 @@
 import type { Clock } from '../ground/clock.ts';
-import { type CofferError, notFound } from '../ground/errors.ts';
+import { type CofferError, type ErrorDetails, notFound } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import type { Binding } from './bindings.ts';
@@ -175,7 +175,8 @@ export async function findRecord<R extends TableRecord>(
   return record && { organization, record };
 }
 
-export const tagNotFound = (id: string): CofferError => notFound(`tag "${id}" not found`);
+export const tagNotFound = (id: string, details?: ErrorDetails): CofferError =>
+  notFound(`tag "${id}" not found`, details);
 export const projectNotFound = (id: string): CofferError => notFound(`project "${id}" not found`);
 export const reservedKeyNotFound = (id: string): CofferError =>
   notFound(`reserved tag key "${id}" not found`);

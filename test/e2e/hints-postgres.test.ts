@@ -32,6 +32,10 @@ describe.skipIf(missing !== undefined)(
       await there.ok(named(refusal, 'store migrate'));
       await there.ok('init');
       await allIsWell(there);
+      const status = await there.ok('status -o table');
+      expect(status).toMatch(/^database\s+postgres:/m);
+      expect(status).toMatch(/^records\s+\d+$/m);
+      expect(status).not.toMatch(/^(directory|files)/m);
     });
 
     it('grants the right to use what a migration makes', async () => {

@@ -14,7 +14,7 @@ export interface LimitedRequest {
   /** The store's revision since the request came in. */
   readonly revision: string;
   /** Its path in every spelling that means the same, without `/v1/` and with its escapes undone. Called only where there are limits. */
-  paths(): readonly string[];
+  paths(): Promise<readonly string[]>;
   readonly remoteAddress: string;
   /** The mount of a login, of which the role is not known yet. */
   readonly loginMount?: string | undefined;
@@ -55,7 +55,7 @@ export class Quotas {
     const table = this.#table;
     if (table === undefined) return undefined;
     const { remoteAddress, loginMount } = request;
-    const paths = request.paths();
+    const paths = await request.paths();
     const { config } = table;
     const take = (limit: RateLimit | undefined): Rated | undefined =>
       limit && this.#rates.take(limit, remoteAddress);

@@ -4,6 +4,7 @@ import { trimSlashes } from '../../ground/trim.ts';
 import type { Runner, Table } from '../../operations/declaration/operation.ts';
 import type { AgentStatus } from '../../service/agent/calls.ts';
 import { storeStatus } from '../../store/administration/status.ts';
+import { placeWords } from '../../store/backends/registry.ts';
 import { agentInPlaceOfSecret } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
@@ -24,7 +25,8 @@ export const command: Command = {
   async run(session) {
     const { address } = session.settings;
     const shown = address === undefined ? await localStatus(session) : await serverStatus(session);
-    await printResult(session, shown, { table: () => statusTable(shown) });
+    const words = address === undefined ? placeWords(session.settings.storeLocation) : undefined;
+    await printResult(session, shown, { table: () => statusTable(shown, words) });
     return DONE;
   },
 };
@@ -99,11 +101,15 @@ function listLength(answer: object, member: string): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** One line a fact, in words. */
-function statusTable(shown: object): Table {
+/** One line a fact, in words. @param words of a store's location; undefined for a server. */
+function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Table {
   const { locked, slots, agent, ...all } = shown as Partial<LocalStatus> & { readonly address?: string };
   // What programs find under two names, people need not read twice.
   const { sealed: _, location: __, ...others } = all;
+  const names: Readonly<Record<string, string | undefined>> = {
+    directory: words?.place,
+    files: words?.parts,
+  };
   const facts: [string, unknown][] = [
     ...(locked === undefined ? [] : [['state', locked ? 'locked' : 'unlocked'] as [string, unknown]]),
     ...(slots === undefined
@@ -115,7 +121,7 @@ function statusTable(shown: object): Table {
   return {
     head: ['Field', 'Value'],
     rows: facts.map(([name, value]) => [
-      name,
+      names[name] ?? name,
       typeof value === 'object' ? JSON.stringify(value) : String(value),
     ]),
   };

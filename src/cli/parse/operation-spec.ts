@@ -136,12 +136,16 @@ const choicesOf = (param: Param<unknown>): Pick<OptionSpec, 'choices'> => {
 const offersOf = (param: Param<unknown>): Pick<OptionSpec, 'offers'> =>
   param.cli.refersTo === undefined ? {} : { offers: param.cli.refersTo };
 
+/** Whether an argument stands for all words that follow. */
+export const takesMany = ({ cli }: Param<unknown>): boolean =>
+  cli.positional === 'variadic' || cli.positional === 'each';
+
 function argumentOf(name: string, param: Param<unknown>, required: boolean): ArgumentSpec {
   return {
     metavar: metavarOf(name, param),
     help: param.help,
     required,
-    ...(param.cli.positional === 'variadic' ? { many: true } : {}),
+    ...(takesMany(param) ? { many: true } : {}),
     ...choicesOf(param),
     ...offersOf(param),
   };

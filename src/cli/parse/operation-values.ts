@@ -7,7 +7,7 @@ import { readFileWhole } from '../files/in-file.ts';
 import { inputText, MAX_INPUT_BYTES } from '../files/input.ts';
 import { type Given, type OptionValue, variable } from '../given.ts';
 import type { Session } from '../session.ts';
-import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX } from './operation-spec.ts';
+import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX, takesMany } from './operation-spec.ts';
 
 export type RawValues = Readonly<Record<string, unknown>>;
 
@@ -20,9 +20,11 @@ export function rawValues(
 ): Record<string, unknown> {
   const raw: Record<string, unknown> = {};
   spec.positional.forEach((name, index) => {
-    const many = operation.params[name]?.cli.positional === 'variadic';
+    const param = operation.params[name];
+    const many = param !== undefined && takesMany(param);
     const value = many ? given.arguments.slice(index) : given.arguments[index];
-    if (value !== undefined && (!many || value.length > 0)) raw[name] = value;
+    if (value === undefined || (many && value.length === 0)) return;
+    raw[name] = param?.cli.positional === 'each' && value.length === 1 ? value[0] : value;
   });
   for (const [flag, value] of given.options) {
     const meaning = spec.flags.get(flag);

@@ -41,8 +41,11 @@ export interface Schema {
 export interface CliParam {
   /** Flag without dashes; default: the wire name in kebab case. */
   readonly flag?: string;
-  /** Taken by position, in the order of declaration, instead of by a flag. `variadic` takes all that follow. */
-  readonly positional?: boolean | 'variadic';
+  /**
+   * Taken by position, in the order of declaration, instead of by a flag. `variadic` takes all that follow. So does `each`: the
+   * operation runs once for each of them, and its table and lines get a list where `data` is one resource.
+   */
+  readonly positional?: boolean | 'variadic' | 'each';
   /** The word shown for the value in help, e.g. `NAME`; default: the flag in capitals. */
   readonly metavar?: string;
   /** Base64 on the wire: a second flag `--<flag>-text` takes plain text in its place. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../ground/objects.ts';
 import type { Binding } from '../../tags/bindings.ts';
 import { documentOperation, type Table } from '../declaration/operation.ts';
 import { boundKeys, boundTags } from '../json-api/bindings.ts';
@@ -38,6 +39,16 @@ const documentOf = (owner: string, bindings: readonly Binding[]) => ({
 
 const workspaceByName = idsFor({ workspace_id: 'workspace' });
 const projectByName = idsFor({ project_id: 'project' });
+
+/** A key alone is a tag too, but more often than not its value was forgotten. */
+function withoutValue(data: unknown): string {
+  const keys = (Array.isArray(data) ? data : []).flatMap((item: unknown) =>
+    isObject(item) && item['value'] === '' ? [String(item['key'])] : [],
+  );
+  const [key] = keys;
+  if (key === undefined) return '';
+  return `; ${keys.join(', ')} ${keys.length === 1 ? 'has' : 'have'} no value: give one as ${key}=VALUE`;
+}
 
 const given = boundTags({
   help: 'The tags: KEY=VALUE, or KEY without a value.',
@@ -88,7 +99,7 @@ export const bindWorkspace = documentOperation({
     resolve: workspaceByName,
     ...listed,
     acts: true,
-    done: ({ data }) => `Bound ${countedIn(data, 'tag')} to the workspace.`,
+    done: ({ data }) => `Bound ${countedIn(data, 'tag')} to the workspace${withoutValue(data)}.`,
     examples: [
       ['coffer workspaces bind billing env=prod team=core --org acme', 'a key has one value at a time'],
     ],
@@ -109,7 +120,7 @@ export const rebindWorkspace = documentOperation({
     resolve: workspaceByName,
     ...listed,
     acts: true,
-    done: ({ data }) => `The workspace has ${countedIn(data, 'tag')} of its own.`,
+    done: ({ data }) => `The workspace has ${countedIn(data, 'tag')} of its own${withoutValue(data)}.`,
     examples: [['coffer workspaces rebind billing env=prod --org acme', 'takes off every other key']],
   },
   async run({ core }, { workspace_id, data }) {
@@ -175,7 +186,7 @@ export const bindProject = documentOperation({
     resolve: projectByName,
     ...listed,
     acts: true,
-    done: ({ data }) => `Bound ${countedIn(data, 'tag')} to the project.`,
+    done: ({ data }) => `Bound ${countedIn(data, 'tag')} to the project${withoutValue(data)}.`,
     examples: [['coffer projects bind platform env=prod --org acme', 'its workspaces have it as well']],
   },
   async run({ core }, { project_id, data }) {
@@ -194,7 +205,7 @@ export const rebindProject = documentOperation({
     resolve: projectByName,
     ...listed,
     acts: true,
-    done: ({ data }) => `The project has ${countedIn(data, 'tag')}.`,
+    done: ({ data }) => `The project has ${countedIn(data, 'tag')}${withoutValue(data)}.`,
     examples: [['coffer projects rebind platform env=prod --org acme', 'takes off every other key']],
   },
   async run({ core }, { project_id, data }) {

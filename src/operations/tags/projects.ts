@@ -54,9 +54,10 @@ const projectPageTable = (document: ListDocument<ProjectResource>): Table => ({
 const projectLines = ({ data }: Resources<ProjectResource>): readonly string[] =>
   data.map(({ attributes }) => attributes.name);
 
-const oneTable = ({ data }: ResourceDocument<ProjectResource>): Table => projectTable({ data: [data] });
+const oneTable = ({ data }: ResourceDocument<ProjectResource>): Table =>
+  projectTable({ data: [data].flat() });
 const oneLine = ({ data }: ResourceDocument<ProjectResource>): readonly string[] =>
-  projectLines({ data: [data] });
+  projectLines({ data: [data].flat() });
 
 const whichProject = {
   project_id: text(identifierOf('project')),
@@ -126,7 +127,7 @@ export const create = documentOperation({
     name: attribute('name', {
       help: 'The name: 3 to 40 letters, digits, spaces, - and _.',
       required: true,
-      cli: { positional: true, metavar: 'NAME' },
+      cli: { positional: 'each', metavar: 'NAME' },
     }),
     ...contentParams,
   },

@@ -1,11 +1,14 @@
+import { asCofferError } from '../../ground/errors.ts';
 import { tagNotFound, workspaceNotFound } from '../../tags/organization.ts';
-import { type Call, documentOperation } from '../declaration/operation.ts';
+import { type Call, documentOperation, isMissing, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor, inTurn, namesAmong, newTagsIn } from './by-name.ts';
 import { countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './documents.ts';
 import { mayTag } from './sights.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
 
 /** Changes of the workspaces that a tag is on. */
 const workspacesOfTag = {
@@ -41,11 +44,30 @@ const tagsOfWorkspace = (help: string) =>
 
 const workspaceAndTagsByName = inTurn(idsFor({ workspace_id: 'workspace' }), namesAmong('data'));
 
+const tagByName = idsFor({ tag_id: 'tag' });
+
+/** Nothing is made by the way where one tag is put on many workspaces: its name may have been mistyped. */
+async function existingTagByName(raw: Raw, runner: Runner): Promise<Raw> {
+  try {
+    return await tagByName(raw, runner);
+  } catch (error) {
+    const { organization: organization_name } = runner;
+    if (asCofferError(error)?.kind !== 'not-found') throw error;
+    if (organization_name === undefined || (await isMissing(runner, 'orgs show', { organization_name }))) {
+      throw error;
+    }
+    throw tagNotFound(String(raw['tag_id']), {
+      hint: `create it first with "coffer tags create ${String(raw['tag_id'])} --org ${organization_name}"`,
+      cause: error,
+    });
+  }
+}
+
 export const attach = documentOperation({
   ...workspacesOfTag,
   route: 'POST /tags/:tag_id/relationships/workspaces',
   cli: {
-    resolve: tagAndWorkspacesByName,
+    resolve: inTurn(existingTagByName, idsFor({ data: 'workspace' })),
     done: ({ data }) => `Put the tag on ${countedIn(data, 'workspace')}.`,
     examples: [
       [

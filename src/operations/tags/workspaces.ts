@@ -133,7 +133,7 @@ export const create = documentOperation({
     name: attribute('name', {
       help: 'The name: letters, digits, - and _.',
       required: true,
-      cli: { positional: true, metavar: 'NAME' },
+      cli: { positional: 'each', metavar: 'NAME' },
     }),
     description: attribute('description', { help: 'What it is for.', cli: { metavar: 'TEXT' } }),
     tags: tagsRelationship({
@@ -148,9 +148,10 @@ export const create = documentOperation({
     makes: true,
     resolve: inTurn(projectByName, namesAmong('tags')),
     byTheWay: newTagsIn('tags'),
-    table: ({ data }) => workspaceTable({ data: [data] }),
-    lines: ({ data }) => workspaceLines({ data: [data] }),
+    table: ({ data }) => workspaceTable({ data: [data].flat() }),
+    lines: ({ data }) => workspaceLines({ data: [data].flat() }),
     examples: [
+      ['coffer workspaces create web api --org acme', 'two workspaces'],
       ['coffer workspaces create billing --tag env:prod --org acme', 'a workspace with one tag on it'],
       ['coffer workspaces create web --bind env=prod --project platform --org acme', 'in a project'],
     ],

@@ -47,6 +47,8 @@ export interface BackendEnvironment {
 export interface BackendKind {
   /** How its locations look, for people. */
   readonly form: string;
+  /** What a store lies in and what it consists of, for people. */
+  readonly words: { readonly place: string; readonly parts: string };
   readonly environment?: BackendEnvironment;
   matches(text: string): boolean;
   /** The same for all ways to write one location, as far as that can be told without a look at it; without a password. */

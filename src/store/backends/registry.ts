@@ -61,6 +61,9 @@ export function directoryOf(location: Location): string | undefined {
   return kindOf(where.text).directory?.(where);
 }
 
+/** What a store at this location lies in and what it consists of, for people: "directory" and "files". */
+export const placeWords = (location: Location): BackendKind['words'] => kindOf(located(location).text).words;
+
 /** The backend of a store. @throws `invalid` for an impossible location. */
 export async function backendAt(location: Location, options: BackendOptions = {}): Promise<Backend> {
   const where = located(location);

@@ -32,6 +32,18 @@ export const tagsSuite: Suite = (here) => {
     expect((await acme('tags list')).split('\n').sort()).toEqual(['env:prod', 'team:billing', 'unused']);
   });
 
+  it.each(['workspaces', 'projects'])('makes several %s at a time, as far as it goes', async (kind) => {
+    const create = `${kind} create`;
+    expect(await acme(`${create} several-1 several-2`)).toBe('several-1\nseveral-2');
+    const { exitCode, stdout } = await here().run(`${create} several-3 several-1 several-4 --org acme`);
+    expect([exitCode, stdout]).toEqual([6, 'several-3\n']);
+    const { data } = await document(`${create} several-3 several-4 several-5 --if-missing`);
+    expect(data.map(({ attributes }) => attributes['name'])).toEqual(['several-4', 'several-5']);
+    expect(await acme(`${create} several-6 several-7 -o table`)).toMatch(/several-6[\s\S]*several-7/);
+    await here().refused(`${create} --org acme`, 2);
+    for (let index = 1; index <= 7; index++) await acme(`${kind} delete several-${index} --yes`);
+  });
+
   it('prints the JSON:API document with -o json', async () => {
     const { data, meta } = await document('tags list');
     expect(data[0]).toMatchObject({
@@ -59,6 +71,16 @@ export const tagsSuite: Suite = (here) => {
     await acme('tags detach team:billing --workspace billing-prod billing-test');
     expect(await count('team:billing')).toBe(0);
     expect(await acme('tags of billing-prod')).toBe('env:prod');
+  });
+
+  it('says how to create a tag that is to be attached and is in no pool', async () => {
+    const attach = (org: string) =>
+      here().refused(`tags attach nobody --workspace billing-prod --org ${org}`, 3);
+    expect(await attach('acme')).toContain('create it first with "coffer tags create nobody --org acme"');
+    expect(await attach('nowhere')).not.toContain('create it first');
+    expect(await here().refused('tags detach nobody --workspace billing-prod --org acme', 3)).not.toContain(
+      'create it first',
+    );
   });
 
   it('finds tags by a part of their name, in pages, and without those of a workspace', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Runner } from '../../../src/operations/declaration/operation.ts';
+import { parseValues } from '../../../src/operations/declaration/params.ts';
 import { loadOperation } from '../../../src/operations/runner.ts';
 import { refused } from '../../refusal.ts';
 import { type TagData, TagsApi } from './tags-api.ts';
@@ -55,6 +56,20 @@ describe('names on the command line', () => {
       kind: 'not-found',
       message: 'workspace "nobody" not found',
     });
+  });
+
+  it.each([
+    ['workspaces bind', 'Bound 2 tags to the workspace'],
+    ['workspaces rebind', 'The workspace has 2 tags of its own'],
+    ['projects bind', 'Bound 2 tags to the project'],
+    ['projects rebind', 'The project has 2 tags'],
+  ])('of a key without a value are told as such by %s', async (path, said) => {
+    const { params, cli } = await loadOperation(path);
+    const done = (...data: readonly string[]) =>
+      cli?.done?.(parseValues(params, { workspace_id: 'ws', project_id: 'prj', data }).values);
+    expect(done('env', 'a=b')).toBe(`${said}; env has no value: give one as env=VALUE.`);
+    expect(done('env', 'a=')).toBe(`${said}; env, a have no value: give one as env=VALUE.`);
+    expect(done('env=prod', 'a=b')).toBe(`${said}.`);
   });
 
   it('are found though they have the form of an identifier, unless something has that identifier', async () => {

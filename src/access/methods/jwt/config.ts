@@ -4,10 +4,13 @@ import { deleteIfThere } from '../../../store/delete-if-there.ts';
 import { changeBelow } from '../../login/role-table.ts';
 import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type Room } from './documents.ts';
 import { isTrustworthy } from './issuer-document.ts';
+import { KEPT_MS } from './issuer-keys.ts';
 import { fetchKeySet, type KeySource, printSource, sourceOf } from './key-set.ts';
 import { keysOf } from './keys.ts';
 import { givenKeys } from './public-keys.ts';
 import { ALGORITHMS } from './signed-token.ts';
+
+const KEEPS_KEYS = `the keys that were fetched from this issuer before stay in use, until they are ${KEPT_MS / 3_600_000} hours old`;
 
 /** What is checked beside a configuration, and not kept. */
 export interface ConfigExtras {
@@ -53,20 +56,26 @@ export async function writeConfig(
     } catch (error) {
       const text = 'jwksUrl' in source ? 'error checking jwks URL' : 'error checking oidc discovery URL';
       const reason = error instanceof Error ? error.message : String(error);
-      if (!extras.skipsValidation) throw invalid(text, { hint: reason, cause: error });
+      if (!extras.skipsValidation) {
+        const before = (await readConfig(room)) === undefined ? '' : '; the configuration is unchanged';
+        throw invalid(text, { hint: reason + before, cause: error });
+      }
       warnings.push(`${text}: ${reason}`);
     }
   }
   const { mount, clock } = room;
+  let keepsKeys = false;
   await changeBelow(room, async (tx) => {
     tx.put(configRef(mount), config);
     const fetched = fetchedRef(mount);
-    if (source !== undefined) {
-      const found: FetchedKeys = { source: printSource(source), keys, fetchedMs: clock.now() };
-      tx.put(fetched, found);
-    } else await deleteIfThere(tx, fetched);
+    if (source === undefined) return deleteIfThere(tx, fetched);
+    const found: FetchedKeys = { source: printSource(source), keys, fetchedMs: clock.now() };
+    // What the same issuer said before is good for as long as it would be without this change.
+    const before = keys === '' ? await tx.get<FetchedKeys>(fetched) : undefined;
+    keepsKeys = before?.source === found.source && before.keys !== '';
+    if (!keepsKeys) tx.put(fetched, found);
   });
-  return warnings;
+  return keepsKeys ? [...warnings, KEEPS_KEYS] : warnings;
 }
 
 /** Where the keys are to be fetched. */

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 /** Keys of that age are as good as new. */
 const FRESH_MS = 10 * MINUTE_MS;
 /** Older ones are used while the issuer can't be reached; one that withdrew a key would be asking too much with longer. */
-const KEPT_MS = 12 * 60 * MINUTE_MS;
+export const KEPT_MS = 12 * 60 * MINUTE_MS;
 /** An issuer is asked once in that time, whatever strangers send. */
 const PAUSE_MS = 10_000;
 /** How old what the store has of an unchanged set may become. */

@@ -5,6 +5,7 @@ import type { BackendKind } from '../backend-kind.ts';
 
 export const files: BackendKind = {
   form: 'directory',
+  words: { place: 'directory', parts: 'files' },
   matches: () => true,
   identity: ({ text }) => realPath(resolve(text)),
   lasting: ({ text, defaults }) => ({ text: resolve(text), defaults }),

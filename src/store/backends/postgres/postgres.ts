@@ -12,6 +12,7 @@ type Variable = (name: string) => string | undefined;
 
 export const postgres: BackendKind = {
   form: 'postgres://USER@HOST/DATABASE',
+  words: { place: 'database', parts: 'records' },
   environment: {
     title: 'PostgreSQL',
     variables: [

@@ -229,6 +229,27 @@ describe('an issuer', () => {
     expect((await login('late', await issuer.token(githubClaims))).status).toBe(200);
   });
 
+  it('is written anew while it is down with the keys that it gave before, and with none of another one', async () => {
+    const failed = 'error checking jwks URL: the answer has the status 503';
+    const anew = (config: object) =>
+      world.root('POST', 'auth/kept/config', { ...config, skip_jwks_validation: true });
+    expect((await mounted('kept', byKeySet())).status).toBe(204);
+    await issuer.behave({ keys: { status: 503, body: '' } });
+    const refused = await world.root('POST', 'auth/kept/config', { ...byKeySet(), bound_issuer: 'other' });
+    expect([refused.status, refused.json.errors]).toEqual([400, ['error checking jwks URL']]);
+    const jwt = await issuer.token(githubClaims);
+    expect((await login('kept', jwt)).status).toBe(200);
+    const kept = await anew(byKeySet());
+    expect([kept.status, kept.json.warnings]).toEqual([
+      200,
+      [failed, 'the keys that were fetched from this issuer before stay in use, until they are 12 hours old'],
+    ]);
+    expect((await login('kept', jwt)).status).toBe(200);
+    const elsewhere = await anew({ jwks_url: `${issuer.jwksUrl}?other`, jwks_ca_pem: issuer.ca });
+    expect(elsewhere.json.warnings).toHaveLength(1);
+    expect((await login('kept', jwt)).status).toBe(400);
+  });
+
   it('that can not be asked is told of to who may read the configuration, and to nobody else', async () => {
     await issuer.behave({ keys: { status: 503, body: '' } });
     await mounted('absent', { ...byKeySet(), skip_jwks_validation: true });

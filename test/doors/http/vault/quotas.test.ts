@@ -135,6 +135,39 @@ describe('a rate limit', () => {
     expect(await answered(4, () => tags(names.pop()))).toBe(2);
   });
 
+  it('of an organization counts what is asked by identifiers of its workspaces and tags', async () => {
+    const headers = {
+      authorization: `Bearer ${server.token}`,
+      'content-type': 'application/vnd.api+json',
+    };
+    const api = (method: string, path: string, type?: string, attributes: object = {}) =>
+      ask(method, `/api/v2/${path}`, {
+        headers,
+        ...(type === undefined ? {} : { body: { data: { type, attributes } } }),
+      });
+    await api('POST', 'organizations', 'organizations', { name: 'limited', email: 'a@b.example' });
+    const made = await api('POST', 'organizations/limited/workspaces', 'workspaces', { name: 'web' });
+    await api('POST', 'organizations', 'organizations', { name: 'free', email: 'a@b.example' });
+    const other = await api('POST', 'organizations/free/workspaces', 'workspaces', { name: 'web' });
+    const [id, freeId] = [made, other].map(({ json }) => json.data.id);
+    await root('POST', `${LIMITS}/limited`, { rate: 4, path: 'api/v2/organizations/limited', ...LONG });
+    const asked = [
+      `workspaces/${id}`,
+      'organizations/limited/tags',
+      `workspaces/${id}/tag-bindings`,
+      `workspaces/%77${id.slice(1)}`,
+      `workspaces/${id}`,
+    ];
+    expect(await answered(5, () => api('GET', asked.pop() ?? ''))).toBe(4);
+    expect(await answered(5, () => api('GET', `workspaces/${freeId}`))).toBe(5);
+    await root('POST', `${LIMITS}/tags`, {
+      rate: 1,
+      path: 'api/v2/organizations/limited/workspaces',
+      ...LONG,
+    });
+    expect(await answered(3, () => api('GET', `workspaces/${id}`))).toBe(1);
+  });
+
   it('is told in each answer, and recorded, if the configuration says so', async () => {
     const config = {
       enable_rate_limit_response_headers: true,
