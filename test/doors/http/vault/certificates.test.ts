@@ -133,10 +133,20 @@ describe('certificates over HTTP', () => {
 describe('what clients of the family do without', () => {
   it('signs the empty input where none is given, and verifies it', async () => {
     await post('keys/releases', { type: 'ed25519' });
-    const signed = await post('sign/releases', {});
+    const asFamily = (path: string, body: object) =>
+      send(server.address, 'POST', `/v1/transit/${path}`, {
+        headers: { 'x-vault-token': server.token },
+        body,
+      });
+    expect(await post('sign/releases', {})).toMatchObject({
+      status: 400,
+      json: { errors: ['missing input'] },
+    });
+    const signed = await asFamily('sign/releases', {});
     expect(signed).toMatchObject({ status: 200, json: { data: { key_version: 1 } } });
     const { signature } = signed.json.data;
-    expect((await post('verify/releases', { signature })).json.data).toEqual({ valid: true });
+    expect((await asFamily('verify/releases', { signature })).json.data).toEqual({ valid: true });
+    expect(await post('verify/releases', { signature })).toMatchObject({ status: 400 });
     expect((await post('verify/releases', { signature, input: '' })).json.data).toEqual({ valid: true });
     expect((await post('sign/releases', { batch_input: [{}] })).json.data).toEqual({
       batch_results: [{ error: 'missing input', key_version: 0, reference: '' }],
