@@ -8,6 +8,7 @@ import type { Store, View } from '../store/store.ts';
 import { ensureAccessKeys } from './access-keys.ts';
 import type { Acl } from './acl.ts';
 import { AuditRecorder } from './audit-record.ts';
+import { HeadersInTrail } from './audited-headers.ts';
 import { Doors } from './doors.ts';
 import { Leases } from './leases.ts';
 import { LoginAttempts } from './login/attempts.ts';
@@ -49,6 +50,7 @@ export class Access {
   readonly wrapping: Wrapping;
   readonly leases: Leases;
   readonly quotas: Quotas;
+  readonly headersInTrail: HeadersInTrail;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -62,6 +64,7 @@ export class Access {
     this.policies = new Policies(store, clock);
     this.tokens = new Tokens({ store, clock, random, policies: this.policies });
     this.quotas = new Quotas(store);
+    this.headersInTrail = new HeadersInTrail(store);
     this.leases = new Leases(store, clock);
     this.roles = new TokenRoles(store);
     this.doors = new Doors(store);

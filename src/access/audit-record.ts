@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
 import { keyedHash } from './access-keys.ts';
 import { hiddenError } from './audit-error.ts';
+import type { RecordedHeader } from './audited-headers.ts';
 import type { WrapInfo } from './wrapping.ts';
 
 /** What a server knows of one request when its record is written. Values are those of the wire. */
@@ -24,6 +25,8 @@ export interface AuditedRequest {
   readonly parameters?: Readonly<Record<string, unknown>>;
   /** Names of parameters, also within lists and objects, whose values stand in clear. */
   readonly shown?: readonly string[] | undefined;
+  /** Those of its headers that are to be recorded. */
+  readonly headers?: readonly RecordedHeader[];
   /** Seconds for which the answer is to be wrapped. */
   readonly wrapTtl?: number;
   /** Whether a number or truth value is what the parameter is declared to be, and so no secret in the wrong place. */
@@ -132,7 +135,7 @@ export class AuditRecorder {
   #requestJson(request: AuditedRequest): string {
     const mount =
       request.mountPoint === undefined ? '' : `,"mount_point":${JSON.stringify(request.mountPoint)}`;
-    const { parameters, shown, wrapTtl } = request;
+    const { parameters, shown, wrapTtl, headers = [] } = request;
     const wrapping = wrapTtl === undefined ? '' : `,"wrap_ttl":${wrapTtl}`;
     const isPlain = (name: string, value: unknown): boolean => request.isPlain?.(name, value) ?? false;
     const isKnown = (name: string): boolean => request.isKnown?.(name) ?? false;
@@ -141,8 +144,17 @@ export class AuditRecorder {
     return (
       `{"id":${JSON.stringify(request.id)},"operation":${JSON.stringify(request.operation)}${mount}` +
       `,"path":${JSON.stringify(this.#withoutTokens(request.path, MAX_PATH_LENGTH))}` +
-      `,"remote_address":${JSON.stringify(request.remoteAddress)}${wrapping}${data}}`
+      `,"remote_address":${JSON.stringify(request.remoteAddress)}${wrapping}${this.#headers(headers)}${data}}`
     );
+  }
+
+  #headers(headers: readonly RecordedHeader[]): string {
+    if (headers.length === 0) return '';
+    const told = headers.map(({ name, hmac, values }) => [
+      name,
+      values.map((value) => (hmac ? this.hash(value) : this.#withoutTokens(value, value.length))),
+    ]);
+    return `,"headers":${JSON.stringify(Object.fromEntries(told))}`;
   }
 
   /** Old clients of the family put tokens into paths. */

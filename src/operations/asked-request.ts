@@ -1,5 +1,6 @@
 import type { Access, TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
+import type { SentHeaders } from '../access/audited-headers.ts';
 import type { WrapInfo } from '../access/wrapping.ts';
 import type { Mount } from '../mounts/mount.ts';
 import type { Dialect } from '../transit/engine.ts';
@@ -45,6 +46,8 @@ export interface AskedRequest {
   readonly wrapTtl?: number;
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
+  /** Headers of the request, by names in lower case, for the audit trail alone. */
+  readonly headers?: SentHeaders;
   /** The certificates that the caller's connection brought, as `Call` has them. */
   readonly clientCertificates?: readonly string[];
   /** Scheme, host and port for links. */

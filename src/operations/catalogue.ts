@@ -60,6 +60,7 @@ const jwt = () => import('./auth/jwt.ts');
 const userpass = () => import('./auth/userpass.ts');
 const seal = () => import('./sys/seal.ts');
 const server = () => import('./sys/server.ts');
+const auditedHeaders = () => import('./sys/audited-headers.ts');
 const cors = () => import('./sys/cors.ts');
 const capabilities = () => import('./sys/capabilities.ts');
 const doors = () => import('./sys/doors.ts');
@@ -350,6 +351,10 @@ export const catalogue = {
     cors: served('Show which web pages may use the API', one(cors, 'read')),
     'set-cors': served('Say which web pages may use the API', one(cors, 'write')),
     'delete-cors': served('Let no web page use the API', one(cors, 'remove')),
+    'audited-headers': served('List the headers in the audit log', one(auditedHeaders, 'list')),
+    'audited-header': served('Show how a header is recorded', one(auditedHeaders, 'read')),
+    'set-audited-header': served('Record a header in the audit log', one(auditedHeaders, 'write')),
+    'delete-audited-header': served('Record a header no longer', one(auditedHeaders, 'remove')),
     'audit-hash': served('Tell how a value looks in the audit log', one(server, 'auditHash')),
     'api-document': served('Describe the API in the OpenAPI format', one(server, 'apiDocument')),
   },

@@ -1,16 +1,14 @@
 import { idOf, isGoodFrom, type TokenIdentity } from '../access/access.ts';
-import type { AuditedRequest } from '../access/audit-record.ts';
 import type { Capability } from '../access/capability.ts';
 import type { RequestParameters } from '../access/parameter-rule.ts';
 import type { WrapInfo } from '../access/wrapping.ts';
-import { asCofferError, type CofferError, denied, failedAfter, invalid } from '../ground/errors.ts';
+import { asCofferError, type CofferError, denied, invalid } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
 import type { AskedRequest, Door, GuardedCore, Performed, PolicyPaths, Result } from './asked-request.ts';
 import {
   asksAgain,
   type Call,
   type Caller,
-  changesSomething,
   NOBODY,
   type Operation,
   type Outcome,
@@ -20,6 +18,7 @@ import {
 import { type Params, type Parsed, parseValues } from './declaration/params.ts';
 import { CAPABILITY_OF, type Method } from './declaration/route.ts';
 import { countLogin } from './login-limits.ts';
+import { afterChange, Trail } from './trail.ts';
 import { printWrapped } from './wrap-info.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -47,7 +46,7 @@ export async function performAdmitted<A>(
     token === undefined || asked.byOwner || operation?.unauthenticated
       ? asked.identity
       : await guarded.access.authenticate(token, asked.revision, asked.remoteAddress);
-  const trail = new Trail(guarded, asked, identity);
+  const trail = await Trail.of(guarded, asked, identity);
   const login = countLogin(guarded, asked);
   let result: Result<A>;
   let failure: unknown;
@@ -82,7 +81,7 @@ export async function recordRefusal<A>(
   result: Result<A>,
 ): Promise<A | undefined> {
   try {
-    await new Trail(guarded, asked, undefined).respond(result);
+    await (await Trail.of(guarded, asked, undefined)).respond(result);
     return undefined;
   } catch (error) {
     return door.unrecorded(error);
@@ -104,9 +103,6 @@ function whyUnrecorded(error: unknown, failure: unknown, isChange: boolean): unk
   if (failure === undefined) return isChange ? afterChange(error) : error;
   return asCofferError(failure)?.kind === 'unconfirmed' ? failure : error;
 }
-
-const afterChange = (error: unknown): unknown =>
-  failedAfter('the change is made', error, 'look at it before you make it again');
 
 /** Whether a token is good there and its policies may allow a request, as far as its path tells; it is not used up by this. */
 export async function isWelcome(
@@ -288,78 +284,6 @@ class PolicyJudge implements Judge {
   }
 }
 
-/** The audit records of one request. */
-class Trail {
-  readonly #guarded: GuardedCore;
-  readonly #shownOfAnswers: readonly string[] | undefined;
-  #request: AuditedRequest;
-  /** Whether an operation was allowed to run that changes something. */
-  isChange = false;
-
-  constructor(guarded: GuardedCore, asked: AskedRequest, identity: TokenIdentity | undefined) {
-    const { id, method, path, mount, token, remoteAddress, wrapTtl } = asked;
-    this.#guarded = guarded;
-    this.#shownOfAnswers = mount?.config?.audit_non_hmac_response_keys;
-    this.#request = {
-      id,
-      operation: CAPABILITY_OF[method],
-      path,
-      remoteAddress,
-      ...(mount === undefined ? {} : { mountPoint: `${mount.path}/` }),
-      shown: mount?.config?.audit_non_hmac_request_keys,
-      ...(token === undefined ? {} : { token }),
-      ...(wrapTtl === undefined ? {} : { wrapTtl }),
-      ...(identity === undefined ? {} : { identity }),
-    };
-  }
-
-  sent({ params }: Operation, parameters: Raw): void {
-    this.#request = {
-      ...this.#request,
-      parameters,
-      isPlain: (name, value) => isPlain(params, name, value),
-      isKnown: (name) => Object.hasOwn(params, name),
-    };
-  }
-
-  /** The record before an operation that changes something. */
-  async request(operation: Operation, capability: Capability): Promise<void> {
-    this.#request = { ...this.#request, operation: capability };
-    if (!changes(operation, capability)) return;
-    await this.#guarded.recordRequest(this.#request);
-    this.isChange = true;
-  }
-
-  /** Runs what comes after the operation; when it fails, it says so of an operation that made a change. */
-  async sparing<T>(after: () => Promise<T>): Promise<T> {
-    try {
-      return await after();
-    } catch (error) {
-      throw this.isChange ? afterChange(error) : error;
-    }
-  }
-
-  /** The record goes first: an answer that can't be recorded is not given. */
-  respond({ status, data, error, wrapInfo }: Result<unknown>): Promise<void> {
-    return this.#guarded.recordResponse(this.#request, {
-      status,
-      ...(isObject(data) ? { data } : {}),
-      shown: this.#shownOfAnswers,
-      ...(error === undefined ? {} : { error }),
-      ...(wrapInfo === undefined ? {} : { wrapInfo }),
-    });
-  }
-}
-
-/** Whether the parameter takes the value for what it is; else it may be a secret that was meant to be text. */
-function isPlain(params: Params, name: string, value: unknown): boolean {
-  try {
-    return Object.hasOwn(params, name) && params[name]?.parse(value, name) === value;
-  } catch {
-    return false;
-  }
-}
-
 /** `sudo` is asked for beside the capability that the method has anyway. */
 const capabilityOf = (operation: Operation, method: Method): Capability =>
   operation.capability === 'sudo' ? CAPABILITY_OF[method] : operation.capability;
@@ -370,9 +294,6 @@ const isAllowed = (
   may: (capability: Capability) => boolean,
 ): boolean =>
   operation.anyToken === true || (may(capability) && (operation.capability !== 'sudo' || may('sudo')));
-
-const changes = (operation: Operation, capability: Capability): boolean =>
-  capability === 'create' || changesSomething(operation, capability);
 
 /**
  * What an operation will understand parameters as, because policies deny values however they are spelled.

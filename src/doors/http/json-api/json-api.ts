@@ -95,6 +95,7 @@ export class JsonApi {
       match,
       ...(this.#options.byOwner ? { token: undefined, byOwner: true } : { token: tokenOf(exchange) }),
       remoteAddress: exchange.remoteAddress,
+      headers: exchange.headers,
       baseUrl: baseUrlOf(exchange),
       revision: await served.revision(),
       policyPrefix: POLICY_PREFIX,

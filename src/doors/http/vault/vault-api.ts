@@ -189,6 +189,7 @@ export class VaultApi {
       dialect: dialectOf(exchange),
       ...(wrapTtl === undefined ? {} : { wrapTtl }),
       remoteAddress: exchange.remoteAddress,
+      headers: exchange.headers,
       ...when(exchange.clientCertificates !== undefined, {
         clientCertificates: exchange.clientCertificates,
       }),

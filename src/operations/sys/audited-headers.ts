@@ -1,0 +1,59 @@
+/** The headers of requests that the audit trail has beside their parameters. */
+
+import { invalid } from '../../ground/errors.ts';
+import { type Core, operation } from '../declaration/operation.ts';
+import { flag, text } from '../declaration/params.ts';
+
+const header = text({ help: 'The name of the header, in any case.', required: true });
+
+const trailOf = async (core: Core) => (await core.access()).headersInTrail;
+
+export const list = operation({
+  route: 'GET /sys/config/auditing/request-headers',
+  capability: 'sudo',
+  withoutSecret: true,
+  params: {},
+  async run({ core }) {
+    const data = { headers: await (await trailOf(core)).read() };
+    return { data, topLevel: data };
+  },
+});
+
+export const read = operation({
+  route: 'GET /sys/config/auditing/request-headers/:header',
+  capability: 'sudo',
+  withoutSecret: true,
+  params: { header },
+  async run({ core }, { header: name }) {
+    const headers = await (await trailOf(core)).read();
+    const known = name.toLowerCase();
+    const found = Object.hasOwn(headers, known) ? headers[known] : undefined;
+    if (found === undefined) throw invalid('Could not find header in config', { field: 'header' });
+    // Under the name that was asked for, as peers have it.
+    const data = { [name]: found };
+    return { data, topLevel: data };
+  },
+});
+
+export const write = operation({
+  route: 'POST /sys/config/auditing/request-headers/:header',
+  capability: 'sudo',
+  params: {
+    header,
+    hmac: flag({ help: 'Record a keyed hash in place of its values.', default: false }),
+  },
+  async run({ core }, { header: name, hmac }) {
+    await (await trailOf(core)).write(name, hmac);
+    return {};
+  },
+});
+
+export const remove = operation({
+  route: 'DELETE /sys/config/auditing/request-headers/:header',
+  capability: 'sudo',
+  params: { header },
+  async run({ core }, { header: name }) {
+    await (await trailOf(core)).remove(name);
+    return {};
+  },
+});

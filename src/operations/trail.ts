@@ -1,0 +1,105 @@
+import type { TokenIdentity } from '../access/access.ts';
+import type { AuditedRequest } from '../access/audit-record.ts';
+import type { RecordedHeader } from '../access/audited-headers.ts';
+import type { Capability } from '../access/capability.ts';
+import { failedAfter } from '../ground/errors.ts';
+import { isObject } from '../ground/objects.ts';
+import type { AskedRequest, GuardedCore, Result } from './asked-request.ts';
+import { changesSomething, type Operation } from './declaration/operation.ts';
+import type { Params } from './declaration/params.ts';
+import { CAPABILITY_OF } from './declaration/route.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+export const afterChange = (error: unknown): unknown =>
+  failedAfter('the change is made', error, 'look at it before you make it again');
+
+/** The audit records of one request. */
+export class Trail {
+  readonly #guarded: GuardedCore;
+  readonly #shownOfAnswers: readonly string[] | undefined;
+  #request: AuditedRequest;
+  /** Whether an operation was allowed to run that changes something. */
+  isChange = false;
+
+  static async of(
+    guarded: GuardedCore,
+    asked: AskedRequest,
+    identity: TokenIdentity | undefined,
+  ): Promise<Trail> {
+    const headers = await guarded.access.headersInTrail.of(asked.revision, asked.headers);
+    return new Trail(guarded, asked, identity, headers);
+  }
+
+  private constructor(
+    guarded: GuardedCore,
+    asked: AskedRequest,
+    identity: TokenIdentity | undefined,
+    headers: readonly RecordedHeader[],
+  ) {
+    const { id, method, path, mount, token, remoteAddress, wrapTtl } = asked;
+    this.#guarded = guarded;
+    this.#shownOfAnswers = mount?.config?.audit_non_hmac_response_keys;
+    this.#request = {
+      id,
+      operation: CAPABILITY_OF[method],
+      path,
+      remoteAddress,
+      ...(mount === undefined ? {} : { mountPoint: `${mount.path}/` }),
+      shown: mount?.config?.audit_non_hmac_request_keys,
+      ...(token === undefined ? {} : { token }),
+      ...(wrapTtl === undefined ? {} : { wrapTtl }),
+      ...(identity === undefined ? {} : { identity }),
+      headers,
+    };
+  }
+
+  sent({ params }: Operation, parameters: Raw): void {
+    this.#request = {
+      ...this.#request,
+      parameters,
+      isPlain: (name, value) => isPlain(params, name, value),
+      isKnown: (name) => Object.hasOwn(params, name),
+    };
+  }
+
+  /** The record before an operation that changes something. */
+  async request(operation: Operation, capability: Capability): Promise<void> {
+    this.#request = { ...this.#request, operation: capability };
+    if (!changes(operation, capability)) return;
+    await this.#guarded.recordRequest(this.#request);
+    this.isChange = true;
+  }
+
+  /** Runs what comes after the operation; when it fails, it says so of an operation that made a change. */
+  async sparing<T>(after: () => Promise<T>): Promise<T> {
+    try {
+      return await after();
+    } catch (error) {
+      throw this.isChange ? afterChange(error) : error;
+    }
+  }
+
+  /** The record goes first: an answer that can't be recorded is not given. */
+  respond({ status, data, error, wrapInfo }: Result<unknown>): Promise<void> {
+    return this.#guarded.recordResponse(this.#request, {
+      status,
+      ...(isObject(data) ? { data } : {}),
+      shown: this.#shownOfAnswers,
+      ...(error === undefined ? {} : { error }),
+      ...(wrapInfo === undefined ? {} : { wrapInfo }),
+    });
+  }
+}
+
+/** Whether the parameter takes the value for what it is; else it may be a secret that was meant to be text. */
+function isPlain(params: Params, name: string, value: unknown): boolean {
+  try {
+    return Object.hasOwn(params, name) && params[name]?.parse(value, name) === value;
+  } catch {
+    return false;
+  }
+}
+
+const changes = (operation: Operation, capability: Capability): boolean =>
+  capability === 'create' || changesSomething(operation, capability);
