@@ -1,3 +1,4 @@
+import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { keyFormat, printVersioned } from './ciphertext.ts';
@@ -32,6 +33,8 @@ export interface SignatureRequest {
   readonly marshalingAlgorithm: string;
   /** `auto`, `hash`, or bytes. */
   readonly saltLength: string;
+  /** Base64; absent or empty for none. */
+  readonly signatureContext?: string | undefined;
 }
 
 export interface Signed {
@@ -55,7 +58,7 @@ export async function sign(
   const options = signatureOptions(request);
   const found = await requireKey(engine, name, 'signing key not found');
   const signing = requireSigning(found, 'signing');
-  requirePossibleNone(request);
+  requireFitting(request, signing);
   requireItems(items);
   const key = await rotatedWhenDue(engine, found);
   const print = signaturePrinter(engine, key, options);
@@ -120,7 +123,9 @@ export function signatureOptions(request: SignatureRequest): SignatureOptions {
   if (hashAlgorithm !== 'none' && hashNamed(hashAlgorithm) === undefined) throw invalidHash(hashAlgorithm);
   const hash = hashAlgorithm as DigestHashName | 'none';
   const marshaling = parseMarshaling(marshalingAlgorithm);
-  return { hash, marshaling, saltLength: parseSaltLength(request.saltLength), prehashed, signatureAlgorithm };
+  const saltLength = parseSaltLength(request.saltLength);
+  const bound = parseSignatureContext(request.signatureContext);
+  return { hash, marshaling, saltLength, prehashed, signatureAlgorithm, ...bound };
 }
 
 function parseMarshaling(text: string): Marshaling {
@@ -144,13 +149,39 @@ function parseSaltLength(text: string): SaltLength {
   return bytes === -1 ? 'hash' : bytes;
 }
 
-/** @throws `invalid`: without a hash there is nothing to sign but a digest, in the one padding that does not name it. */
-export function requirePossibleNone(request: SignatureRequest): void {
+/**
+ * Without a hash there is nothing to sign but a digest, in the one padding that does not name it, unless the scheme hashes by itself.
+ * @throws `invalid`; `unsupported` for a context that would not be bound.
+ */
+export function requireFitting(
+  request: SignatureRequest,
+  { signsHashes, bindsContexts }: Pick<Signing<unknown>, 'signsHashes' | 'bindsContexts'>,
+): void {
+  if (request.signatureContext && !bindsContexts) {
+    throw unsupported('signature_context is not supported for this key type', {
+      field: 'signature_context',
+      hint: 'leave it out: only ed25519, ML-DSA and SLH-DSA bind a signature to one',
+    });
+  }
   if (request.hashAlgorithm !== 'none') return;
+  if (!signsHashes) return;
   if (request.prehashed && request.signatureAlgorithm === 'pkcs1v15') return;
   throw invalid('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15', {
     field: 'hash_algorithm',
     hint: 'name the hash, or set both',
+  });
+}
+
+/** What RFC 8032, FIPS 204 and FIPS 205 allow. */
+const MOST_CONTEXT_BYTES = 255;
+
+function parseSignatureContext(text: string | undefined): { readonly context?: Uint8Array } {
+  if (text === undefined || text === '') return {};
+  const context = decodeBase64(text, 'signature_context');
+  if (context.length <= MOST_CONTEXT_BYTES) return { context };
+  throw invalid(`signature_context has ${context.length} bytes`, {
+    field: 'signature_context',
+    hint: `give at most ${MOST_CONTEXT_BYTES} bytes; hash what is longer`,
   });
 }
 

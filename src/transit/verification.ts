@@ -11,7 +11,7 @@ import type { Marshaling, SignatureOptions } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import {
   contextKeyFor,
-  requirePossibleNone,
+  requireFitting,
   requireSigning,
   type SignatureRequest,
   signatureOptions,
@@ -49,7 +49,7 @@ export async function verify(
   // With nothing to verify, it does not matter what the key can do.
   if (items.every(hasNeither)) return eachItem(items, refuseNothing);
   const signing = requireSigning(key, 'verification');
-  requirePossibleNone(request);
+  requireFitting(request, signing);
   const format = keyFormat(engine, key.document);
   return eachItem(items, (item) => {
     if (hasNeither(item)) throw nothingToVerify();

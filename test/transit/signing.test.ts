@@ -77,9 +77,27 @@ describe('signing with ed25519', () => {
     });
   });
 
-  it('ignores hash and prehashed, as the scheme has its own', async () => {
+  it('ignores the hash, as the scheme has its own, also when that is none', async () => {
     const usual = await signOne(knownEd25519());
-    expect(await signOne(knownEd25519(), { hashAlgorithm: 'sha2-512', prehashed: true })).toEqual(usual);
+    expect(await signOne(knownEd25519(), { hashAlgorithm: 'sha2-512' })).toEqual(usual);
+    expect(await signOne(knownEd25519(), { hashAlgorithm: 'none' })).toEqual(usual);
+  });
+
+  it('refuses a digest, whose signature would be another scheme’s', async () => {
+    const attempt = signOne(knownEd25519(), { hashAlgorithm: 'sha2-512', prehashed: true });
+    expect(await rejectionOf(attempt)).toMatchObject({ kind: 'unsupported', field: 'prehashed' });
+  });
+
+  it('makes the signature of RFC 8032 that is bound to a context', async () => {
+    const seed = '0305334e381af78f141cb666f6199f57bc3495335a256a95bd2a55bf546663f6';
+    const pkcs8 = Buffer.from(`302e020100300506032b657004220420${seed}`, 'hex');
+    const input = Buffer.from('f726936d19c800494e3fdaff20b276a8', 'hex').toString('base64');
+    const expected =
+      '55a4cc2f70a54e04288c5f4cd1e45a7bb520b36292911876cada7323198dd87a' +
+      '8b36950b95130022907a7fb7c4e9b2d5f6cca685a587b4b21f4b888e4e7edb0d';
+    const request = { signatureContext: Buffer.from('foo').toString('base64') };
+    const { signature } = await signOne(knownKey('ed25519', [knownVersion(pkcs8)]), request, { input });
+    expect(Buffer.from(signature.split(':')[2] ?? '', 'base64').toString('hex')).toBe(expected);
   });
 
   it('needs the context of a derived key', async () => {
@@ -167,7 +185,7 @@ describe('signing', () => {
     });
   });
 
-  it.each(['ed25519', 'ecdsa-p256', 'rsa-2048'])(
+  it.each(['ecdsa-p256', 'rsa-2048'])(
     'without a hash takes a digest and PKCS#1 v1.5, else %s refuses',
     async (type) => {
       for (const change of [{}, { prehashed: true }, { signatureAlgorithm: 'pkcs1v15' }]) {

@@ -161,6 +161,11 @@ export const signatureParameters = {
     default: 'auto',
     cli: { suggest: () => ['auto', 'hash'] },
   }),
+  signature_context: base64({
+    help: 'Bound into the signature, base64: for ed25519, ML-DSA and SLH-DSA; the same must be given to verify.',
+    default: '',
+    cli: { textTwin: true, metavar: 'B64' },
+  }),
 };
 
 /** What the engine is told about the signature. Empty hash names count as none given. */
@@ -170,6 +175,7 @@ export const signatureRequest = (values: ValuesOf<typeof signatureParameters>): 
   signatureAlgorithm: values.signature_algorithm,
   marshalingAlgorithm: values.marshaling_algorithm,
   saltLength: values.salt_length,
+  signatureContext: values.signature_context,
 });
 
 /** One of `input` and `batch_input` must be there. For the family no input is the empty one, but not in an item of a batch. */

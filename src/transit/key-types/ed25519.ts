@@ -7,9 +7,11 @@ import {
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
+import { unsupported } from '../../ground/errors.ts';
 import {
   certifiedBy,
   importingPairs,
+  inContext,
   KeyPair,
   openKeyPair,
   pkcs8BytesOf,
@@ -20,7 +22,14 @@ import {
   spkiPemOf,
   storedKey,
 } from './key-pair.ts';
-import { type BackupMaterial, type Derivation, KDF_HKDF, type KeyType, type Signing } from './key-type.ts';
+import {
+  type BackupMaterial,
+  type Derivation,
+  KDF_HKDF,
+  type KeyType,
+  type SignatureOptions,
+  type Signing,
+} from './key-type.ts';
 import { ED25519_PKCS8_PREFIX, ed25519FromSeed } from './pkcs8.ts';
 import { encodeAndWipe } from './secret-key.ts';
 
@@ -53,13 +62,33 @@ function seedAndPublic(pair: KeyPair): Buffer {
   return joined;
 }
 
-/** Pure Ed25519 (RFC 8032): the scheme hashes by itself, so hash names and `prehashed` change nothing. */
+/**
+ * Ed25519 and, with a context, Ed25519ctx (RFC 8032): the scheme hashes by itself, so hash names change nothing.
+ * @see docs/decisions/0295
+ */
 const signing: Signing<KeyPair> = {
-  sign: (pair, input) => nodeSign(null, input, pair.privateKey),
-  verify: (pair, input, signature) =>
-    signature.length === SIGNATURE_BYTES && nodeVerify(null, input, pair.publicKey, signature),
+  bindsContexts: true,
+  sign(pair, input, options) {
+    refuseDigest(options);
+    return nodeSign(null, input, inContext(pair.privateKey, options));
+  },
+  verify(pair, input, signature, options) {
+    refuseDigest(options);
+    return (
+      signature.length === SIGNATURE_BYTES &&
+      nodeVerify(null, input, inContext(pair.publicKey, options), signature)
+    );
+  },
   certification: certifiedBy(null),
 };
+
+function refuseDigest({ prehashed }: SignatureOptions): void {
+  if (!prehashed) return;
+  throw unsupported('prehashed input is not supported for key type ed25519: there is no Ed25519ph here', {
+    field: 'prehashed',
+    hint: 'give the message itself: the scheme hashes by itself',
+  });
+}
 
 const derivation: Derivation<KeyPair> = {
   kdfs: [KDF_HKDF],

@@ -4,11 +4,20 @@ import {
   generateKeyPair,
   type KeyObject,
   sign as nodeSign,
+  type SignKeyObjectInput,
+  type VerifyKeyObjectInput,
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
-import type { Certification, ExportFormat, Importing, MaybePromise, StoredMaterial } from './key-type.ts';
+import type {
+  Certification,
+  ExportFormat,
+  Importing,
+  MaybePromise,
+  SignatureOptions,
+  StoredMaterial,
+} from './key-type.ts';
 import { privateKeyFromPkcs8 } from './pkcs8.ts';
 
 /** The material of every asymmetric type. Each half is parsed when it is first needed: signing never needs the public one. */
@@ -217,3 +226,10 @@ export const bitLength = (value: bigint): number => value.toString(2).length;
 /** The refusal of a version's key in a backup. @param what goes on from "backup …". Never holds a number of the key. */
 export const refusedBackup = (what: string): CofferError =>
   invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });
+
+/** A key as `node:crypto` takes it for a signature that is bound to a context; without one, the plain scheme. */
+export const inContext = (
+  key: KeyObject,
+  { context }: Pick<SignatureOptions, 'context'>,
+): KeyObject | (SignKeyObjectInput & VerifyKeyObjectInput) =>
+  context === undefined ? key : { key, context };

@@ -102,6 +102,8 @@ export interface SignatureOptions {
   readonly signatureAlgorithm: string;
   readonly marshaling: Marshaling;
   readonly saltLength: SaltLength;
+  /** Bound into the signature; only types that say `bindsContexts` are given one. At most 255 bytes. */
+  readonly context?: Uint8Array;
 }
 
 /** `asn1`: DER of r and s. `jws`: r and s padded and joined (RFC 7515). */
@@ -110,6 +112,8 @@ export type Marshaling = 'asn1' | 'jws';
 export interface Signing<M> {
   /** Present: the input is hashed first, by the hash that the caller names, and the hash may be signed in its place. */
   readonly signsHashes?: true;
+  /** Present: a signature may be bound to a context (RFC 8032, FIPS 204, FIPS 205). */
+  readonly bindsContexts?: true;
   /** The material has a secret half. @throws `invalid` when options or input do not fit the key. */
   sign(material: M, input: Uint8Array, options: SignatureOptions, random: Random): MaybePromise<Buffer>;
   /**

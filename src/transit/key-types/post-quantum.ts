@@ -4,6 +4,7 @@ import { type CofferError, corrupt, unsupported } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import {
   importingPairs,
+  inContext,
   type KeyPair,
   mismatchedPair,
   newPrivateKey,
@@ -42,7 +43,7 @@ interface ParameterSet {
   readonly slowSigning: boolean;
 }
 
-/** A key type of the pure (not pre-hashed) variant with an empty context, FIPS 204, 5.2 and FIPS 205, 10.2. */
+/** A key type of the pure (not pre-hashed) variant, FIPS 204, 5.2 and FIPS 205, 10.2. */
 function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
   return {
     name: set.name,
@@ -65,30 +66,45 @@ function signing(set: ParameterSet): Signing<KeyPair> {
       hint: 'give the message itself: the scheme hashes by itself',
     });
   };
-  const signed = (pair: KeyPair, input: Uint8Array): MaybePromise<Buffer> =>
-    set.slowSigning ? signAndCheck(set, input, pair) : signPure(set, input, pair.privateKey);
+  const signed = (pair: KeyPair, input: Uint8Array, bound: Bound = {}): MaybePromise<Buffer> =>
+    set.slowSigning ? signAndCheck(set, input, pair, bound) : signPure(set, input, pair.privateKey, bound);
   return {
+    bindsContexts: true,
     sign(pair, input, options) {
       refuseDigest(options);
-      return signed(pair, input);
+      return signed(pair, input, options);
     },
     verify(pair, input, signature, options) {
       refuseDigest(options);
-      return nodeVerify(null, input, pair.publicKey, signature);
+      return nodeVerify(null, input, inContext(pair.publicKey, options), signature);
     },
-    certification: { publicKey: (pair) => pair.publicKey, sign: signed },
+    certification: { publicKey: (pair) => pair.publicKey, sign: (pair, bytes) => signed(pair, bytes) },
   };
 }
 
-function signPure(set: ParameterSet, input: Uint8Array, key: KeyObject): MaybePromise<Buffer> {
+type Bound = Pick<SignatureOptions, 'context'>;
+
+function signPure(
+  set: ParameterSet,
+  input: Uint8Array,
+  privateKey: KeyObject,
+  bound: Bound = {},
+): MaybePromise<Buffer> {
+  const key = inContext(privateKey, bound);
   if (!set.slowSigning) return nodeSign(null, input, key);
   return answered<Buffer>((done) => nodeSign(null, input, key, done));
 }
 
 /** The halves of a restored key may not belong together. To look costs a thousandth of what signing does. */
-async function signAndCheck(set: ParameterSet, input: Uint8Array, pair: KeyPair): Promise<Buffer> {
-  const signature = await signPure(set, input, pair.privateKey);
-  if (nodeVerify(null, input, createPublicKey(pair.privateKey), signature)) return signature;
+async function signAndCheck(
+  set: ParameterSet,
+  input: Uint8Array,
+  pair: KeyPair,
+  bound: Bound,
+): Promise<Buffer> {
+  const signature = await signPure(set, input, pair.privateKey, bound);
+  const key = inContext(createPublicKey(pair.privateKey), bound);
+  if (nodeVerify(null, input, key, signature)) return signature;
   throw corrupt(`a ${set.name} private key does not match its public key`, {
     hint: 'rotate the key: this version cannot sign',
   });

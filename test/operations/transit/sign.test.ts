@@ -167,7 +167,14 @@ describe('the hash of sign', () => {
 
   it('plays no part for ed25519, but must be one', async () => {
     const plain = await sign('ed25519');
-    expect(await sign('ed25519', { hash_algorithm: 'sha2-512', prehashed: true })).toEqual(plain);
+    expect(await sign('ed25519', { hash_algorithm: 'sha2-512' })).toEqual(plain);
+    expect(await sign('ed25519', { hash_algorithm: 'none' })).toEqual(plain);
+    expect(await rejectionOf(sign('ed25519', { hash_algorithm: 'sha2-512', prehashed: true }))).toMatchObject(
+      {
+        kind: 'unsupported',
+        field: 'prehashed',
+      },
+    );
     for (const raw of [{ hash_algorithm: 'md5' }, { algorithm: 'md5' }]) {
       expect(await rejectionOf(sign('ed25519', raw))).toMatchObject({
         kind: 'invalid',
@@ -188,6 +195,56 @@ describe('the hash of sign', () => {
       });
     }
   });
+
+  it('may be none for ML-DSA as well, which hashes by itself', async () => {
+    await operations.ask('keys create', { name: 'quantum', type: 'ml-dsa-44' });
+    const asked = { input: FOX, hash_algorithm: 'none' };
+    const signature = await operations.text('sign', { name: 'quantum', ...asked }, 'signature');
+    const answer = { name: 'quantum', input: FOX, signature };
+    expect(await operations.ask('verify', answer)).toEqual({ valid: true });
+    expect(await rejectionOf(operations.ask('sign', { name: 'p256', ...asked }))).toMatchObject({
+      kind: 'invalid',
+    });
+  });
+
+  it.each(['ed25519', 'ml-dsa-65', 'slh-dsa-sha2-128f'])(
+    'is bound to the signature_context, of type %s',
+    async (type) => {
+      const name = `bound-${type}`;
+      await operations.ask('keys create', { name, type });
+      const signature = await operations.text(
+        'sign',
+        { name, input: FOX, signature_context: CONTEXT },
+        'signature',
+      );
+      const valid = (raw: Raw) => operations.ask('verify', { name, input: FOX, signature, ...raw });
+      expect(await valid({ signature_context: CONTEXT })).toEqual({ valid: true });
+      expect(await valid({})).toEqual({ valid: false });
+      expect(await valid({ signature_context: 'AAAA' })).toEqual({ valid: false });
+      const items = { signature_context: CONTEXT, batch_input: [{ input: FOX, signature }] };
+      expect(await operations.ask('verify', { name, ...items })).toMatchObject({
+        batch_results: [{ valid: true }],
+      });
+    },
+  );
+
+  it.each([
+    ['p256', CONTEXT, 'unsupported'],
+    ['rsa', CONTEXT, 'unsupported'],
+    ['ed25519', Buffer.alloc(256).toString('base64'), 'invalid'],
+    ['ed25519', 'n!t', 'invalid'],
+  ])(
+    'is made by %s without the signature_context %j, or not at all',
+    async (name, signature_context, kind) => {
+      for (const operation of ['sign', 'verify']) {
+        const asked = { name, input: FOX, signature: 'service:v1:AAAA', signature_context };
+        expect(await rejectionOf(operations.ask(operation, asked))).toMatchObject({
+          kind,
+          field: 'signature_context',
+        });
+      }
+    },
+  );
 
   it.each([true, 'true', 1])('is not computed again when prehashed is %j', async (prehashed) => {
     const raw = { prehashed, hash_algorithm: 'sha2-384', input: digest('sha384') };
