@@ -8,18 +8,20 @@ import { newStoreDirectory, temporaryDirectory } from '../store/temporary-store.
 import { SeeingCommand } from './last-seen.ts';
 
 const COMMANDS = 10_000;
+/** The alarms that were false came from databases, where commands do not wait for each other's files. */
+const COMMANDS_ON_FILES = 2_000;
 const AT_ONCE = 32;
 /** Between the look of a command and its comparison. */
 const LONGEST_DELAY_MS = 50;
 
 /** What so many commands warned of, of which each changes the store, and as many as that run at the same time. */
-async function warningsOfMany(location: string): Promise<readonly string[]> {
+async function warningsOfMany(location: string, commands: number): Promise<readonly string[]> {
   const home = temporaryDirectory();
   const warnings: string[] = [];
   const chance = seeded();
   let begun = 0;
   const workers = Array.from({ length: AT_ONCE }, async () => {
-    while (begun++ < COMMANDS) {
+    while (begun++ < commands) {
       warnings.push(...(await SeeingCommand.run(location, home, 1, chance.below(LONGEST_DELAY_MS))));
     }
   });
@@ -28,9 +30,9 @@ async function warningsOfMany(location: string): Promise<readonly string[]> {
 }
 
 it(
-  `no alarm is raised by ${COMMANDS} commands, many of them at the same time, on one store in files`,
+  `no alarm is raised by ${COMMANDS_ON_FILES} commands, many of them at the same time, on one store in files`,
   async () => {
-    expect(await warningsOfMany(await newStoreDirectory())).toEqual([]);
+    expect(await warningsOfMany(await newStoreDirectory(), COMMANDS_ON_FILES)).toEqual([]);
   },
   30 * 60_000,
 );
@@ -40,7 +42,7 @@ it.skipIf(whyNoDatabase() !== undefined)(
   async () => {
     const location = (await sharedDatabase()).location(newSchema());
     await initWithKey(location);
-    expect(await warningsOfMany(location)).toEqual([]);
+    expect(await warningsOfMany(location, COMMANDS)).toEqual([]);
   },
   30 * 60_000,
 );

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { Chance, streamOf } from '../../chance.ts';
+import { SEED } from '../../seed.ts';
 import type { Place, Target } from '../harness.ts';
 import { batchSuite } from './batch.suite.ts';
 import { certificatesSuite } from './certificates.suite.ts';
@@ -53,6 +55,8 @@ const sameSuites: Readonly<Record<string, Suite>> = {
   'files of other programs': ofOthersSuite,
 };
 
+const allSuites: Readonly<Record<string, Suite>> = { ...suites, ...ownSuites, ...sameSuites };
+
 /** The acceptance suite of every command that makes sense on a local store and on a server alike. */
 export function describeCommands(target: Target): void {
   describeSuites(target, suites);
@@ -70,7 +74,17 @@ export function describeTheSame(target: Target): void {
 
 /** All of these. */
 export function describeAll(target: Target): void {
-  describeSuites(target, { ...suites, ...ownSuites, ...sameSuites });
+  describeSuites(target, allSuites);
+}
+
+/** One out of each three of these, drawn by the seed. */
+export function describeSome(target: Target): void {
+  const chance = new Chance(Number(SEED), streamOf(target.name), 0);
+  const titles = Object.entries(allSuites);
+  const drawn = Array.from({ length: Math.ceil(titles.length / 3) }, (_, index) =>
+    chance.pick(titles.slice(index * 3, index * 3 + 3)),
+  );
+  describeSuites(target, Object.fromEntries(drawn));
 }
 
 function describeSuites(target: Target, those: Readonly<Record<string, Suite>>): void {
