@@ -3,7 +3,13 @@ import { wipe } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
 import { type Context, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
-import { type Encrypted, KeyCipher, refuseAssociatedData, requirePaddingScheme } from './key-cipher.ts';
+import {
+  type Encrypted,
+  KeyCipher,
+  oaepHashOf,
+  refuseAssociatedData,
+  requirePaddingScheme,
+} from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST } from './version-choice.ts';
@@ -19,6 +25,8 @@ export interface DataKeyRequest {
   readonly nonce?: string | undefined;
   /** For RSA. */
   readonly paddingScheme?: string | undefined;
+  /** For RSA. */
+  readonly hashAlgorithm?: string | undefined;
   /** 0 or absent for the latest. */
   readonly keyVersion?: number;
 }
@@ -42,11 +50,12 @@ export async function dataKey(engine: Engine, name: string, request: DataKeyRequ
   }
   const { associatedData, nonce, keyVersion = LATEST } = request;
   requirePaddingScheme(found, request.paddingScheme, 'padding_scheme');
+  const oaepHash = oaepHashOf(found, request.hashAlgorithm, 'hash_algorithm');
   if (found.type.aead === undefined) refuseAssociatedData({ associatedData }, found.type.name);
   const key = await rotatedWhenDue(engine, found);
   const plaintext = engine.random.bytes(request.bits / 8);
   const cipher = new KeyCipher(engine, key);
-  const encrypted = await cipher.encrypt({ plaintext, context, associatedData, nonce, keyVersion });
+  const encrypted = await cipher.encrypt({ plaintext, context, associatedData, nonce, keyVersion, oaepHash });
   const printed = request.withPlaintext ? { plaintext: encodeBase64(plaintext) } : {};
   wipe(plaintext);
   return { ...encrypted, ...printed };

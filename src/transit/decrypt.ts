@@ -2,7 +2,7 @@ import { invalid } from '../ground/errors.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
-import { type DecryptRequest, KeyCipher, requirePaddingScheme } from './key-cipher.ts';
+import { type DecryptRequest, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
 
 /** A ciphertext as a caller gives it; the other texts are base64. */
@@ -14,6 +14,8 @@ export interface DecryptItem extends BatchItem {
   readonly nonce?: string | undefined;
   /** For RSA. */
   readonly paddingScheme?: string | undefined;
+  /** For RSA. */
+  readonly hashAlgorithm?: string | undefined;
 }
 
 /**
@@ -31,7 +33,8 @@ export async function decrypt(
   const cipher = new KeyCipher(engine, key);
   return eachItem(items, (item, index) => {
     requirePaddingScheme(key, item.paddingScheme, 'padding_scheme', index);
-    return cipher.decrypt(decryptRequest(item), index);
+    const oaepHash = oaepHashOf(key, item.hashAlgorithm, 'hash_algorithm');
+    return cipher.decrypt({ ...decryptRequest(item), oaepHash }, index);
   });
 }
 

@@ -10,7 +10,7 @@ import {
 } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
-import { type Encrypted, KeyCipher, requirePaddingScheme } from './key-cipher.ts';
+import { type Encrypted, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
 import { findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
 import { encryptMakes, keyTypes } from './key-types/index.ts';
@@ -32,6 +32,8 @@ export interface EncryptItem extends BatchItem {
   readonly nonce?: string | undefined;
   /** For RSA. */
   readonly paddingScheme?: string | undefined;
+  /** For RSA. */
+  readonly hashAlgorithm?: string | undefined;
 }
 
 export interface EncryptOptions {
@@ -82,8 +84,9 @@ function encryptAll(
     const plaintext = decodeBase64(item.plaintext, 'plaintext');
     const context = decodeContext(item.context);
     requirePaddingScheme(key, item.paddingScheme, 'padding_scheme', index);
+    const oaepHash = oaepHashOf(key, item.hashAlgorithm, 'hash_algorithm');
     const { keyVersion = LATEST, associatedData, nonce } = item;
-    return cipher.encrypt({ plaintext, context, keyVersion, associatedData, nonce }, index);
+    return cipher.encrypt({ plaintext, context, keyVersion, associatedData, nonce, oaepHash }, index);
   });
 }
 

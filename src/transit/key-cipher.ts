@@ -12,8 +12,10 @@ import {
 import { type Context, ContextKey, type OpenMaterial } from './context-keys.ts';
 import { CALLER_NONCE_BYTES, type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
 import type { Engine } from './engine.ts';
+import { hashNamed, hashNames } from './hashing.ts';
 import { requireNotSoftDeleted } from './key-collection.ts';
 import type { Aead, AeadCipher, MaybePromise } from './key-types/key-type.ts';
+import type { DigestHashName } from './key-types/prehash/digest-hash.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import { requireVersion, versionToWriteWith } from './version-choice.ts';
 
@@ -26,6 +28,8 @@ interface CipherInputs {
   readonly associatedData?: string | undefined;
   /** Base64 of 12 bytes; for convergent keys of version 1 alone. */
   readonly nonce?: string | undefined;
+  /** For RSA. */
+  readonly oaepHash?: DigestHashName | undefined;
 }
 
 export interface EncryptRequest extends CipherInputs {
@@ -67,7 +71,9 @@ export class KeyCipher {
     if (type.publicKeyEncryption !== undefined) {
       refuseAssociatedData(request, type.name, index);
       nonceToEncryptWith(0, request);
-      return this.#print(version, [type.publicKeyEncryption.encrypt(version.material, request.plaintext)]);
+      return this.#print(version, [
+        type.publicKeyEncryption.encrypt(version.material, request.plaintext, request.oaepHash),
+      ]);
     }
     const aead = requireAead(type.aead);
     const convergent = convergentVersionOf(this.#key.document, version.document);
@@ -100,7 +106,7 @@ export class KeyCipher {
     if (type.publicKeyEncryption !== undefined) {
       refuseAssociatedData(request, type.name, index);
       if (!version.hasSecret) throw noPrivateCounterpart();
-      return type.publicKeyEncryption.decrypt(version.material, sealed);
+      return type.publicKeyEncryption.decrypt(version.material, sealed, request.oaepHash);
     }
     const { nonceBytes } = requireAead(type.aead);
     const convergent = convergentVersionOf(document, version.document);
@@ -245,6 +251,32 @@ export function requirePaddingScheme(
         field: member,
         hint: `use ${padding}, or leave it out`,
       });
+}
+
+/**
+ * A caller may name the hash of RSA's padding; without a name it is SHA-256.
+ * @param member as the caller named the parameter.
+ * @throws `unsupported` for a key that does not pad; `invalid` for an unknown hash.
+ */
+export function oaepHashOf(
+  { type }: NamedKey,
+  name: string | undefined,
+  member: string,
+): DigestHashName | undefined {
+  if (!isGiven(name)) return undefined;
+  if (type.publicKeyEncryption?.paddingScheme === undefined) {
+    throw unsupported(`${member} is not supported for key type ${type.name}`, {
+      field: member,
+      hint: 'leave it out: it is the hash of the padding of RSA',
+    });
+  }
+  if (hashNamed(name) === undefined) {
+    throw invalid(`invalid hash algorithm "${name}"`, {
+      field: member,
+      hint: `use one of ${hashNames().join(', ')}`,
+    });
+  }
+  return name as DigestHashName;
 }
 
 const notSupported = (what: 'encryption' | 'decryption', typeName: string): CofferError =>

@@ -3,20 +3,23 @@ import { eachItem, type ItemResult, requireItems, requireUniformContext } from '
 import { convergentVersionOf } from './convergent.ts';
 import { type DecryptItem, decryptRequest } from './decrypt.ts';
 import type { Engine } from './engine.ts';
-import { type Encrypted, KeyCipher, requirePaddingScheme } from './key-cipher.ts';
+import { type Encrypted, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
 import type { MaybePromise } from './key-types/key-type.ts';
 import type { NamedKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST, versionToWriteWith } from './version-choice.ts';
 
-export interface RewrapItem extends Omit<DecryptItem, 'paddingScheme'> {
+export interface RewrapItem extends Omit<DecryptItem, 'paddingScheme' | 'hashAlgorithm'> {
   /** Version of the new ciphertext; 0 or absent for the latest. */
   readonly keyVersion?: number;
   /** For RSA: that of the old ciphertext. */
   readonly decryptPaddingScheme?: string | undefined;
   /** For RSA: that of the new one. */
   readonly encryptPaddingScheme?: string | undefined;
+  /** For RSA: that of the old padding, and of the new one. */
+  readonly decryptHashAlgorithm?: string | undefined;
+  readonly encryptHashAlgorithm?: string | undefined;
 }
 
 /**
@@ -37,14 +40,16 @@ export async function rewrap(
   return eachItem(items, (item, index) => {
     requirePaddingScheme(key, item.decryptPaddingScheme, 'decrypt_padding_scheme', index);
     requirePaddingScheme(key, item.encryptPaddingScheme, 'encrypt_padding_scheme', index);
-    const request = decryptRequest(item);
+    const newHash = oaepHashOf(key, item.encryptHashAlgorithm, 'encrypt_hash_algorithm');
+    const oldHash = oaepHashOf(key, item.decryptHashAlgorithm, 'decrypt_hash_algorithm');
+    const request = { ...decryptRequest(item), oaepHash: oldHash };
     const plaintext = cipher.decrypt(request, index);
     const keyVersion = item.keyVersion ?? LATEST;
     const again = (bytes: Buffer): MaybePromise<Encrypted> => {
       const nonce = takesNonce(key, keyVersion) ? request.nonce : undefined;
       const { context, associatedData } = request;
       const encrypted = cipher.encrypt(
-        { plaintext: bytes, context, associatedData, nonce, keyVersion },
+        { plaintext: bytes, context, associatedData, nonce, keyVersion, oaepHash: newHash },
         index,
       );
       if (encrypted instanceof Promise) return encrypted.finally(() => wipe(bytes));

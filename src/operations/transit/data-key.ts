@@ -7,6 +7,7 @@ import {
   existingKey,
   keyVersion,
   nonce,
+  oaepHash,
   paddingScheme,
   transitOperation,
 } from './parameters.ts';
@@ -38,6 +39,7 @@ export const declaration = transitOperation({
     nonce,
     associated_data: associatedData,
     padding_scheme: paddingScheme(),
+    hash_algorithm: oaepHash(),
   },
   cli: {
     lines: (data: DataKeyData) =>
@@ -59,6 +61,7 @@ export const declaration = transitOperation({
       nonce: values.nonce,
       associatedData: values.associated_data,
       paddingScheme: values.padding_scheme,
+      hashAlgorithm: values.hash_algorithm,
     });
     const { plaintext } = made;
     const data: DataKeyData = { ...encrypted(made), ...(plaintext === undefined ? {} : { plaintext }) };

@@ -8,13 +8,14 @@ import {
   ciphertextParameters,
   contextsApart,
   existingKey,
+  oaepHash,
   paddingScheme,
   partialFailureCode,
   reference,
   transitOperation,
 } from './parameters.ts';
 
-const parameters = { ...ciphertextParameters, padding_scheme: paddingScheme() };
+const parameters = { ...ciphertextParameters, padding_scheme: paddingScheme(), hash_algorithm: oaepHash() };
 const itemFields = { ...parameters, reference };
 
 export const declaration = transitOperation({
@@ -64,6 +65,7 @@ export const decryptItem = (values: Partial<ValuesOf<typeof ciphertextParameters
 const paddedItem = (values: Partial<ValuesOf<typeof parameters>>) => ({
   ...decryptItem(values),
   paddingScheme: values.padding_scheme,
+  hashAlgorithm: values.hash_algorithm,
 });
 
 function plaintext(bytes: Buffer) {

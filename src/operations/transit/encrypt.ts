@@ -21,6 +21,7 @@ import {
   keyName,
   keyVersion,
   nonce,
+  oaepHash,
   paddingScheme,
   partialFailureCode,
   reference,
@@ -34,6 +35,7 @@ const itemFields = {
   nonce,
   associated_data: associatedData,
   padding_scheme: paddingScheme(),
+  hash_algorithm: oaepHash(),
   reference,
 };
 
@@ -54,6 +56,7 @@ export const declaration = transitOperation({
     nonce,
     associated_data: associatedData,
     padding_scheme: itemFields.padding_scheme,
+    hash_algorithm: itemFields.hash_algorithm,
     type: text({
       help: 'Type of a key that is created by this call.',
       default: DEFAULT_KEY_TYPE,
@@ -126,4 +129,5 @@ const encryptItem = (values: Partial<ValuesOf<typeof itemFields>>, keyVersion: n
   nonce: values.nonce,
   associatedData: values.associated_data,
   paddingScheme: values.padding_scheme,
+  hashAlgorithm: values.hash_algorithm,
 });

@@ -105,6 +105,13 @@ export const associatedData = base64({
 export const paddingScheme = (what = '') =>
   text({ help: `Padding${what}, for an RSA key: oaep.`, cli: { suggest: () => ['oaep'] } });
 
+/** @param what goes on from "Hash of the padding", for operations that pad twice. */
+export const oaepHash = (what = '') =>
+  text({
+    help: `Hash of the padding${what}, for an RSA key: sha2-256 (default) or another.`,
+    cli: { suggest: hashNames },
+  });
+
 export const keyVersion = integer({
   help: 'Key version to use; 0 for the latest.',
   default: 0,

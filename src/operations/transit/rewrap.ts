@@ -16,6 +16,7 @@ import {
   existingKey,
   itemKeyVersion,
   keyVersion,
+  oaepHash,
   paddingScheme,
   reference,
   transitOperation,
@@ -25,6 +26,9 @@ const parameters = {
   ...ciphertextParameters,
   decrypt_padding_scheme: paddingScheme(' of the old ciphertext'),
   encrypt_padding_scheme: paddingScheme(' of the new ciphertext'),
+  decrypt_hash_algorithm: oaepHash(' of the old ciphertext'),
+  encrypt_hash_algorithm: oaepHash(' of the new ciphertext'),
+  hash_algorithm: oaepHash(' of both, where nothing else is said'),
 };
 const itemFields = { ...parameters, key_version: itemKeyVersion, reference };
 
@@ -67,4 +71,6 @@ const rewrapItem = (values: ItemValues, keyVersion: number) => ({
   keyVersion: values.key_version ?? keyVersion,
   decryptPaddingScheme: values.decrypt_padding_scheme,
   encryptPaddingScheme: values.encrypt_padding_scheme,
+  decryptHashAlgorithm: values.decrypt_hash_algorithm || values.hash_algorithm,
+  encryptHashAlgorithm: values.encrypt_hash_algorithm || values.hash_algorithm,
 });

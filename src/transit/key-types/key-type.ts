@@ -87,10 +87,10 @@ export interface AeadCipher {
 export interface PublicKeyEncryption<M> {
   /** The one padding there is, as `padding_scheme` names it; absent where nothing is padded. */
   readonly paddingScheme?: string;
-  /** @throws `invalid` when the plaintext is too long for the key. */
-  encrypt(material: M, plaintext: Uint8Array): Buffer;
+  /** @param hash of the padding, where there is one. @throws `invalid` when the plaintext is too long for the key. */
+  encrypt(material: M, plaintext: Uint8Array, hash?: DigestHashName): Buffer;
   /** @throws `invalid`, in the same words for every cause, so that nobody learns from them. */
-  decrypt(material: M, ciphertext: Uint8Array): Buffer;
+  decrypt(material: M, ciphertext: Uint8Array, hash?: DigestHashName): Buffer;
 }
 
 /** `pkcs1v15` and `none` are for RSA; `marshaling` shapes the signatures of ECDSA. */

@@ -36,14 +36,18 @@ const PUBLIC_EXPONENT = 65_537;
 const { RSA_PKCS1_OAEP_PADDING, RSA_PKCS1_PADDING, RSA_PKCS1_PSS_PADDING } = constants;
 const { RSA_PSS_SALTLEN_AUTO, RSA_PSS_SALTLEN_MAX_SIGN } = constants;
 
-/** RSAES-OAEP (RFC 8017, 7.1) with SHA-256 for label and mask, empty label. Node's default hash would be SHA-1. */
-const oaep = (key: KeyObject) => ({ key, padding: RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' });
+/** RSAES-OAEP (RFC 8017, 7.1) with one hash for label and mask, empty label. Node's default hash would be SHA-1. */
+const oaep = (key: KeyObject, hash: DigestHashName = 'sha2-256') => ({
+  key,
+  padding: RSA_PKCS1_OAEP_PADDING,
+  oaepHash: DIGEST_HASHES[hash].nodeName,
+});
 
 const encryption: PublicKeyEncryption<KeyPair> = {
   paddingScheme: 'oaep',
-  encrypt(pair, plaintext) {
+  encrypt(pair, plaintext, hash) {
     try {
-      return publicEncrypt(oaep(pair.publicKey), plaintext);
+      return publicEncrypt(oaep(pair.publicKey, hash), plaintext);
     } catch {
       throw invalid('failed to RSA encrypt the plaintext: crypto/rsa: message too long for RSA key size', {
         field: 'plaintext',
@@ -51,9 +55,9 @@ const encryption: PublicKeyEncryption<KeyPair> = {
       });
     }
   },
-  decrypt(pair, ciphertext) {
+  decrypt(pair, ciphertext, hash) {
     try {
-      return privateDecrypt(oaep(pair.privateKey), ciphertext);
+      return privateDecrypt(oaep(pair.privateKey, hash), ciphertext);
     } catch {
       throw inauthentic('failed to RSA decrypt the ciphertext: crypto/rsa: decryption error', {
         field: 'ciphertext',
