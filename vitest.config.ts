@@ -17,8 +17,8 @@ export default defineConfig({
     reporters: ['default', new Report(process.env)],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Two cores are what CI has; many tests spawn processes of their own.
-    maxWorkers: 2,
+    // Two cores are what CI has. A fifth of the time tests wait, for processes, limits and databases: a third worker uses it.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'pure', include: behaviour.filter(isPure), isolate: false } },
