@@ -61,6 +61,7 @@ const userpass = () => import('./auth/userpass.ts');
 const seal = () => import('./sys/seal.ts');
 const server = () => import('./sys/server.ts');
 const auditedHeaders = () => import('./sys/audited-headers.ts');
+const jwks = () => import('./transit/jwks.ts');
 const cors = () => import('./sys/cors.ts');
 const capabilities = () => import('./sys/capabilities.ts');
 const doors = () => import('./sys/doors.ts');
@@ -79,6 +80,7 @@ export const catalogue = {
     keys: {
       create: entry('Make a named key', one(keys, 'create')),
       read: entry('Show a key, its versions and public keys', one(keys, 'read')),
+      jwks: entry('Print the public keys of a key that signs as a JWKS', one(jwks, 'jwks')),
       list: entry('List the keys of the mount', one(keys, 'list')),
       config: entry('Change the settings of a key', one(keys, 'configure')),
       rotate: entry('Add a version to a key and use it from now on', one(keys, 'rotate')),

@@ -3,6 +3,7 @@ import { invalid, unsupported } from '../../ground/errors.ts';
 import { allowedSignerLine } from '../../signatures/allowed-signers.ts';
 import { printMinisignKey } from '../../signatures/minisign.ts';
 import { sshLine } from '../../signatures/ssh-key.ts';
+import { keyIdOf } from '../../transit/jwks.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
@@ -53,7 +54,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   der: { binary: true, print: ({ key }) => Buffer.from(spki(key, 'der')).toString('base64') },
   jwk: {
     print: (version, { name }) =>
-      `${JSON.stringify({ ...version.key.export({ format: 'jwk' }), kid: `${name}-v${version.number}` })}\n`,
+      `${JSON.stringify({ ...version.key.export({ format: 'jwk' }), kid: keyIdOf(name, version.number) })}\n`,
   },
   ssh: { print: (version, named) => `${sshLine(version.key, commentOf(version, named))}\n` },
   'allowed-signers': {

@@ -1,0 +1,31 @@
+import { jsonWebKeySet, type PublishedKey } from '../../transit/jwks.ts';
+import { existingKey, transitOperation } from './parameters.ts';
+
+/** A JSON Web Key Set. */
+export interface KeySet {
+  readonly keys: readonly PublishedKey[];
+}
+
+/** A key that signs tells how its signatures are verified, in the form that programs for JSON Web Tokens read. */
+export const jwks = transitOperation({
+  route: 'GET keys/:name/jwks',
+  capability: 'read',
+  withoutSecret: true,
+  params: { name: existingKey },
+  cli: {
+    // As documents of others have it, which a web server can hand out.
+    lines: (data: KeySet) => [JSON.stringify(data)],
+    table: ({ keys }: KeySet) => ({
+      head: ['Key ID', 'Type', 'Algorithm'],
+      rows: keys.map(({ kid, kty, alg }) => [kid, String(kty), typeof alg === 'string' ? alg : '']),
+    }),
+    examples: [
+      ['coffer transit keys jwks tokens > jwks.json', 'for a web server to hand out'],
+      ['coffer transit keys jwks tokens -o json | jq -r .keys[].kid', 'the key IDs alone'],
+    ],
+  },
+  async run({ engine }, { name }) {
+    const data: KeySet = { keys: await jsonWebKeySet(engine, name) };
+    return { data, topLevel: data };
+  },
+});
