@@ -1,5 +1,21 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
-import { type Format, type Place, refuseConflicts, refusedAt, type SecretFile } from './format.ts';
+import {
+  ASSIGNMENT,
+  BYTE_ORDER_MARK,
+  begunBefore,
+  isEscapedBackslash,
+  match,
+  NOTHING,
+  QUOTES,
+} from './dotenv-readings.ts';
+import {
+  type Format,
+  otherNameRefused,
+  type Place,
+  refuseConflicts,
+  refusedAt,
+  type SecretFile,
+} from './format.ts';
 import { parseValue } from './value.ts';
 
 /**
@@ -11,14 +27,11 @@ import { parseValue } from './value.ts';
 export const dotenv: Format = { name: 'dotenv', parse };
 
 const NAME = /[\w.-]+/y;
-const ASSIGNMENT = /[ \t]*(?:export[ \t]+)?([\w.-]+)(?:[ \t]*=[ \t]*|:[ \t]+)/y;
 /** Without `export` it could as well be a line of a secret that somebody forgot to quote. */
 const EXPORT_ALONE = /[ \t]*export[ \t]+[\w.-]+/y;
-const NOTHING = /[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|$)/y;
 const LINE_END = /\r\n|\n|\r/y;
 const UNQUOTED = /[^\r\n]*/y;
 const COMMENT = /(?:^|[ \t])#/;
-const QUOTES = new Set(['"', "'", '`']);
 const ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',
@@ -29,7 +42,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 /** What nobody needs quotes for. */
 const BARE = /^[\w.:/@%+,=-]+$/;
-const BYTE_ORDER_MARK = '\ufeff';
 
 /** Where one assignment stands, its line and its value. */
 interface Assignment {
@@ -41,7 +53,7 @@ interface Assignment {
 
 function parse(text: string, file: string): SecretFile {
   refuseConflicts(text, file);
-  const assignments = [...assignmentsIn(text, file)];
+  const assignments = withOtherNames([...assignmentsIn(text, file)], text, file);
   return {
     format: 'dotenv',
     text,
@@ -54,6 +66,28 @@ function parse(text: string, file: string): SecretFile {
       return text.slice(0, found.lineStart) + text.slice(found.lineEnd);
     },
   };
+}
+
+/**
+ * Notes at each value where one begins that goes on over it for other readers.
+ * @throws `invalid` where it is encrypted: once decrypted, they would show it under the name of that one.
+ */
+function withOtherNames(
+  assignments: readonly Assignment[],
+  text: string,
+  file: string,
+): readonly Assignment[] {
+  const begun = begunBefore(
+    text,
+    assignments.map(({ place: { start }, lineStart }) => ({ start, lineStart })),
+  );
+  return assignments.map((assignment, index) => {
+    const otherNameAt = begun[index];
+    if (otherNameAt === undefined) return assignment;
+    const place = { ...assignment.place, otherNameAt };
+    if (place.sealed !== undefined) throw otherNameRefused('dotenv', file, text, place);
+    return { ...assignment, place };
+  });
 }
 
 function* assignmentsIn(text: string, file: string): Generator<Assignment> {
@@ -80,11 +114,6 @@ const noAssignment = (text: string, at: number, file: string): CofferError =>
     'this is neither NAME=value nor a comment',
     'is the file a .env? Or is a quote missing?',
   );
-
-function match(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(text) ?? undefined;
-}
 
 function placeAt(text: string, start: number, name: string): Place {
   const end = quotedEnd(text, start) ?? unquotedEnd(text, start);
@@ -118,14 +147,6 @@ function quotedEnd(text: string, start: number): number | undefined {
   const ends = end < 0 ? escaped : [...escaped, end];
   const last = ends.findLast((candidate) => match(NOTHING, text, candidate + 1) !== undefined);
   return last === undefined ? undefined : last + 1;
-}
-
-/** Only `"…"` has `\\` for one backslash. */
-function isEscapedBackslash(text: string, from: number, at: number, quote: string): boolean {
-  if (quote !== '"') return false;
-  let first = at;
-  while (first > from && text[first - 1] === '\\') first--;
-  return (at - first) % 2 === 1;
 }
 
 function unquotedEnd(text: string, start: number): number {

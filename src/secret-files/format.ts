@@ -27,8 +27,11 @@ export interface Place {
   readonly type: ScalarType;
   /** Undefined for a value that is not encrypted. */
   readonly sealed: SealedValue | undefined;
-  /** In YAML: where the first alias of the value stands, or of something that contains it. */
-  readonly aliasedAt?: number;
+  /**
+   * Where it gets a second name for some readers. In YAML: where the first alias of the value stands, or of something that contains it; in a
+   * `.env`: where a value begins that goes on over it for them.
+   */
+  readonly otherNameAt?: number;
 }
 
 /** A file taken apart. It never changes; what changes it gives a new text. */
@@ -53,7 +56,7 @@ export interface Format {
   readonly name: FormatName;
   /**
    * @param file what errors call it, before the number of the line.
-   * @throws `invalid` for what is not of the format, has a key twice, is nested too deeply, or has an alias of an encrypted value.
+   * @throws `invalid` for what is not of the format, has a key twice, is nested too deeply, or has an encrypted value with a second name.
    */
   parse(text: string, file: string): SecretFile;
 }
@@ -86,15 +89,28 @@ export const refusedAt = (
   hint?: string,
 ): CofferError => invalid(`${file}:${lineAt(text, offset)}: ${message}`, { hint });
 
-/** A refusal of a value that is encrypted, or is to be, and has an alias: by the alias it would be read under another name. */
-export const aliasRefused = (file: string, text: string, { name, aliasedAt = 0 }: Place): CofferError =>
-  refusedAt(
-    file,
-    text,
-    aliasedAt,
-    `an alias of ${name} stands here, and an encrypted value has one name`,
-    'write a value of its own in place of the alias',
-  );
+/** A refusal of a value that is encrypted, or is to be, and that some would read under another name. */
+export const otherNameRefused = (
+  format: FormatName,
+  file: string,
+  text: string,
+  { name, otherNameAt = 0 }: Place,
+): CofferError =>
+  format === 'dotenv'
+    ? refusedAt(
+        file,
+        text,
+        otherNameAt,
+        `for some readers the value that begins here goes on over ${name}, which is encrypted or is to be`,
+        'close its quote on its line, with no backslash before it, and leave no blank behind a last "="',
+      )
+    : refusedAt(
+        file,
+        text,
+        otherNameAt,
+        `an alias of ${name} stands here, and an encrypted value has one name`,
+        'write a value of its own in place of the alias',
+      );
 
 /** `db.password` of its keys. */
 export const nameOf = (path: readonly string[]): string =>

@@ -1,4 +1,4 @@
-import { aliasRefused, type Place } from './format.ts';
+import { otherNameRefused, type Place } from './format.ts';
 
 /** The values below one anchor: those from `from` to before `to`, counted in the order of the text. */
 interface Anchored {
@@ -8,7 +8,7 @@ interface Anchored {
 
 /** A place whose alias is found after it was made. */
 export interface AliasedPlace extends Place {
-  aliasedAt?: number;
+  otherNameAt?: number;
 }
 
 /** As YAML 1.1's readers take names. */
@@ -66,8 +66,8 @@ export class Anchors {
       for (let index = unmarked.from(of.from); index < of.to; index = unmarked.from(index)) {
         const place = places[index];
         if (place === undefined) return;
-        place.aliasedAt = offset;
-        if (place.sealed !== undefined) throw aliasRefused(file, text, place);
+        place.otherNameAt = offset;
+        if (place.sealed !== undefined) throw otherNameRefused('yaml', file, text, place);
         unmarked.mark(index);
       }
     }

@@ -130,7 +130,10 @@ const token = (): string =>
 /** The file with all its secrets replaced by tokens, and what they stand for. */
 function sealed({ format, text }: Sample, isMeant: (index: number) => boolean = () => true) {
   const file = format.parse(text, 'f');
-  const places = file.places.filter((place, index) => isSecret(place, undefined) && isMeant(index));
+  // What has a second name for some is never encrypted.
+  const places = file.places.filter(
+    (place, index) => isSecret(place, undefined) && isMeant(index) && place.otherNameAt === undefined,
+  );
   const sources = new Map(places.map((place) => [place, file.written(place, token())]));
   return { file, sources, result: respliced(format, 'f', file, sources) };
 }

@@ -84,7 +84,7 @@ describe('an alias of an encrypted value', () => {
   it('is known of values that are not encrypted yet, by where the first one stands', () => {
     const text = 'a: &p {b: x, c: y}\nd: z\ne: *p\nf: *p\n';
     const { places } = yaml.parse(text, 'f');
-    expect(places.map(({ name, aliasedAt }) => [name, aliasedAt])).toEqual([
+    expect(places.map(({ name, otherNameAt }) => [name, otherNameAt])).toEqual([
       ['a.b', text.indexOf('*p')],
       ['a.c', text.indexOf('*p')],
       ['d', undefined],

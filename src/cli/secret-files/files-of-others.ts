@@ -12,6 +12,7 @@ import {
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { invalid } from '../../ground/errors.ts';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
+import { quoted } from '../completions/model.ts';
 import { isSafeDirectory } from './git.ts';
 
 /*
@@ -102,7 +103,7 @@ export function readInstructions(path: string, shown: string, maxBytes: number):
 
 const foreign = (shown: string, top: string): Followed => ({
   kind: 'foreign',
-  why: `${shown} belongs to another user, and is not followed (if it is right: git config --global --add safe.directory ${top})`,
+  why: `${shown} belongs to another user, and is not followed (if it is right: git config --global --add safe.directory ${quoted(top)})`,
 });
 
 /** One that can't be looked at is as if it were not there. */

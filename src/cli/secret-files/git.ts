@@ -60,7 +60,8 @@ export function isSafeDirectory(directory: string): boolean {
     (entry) =>
       entry === '*' ||
       entry === directory ||
-      (entry.endsWith('/*') && `${directory}/`.startsWith(entry.slice(0, -1))),
+      // As git: what lies below, and not the directory itself.
+      (entry.endsWith('/*') && directory.startsWith(entry.slice(0, -1))),
   );
 }
 

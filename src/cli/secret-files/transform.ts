@@ -1,8 +1,8 @@
 import { asCofferError, CofferError } from '../../ground/errors.ts';
 import {
-  aliasRefused,
   type Format,
   lineCounter,
+  otherNameRefused,
   type Place,
   type SecretFile,
 } from '../../secret-files/format.ts';
@@ -63,7 +63,7 @@ export async function sealFiles(
   sealings: readonly Sealing[],
 ): Promise<readonly FileResult[]> {
   const values = new Map<Place, SealedValue>();
-  const refusals = new Map(sealings.map((sealing) => [sealing, aliasesOf(sealing)]));
+  const refusals = new Map(sealings.map((sealing) => [sealing, otherNamesOf(sealing)]));
   const allowed = sealings.filter((sealing) => refusals.get(sealing)?.length === 0);
   const asked = allowed.flatMap(({ key, places, known }) =>
     places.flatMap((place) => {
@@ -99,11 +99,11 @@ export async function sealFiles(
   });
 }
 
-/** A value with an alias can't be encrypted, which is said before anything is. */
-const aliasesOf = ({ path, file, places }: Sealing): readonly CofferError[] =>
+/** A value that some would read under another name can't be encrypted, which is said before anything is. */
+const otherNamesOf = ({ path, file, places }: Sealing): readonly CofferError[] =>
   places
-    .filter(({ aliasedAt }) => aliasedAt !== undefined)
-    .map((place) => aliasRefused(path, file.text, place));
+    .filter(({ otherNameAt }) => otherNameAt !== undefined)
+    .map((place) => otherNameRefused(file.format, path, file.text, place));
 
 const isUnder = (value: SealedValue, { mount, name }: KeyReference): boolean =>
   value.key === name && value.mount === mount;

@@ -66,6 +66,13 @@ describe.runIf(isRoot)('rules of another user in a directory above', () => {
       here.write('gitconfig', `[safe]\n\tdirectory = ${entry}\n`);
       expect((await here.run('secrets encrypt --key app work/app.env')).err).toMatch(left);
     }
+    // As git has it, what lies below, and not the directory itself.
+    here.write('gitconfig', `[safe]\n\tdirectory = ${here.path}/*\n`);
+    here.write('work/app.env', 'A=secret\n');
+    expect((await here.run('secrets encrypt --key app work/app.env')).err).toContain(
+      `git config --global --add safe.directory '${here.path}')`,
+    );
+    here.write('work/app.env', 'A=secret\n');
     here.write('gitconfig', '');
     variable('SUDO_UID', String(STRANGER));
     expect((await here.run('secrets encrypt --key app work/app.env')).err).toMatch(left);

@@ -44,8 +44,8 @@ function read({ format, text }: Sample): void {
   }
   const reader = FORMATS[format];
   const file = reader.parse(text, 'f');
-  // What has an alias is never encrypted.
-  const meant = file.places.filter((place) => isSecret(place, undefined) && place.aliasedAt === undefined);
+  // What has a second name for some is never encrypted.
+  const meant = file.places.filter((place) => isSecret(place, undefined) && place.otherNameAt === undefined);
   const sealed = respliced(
     reader,
     'f',
@@ -54,8 +54,8 @@ function read({ format, text }: Sample): void {
   );
   if (
     sealed.places.some(
-      ({ text: value, type, sealed: value2, aliasedAt }) =>
-        type === 'string' && value !== '' && !value2 && aliasedAt === undefined,
+      ({ text: value, type, sealed: value2, otherNameAt }) =>
+        type === 'string' && value !== '' && !value2 && otherNameAt === undefined,
     )
   )
     throw new Defect('a value stays readable');
