@@ -63,19 +63,25 @@ export const write = command('POST', [path, pairs], 'Parameters go into the body
 export const list = command('LIST', [path], 'Prints the names below a path.', [
   ['coffer list transit/keys', 'What "vault list" shows'],
 ]);
-export const remove = command('DELETE', [path, pairs], 'What is deleted is gone.', [
-  ['coffer delete transit/keys/orders', 'As "vault delete" does, after a yes'],
-]);
+export const remove = command(
+  'DELETE',
+  [path, pairs],
+  'What is deleted is gone, but for the soft-delete of a key.',
+  [['coffer delete transit/keys/orders', 'As "vault delete" does, after a yes']],
+);
+
+/** Of a key: it only stops its use, which can be undone. */
+const SOFT_DELETE = /(?:^|\/)keys\/[^/]+\/soft-delete$/;
 
 async function run(session: Session, method: PathRequest['method'], given: Given): Promise<number> {
   const [place = '', ...texts] = given.arguments;
   const path = trimSlashes(place).replace(/^v1\//, '');
-  if (method === 'DELETE') session.requireConsent();
+  const isForGood = method === 'DELETE' && !SOFT_DELETE.test(path);
+  if (isForGood) session.requireConsent();
   const file = await outPlaceOf(session, given.options);
   const parameters = Object.fromEntries(texts.flatMap((text) => parametersOf(session, text)));
   const runner = await session.runner();
-  if (method === 'DELETE' && !(await session.confirmed(async () => `Delete ${path} for good?`)))
-    return FAILED;
+  if (isForGood && !(await session.confirmed(async () => `Delete ${path} for good?`))) return FAILED;
   const outcome = await runner.at({ method, path, parameters });
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const [result, member] =

@@ -3,13 +3,13 @@
 import { when } from '../../ground/objects.ts';
 import { configureKey } from '../../transit/configuration.ts';
 import type { Engine } from '../../transit/engine.ts';
-import { findKey, requireKey } from '../../transit/key-collection.ts';
+import { findKey, noSuchKey, requireKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
 import { createKey, deleteKey, listKeys, setSoftDeleted } from '../../transit/lifecycle.ts';
 import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
 import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
-import type { Outcome } from '../declaration/operation.ts';
+import { isMissing, type Outcome, type Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
 import { existingKey, keyName, transitOperation } from './parameters.ts';
@@ -257,7 +257,7 @@ export const remove = transitOperation({
   params: { name: existingKey },
   cli: {
     confirm: async (values) =>
-      `Delete key ${values['name']} for good? What it encrypted can never be decrypted.`,
+      `Delete key ${values['name']} for good? What it encrypted can never be decrypted. ("keys soft-delete" can be undone.)`,
     done: (values) => `Deleted key ${values['name']}.`,
   },
   async run({ engine }, values) {
@@ -266,11 +266,28 @@ export const remove = transitOperation({
   },
 });
 
+/** The API answers nothing for a key that is not there; whoever types a name wants to know. */
+async function requireThere(raw: Readonly<Record<string, unknown>>, runner: Runner) {
+  const { name } = raw;
+  if (!(await isMissing(runner, 'transit keys read', { name }))) return raw;
+  throw noSuchKey(String(name), `key "${name}" not found`);
+}
+
 export const softDelete = transitOperation({
   route: 'DELETE keys/:name/soft-delete',
   capability: 'delete',
   withoutSecret: true,
   params: { name: existingKey },
+  cli: {
+    acts: true,
+    table: keyTable,
+    resolve: requireThere,
+    done: (values) =>
+      `Key ${values['name']} is not used from now on; "keys soft-delete-restore" takes that back.`,
+    examples: [
+      ['coffer transit keys soft-delete orders', 'nothing is encrypted, decrypted or signed any more'],
+    ],
+  },
   run: ({ engine }, values) =>
     markSoftDeleted(engine, values.name, true, 'key was already marked as soft deleted'),
 });
@@ -280,6 +297,13 @@ export const restore = transitOperation({
   capability: 'update',
   withoutSecret: true,
   params: { name: existingKey },
+  cli: {
+    acts: true,
+    table: keyTable,
+    resolve: requireThere,
+    done: (values) => `Key ${values['name']} is used again.`,
+    examples: [['coffer transit keys soft-delete-restore orders', 'as if it had never been soft-deleted']],
+  },
   run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),
 });
 

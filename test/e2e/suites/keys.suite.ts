@@ -128,6 +128,21 @@ export const keysSuite: Suite = (here) => {
     await here().refused(`transit decrypt trimmed ${old}`, 2);
   });
 
+  it('stops the use of a key without asking, and takes that back', async () => {
+    await here().ok('transit keys create resting');
+    const value = await here().ok('transit encrypt resting x');
+    expect(await here().ok('transit keys soft-delete resting')).toBe('');
+    expect(await here().refused(['transit', 'decrypt', 'resting', value], 1)).toContain('soft-deleted');
+    expect(await here().ok('transit keys soft-delete-restore resting')).toBe('');
+    expect(await here().ok(['transit', 'decrypt', 'resting', value])).toBe('x');
+    await here().ok('delete transit/keys/resting/soft-delete');
+    await here().ok('transit keys soft-delete-restore resting');
+    for (const word of ['soft-delete', 'soft-delete-restore']) {
+      expect(await here().refused(`transit keys ${word} nobody`, 3)).toContain('nobody');
+    }
+    expect(await here().refused('delete transit/keys/soft-delete', 2)).toContain('--yes');
+  });
+
   it('deletes a key only when that was allowed, and only with a yes', async () => {
     await here().ok('transit keys create doomed');
     expect(await here().refused('transit keys delete doomed', 2)).toContain('--yes');

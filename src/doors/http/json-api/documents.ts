@@ -109,7 +109,10 @@ function mediaTypeWanted(header: string | undefined): string {
 
 /** Without parameters but `profile`, which may be ignored: no extension is known here. */
 const isMediaType = (header: string | undefined): boolean =>
-  parametersOf(header ?? '')?.every((name) => name === 'profile') ?? false;
+  parametersOf((header ?? '').replace(UTF_8, ''))?.every((name) => name === 'profile') ?? false;
+
+/** What a JSON document is written in anyway; some libraries add it by themselves. */
+const UTF_8 = /;\s*charset=(?:utf-8|"utf-8")(?=\s*(?:;|$))/i;
 
 /** The names of a JSON:API media type's parameters; undefined for another type. */
 function parametersOf(mediaType: string): readonly string[] | undefined {

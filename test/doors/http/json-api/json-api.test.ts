@@ -63,7 +63,11 @@ describe('media types', () => {
     [`${MEDIA_TYPE};profile="http://example.com/p"`, 204],
     ['APPLICATION/VND.API+JSON', 204],
     ['application/json', 415],
-    [`${MEDIA_TYPE}; charset=utf-8`, 415],
+    [`${MEDIA_TYPE}; charset=utf-8`, 204],
+    [`${MEDIA_TYPE};charset="UTF-8";profile="http://example.com/p"`, 204],
+    [`${MEDIA_TYPE}; charset=utf-8; ext="https://jsonapi.org/ext/atomic"`, 415],
+    [`${MEDIA_TYPE}; charset=latin1`, 415],
+    [`${MEDIA_TYPE}; charset=utf-8x`, 415],
     [`${MEDIA_TYPE};ext="https://jsonapi.org/ext/atomic"`, 415],
     ['nonsense', 415],
   ])('a change with %s is answered with %i', async (contentType, status) => {
