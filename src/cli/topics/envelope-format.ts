@@ -43,7 +43,7 @@ export const envelopeFormat: Topic = {
     {
       heading: 'Files for others',
       blocks: [
-        'With --recipient and --passphrase the file is one of the age format, for people without Coffer: recipients are age1..., age1pq1..., lines of SSH .pub files, @FILE with ' +
+        'With --recipient and --passphrase the file is one of the age format, for people without Coffer: recipients are age1..., age1pq1..., age1tag1..., age1tagpq1..., lines of SSH .pub files, @FILE with ' +
           'such lines, and names of keys. Decrypting finds out by itself which of the two formats a file has.',
       ],
     },

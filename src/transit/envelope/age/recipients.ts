@@ -1,6 +1,7 @@
 import { invalid } from '../../../ground/errors.ts';
 import { parseBech32 } from '../../key-types/age/bech32.ts';
 import { type AgeKem, SECRET_BYTES, type SealedSecret } from '../../key-types/age/kem.ts';
+import { taggedKems } from '../../key-types/age/tagged.ts';
 import { xWingKem } from '../../key-types/age/x-wing.ts';
 import { x25519Kem } from '../../key-types/age/x25519.ts';
 import type { MaybePromise } from '../../key-types/key-type.ts';
@@ -53,8 +54,28 @@ export const parseRecipient = (text: string) =>
     (kem) => kem.publicBytes,
   );
 
+/** One whose private key is in hardware; undefined for a recipient of another kind. @throws `invalid` when it is mistyped. */
+function taggedRecipient(text: string): Recipient | undefined {
+  const { prefix, bytes } = parseBech32(text);
+  const kem = taggedKems.find(({ recipientPrefix }) => recipientPrefix === prefix);
+  if (kem === undefined) return undefined;
+  if (bytes.length !== kem.publicBytes) {
+    throw invalid(`a key that begins with ${prefix}1 has ${kem.publicBytes} bytes, not ${bytes.length}`);
+  }
+  kem.seal(bytes, Buffer.alloc(FILE_KEY_BYTES));
+  return {
+    group: kem.isPostQuantum ? 'post-quantum' : 'classical',
+    wrap(fileKey) {
+      const { tag, encapsulated, body } = kem.seal(bytes, fileKey);
+      return { type: kem.stanza, args: [tag, encapsulated].map(printUnpadded), body: Buffer.from(body) };
+    },
+  };
+}
+
 /** Whoever an `age1…` stands for. @throws `invalid` when it is mistyped, or would let everybody open the file. */
 export function ageRecipient(text: string): Recipient {
+  const tagged = taggedRecipient(text);
+  if (tagged !== undefined) return tagged;
   const { kem, bytes } = parseRecipient(text);
   // A key that is none is told before a file is begun.
   kem.seal(bytes, Buffer.alloc(FILE_KEY_BYTES));

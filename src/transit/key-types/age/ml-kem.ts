@@ -1,0 +1,27 @@
+import { encapsulate, type KeyObject } from 'node:crypto';
+import { invalid } from '../../../ground/errors.ts';
+import { rawKeys } from '../raw-keys.ts';
+
+/** ML-KEM-768 (FIPS 203), the half of hybrid recipients that holds against quantum computers. */
+
+export const ML_KEM = 'ml-kem-768';
+export const ML_KEM_PUBLIC_BYTES = 1184;
+export const ML_KEM_CIPHERTEXT_BYTES = 1088;
+
+function publicMlKem(publicKey: Uint8Array): KeyObject {
+  try {
+    return rawKeys.createPublicKey({
+      key: publicKey.subarray(0, ML_KEM_PUBLIC_BYTES),
+      format: 'raw-public',
+      asymmetricKeyType: ML_KEM,
+    });
+  } catch (error) {
+    throw invalid('this recipient is no public key of ML-KEM', { cause: error });
+  }
+}
+
+/** A secret for the holder of a key. @param publicKey that begins with the one of ML-KEM. @throws `invalid` */
+export function encapsulated(publicKey: Uint8Array): { readonly shared: Buffer; readonly sent: Buffer } {
+  const { sharedKey, ciphertext } = encapsulate(publicMlKem(publicKey));
+  return { shared: Buffer.from(sharedKey), sent: Buffer.from(ciphertext) };
+}
