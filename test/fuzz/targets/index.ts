@@ -23,6 +23,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   'ssh-agent': () => import('./ssh-agent.ts'),
   'age-plugin': () => import('./age-plugin.ts'),
   'key-services': () => import('./key-services.ts'),
+  trail: () => import('./trail.ts'),
   protobuf: () => import('./protobuf.ts'),
   'age-files': () => import('./age-files.ts'),
   imports: () => import('./imports.ts'),
