@@ -106,3 +106,46 @@ describe('the paths of transit that the page lists', async () => {
     }
   });
 });
+
+/** Parameters of OpenBao 2.7 and Vault 2 beyond those that are declared here, by operation; what clients send may be any of them. */
+const PEERS: Readonly<Record<string, readonly string[]>> = {
+  'keys create': [
+    'managed_key_name',
+    'managed_key_id',
+    'parameter_set',
+    'hybrid_key_type_pqc',
+    'hybrid_key_type_ec',
+  ],
+  encrypt: ['padding_scheme', 'hash_algorithm', 'iv', 'partial_failure_response_code'],
+  decrypt: ['padding_scheme', 'hash_algorithm', 'iv', 'partial_failure_response_code'],
+  rewrap: ['decrypt_padding_scheme', 'encrypt_padding_scheme', 'hash_algorithm'],
+  datakey: ['padding_scheme', 'bits', 'hash_algorithm'],
+  sign: ['signature_context', 'salt_length', 'prehashed', 'marshaling_algorithm', 'signature_algorithm'],
+  verify: ['signature_context', 'salt_length', 'prehashed', 'hmac', 'mac_length'],
+  random: ['source', 'drbg'],
+  restore: ['force'],
+};
+
+describe('a parameter of peers', () => {
+  const ignored = /taken and ignored.*?(?=\n\n)/s.exec(page)?.[0] ?? '';
+  const named = [...ignored.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name);
+
+  it('is declared, or the page says that it is ignored, and never both', async () => {
+    const entries = await Promise.all(
+      entriesOf(catalogue.transit).map(
+        async ([path, entry]) => [path, Object.keys((await entry.load()).declaration.params)] as const,
+      ),
+    );
+    const declared = new Map(entries);
+    for (const [operation, parameters] of Object.entries(PEERS)) {
+      const known = declared.get(operation) ?? [];
+      expect(known, operation).not.toEqual([]);
+      const silent = parameters.filter((name) => !known.includes(name) && !named.includes(name));
+      expect(silent, operation).toEqual([]);
+    }
+    const words = named.filter((name) => name !== 'random');
+    const all = new Set(Object.values(PEERS).flat());
+    expect(words.filter((name) => !all.has(name))).toEqual([]);
+    expect(words.filter((name) => entries.some(([, known]) => known.includes(name)))).toEqual([]);
+  });
+});

@@ -14,10 +14,14 @@ export interface TypeEvidence {
 /** Types of peers that are not here, for a refusal that says what it is about. */
 const FOREIGN_TYPES: Readonly<Record<number, string>> = {
   10: 'managed_key in Vault',
-  12: 'aes128-cmac in Vault',
-  13: 'aes256-cmac in Vault',
-  14: 'ml-dsa in Vault',
+  12: 'mldsa-44 in OpenBao, aes128-cmac in Vault',
+  13: 'mldsa-65 in OpenBao, aes256-cmac in Vault',
+  14: 'mldsa-87 in OpenBao, ml-dsa in Vault',
   15: 'hybrid in Vault',
+  16: 'aes192-cmac in Vault',
+  17: 'slh-dsa in Vault',
+  18: 'aes128-cbc or aes256-cbc in Vault',
+  19: 'aes128-cbc or aes256-cbc in Vault',
   10000: 'external-key in OpenBao',
 };
 
