@@ -64,10 +64,10 @@ const ownParams = {
 
 const unusedParams = {
   ocsp_enabled: flag({ help: 'Refused: there are lists of revoked certificates.', cli: HIDDEN }),
-  ocsp_ca_certificates: text({ help: 'Kept for clients that send it.', long: true, cli: HIDDEN }),
-  ocsp_servers_override: texts({ help: 'Kept for clients that send it.', cli: HIDDEN }),
-  ocsp_fail_open: flag({ help: 'Kept for clients that send it.', cli: HIDDEN }),
-  ocsp_query_all_servers: flag({ help: 'Kept for clients that send it.', cli: HIDDEN }),
+  ocsp_ca_certificates: text({ help: 'Refused unless it is empty.', long: true, cli: HIDDEN }),
+  ocsp_servers_override: texts({ help: 'Refused unless it is empty.', cli: HIDDEN }),
+  ocsp_fail_open: flag({ help: 'Refused: there are lists of revoked certificates.', cli: HIDDEN }),
+  ocsp_query_all_servers: flag({ help: 'Refused: there are lists of revoked certificates.', cli: HIDDEN }),
 } as const;
 
 function settingsIn(values: Partial<ValuesOf<typeof ownParams>>): Partial<RoleSettings> {
@@ -141,7 +141,15 @@ export const write = operation({
     ],
   },
   async run(call: MountCall, { name: role, lease, ...values }) {
-    refuseOnlineChecks(values.ocsp_enabled === true);
+    const { ocsp_enabled, ocsp_ca_certificates, ocsp_servers_override } = values;
+    const { ocsp_fail_open, ocsp_query_all_servers } = values;
+    refuseOnlineChecks({
+      ocsp_enabled,
+      ocsp_ca_certificates,
+      ocsp_servers_override,
+      ocsp_fail_open,
+      ocsp_query_all_servers,
+    });
     const ttl = values.ttl ?? lease;
     const warnings = await writeRole(await roomOf(call), role, {
       settings: settingsIn(values),

@@ -146,11 +146,19 @@ function warningsOf({ config = {} }: Mount, token: TokenSettings): readonly stri
   return warnings;
 }
 
-/** @throws `unsupported`: whoever asks for it relies on it. */
-export function refuseOnlineChecks(isWanted: boolean): void {
-  if (!isWanted) return;
+/**
+ * What is taken must be what is read again, and whoever asks for these checks relies on them.
+ * @param settings of OCSP, by their names on the wire.
+ * @throws `unsupported` for one that is not off or empty.
+ */
+export function refuseOnlineChecks(settings: Readonly<Record<string, unknown>>): void {
+  const wanted = Object.entries(settings).find(
+    ([, value]) =>
+      value === true || ((typeof value === 'string' || Array.isArray(value)) && value.length > 0),
+  );
+  if (wanted === undefined) return;
   throw unsupported('OCSP is not supported', {
-    field: 'ocsp_enabled',
+    field: wanted[0],
     hint: 'give lists of revoked certificates below crls/',
   });
 }

@@ -170,6 +170,10 @@ describe('a role', () => {
       'ttl should be shorter than max_ttl',
     ],
     ['questions to others', { certificate: ca.cert, ocsp_enabled: true }, 'OCSP is not supported'],
+    ['their authorities', { certificate: ca.cert, ocsp_ca_certificates: ca.cert }, 'OCSP is not supported'],
+    ['their servers', { certificate: ca.cert, ocsp_servers_override: ['http://o'] }, 'OCSP is not supported'],
+    ['leniency in them', { certificate: ca.cert, ocsp_fail_open: true }, 'OCSP is not supported'],
+    ['all of them at once', { certificate: ca.cert, ocsp_query_all_servers: true }, 'OCSP is not supported'],
     [
       'an extension without a value',
       { certificate: ca.cert, required_extensions: '1.2.3' },
@@ -179,6 +183,18 @@ describe('a role', () => {
     const answer = await role('refused', body);
     expect(outcome(answer)).toEqual([400, [message]]);
     expect((await root('GET', 'auth/cert/certs/refused')).status).toBe(404);
+  });
+
+  it('is made where questions to others are off and empty', async () => {
+    const off = {
+      ocsp_ca_certificates: '',
+      ocsp_enabled: false,
+      ocsp_fail_open: false,
+      ocsp_query_all_servers: false,
+      ocsp_servers_override: [],
+    };
+    expect((await role('off', { certificate: ca.cert, ...off })).status).toBe(204);
+    await root('DELETE', 'auth/cert/certs/off');
   });
 
   it('for longer than the mount allows is made, with a warning', async () => {
