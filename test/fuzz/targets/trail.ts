@@ -108,8 +108,9 @@ const open = async (): Promise<World<Sample>> => ({
       MOST_BYTES_OF_A_LINE + 2 * sentBytes + MOST_BYTES_OF_A_VALUE * 2 * Object.keys(parameters).length;
     if (line.length > most) throw new Defect(`a record of ${sentBytes} bytes has ${line.length}`);
     for (const value of sentOf(sample)) {
-      const beginning = value.slice(0, BEGINNING);
-      if (line.includes(beginning) || record.error.includes(beginning))
+      // Up to what JSON writes in another way, in which errors repeat values as well.
+      const [beginning = ''] = /^[G-Z]{1,16}/.exec(value) ?? [];
+      if (beginning !== '' && (line.includes(beginning) || record.error.includes(beginning)))
         throw new Defect('a record shows a value');
     }
   },
