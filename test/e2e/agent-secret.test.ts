@@ -76,7 +76,9 @@ const ASKS = [
   'quotas.config',
   'quotas.delete',
   'quotas.write',
+  'sys.delete-audited-header',
   'sys.delete-cors',
+  'sys.set-audited-header',
   'sys.set-cors',
 ];
 
