@@ -7,6 +7,7 @@ export const FLOORS: Readonly<Record<string, number>> = {
   client: 6,
   service: 5,
   operations: 4,
+  team: 4,
   signatures: 3,
   transit: 3,
   tags: 3,

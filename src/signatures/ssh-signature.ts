@@ -87,9 +87,9 @@ export function parseWireSignature(blob: Buffer): WireSignature {
   return { algorithm, bytes };
 }
 
-/** The text that `ssh-keygen -Y sign` would write. */
-export function armorSshSignature({ key, namespace, hash, algorithm, signature }: SshSignature): string {
-  const blob = Buffer.concat([
+/** What the text of {@link armorSshSignature} holds. */
+export const sshSignatureBytes = ({ key, namespace, hash, algorithm, signature }: SshSignature): Buffer =>
+  Buffer.concat([
     Buffer.from(MAGIC),
     uint32(VERSION),
     string(sshBlob(key)),
@@ -98,7 +98,13 @@ export function armorSshSignature({ key, namespace, hash, algorithm, signature }
     string(hash),
     string(Buffer.concat([string(algorithm), string(signature)])),
   ]);
-  const lines = blob.toString('base64').match(new RegExp(`.{1,${COLUMNS}}`, 'g')) ?? [];
+
+/** The text that `ssh-keygen -Y sign` would write. */
+export function armorSshSignature(signature: SshSignature): string {
+  const lines =
+    sshSignatureBytes(signature)
+      .toString('base64')
+      .match(new RegExp(`.{1,${COLUMNS}}`, 'g')) ?? [];
   return [BEGIN, ...lines, END, ''].join('\n');
 }
 

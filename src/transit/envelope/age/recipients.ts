@@ -1,5 +1,7 @@
+import { wipe } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
-import { parseBech32 } from '../../key-types/age/bech32.ts';
+import type { Random } from '../../../ground/random.ts';
+import { parseBech32, printBech32 } from '../../key-types/age/bech32.ts';
 import { type AgeKem, SECRET_BYTES, type SealedSecret } from '../../key-types/age/kem.ts';
 import { taggedKems } from '../../key-types/age/tagged.ts';
 import { xWingKem } from '../../key-types/age/x-wing.ts';
@@ -70,6 +72,30 @@ function taggedRecipient(text: string): Recipient | undefined {
       return { type: kem.stanza, args: [tag, encapsulated].map(printUnpadded), body: Buffer.from(body) };
     },
   };
+}
+
+/** Whether a text begins as a recipient of a kind that is known here, whatever follows. */
+export const isKnownRecipient = (text: string): boolean =>
+  KEMS.some(({ recipientPrefix }) => text.slice(0, text.lastIndexOf('1')) === recipientPrefix);
+
+/** The public half of an `AGE-SECRET-KEY-…`, as age writes it. @throws `invalid`, never with the text in it. */
+export function recipientOfIdentity(text: string): string {
+  const { kem, bytes } = parseKey(
+    text,
+    (known) => known.identityPrefix,
+    () => SECRET_BYTES,
+  );
+  const publicKey = kem.publicOf(bytes);
+  wipe(bytes);
+  return printBech32(kem.recipientPrefix, publicKey);
+}
+
+/** A fresh `AGE-SECRET-KEY-…` of the usual kind. */
+export function freshIdentity(random: Random): string {
+  const secret = random.bytes(SECRET_BYTES);
+  const text = printBech32(x25519Kem.identityPrefix, secret).toUpperCase();
+  wipe(secret);
+  return text;
 }
 
 /** Whoever an `age1…` stands for. @throws `invalid` when it is mistyped, or would let everybody open the file. */

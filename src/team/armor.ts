@@ -1,0 +1,102 @@
+import { asCofferError } from '../ground/errors.ts';
+import type { Random } from '../ground/random.ts';
+import { BEGIN } from '../transit/envelope/age/detect.ts';
+import { decryptAge, encryptAge, readAge } from '../transit/envelope/age/file.ts';
+import type { Identity, Recipient } from '../transit/envelope/age/recipients.ts';
+import { Lookahead } from '../transit/envelope/lookahead.ts';
+import type { ByteSink, ByteSource } from '../transit/envelope/ports.ts';
+import { recipientOf } from './recipients.ts';
+
+/** Secrets of 32 bytes in age files, as text: any `age` opens them. */
+
+/** Of root keys and of seeds of signing keys. */
+export const SECRET_BYTES = 32;
+
+const sourceOf = (bytes: Uint8Array): ByteSource => {
+  let left = bytes;
+  return {
+    expectedBytes: bytes.length,
+    async read(into) {
+      const count = Math.min(into.length, left.length);
+      into.set(left.subarray(0, count));
+      left = left.subarray(count);
+      return count;
+    },
+  };
+};
+
+function collecting(): ByteSink & { bytes(): Buffer } {
+  const parts: Buffer[] = [];
+  return {
+    async write(bytes) {
+      parts.push(Buffer.from(bytes));
+    },
+    bytes: () => Buffer.concat(parts),
+  };
+}
+
+/**
+ * A secret for whoever the keys name: an age file for those that a quantum computer can break, and one for the others, as the two do not go
+ * into one.
+ * @throws `invalid`, `unsupported` for a key that can't be encrypted to after all.
+ */
+export async function armorFor(keys: readonly string[], secret: Uint8Array, random: Random): Promise<string> {
+  const recipients = [...new Set(keys)].map(recipientOf);
+  const groups: readonly Recipient['group'][] = ['classical', 'post-quantum'];
+  const files: string[] = [];
+  for (const group of groups) {
+    const some = recipients.filter((recipient) => recipient.group === group);
+    if (some.length === 0) continue;
+    const sink = collecting();
+    await encryptAge({ recipients: some, armor: true, random, source: sourceOf(secret), sink });
+    files.push(sink.bytes().toString('latin1'));
+  }
+  return files.join('');
+}
+
+/** Whether a secret can be encrypted to all of these keys. */
+export async function canReceive(keys: readonly string[], random: Random): Promise<boolean> {
+  try {
+    await armorFor(keys, Buffer.alloc(SECRET_BYTES), random);
+    return true;
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/**
+ * The secret in age files.
+ * @param place which stanza is probably the one: it is tried first.
+ * @returns undefined when none is for this identity, or what is in it is no such secret.
+ */
+export async function openArmor(armor: string, identity: Identity, place = 0): Promise<Buffer | undefined> {
+  for (const text of armor.split(`${BEGIN}\n`).slice(1)) {
+    try {
+      const file = await readAge(new Lookahead(sourceOf(Buffer.from(`${BEGIN}\n${text}`, 'latin1'))));
+      const sink = collecting();
+      await decryptAge(file, { identities: [preferring(identity, place)], sink });
+      const secret = sink.bytes();
+      if (secret.length === SECRET_BYTES) return secret;
+    } catch (error) {
+      // Somebody signed what does not open: as if it were for others.
+      if (asCofferError(error) === undefined) throw error;
+    }
+  }
+  return undefined;
+}
+
+const preferring = (identity: Identity, place: number): Identity => ({
+  async unwrap(stanzas) {
+    const probable = stanzas[place];
+    const found = probable === undefined ? undefined : await identity.unwrap([probable]);
+    return found ?? identity.unwrap(stanzas);
+  },
+});
+
+/** An age file in one line of base64, as cards have it, with its armor. */
+export const armorOfLine = (base64: string): string =>
+  `${BEGIN}\n${base64.replace(/.{1,64}/g, '$&\n')}-----END AGE ENCRYPTED FILE-----\n`;
+
+/** The inverse, for one age file. */
+export const lineOfArmor = (armor: string): string => armor.replace(/-----[A-Z ]+-----|\n/g, '');

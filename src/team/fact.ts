@@ -1,0 +1,342 @@
+import { createHash } from 'node:crypto';
+import { ID, idOf, isKeyName, isName } from './names.ts';
+import { isSigner, judgeRecipient } from './recipients.ts';
+
+/*
+ * A fact is a file that says one thing: bob is in, bob is out, key app has a version 3. It is never changed, and named by the hash of
+ * what it says. Here it is read and printed; whether it is believed is judged elsewhere.
+ * @see docs/team-format.md
+ */
+
+const KINDS = ['store', 'member', 'removal', 'slot', 'version'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A card that a fact names: its id, and the name in it. */
+export interface Reference {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Who somebody is, in the first fact and in those of members. */
+export interface Card {
+  readonly name: string;
+  readonly role: 'user' | 'admin';
+  /** Public halves of the keys that open what is for this member. */
+  readonly keys: readonly string[];
+  /** The public half of the key that signs; admins have one, and nobody else. */
+  readonly sign?: string;
+  /** The secret half of it, as an age file for `keys`, in base64; absent where one of these signs. */
+  readonly secret?: string;
+}
+
+/** A version of a key. */
+export interface VersionOfKey {
+  readonly key: string;
+  readonly number: number;
+  readonly type: string;
+  /** The epoch whose root key hides the material. */
+  readonly under: string;
+  readonly material: string;
+}
+
+export interface Fact {
+  readonly id: string;
+  /** `newer` says something that is not known here: it stands in the order, and means nothing. */
+  readonly kind: Kind | 'newer';
+  /** Why it is `newer`. */
+  readonly newer?: string;
+  /** Where it lies below the directory of the keyring. */
+  readonly path: string;
+  readonly message: string;
+  /** Base64 of an SSH signature, as it was read. */
+  readonly signature: string;
+  /** Of message and signature: what was verified once is known by it. */
+  readonly digest: string;
+  /** The keyring that it belongs to. */
+  readonly store: string;
+  /** The facts that it follows. */
+  readonly after: readonly string[];
+  /** The card of whoever signed it; of the first fact its own id. */
+  readonly by: string;
+  /** When it was made, which is no more than a claim. */
+  readonly at: string;
+  /** Every card that it names, the author's included. */
+  readonly references: readonly Reference[];
+  readonly card?: Card;
+  /** Of a removal: who is out. */
+  readonly without: readonly Reference[];
+  /** Of a removal and of a slot: who is given its root key. */
+  readonly for: readonly Reference[];
+  /** Of an epoch: tells its root key from others. */
+  readonly check?: string;
+  /** Of a removal: the root keys of before, sealed under its own. */
+  readonly older?: string;
+  /** Of a member and of a slot: the epoch whose root key is given. */
+  readonly root?: string;
+  readonly version?: VersionOfKey;
+  /** Age files as text, each with a root key; empty for a version. */
+  readonly armor: string;
+}
+
+export type CardFact = Fact & { readonly card: Card };
+export type VersionFact = Fact & { readonly version: VersionOfKey };
+
+export const isCard = (fact: Fact | undefined): fact is CardFact => fact?.card !== undefined;
+export const isVersion = (fact: Fact): fact is VersionFact => fact.version !== undefined;
+/** Each epoch has a root key of its own: it begins with the first fact, and with each removal. */
+export const isEpoch = ({ kind }: Fact): boolean => kind === 'store' || kind === 'removal';
+/** A removal of somebody; the others only unite epochs. */
+export const takesOut = ({ without }: Fact): boolean => without.length > 0;
+
+export const MAX_FACT_BYTES = 1 << 20;
+/** The one type of key that versions have here. */
+export const KEY_TYPE = 'aes256-gcm96';
+/** Types that other versions of Coffer may have, and this one does not. */
+const TYPE = /^[a-z0-9][a-z0-9-]{0,31}$/;
+const AT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const NUMBER = /^[1-9]\d{0,8}$/;
+const BLOCK =
+  '-----BEGIN AGE ENCRYPTED FILE-----\\n(?:[A-Za-z0-9+/=]{1,64}\\n)+-----END AGE ENCRYPTED FILE-----\\n';
+const ARMOR = new RegExp(`^(?:${BLOCK}){1,4}$`);
+/** All that is control but for the line feed. */
+const CONTROLS = /(?!\n)\p{Cc}/u;
+const FIRST = /^coffer team 1 ([a-z]{1,32})$/;
+const LINE = /^([a-z]{1,32}) (.+)$/;
+
+/** How often a field may come: once, at most once, once or more often, or any number of times. */
+type Times = 'one' | 'may' | 'many' | 'any';
+const COMMON = { store: 'one', after: 'one', epoch: 'one', by: 'one', at: 'one' } as const;
+const FIELDS: Readonly<Record<Kind, Readonly<Record<string, Times>>>> = {
+  store: { at: 'one', name: 'one', key: 'many', sign: 'one', secret: 'may', check: 'one' },
+  member: { ...COMMON, name: 'one', role: 'one', key: 'many', sign: 'may', secret: 'may', root: 'one' },
+  removal: { ...COMMON, without: 'any', for: 'many', check: 'one', older: 'one' },
+  slot: { ...COMMON, for: 'one', root: 'one' },
+  version: { ...COMMON, key: 'one', version: 'one', type: 'one', under: 'one', material: 'one' },
+};
+const LARGEST_TITLE = 80;
+
+/** Why a file is no fact; the text goes behind the name of the file. */
+export class NoFact extends Error {}
+
+const refuse = (why: string): never => {
+  throw new NoFact(why);
+};
+
+/**
+ * Reads a file as a fact.
+ * @param path where it was found below the directory of the keyring: each fact has one place.
+ * @throws NoFact
+ */
+export function parseFact(bytes: Buffer, path: string): Fact {
+  if (bytes.length > MAX_FACT_BYTES) refuse('is more than 1 MiB');
+  const raw = bytes.toString('utf8');
+  if (!Buffer.from(raw, 'utf8').equals(bytes)) refuse('is not UTF-8');
+  const text = raw.replaceAll('\r\n', '\n');
+  if (CONTROLS.test(text)) refuse('has control characters');
+  const cut = text.lastIndexOf('\nsignature ') + 1;
+  const signature = text.slice(cut + 'signature '.length, -1);
+  if (cut === 0 || !text.endsWith('\n') || signature.includes('\n')) refuse('has no signature');
+  const message = text.slice(0, cut);
+  const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  const said = parseMessage(message);
+  const place = { id: idOf(message), message, signature, digest, path };
+  const fact: Fact = { ...said, ...place, ...(said.kind === 'store' && ownOf(place.id)) };
+  const isRight =
+    said.title === undefined ? path.endsWith(`.${fact.id}`) : path === `${said.title}.${fact.id}`;
+  if (!isRight) refuse(`belongs at ${said.title ?? '…'}.${fact.id}`);
+  return fact;
+}
+
+/** The first fact is its own author, in a keyring that has its id. */
+const ownOf = (id: string) => ({ store: id, by: id });
+
+type Said = Omit<Fact, 'id' | 'message' | 'signature' | 'digest' | 'path'> & {
+  /** Where it lies but for its id; undefined where that is not known here. */
+  readonly title: string | undefined;
+};
+
+/** What a message says. @throws NoFact */
+function parseMessage(message: string): Said {
+  const begin = message.indexOf('\n-----BEGIN ');
+  const [head, armor] = begin < 0 ? [message, ''] : [message.slice(0, begin + 1), message.slice(begin + 1)];
+  const [first = '', ...lines] = head.slice(0, -1).split('\n');
+  const word = FIRST.exec(first)?.[1] ?? refuse('is no fact');
+  const kind = KINDS.find((known) => known === word);
+  const fields = new Map<string, string[]>();
+  for (const line of lines) {
+    const [, name, value] = LINE.exec(line) ?? [];
+    if (name === undefined || value === undefined) return refuse('has a line that is no field');
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  if (kind === undefined) {
+    return {
+      ...commonOf(fields),
+      ...NOTHING,
+      kind: 'newer',
+      newer: `of a kind (${word}) that is not known here`,
+      title: undefined,
+    };
+  }
+  let newer = refuseFields(kind, fields);
+  const said = { ...commonOf(fields, kind), ...NOTHING, ...MEANINGS[kind](fields), kind, armor };
+  if (kind === 'version' ? armor !== '' : !ARMOR.test(armor))
+    refuse('has no whole age file where one belongs');
+  const title = titleOf(kind, said);
+  const unknown = said.card?.keys.find((key) => judgeRecipient(key) === 'unknown');
+  if (unknown !== undefined)
+    newer ??= `for a key of a kind (${unknown.slice(0, unknown.indexOf('1', 4))}) that is not known here`;
+  if (said.version !== undefined && said.version.type !== KEY_TYPE)
+    newer ??= `of a type of key (${said.version.type}) that is not known here`;
+  if (newer === undefined) return { ...said, title };
+  return { ...commonOf(fields, kind), ...NOTHING, kind: 'newer', newer, title };
+}
+
+const NOTHING = { without: [], for: [], armor: '' } as const;
+
+/** @returns why the fact is of a newer format, if it is. @throws NoFact for fields that are missing, or come too often. */
+function refuseFields(kind: Kind, fields: ReadonlyMap<string, readonly string[]>): string | undefined {
+  for (const [name, times] of Object.entries(FIELDS[kind])) {
+    const count = fields.get(name)?.length ?? 0;
+    if (count === 0 && (times === 'one' || times === 'many')) refuse(`has no ${name}`);
+    if (count > 1 && (times === 'one' || times === 'may')) refuse(`has ${name} twice`);
+  }
+  const unknown = [...fields.keys()].find((name) => !Object.hasOwn(FIELDS[kind], name));
+  return unknown === undefined ? undefined : `with a field (${unknown}) that is not known here`;
+}
+
+type Fields = ReadonlyMap<string, readonly string[]>;
+
+/** What every fact has. The first one follows nothing, and is its own author. */
+function commonOf(fields: Fields, kind?: Kind) {
+  const at = one(fields, 'at');
+  if (!AT.test(at)) refuse('has a time that is none');
+  if (kind === 'store') return { store: '', after: [], by: '', at, references: [] };
+  const by = referenceOf(one(fields, 'by'));
+  idsOf(one(fields, 'epoch'));
+  return {
+    store: idIn(one(fields, 'store')),
+    after: idsOf(one(fields, 'after')),
+    by: by.id,
+    at,
+    references: [by],
+  };
+}
+
+const MEANINGS: Readonly<Record<Kind, (fields: Fields) => Partial<Said>>> = {
+  store: (fields) => ({ card: cardOf(fields, 'admin'), check: idIn(one(fields, 'check')) }),
+  member(fields) {
+    const role = one(fields, 'role');
+    if (role !== 'user' && role !== 'admin') return refuse('has a role that is none');
+    return { card: cardOf(fields, role), root: idIn(one(fields, 'root')) };
+  },
+  removal(fields) {
+    const given = referencesOf(fields, 'for');
+    const out = referencesOf(fields, 'without');
+    if (out.some(({ id }) => given.some((other) => other.id === id))) refuse('gives to whom it removes');
+    return {
+      without: out,
+      for: given,
+      references: [referenceOf(one(fields, 'by')), ...out, ...given],
+      check: idIn(one(fields, 'check')),
+      older: base64In(one(fields, 'older')),
+    };
+  },
+  slot(fields) {
+    const given = referencesOf(fields, 'for');
+    const references = [referenceOf(one(fields, 'by')), ...given];
+    return { for: given, references, root: idIn(one(fields, 'root')) };
+  },
+  version(fields) {
+    const [key, number, type] = [one(fields, 'key'), one(fields, 'version'), one(fields, 'type')];
+    if (!isKeyName(key)) refuse('has a key whose name is none');
+    if (!NUMBER.test(number)) refuse('has a version that is no number');
+    if (!TYPE.test(type)) refuse('has a type that is none');
+    const [under, material] = [idIn(one(fields, 'under')), base64In(one(fields, 'material'))];
+    return { version: { key, number: Number(number), type, under, material } };
+  },
+};
+
+function cardOf(fields: Fields, role: Card['role']): Card {
+  const name = one(fields, 'name');
+  if (!isName(name)) refuse('has a name that is none');
+  const keys = fields.get('key') ?? [];
+  if (new Set(keys).size < keys.length) refuse('has a key twice');
+  if (keys.some((key) => judgeRecipient(key) === 'bad')) refuse('has a key that is none');
+  const [sign, secret] = [fields.get('sign')?.[0], fields.get('secret')?.[0]];
+  if ((role === 'admin') !== (sign !== undefined))
+    refuse('is not as it should be: an admin signs, and a user does not');
+  if (sign !== undefined && !isSigner(sign)) refuse('has a signing key that is none');
+  const isOwn = sign !== undefined && keys.includes(sign);
+  if ((secret !== undefined) !== (sign !== undefined && !isOwn))
+    refuse('has a signing key that nobody can use, or twice');
+  return {
+    name,
+    role,
+    keys,
+    ...(sign !== undefined && { sign }),
+    ...(secret !== undefined && { secret: base64In(secret) }),
+  };
+}
+
+const one = (fields: Fields, name: string): string => fields.get(name)?.[0] ?? refuse(`has no ${name}`);
+const idIn = (text: string): string => (ID.test(text) ? text : refuse('has an id that is none'));
+const base64In = (text: string): string =>
+  text.length > 0 && BASE64.test(text) ? text : refuse('has base64 that is none');
+
+/** Sorted, so that the same ids are always the same text. */
+function idsOf(text: string): readonly string[] {
+  const ids = text.split(' ').map(idIn);
+  if (ids.some((id, index) => index > 0 && id <= (ids[index - 1] ?? '')))
+    refuse('has ids that are not in order');
+  return ids;
+}
+
+function referenceOf(text: string): Reference {
+  const [id = '', name = '', ...more] = text.split(' ');
+  if (more.length > 0 || !isName(name)) return refuse('names a card in a way that is none');
+  return { id: idIn(id), name };
+}
+
+function referencesOf(fields: Fields, name: string): readonly Reference[] {
+  const found = (fields.get(name) ?? []).map(referenceOf);
+  if (new Set(found.map(({ id }) => id)).size < found.length) refuse(`has the same card twice in ${name}`);
+  return found;
+}
+
+function titleOf(kind: Kind, said: Partial<Said>): string {
+  switch (kind) {
+    case 'store':
+      return 'store';
+    case 'member':
+      return `members/${said.card?.name}`;
+    case 'slot':
+      return `members/${said.for?.[0]?.name}.slot`;
+    case 'version':
+      return `keys/${said.version?.key}.v${said.version?.number}`;
+    case 'removal': {
+      const names = [...new Set(said.without?.map(({ name }) => name))].sort();
+      return `removals/${names.join('+').slice(0, LARGEST_TITLE) || 'united'}`;
+    }
+  }
+}
+
+/** A message that is to be signed. @param fields in the order in which they stand; a list gives a line for each. */
+export function printMessage(
+  kind: Kind,
+  fields: readonly (readonly [name: string, value: string | number | readonly string[] | undefined])[],
+  armor = '',
+): string {
+  const lines = fields.flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((text) => `${name} ${text}\n`),
+  );
+  return `coffer team 1 ${kind}\n${lines.join('')}${armor}`;
+}
+
+/** A whole file. */
+export const printFact = (message: string, signature: string): string => `${message}signature ${signature}\n`;
+
+/** Where a fact belongs, below the directory of the keyring. @throws NoFact for a message that is none. */
+export const pathOf = (message: string): string => `${parseMessage(message).title}.${idOf(message)}`;

@@ -1,0 +1,156 @@
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { move } from '../ground/directories.ts';
+import { conflict } from '../ground/errors.ts';
+import { type Fact, MAX_FACT_BYTES, NoFact, parseFact, pathOf, printFact } from './fact.ts';
+
+/** The directory of a keyring: facts, each in a file that is written once and never changed. */
+
+/** What the directory is called. */
+export const KEYRING = '.coffer';
+/** Git is to leave facts as they are, whatever the rest of the repository wants of it. */
+export const ATTRIBUTES = '* -text -ident !eol !filter !merge !working-tree-encoding\n';
+export const IGNORED = '*.new\n';
+const OWN_FILES: ReadonlyMap<string, string> = new Map([
+  ['.gitattributes', ATTRIBUTES],
+  ['.gitignore', IGNORED],
+]);
+/** While a fact is being written its file ends so, and readers leave it alone. */
+const UNFINISHED = '.new';
+/** More than any team makes, and as much as is judged in seconds. */
+const MOST_FILES = 50_000;
+const MOST_BYTES = 1 << 29;
+const DEPTH = 4;
+
+export interface Loaded {
+  readonly facts: ReadonlyMap<string, Fact>;
+  /** Files that are no facts, by their paths, and why. */
+  readonly strangers: ReadonlyMap<string, string>;
+  /** Why nothing may be changed: what could have git alter facts, or lead elsewhere. */
+  readonly blockers: readonly string[];
+}
+
+/** A file from elsewhere than the directory: another commit. */
+export type MoreFile = readonly [path: string, bytes: Buffer];
+
+/** Whether a directory holds a keyring, or what is left of one. */
+export function isKeyring(directory: string): boolean {
+  try {
+    if (!lstatSync(directory).isDirectory()) return false;
+    return readdirSync(directory).some(
+      (name) => /^store\.[0-9a-z]{32}$/.test(name) || name === 'members' || name === 'removals',
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Reads all facts. @throws `conflict` when there is no such directory, or more in it than is judged. */
+export function loadFacts(directory: string, more: readonly MoreFile[] = []): Loaded {
+  if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw conflict(`${directory} is no directory`, { hint: 'is there a link in its place?' });
+  }
+  const facts = new Map<string, Fact>();
+  const strangers = new Map<string, string>();
+  const blockers: string[] = [];
+  const take = (path: string, bytes: Buffer): void => {
+    try {
+      const fact = parseFact(bytes, path);
+      facts.set(fact.id, fact);
+    } catch (error) {
+      if (!(error instanceof NoFact)) throw error;
+      strangers.set(path, error.message);
+    }
+  };
+  let count = 0;
+  let bytes = 0;
+  const read = (path: string): void => {
+    const { size } = lstatSync(join(directory, path));
+    bytes += Math.min(size, MAX_FACT_BYTES);
+    if (++count > MOST_FILES || bytes > MOST_BYTES) {
+      throw conflict(`${directory} has more in it than any team makes`, {
+        hint: 'see in git who put it there',
+      });
+    }
+    if (size > MAX_FACT_BYTES) strangers.set(path, 'is more than 1 MiB');
+    else take(path, readFileSync(join(directory, path)));
+  };
+  const walk = (below: string, depth: number): void => {
+    for (const entry of readdirSync(join(directory, below), { withFileTypes: true })) {
+      const path = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory() && depth < DEPTH) walk(path, depth + 1);
+      else if (entry.isSymbolicLink()) blockers.push(`${path} is a link`);
+      if (entry.isSymbolicLink() || (!entry.isFile() && !entry.isDirectory()))
+        strangers.set(path, 'is no file');
+      if (!entry.isFile() || entry.name.endsWith(UNFINISHED)) continue;
+      if (isOwnFile(directory, path)) continue;
+      if (entry.name === '.gitattributes') blockers.push(`${path} may have git alter facts`);
+      read(path);
+    }
+  };
+  walk('', 0);
+  for (const [path, content] of more) if (!OWN_FILES.has(path)) take(path, content);
+  return { facts, strangers, blockers };
+}
+
+function isOwnFile(directory: string, path: string): boolean {
+  const text = OWN_FILES.get(path);
+  return text !== undefined && readFileSync(join(directory, path), 'utf8').replaceAll('\r\n', '\n') === text;
+}
+
+/** Makes the directory of a new keyring. */
+export function makeKeyring(directory: string): void {
+  mkdirSync(directory, { recursive: true });
+  for (const [name, text] of OWN_FILES) writeFileSync(join(directory, name), text);
+}
+
+/**
+ * Writes a fact: whole, at its place, or not at all.
+ * @throws NoFact for a message that is none; `conflict` where a link is in the way.
+ */
+export function writeFact(directory: string, message: string, signature: string): Fact {
+  const path = pathOf(message);
+  const bytes = Buffer.from(printFact(message, signature));
+  // What would not be read again is not written.
+  const fact = parseFact(bytes, path);
+  putFile(directory, path, bytes);
+  return fact;
+}
+
+/** Puts a file into the directory of a keyring, durably and in one step. */
+export function putFile(directory: string, path: string, bytes: Uint8Array): void {
+  const target = join(directory, path);
+  const folder = dirname(target);
+  mkdirSync(folder, { recursive: true });
+  for (const above of [directory, folder]) {
+    if (!lstatSync(above).isDirectory())
+      throw conflict(`${above} is a link`, { hint: 'put a directory in its place' });
+  }
+  const unfinished = `${target}${UNFINISHED}`;
+  rmSync(unfinished, { force: true });
+  const descriptor = openSync(unfinished, 'wx');
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  move(unfinished, target);
+  if (process.platform === 'win32') return;
+  const opened = openSync(folder, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}

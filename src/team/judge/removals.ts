@@ -1,0 +1,285 @@
+import {
+  type Bits,
+  drop,
+  each,
+  firstInBoth,
+  has,
+  join,
+  joinBut,
+  keep,
+  meets,
+  noBits,
+  put,
+  without,
+} from '../bits.ts';
+import { type CardFact, type Fact, isCard, isEpoch, takesOut } from '../fact.ts';
+
+/*
+ * Who takes out whom, and which removals hold: the steps 2 to 4 of judging. Everything about removals is a set of epochs, as bits, so
+ * that whoever has left can make it no dearer than their number times the number of facts.
+ */
+
+export interface Removals {
+  /** Every good epoch, in order; bits count them. */
+  readonly epochs: readonly Fact[];
+  /** The place of an epoch among them. */
+  readonly placeOf: ReadonlyMap<string, number>;
+  /** The epochs that follow a fact. */
+  readonly behind: ReadonlyMap<string, Bits>;
+  /** The removals that take a card out, whether or not they hold. */
+  readonly outOf: (card: string) => Bits;
+  /** The removals that hit a fact. */
+  readonly hits: (fact: Fact) => Bits;
+  /** The removals that hold. */
+  readonly firm: Bits;
+  readonly isVoid: Bits;
+  /** Those that hold and take each other out. */
+  readonly quarrels: readonly Fact[];
+}
+
+/** @param seen ids of removals that are known here, in the order in which they were seen. */
+export function judgeRemovals(
+  line: readonly Fact[],
+  good: ReadonlyMap<string, Fact>,
+  seen: readonly string[],
+): Removals {
+  const epochs = line.filter(isEpoch);
+  const count = epochs.length;
+  const placeOf = new Map(epochs.map(({ id }, place) => [id, place]));
+  const { before, behind } = neighbours(line, placeOf, count);
+  const none = noBits(count);
+  const bitsOf = (map: ReadonlyMap<string, Bits>, id: string): Bits => map.get(id) ?? none;
+  const cards = line.filter(isCard);
+  const { out, named } = takenOut(cards, epochs, good, before, behind);
+  const through = throughAuthors(cards, good, out, behind);
+  const hits = (fact: Fact): Bits => {
+    const found = Int32Array.from(bitsOf(through, fact.by));
+    without(found, bitsOf(behind, fact.id));
+    const own = placeOf.get(fact.id);
+    if (own !== undefined) drop(found, own);
+    return found;
+  };
+  const places = epochs.flatMap((fact, place) => (takesOut(fact) ? [place] : []));
+  const killers = killersOf(
+    epochs,
+    places,
+    hits,
+    seen.flatMap((id) => placeOf.get(id) ?? []),
+  );
+  const { isVoid, firm, quarrelling } = settleKills(count, places, killers);
+  return {
+    epochs,
+    placeOf,
+    behind,
+    outOf: (card) => out.get(card) ?? bitsOf(named, card),
+    hits,
+    firm,
+    isVoid,
+    quarrels: quarrelling.flatMap((place) => epochs[place] ?? []),
+  };
+}
+
+/** The epochs that each fact follows, and those that follow it. */
+function neighbours(line: readonly Fact[], placeOf: ReadonlyMap<string, number>, count: number) {
+  const before = new Map<string, Bits>();
+  const behind = new Map(line.map(({ id }) => [id, noBits(count)]));
+  for (const { id, after } of line) {
+    const own = noBits(count);
+    for (const earlier of after) {
+      const theirs = before.get(earlier);
+      if (theirs === undefined) continue;
+      join(own, theirs);
+      const place = placeOf.get(earlier);
+      if (place !== undefined) put(own, place);
+    }
+    before.set(id, own);
+  }
+  for (const { id, after } of line.toReversed()) {
+    const place = placeOf.get(id);
+    const own = behind.get(id);
+    for (const earlier of after) {
+      const theirs = behind.get(earlier);
+      if (theirs === undefined || own === undefined) continue;
+      join(theirs, own);
+      if (place !== undefined) put(theirs, place);
+    }
+  }
+  return { before, behind };
+}
+
+/** What tells that two cards are one person's. */
+const marksOf = ({ card }: CardFact): readonly string[] => [
+  `name ${card.name}`,
+  ...card.keys.map((key) => `key ${key}`),
+  // A key that opens for one card and signs for another is one key.
+  ...(card.sign === undefined ? [] : [`key ${card.sign}`]),
+];
+
+/** By each card the removals that take it out: those that name it, and those that name another of that person and could not know it. */
+function takenOut(
+  cards: readonly CardFact[],
+  epochs: readonly Fact[],
+  good: ReadonlyMap<string, Fact>,
+  before: ReadonlyMap<string, Bits>,
+  behind: ReadonlyMap<string, Bits>,
+) {
+  const named = new Map<string, Bits>();
+  const byMark = new Map<string, Bits>();
+  const add = (map: Map<string, Bits>, key: string, place: number): void => {
+    const bits = map.get(key) ?? noBits(epochs.length);
+    put(bits, place);
+    map.set(key, bits);
+  };
+  for (const [place, removal] of epochs.entries()) {
+    for (const { id } of removal.without) {
+      add(named, id, place);
+      const card = good.get(id);
+      if (isCard(card)) for (const mark of marksOf(card)) add(byMark, mark, place);
+    }
+  }
+  const out = new Map<string, Bits>();
+  for (const card of cards) {
+    const found = noBits(epochs.length);
+    for (const mark of marksOf(card)) {
+      const bits = byMark.get(mark);
+      if (bits !== undefined) join(found, bits);
+    }
+    for (const known of [before.get(card.id), behind.get(card.id)])
+      if (known !== undefined) without(found, known);
+    const own = named.get(card.id);
+    if (own !== undefined) join(found, own);
+    out.set(card.id, found);
+  }
+  return { out, named };
+}
+
+/** The removals that take out a card or, where they did not know it, whoever made it. */
+function throughAuthors(
+  cards: readonly CardFact[],
+  good: ReadonlyMap<string, Fact>,
+  out: ReadonlyMap<string, Bits>,
+  behind: ReadonlyMap<string, Bits>,
+): ReadonlyMap<string, Bits> {
+  const through = new Map<string, Bits>();
+  const authorOf = (card: Fact): Fact | undefined => (card.by === card.id ? undefined : good.get(card.by));
+  for (const card of cards) {
+    const chain: Fact[] = [];
+    for (
+      let next: Fact | undefined = card;
+      next !== undefined && !through.has(next.id);
+      next = authorOf(next)
+    )
+      chain.push(next);
+    for (const one of chain.reverse()) {
+      const own = Int32Array.from(out.get(one.id) ?? []);
+      const above = one.by === one.id ? undefined : through.get(one.by);
+      const known = behind.get(one.id);
+      if (above !== undefined && known !== undefined) joinBut(own, above, known);
+      through.set(one.id, own);
+    }
+  }
+  return through;
+}
+
+/** By each removal those that take away that it counts. What was known here before is not taken away by whom an earlier one took out. */
+function killersOf(
+  epochs: readonly Fact[],
+  places: readonly number[],
+  hits: (fact: Fact) => Bits,
+  seen: readonly number[],
+): readonly Bits[] {
+  const count = epochs.length;
+  const killers = epochs.map((fact) => (takesOut(fact) ? hits(fact) : noBits(count)));
+  const rank = new Set(seen);
+  const silenced = noBits(count);
+  const soFar = noBits(count);
+  const killersAt = (place: number): Bits => killers[place] ?? noBits(count);
+  for (const place of seen) {
+    if (meets(killersAt(place), soFar)) put(silenced, place);
+    put(soFar, place);
+  }
+  for (const place of places) if (!rank.has(place) && meets(killersAt(place), soFar)) put(silenced, place);
+  const later = noBits(count);
+  for (const place of places) put(later, place);
+  for (const place of seen) {
+    drop(later, place);
+    const idle = Int32Array.from(later);
+    keep(idle, silenced);
+    without(killersAt(place), idle);
+  }
+  return killers;
+}
+
+/**
+ * Which removals are void, and which hold. Removals that kill each other, by a chain and back, are a component; components are gone
+ * through from those that nobody kills (Kosaraju's two searches, without recursion).
+ */
+function settleKills(count: number, places: readonly number[], killers: readonly Bits[]) {
+  const none = noBits(count);
+  const at = (rows: readonly Bits[], place: number): Bits => rows[place] ?? none;
+  const killed = killers.map(() => noBits(count));
+  for (const place of places) each(at(killers, place), (killer) => put(at(killed, killer), place));
+  const finish = finishOrder(count, places, (place) => at(killed, place));
+  const left = noBits(count);
+  for (const place of places) put(left, place);
+  const isVoid = noBits(count);
+  const componentOf = new Map<number, Bits>();
+  for (const start of finish.toReversed()) {
+    if (!has(left, start)) continue;
+    const members = [start];
+    const component = noBits(count);
+    drop(left, start);
+    for (const member of members) {
+      put(component, member);
+      componentOf.set(member, component);
+      const row = at(killers, member);
+      for (let next = firstInBoth(row, left); next >= 0; next = firstInBoth(row, left, next)) {
+        drop(left, next);
+        members.push(next);
+      }
+    }
+    for (const member of members) {
+      const foreign = Int32Array.from(at(killers, member));
+      without(foreign, component);
+      without(foreign, isVoid);
+      if (foreign.some((word) => word !== 0)) put(isVoid, member);
+    }
+  }
+  const firm = noBits(count);
+  for (const place of places) if (!has(isVoid, place)) put(firm, place);
+  const quarrelling = places.filter((place) => {
+    if (!has(firm, place)) return false;
+    const others = Int32Array.from(at(killed, place));
+    keep(others, firm);
+    return meets(others, componentOf.get(place) ?? none);
+  });
+  return { isVoid, firm, quarrelling };
+}
+
+/** The removals in the order in which a search along those that they kill is done with them. */
+function finishOrder(
+  count: number,
+  places: readonly number[],
+  killedBy: (place: number) => Bits,
+): readonly number[] {
+  const left = noBits(count);
+  for (const place of places) put(left, place);
+  const finish: number[] = [];
+  for (const start of places) {
+    if (!has(left, start)) continue;
+    drop(left, start);
+    const work = [{ place: start, from: 0 }];
+    for (let top = work.at(-1); top !== undefined; top = work.at(-1)) {
+      const next = firstInBoth(killedBy(top.place), left, top.from);
+      if (next < 0) {
+        finish.push(top.place);
+        work.pop();
+        continue;
+      }
+      top.from = next;
+      drop(left, next);
+      work.push({ place: next, from: 0 });
+    }
+  }
+  return finish;
+}

@@ -1,0 +1,90 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { asCofferError } from '../ground/errors.ts';
+import { keyOfSshBlob, sshBlob } from '../signatures/ssh-key.ts';
+import {
+  ageRecipient,
+  isKnownRecipient,
+  parseRecipient,
+  type Recipient,
+} from '../transit/envelope/age/recipients.ts';
+import { sshRecipient } from '../transit/envelope/age/ssh.ts';
+import { isSoundEd25519, isSoundX25519 } from '../transit/key-types/age/sound-point.ts';
+
+/** The public halves that stand in cards: who can be encrypted to, and who can sign. Each has one way to be written. */
+
+/** What is known of a line in a card. */
+export type Judged = 'good' | 'unknown' | 'bad';
+
+const SSH = /^(ssh-ed25519|ssh-rsa) ([A-Za-z0-9+/]+={0,2})$/;
+/** Longer than that of any key that is in use. */
+const MAX_CHARACTERS = 4096;
+const MIN_RSA_BITS = 2048;
+const MAX_RSA_BITS = 16384;
+/** Of what SSH writes of an Ed25519 key: a length, the name, a length. */
+const ED25519_HEAD_BYTES = 19;
+/** Keys of age that this version does not know, such as those of plugins. */
+const OTHERS = /^age1[a-z0-9+.-]{1,200}1[a-z0-9]{6,}$/;
+
+interface SshKey {
+  readonly key: KeyObject;
+  readonly blob: Buffer;
+}
+
+/** @returns undefined for what is no key, or not written as it should be. */
+function sshKeyOf(text: string): SshKey | undefined {
+  const [, name, base64 = ''] = SSH.exec(text) ?? [];
+  const blob = Buffer.from(base64, 'base64');
+  if (name === undefined || blob.toString('base64') !== base64) return undefined;
+  try {
+    const key = keyOfSshBlob(blob);
+    if (!sshBlob(key).equals(blob) || blob.toString('latin1', 4, 4 + name.length) !== name) return undefined;
+    const bits = key.asymmetricKeyDetails?.modulusLength;
+    const isRight =
+      bits === undefined
+        ? isSoundEd25519(blob.subarray(ED25519_HEAD_BYTES))
+        : bits >= MIN_RSA_BITS && bits <= MAX_RSA_BITS;
+    return isRight ? { key, blob } : undefined;
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Whether files can be encrypted to what a line names. */
+export function judgeRecipient(text: string): Judged {
+  if (text.length > MAX_CHARACTERS) return 'bad';
+  if (text.startsWith('ssh-')) return sshKeyOf(text) === undefined ? 'bad' : 'good';
+  if (!/^age1[\x21-\x7e]+$/.test(text) || text !== text.toLowerCase()) return 'bad';
+  if (!isKnownRecipient(text)) return OTHERS.test(text) ? 'unknown' : 'bad';
+  try {
+    const { kem, bytes } = parseRecipient(text);
+    return kem.isPostQuantum || isSoundX25519(bytes) ? 'good' : 'bad';
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return 'bad';
+  }
+}
+
+/** Whether a line names a key whose signatures mean something. */
+export const isSigner = (text: string): boolean =>
+  text.startsWith('ssh-ed25519 ') && text.length <= MAX_CHARACTERS && sshKeyOf(text) !== undefined;
+
+/** The key of a line that is one. @throws RangeError */
+export function signerOf(text: string): KeyObject {
+  const found = sshKeyOf(text);
+  if (found === undefined) throw new RangeError('this is no signing key');
+  return found.key;
+}
+
+/** Whoever a good line names. @throws `invalid`, `unsupported` where it is none after all. */
+export function recipientOf(text: string): Recipient {
+  const ssh = sshKeyOf(text);
+  return ssh === undefined ? ageRecipient(text) : sshRecipient(ssh.key, ssh.blob);
+}
+
+/** How cards write a public key of SSH. */
+export function sshLineOf(key: KeyObject): string {
+  const blob = sshBlob(key.type === 'private' ? createPublicKey(key) : key);
+  const name = blob.toString('latin1', 4, 4 + blob.readUInt32BE(0));
+  return `${name} ${blob.toString('base64')}`;
+}

@@ -1,0 +1,222 @@
+import { lengthPrefixed, utf8, wipe } from '../ground/bytes.ts';
+import { isObject } from '../ground/objects.ts';
+import type { Random } from '../ground/random.ts';
+import { openOnce, sealOnce } from '../store/sealed/single-use-seal.ts';
+import type { Identity } from '../transit/envelope/age/recipients.ts';
+import { openArmor, SECRET_BYTES } from './armor.ts';
+import { type Fact, isCard, KEY_TYPE, type VersionOfKey } from './fact.ts';
+import { type Grant, type Judgement, pastOf } from './judge/judge.ts';
+import { idOf } from './names.ts';
+
+/** Root keys of epochs: who has one opens the material of keys. */
+
+const SALT_BYTES = 32;
+const MATERIAL = 'coffer/team/1/material';
+const OLDER = 'coffer/team/1/older';
+
+/** What tells a root key from others, without telling it. */
+export const checkOf = (root: Uint8Array): string => idOf(Buffer.concat([utf8('check'), root]));
+
+function sealed(
+  root: Uint8Array,
+  purpose: string,
+  associatedData: Uint8Array,
+  secret: Uint8Array,
+  random: Random,
+): string {
+  const salt = random.bytes(SALT_BYTES);
+  return sealOnce({ secret: root, salt, purpose, associatedData }, secret, salt).toString('base64');
+}
+
+function unsealed(
+  root: Uint8Array,
+  purpose: string,
+  associatedData: Uint8Array,
+  text: string,
+): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length < SALT_BYTES) return undefined;
+  const salt = bytes.subarray(0, SALT_BYTES);
+  return openOnce({ secret: root, salt, purpose, associatedData }, bytes.subarray(SALT_BYTES));
+}
+
+type Headed = Omit<VersionOfKey, 'material'>;
+
+const materialData = (store: string, { key, number, type, under }: Headed): Buffer =>
+  lengthPrefixed(MATERIAL, store, key, String(number), type, under);
+
+/** Fresh material of a version, sealed under a root key. */
+export function sealMaterial(root: Uint8Array, store: string, head: Headed, random: Random): string {
+  const material = random.bytes(SECRET_BYTES);
+  const text = sealed(root, MATERIAL, materialData(store, head), material, random);
+  wipe(material);
+  return text;
+}
+
+/** The material of a version; undefined when it is not under this root key. */
+export function openMaterial(root: Uint8Array, store: string, version: VersionOfKey): Buffer | undefined {
+  if (version.type !== KEY_TYPE) return undefined;
+  const material = unsealed(root, MATERIAL, materialData(store, version), version.material);
+  return material?.length === SECRET_BYTES ? material : undefined;
+}
+
+/** Root keys of before, by their epochs, sealed under a new one. */
+export function sealOlder(
+  root: Uint8Array,
+  store: string,
+  older: ReadonlyMap<string, Uint8Array>,
+  random: Random,
+): string {
+  const roots = [...older].sort(([a], [b]) => (a < b ? -1 : 1));
+  const hex = Object.fromEntries(roots.map(([epoch, key]) => [epoch, Buffer.from(key).toString('hex')]));
+  return sealed(root, OLDER, lengthPrefixed(store), utf8(JSON.stringify(hex)), random);
+}
+
+function openOlder(root: Uint8Array, store: string, text: string): ReadonlyMap<string, Buffer> {
+  const bytes = unsealed(root, OLDER, lengthPrefixed(store), text);
+  if (bytes === undefined) return new Map();
+  try {
+    const found: unknown = JSON.parse(bytes.toString());
+    const entries = isObject(found) ? Object.entries(found) : [];
+    return new Map(
+      entries.flatMap(([epoch, hex]) =>
+        typeof hex === 'string' && /^[0-9a-f]{64}$/.test(hex)
+          ? [[epoch, Buffer.from(hex, 'hex')] as const]
+          : [],
+      ),
+    );
+  } catch {
+    return new Map();
+  } finally {
+    wipe(bytes);
+  }
+}
+
+/** Something of this person that opens what is for a public half. */
+export interface OwnKey {
+  /** As it stands in cards. */
+  readonly recipient: string;
+  /** Asks for a passphrase where there is one, so it is called when something is to be opened, and not before. */
+  identity(): Promise<Identity>;
+}
+
+/** The root keys that somebody opens, with what is theirs or with a later root key. */
+export class Roots {
+  readonly #judgement: Judgement;
+  readonly #own: readonly OwnKey[];
+  readonly #roots = new Map<string, Buffer>();
+  readonly #tried = new Set<string>();
+  readonly #expanded = new Map<string, ReadonlyMap<string, Buffer>>();
+  readonly #grants: ReadonlyMap<string, readonly Grant[]>;
+  /** Epochs in the order in which they are asked for older root keys: those that hold, and the last ones, first. */
+  readonly #order: readonly Fact[];
+
+  constructor(judgement: Judgement, own: readonly OwnKey[]) {
+    this.#judgement = judgement;
+    this.#own = own;
+    this.#grants = Map.groupBy(judgement.grants, ({ epoch }) => epoch);
+    const latest = judgement.everyEpoch.toReversed();
+    const isValid = ({ id }: Fact): boolean => judgement.valid.has(id);
+    this.#order = [...latest.filter(isValid), ...latest.filter((fact) => !isValid(fact))];
+  }
+
+  /** Every root key that was opened so far. */
+  get known(): ReadonlyMap<string, Buffer> {
+    return this.#roots;
+  }
+
+  /** The root key of an epoch; undefined when nothing of this person opens it. */
+  async open(epoch: string): Promise<Buffer | undefined> {
+    const known = this.#roots.get(epoch) ?? (await this.#direct(epoch));
+    if (known !== undefined) return known;
+    for (let isMore = true; isMore; ) {
+      isMore = false;
+      for (const fact of this.#order) {
+        if (fact.older === undefined || this.#expanded.has(fact.id)) continue;
+        if ((await this.#direct(fact.id)) === undefined) continue;
+        this.#expand(fact);
+        isMore = true;
+        const found = this.#roots.get(epoch);
+        if (found !== undefined) return found;
+      }
+    }
+    return undefined;
+  }
+
+  /** Opens all that can be opened. */
+  async openAll(): Promise<void> {
+    for (const { id } of this.#judgement.everyEpoch) await this.open(id);
+  }
+
+  /**
+   * Whether the author of an epoch could open one of the newest before it. Who can have somebody's agent sign, and no more, could not: nothing
+   * may be encrypted under the root key that they chose.
+   */
+  async isSighted(epoch: string): Promise<boolean> {
+    const fact = this.#judgement.good.get(epoch);
+    if (fact === undefined || fact.kind === 'store' || (await this.open(epoch)) === undefined) return true;
+    const older = this.#expand(fact);
+    return this.#newestBefore(epoch).some(({ id, check }) => {
+      const root = older.get(id);
+      return root !== undefined && checkOf(root) === check;
+    });
+  }
+
+  /** The epochs that one follows, without those that another of these follows. */
+  #newestBefore(epoch: string): readonly Fact[] {
+    const { good, line, everyEpoch } = this.#judgement;
+    const past = pastOf(good, epoch);
+    const followed = new Set<string>();
+    for (const { id, after } of line.toReversed()) {
+      if (!past.has(id)) continue;
+      const isFollowing = followed.has(id) || good.get(id)?.check !== undefined;
+      if (isFollowing) for (const before of after) followed.add(before);
+    }
+    return everyEpoch.filter(({ id }) => past.has(id) && !followed.has(id));
+  }
+
+  /** With what is this person's, or what is known already. */
+  async #direct(epoch: string): Promise<Buffer | undefined> {
+    const known = this.#roots.get(epoch);
+    if (known !== undefined || this.#tried.has(epoch)) return known;
+    this.#tried.add(epoch);
+    for (const { to, fact } of this.#grants.get(epoch) ?? []) {
+      for (const own of this.#own) {
+        const mine = to.findIndex((id) => this.#keysOf(id).includes(own.recipient));
+        if (mine < 0) continue;
+        const place = to.slice(0, mine).reduce((sum, id) => sum + this.#keysOf(id).length, 0);
+        const root = await openArmor(fact.armor, await own.identity(), place);
+        if (root !== undefined && this.#take(epoch, root)) return root;
+      }
+    }
+    return undefined;
+  }
+
+  #keysOf(id: string): readonly string[] {
+    const fact = this.#judgement.good.get(id);
+    return isCard(fact) ? fact.card.keys : [];
+  }
+
+  /** Another key than the epoch's is as if it had not been given. */
+  #take(epoch: string, root: Buffer): boolean {
+    if (this.#judgement.good.get(epoch)?.check !== checkOf(root)) return false;
+    this.#roots.set(epoch, root);
+    return true;
+  }
+
+  #expand(fact: Fact): ReadonlyMap<string, Buffer> {
+    const known = this.#expanded.get(fact.id);
+    const root = this.#roots.get(fact.id);
+    if (known !== undefined || root === undefined) return known ?? new Map();
+    const older = openOlder(root, this.#judgement.store, fact.older ?? '');
+    this.#expanded.set(fact.id, older);
+    for (const [epoch, key] of older) if (!this.#roots.has(epoch)) this.#take(epoch, key);
+    return older;
+  }
+
+  /** Forgets them. */
+  close(): void {
+    wipe(...this.#roots.values());
+    this.#roots.clear();
+  }
+}

@@ -1,0 +1,50 @@
+import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { sshSignatureBytes, sshSignatureOf, sshSignedData } from '../signatures/ssh-signature.ts';
+import { rawKeys } from '../transit/key-types/raw-keys.ts';
+import type { Fact } from './fact.ts';
+import type { IsSigned } from './judge/good.ts';
+import { signerOf } from './recipients.ts';
+
+/** Facts are signed as `ssh-keygen -Y sign -n coffer-team` signs, with Ed25519 keys alone. */
+
+const NAMESPACE = 'coffer-team';
+const HASH = 'sha512';
+const SIGNATURE_BYTES = 64;
+
+const signedData = (message: string): Buffer =>
+  sshSignedData(NAMESPACE, HASH, createHash(HASH).update(message).digest());
+
+const printed = (key: KeyObject, signature: Uint8Array): string =>
+  sshSignatureBytes(sshSignatureOf(key, NAMESPACE, HASH, signature)).toString('base64');
+
+/** @param key the private half of an Ed25519 key. */
+export const signed = (message: string, key: KeyObject): string =>
+  printed(createPublicKey(key), sign(null, signedData(message), key));
+
+/** The private key that a card keeps sealed. @param seed 32 bytes, which are copied. */
+export const signerFromSeed = (seed: Uint8Array): KeyObject =>
+  rawKeys.createPrivateKey({ key: seed, format: 'raw-private', asymmetricKeyType: 'ed25519' });
+
+/**
+ * Verifies signatures. The whole of one is compared with what the key, the namespace and its 64 bytes give, so that no other bytes stand for
+ * the same signature.
+ * @param verified what was verified before: ids of facts, each with its digest.
+ */
+export function signatureCheck(verified: ReadonlySet<string> = new Set()): IsSigned {
+  const keys = new Map<string, KeyObject>();
+  return (fact, line) => {
+    if (verified.has(verifiedMark(fact))) return true;
+    const key = keys.get(line) ?? signerOf(line);
+    keys.set(line, key);
+    const bytes = Buffer.from(fact.signature, 'base64');
+    const raw = bytes.subarray(-SIGNATURE_BYTES);
+    return (
+      raw.length === SIGNATURE_BYTES &&
+      printed(key, raw) === fact.signature &&
+      verify(null, signedData(fact.message), key, raw)
+    );
+  };
+}
+
+/** How it is remembered that the signature of a fact was verified. */
+export const verifiedMark = ({ id, digest }: Pick<Fact, 'id' | 'digest'>): string => `${id}${digest}`;

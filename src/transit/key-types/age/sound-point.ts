@@ -1,0 +1,43 @@
+/**
+ * Whether 32 bytes can be somebody's public key on Curve25519, in either form: X25519 (RFC 7748) or Ed25519 (RFC 8032). Points of
+ * low order are none (a secret agreed with one is known to all, and one signature by it fits every message), and neither is a number
+ * that is not below the field's prime, which would be a second way to write a key.
+ */
+const PRIME = 2n ** 255n - 19n;
+const SIGN = 1n << 255n;
+
+/** Where both forms agree: 0, 1 and -1. */
+const LOW_IN_BOTH: readonly bigint[] = [0n, 1n, PRIME - 1n];
+
+const littleEndian = (bytes: Uint8Array): bigint =>
+  BigInt(`0x${Buffer.from(bytes).reverse().toString('hex') || '0'}`);
+
+const numbers = (...texts: readonly string[]): readonly bigint[] =>
+  texts.map((text) => littleEndian(Buffer.from(text, 'hex')));
+
+/** The u of the points of order 8, and the y of those, which the other form has. */
+const LOW_X25519 = new Set([
+  ...LOW_IN_BOTH,
+  ...numbers(
+    'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800',
+    '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157',
+  ),
+]);
+const LOW_ED25519 = new Set([
+  ...LOW_IN_BOTH,
+  ...numbers(
+    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  ),
+]);
+
+export function isSoundX25519(bytes: Uint8Array): boolean {
+  const u = littleEndian(bytes);
+  return bytes.length === 32 && u < PRIME && !LOW_X25519.has(u);
+}
+
+/** Its first bit is the sign of the other coordinate. */
+export function isSoundEd25519(bytes: Uint8Array): boolean {
+  const y = littleEndian(bytes) & (SIGN - 1n);
+  return bytes.length === 32 && y < PRIME && !LOW_ED25519.has(y);
+}
