@@ -74,6 +74,8 @@ export interface Leaf {
 export interface Group {
   readonly summary: string;
   readonly children: Readonly<Record<string, Node>>;
+  /** The child that is meant where the group's name stands alone; without it, help is. */
+  readonly bare?: string;
 }
 
 export type Node = Leaf | Group;

@@ -36,6 +36,8 @@ export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, en
     address,
     token: tokenSource(everywhere, environment),
     mount: trimSlashes(mount ?? DEFAULT_MOUNT),
+    /** The command line names a store or a server, which is meant then, whatever lies beside a file. */
+    placeNamed: store !== undefined || everywhere.has('address'),
     /** The mount was named, on the command line or in the environment. */
     mountNamed: mount !== undefined,
     organization: textOption(everywhere, 'org') ?? fromEnvironment('COFFER_ORG'),

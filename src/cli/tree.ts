@@ -26,6 +26,8 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   agent: 'A store that stays unlocked for a while',
   slots: 'The ways to unlock the store',
   secrets: 'Values in .env, YAML and JSON files, encrypted one by one',
+  team: 'The keyring of a repository: who opens its secrets, without a server',
+  'team key': 'The keys of a keyring',
   store: 'Back up the whole store, bring it back, move it',
 };
 
@@ -75,6 +77,9 @@ const workspacesTag = () => import('./commands/workspaces-tag.ts');
 const tagsShow = () => import('./commands/tags-show.ts');
 const kms = () => import('./commands/kms.ts');
 const agePlugin = () => import('./commands/age-plugin.ts');
+const team = () => import('./commands/team.ts');
+const teamInit = () => import('./commands/team-init.ts');
+const teamChanges = () => import('./commands/team-changes.ts');
 const complete = () => import('./commands/complete.ts');
 
 /** Commands that no operation stands for: they work on the store as a whole, on files, or on the command line itself. */
@@ -155,6 +160,26 @@ const secretCommands: Readonly<Record<string, Node>> = {
   }),
 };
 
+const teamCommands: Readonly<Record<string, Node>> = {
+  team: {
+    ...group('team', {
+      init: own('Make a keyring for a repository, or for a folder of it', teamInit, 'init'),
+      trust: own('Say that the keyring of this clone is the right one', team, 'trust'),
+      list: own('Show who is in, and the keys', team, 'list'),
+      add: own('Let somebody in', teamChanges, 'add'),
+      remove: own('Take somebody out, and encrypt everything anew', teamChanges, 'remove'),
+      settle: own('Do what a merge has left to be done', teamChanges, 'settle'),
+      key: group('team key', {
+        add: own('Make a further key', teamChanges, 'addKey'),
+        rotate: own('Make a new version of a key', teamChanges, 'rotateKey'),
+      }),
+      check: own('Look for what should not be', team, 'check'),
+      log: own('Show what was done, by whom', team, 'log'),
+    }),
+    bare: 'list',
+  },
+};
+
 const servingCommands: Readonly<Record<string, Node>> = {
   serve: own('Offer the store over HTTP', serve, 'command'),
   kms: own('Encrypt the secrets of Kubernetes', kms, 'command'),
@@ -182,6 +207,7 @@ export const commandTree: Group = {
     ...withOwnParts(branchOf([], catalogue)),
     ...signingCommands,
     ...secretCommands,
+    ...teamCommands,
     ...loginCommands,
     ...pathCommands,
     ...servingCommands,

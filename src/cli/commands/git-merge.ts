@@ -51,7 +51,7 @@ async function mergedByValue(session: Session, sides: Sides, path: string): Prom
   const files = await parsedSides(session, sides, path);
   if (files === undefined) return undefined;
   const { format, base, ours, theirs } = files;
-  const aligned = align(base, ours, theirs, await equalValues(session, inQuestion(base, ours, theirs)));
+  const aligned = align(base, ours, theirs, await equalValues(session, path, inQuestion(base, ours, theirs)));
   const parsed = (text: string): SecretFile | undefined => attempt(() => format.parse(text, path));
   const merged = mergeFile({ ...aligned, labels: LABELS }, tmpdir());
   const isRight = ({ bytes }: Merged): boolean => {
@@ -86,6 +86,7 @@ async function parsedSides(session: Session, sides: Sides, path: string) {
 /** Which of the pairs are the same value, encrypted twice. Whoever can't open them learns of none. */
 async function equalValues(
   asked: Session,
+  path: string,
   pairs: readonly (readonly [Place, Place])[],
 ): Promise<ReadonlySet<string>> {
   if (pairs.length === 0) return new Set();
@@ -93,9 +94,9 @@ async function equalValues(
   try {
     const places = pairs.flat();
     const found = places.flatMap(({ name, sealed }) =>
-      sealed === undefined ? [] : [{ name, value: sealed, where: name }],
+      sealed === undefined ? [] : [{ name, value: sealed, where: name, path }],
     );
-    const opened = await openValues(session, found);
+    const opened = await openValues(session, found, true);
     return new Set(
       pairs.flatMap(([{ name }], index) => {
         const [ours, theirs] = [opened[2 * index], opened[2 * index + 1]];

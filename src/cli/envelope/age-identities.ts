@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { recipientVersions, unwrapStanzas } from '../../operations/age-keys.ts';
@@ -65,11 +65,15 @@ async function identitiesIn(session: Session, path: string): Promise<readonly Id
 }
 
 async function sshIdentityIn(session: Session, path: string, text: string): Promise<Identity> {
-  const key = parseSshPrivateKey(text) ?? (await pemKey(session, path, text));
+  const key = await sshPrivateKeyIn(session, path, text);
   return sshIdentity(key, sshBlob(createPublicKey(key)));
 }
 
-async function pemKey(session: Session, path: string, pem: string) {
+/** A private key of SSH in any form that is read; its passphrase is asked for. @throws `invalid`, `sealed`, `unsupported` */
+export const sshPrivateKeyIn = async (session: Session, path: string, text: string): Promise<KeyObject> =>
+  parseSshPrivateKey(text) ?? pemKey(session, path, text);
+
+async function pemKey(session: Session, path: string, pem: string): Promise<KeyObject> {
   const isEncrypted = /ENCRYPTED/.test(pem);
   if (isEncrypted && !session.prompts.available()) {
     throw new CofferError('sealed', `${path} has a passphrase, and there is nobody to ask for it`, {

@@ -14,7 +14,7 @@ export async function parseQuickly(argv: readonly string[], tree: Group): Promis
   const path: string[] = [];
   let node: Node = tree;
   while ('children' in node) {
-    const word = before.nextWord();
+    const word: string | undefined = before.nextWord() ?? (before.isAtEnd ? node.bare : undefined);
     const child: Node | undefined =
       word !== undefined && Object.hasOwn(node.children, word) ? node.children[word] : undefined;
     if (word === undefined || child === undefined) return undefined;
@@ -61,6 +61,10 @@ class Reader {
       }
       if (!this.#readOption(text)) return undefined;
     }
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#argv.length;
   }
 
   rest(): readonly string[] {

@@ -10,6 +10,8 @@ import { respliced } from '../../secret-files/splice.ts';
 import { formatValue, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
+import { teamKeysFor } from '../team/nearest.ts';
+import type { Adoption } from '../team/team-keys.ts';
 import { openValues, type Result, rewrapValues, sealValues } from './values.ts';
 
 /** A file as it was read, or a text that is to become one. */
@@ -65,23 +67,28 @@ export async function sealFiles(
   const values = new Map<Place, SealedValue>();
   const refusals = new Map(sealings.map((sealing) => [sealing, otherNamesOf(sealing)]));
   const allowed = sealings.filter((sealing) => refusals.get(sealing)?.length === 0);
-  const asked = allowed.flatMap(({ key, places, known }) =>
+  const asked = allowed.flatMap(({ key, path, places, known }) =>
     places.flatMap((place) => {
       const same = known
         ?.get(place.name)
         ?.find(({ source, value }) => source === place.source && isUnder(value, key));
-      if (same === undefined) return [{ key, place }];
+      if (same === undefined) return [{ key, path, place }];
       values.set(place, same.value);
       return [];
     }),
   );
-  for (const group of Map.groupBy(asked, ({ key }) => `${key.mount}/${key.name}`).values()) {
+  const marks = new Map<Sealing['path'], string>();
+  for (const { key, path } of asked)
+    marks.set(path, (await teamKeysFor(session, path, key.mount))?.place.mark ?? '');
+  const groups = Map.groupBy(asked, ({ key, path }) => `${key.mount}/${key.name} ${marks.get(path)}`);
+  for (const group of groups.values()) {
     const [first] = group;
     if (first === undefined) continue;
     const sealed = await sealValues(
       session,
       first.key,
       group.map(({ place }) => place),
+      first.path,
     );
     for (const [index, { place }] of group.entries()) {
       const value = sealed[index];
@@ -127,22 +134,27 @@ export function requireFile(result: FileResult | undefined): SecretFile {
 }
 
 /** Moves the values of files to the latest versions of their keys; those that are there already keep their ciphertexts. */
-export function rewrapFiles(session: Session, files: readonly ReadFile[]): Promise<readonly FileResult[]> {
+export function rewrapFiles(
+  session: Session,
+  files: readonly ReadFile[],
+  adoption?: Adoption,
+): Promise<readonly FileResult[]> {
   return exchangeAll(
     files,
     () => true,
     async (found) => {
-      const results = await rewrapValues(session, found);
+      const results = await rewrapValues(session, found, adoption);
       return results.map((result, index) => {
         if (result instanceof CofferError) return result;
         const { file, place, value } = found[index] as Found;
-        return result.version === value.version ? place.source : file.written(place, formatValue(result));
+        return result === value ? place.source : file.written(place, formatValue(result));
       });
     },
   );
 }
 
 interface Found {
+  readonly path: string;
   readonly file: SecretFile;
   readonly place: Place;
   readonly name: string;
@@ -161,7 +173,7 @@ async function exchangeAll(
     return file.places.flatMap((place): Found[] => {
       const { name, sealed: value, start } = place;
       if (value === undefined || !isMeant(place)) return [];
-      return [{ file, place, name, value, where: `${path}:${lineOf(start)}` }];
+      return [{ file, path, place, name, value, where: `${path}:${lineOf(start)}` }];
     });
   });
   const results = found.length === 0 ? [] : await exchange(found);

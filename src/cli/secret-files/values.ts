@@ -7,6 +7,8 @@ import type { Runner } from '../../operations/declaration/operation.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
+import { teamKeysFor } from '../team/nearest.ts';
+import type { Adoption, TeamKeys } from '../team/team-keys.ts';
 
 /** One call of an operation takes so much: little enough for one request to a server. */
 const MAX_BATCH_ITEMS = 1000;
@@ -27,13 +29,35 @@ export interface FoundValue {
   readonly value: SealedValue;
   /** How errors say where it stands: `app.env:3`. */
   readonly where: string;
+  /** The file that it stands in, of which the keyring above holds; the working directory's, where it is not known. */
+  readonly path?: string;
 }
 
 /** What became of one value: errors say where it stands and what it is called. */
 export type Result<T> = T | CofferError;
 
+/** Whose keys hold for values: a keyring's above their file, or the person's own store. */
+async function withTheirKeys<T>(
+  session: Session,
+  values: readonly FoundValue[],
+  ofTeam: (keys: TeamKeys, some: readonly FoundValue[]) => Promise<readonly Result<T>[]>,
+  ofStore: (some: readonly FoundValue[]) => Promise<readonly Result<T>[]>,
+): Promise<readonly Result<T>[]> {
+  const teams: (TeamKeys | undefined)[] = [];
+  for (const { path, value } of values) teams.push(await teamKeysFor(session, path, value.mount));
+  if (teams.every((keys) => keys === undefined)) return ofStore(values);
+  const results = new Array<Result<T>>(values.length);
+  for (const [keys, indexes] of Map.groupBy(values.keys(), (index) => teams[index])) {
+    const some = indexes.map((index) => values[index] as FoundValue);
+    const found = keys === undefined ? await ofStore(some) : await ofTeam(keys, some);
+    for (const [at, index] of indexes.entries()) results[index] = found[at] as Result<T>;
+  }
+  return results;
+}
+
 /**
  * Encrypts values, each bound to its place: its name is the associated data, and the context where keys are derived.
+ * @param path the file that they are all to stand in, or one beside it.
  * @throws `not-found` when there is no such key, `unsupported` when it can't bind a value to a place. Then none was encrypted.
  * @see docs/decisions/0145
  */
@@ -41,9 +65,12 @@ export async function sealValues(
   session: Session,
   key: KeyReference,
   values: readonly OpenValue[],
+  path?: string,
 ): Promise<readonly SealedValue[]> {
   if (values.some(({ name }) => name === ''))
     throw unsupported('a value without a name has no place to be bound to');
+  const team = await teamKeysFor(session, path, key.mount);
+  if (team !== undefined) return team.seal(key.name, values);
   const runner = await session.runner();
   const items = values.map(({ name, source }) => ({
     plaintext: utf8(source).toString('base64'),
@@ -62,25 +89,45 @@ export async function sealValues(
   });
 }
 
-/** Decrypts values, one call for each key. */
+/**
+ * Decrypts values, one call for each key.
+ * @param isMerging git asks, to compare two sides: then facts of every commit count, and versions of people who have left.
+ */
 export async function openValues(
   session: Session,
   values: readonly FoundValue[],
+  isMerging = false,
 ): Promise<readonly Result<string>[]> {
-  const results = await withEachKey(session, 'decrypt', values, (answer) => textIn(answer));
-  return explained(session, values, results);
+  return withTheirKeys(
+    session,
+    values,
+    (keys, some) => keys.open(some, isMerging),
+    async (some) => {
+      const results = await withEachKey(session, 'decrypt', some, (answer) => textIn(answer));
+      return explained(session, some, results);
+    },
+  );
 }
 
-/**
- * Moves values to the latest version of their keys. What comes back has a version of its own, and another payload, even where nothing
- * was to be done.
- */
+/** Moves values to the latest version of their keys. One that is under it comes back as it is. @param adoption of a keyring. */
 export async function rewrapValues(
   session: Session,
   values: readonly FoundValue[],
+  adoption?: Adoption,
 ): Promise<readonly Result<SealedValue>[]> {
-  const results = await withEachKey(session, 'rewrap', values, (answer, key) => sealedIn(answer, key));
-  return explained(session, values, results);
+  return withTheirKeys(
+    session,
+    values,
+    (keys, some) => keys.rewrap(some, adoption),
+    async (some) => {
+      const results = await withEachKey(session, 'rewrap', some, (answer, key) => sealedIn(answer, key));
+      const moved = results.map((result, index) => {
+        const before = (some[index] as FoundValue).value;
+        return !(result instanceof CofferError) && result.version === before.version ? before : result;
+      });
+      return explained(session, some, moved);
+    },
+  );
 }
 
 type Answer = Readonly<Record<string, unknown>>;

@@ -23,6 +23,7 @@ export const secretVariables: ReadonlySet<string> = new Set([
   'COFFER_NEW_PASSPHRASE',
   'COFFER_TOKEN',
   'COFFER_ID_TOKEN',
+  'COFFER_IDENTITY',
 ]);
 
 /** Variables for a program that has nothing to do with the secrets of ours, and may pass on what it gets. */

@@ -1,0 +1,135 @@
+import { createPublicKey } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { conflict, exists, invalid, notFound } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
+import { armorFor, lineOfArmor } from '../../team/armor.ts';
+import { printMessage } from '../../team/fact.ts';
+import { isKeyring, KEYRING, loadFacts, makeKeyring, writeFact } from '../../team/files.ts';
+import { isKeyName, isName } from '../../team/names.ts';
+import { sshLineOf } from '../../team/recipients.ts';
+import { checkOf } from '../../team/roots.ts';
+import { signed, signerFromSeed } from '../../team/signing.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
+import { workingTree } from '../secret-files/git.ts';
+import type { Session } from '../session.ts';
+import { newVersion } from '../team/acts.ts';
+import { Changes, freshRoot, sayOnlyWay, timeNow } from '../team/changes.ts';
+import { findIdentities, type PersonalKey } from '../team/identities.ts';
+import { openKeyring } from '../team/keyring.ts';
+import { TeamMemory } from '../team/memory.ts';
+import { type KeyringPlace, placeIn } from '../team/place.ts';
+import { printDocument } from '../terminal/output.ts';
+import { identityIn, identityOption } from './team.ts';
+
+/* Making a keyring. */
+
+export const init: Command = {
+  arguments: [
+    { metavar: 'FOLDER', help: 'For the files of this folder alone.', required: false, offers: 'directory' },
+  ],
+  options: [
+    taking('name', 'NAME', 'What you are called in it.', { fallback: 'your name on this machine' }),
+    taking('key', 'KEY', 'What its first key is called.', { fallback: 'app, else the name of the folder' }),
+    identityOption,
+  ],
+  details:
+    'Makes .coffer, which is committed with the files: who is in, and the keys that only those open. You are its admin, with your key of SSH ' +
+    'or age. Values of files below are encrypted with its keys from then on.',
+  examples: [
+    ['coffer team init', 'For a repository'],
+    ['coffer team init production', 'For who may open the files of one folder'],
+  ],
+  async run(session, { arguments: [folder = '.'], options }) {
+    const directory = resolve(folder);
+    const top = workingTree(
+      existsSync(directory) ? directory : dirname(directory),
+      'make it in a repository: git init',
+    );
+    const place = placeIn(directory, resolve(top));
+    if (existsSync(place.directory))
+      throw exists(`${join(folder, KEYRING)} is there already`, { hint: 'see "coffer team"' });
+    const name = nameFrom(session, textOption(options, 'name'));
+    const key = textOption(options, 'key') ?? (folder === '.' ? 'app' : basename(directory));
+    if (!isKeyName(key))
+      throw invalid(`a key can't be called ${JSON.stringify(key)}`, { field: 'key', hint: 'say --key NAME' });
+    refuseOuterKey(place, key);
+    const { keys } = await findIdentities(session, identityIn(options));
+    const own = keys.find(({ signer }) => signer !== undefined) ?? keys[0];
+    if (own === undefined) {
+      throw notFound('there is no private key of yours', {
+        hint: 'make one with "ssh-keygen -t ed25519", or name one with --identity',
+      });
+    }
+    const store = await found(place, name, own);
+    const memory = new TeamMemory(session.environment);
+    memory.setKeyringAt(place.mark, store);
+    memory.noteCards(store, [store]);
+    const keyring = await openKeyring(session, { place, isChange: true, identity: identityIn(options) });
+    const changes = await Changes.begin(session, keyring);
+    await newVersion(changes, key);
+    await printDocument(session, { id: store, name, key });
+    session.say(
+      `${join(folder, KEYRING)} holds the keys of this ${folder === '.' ? 'repository' : 'folder'} now. You are its admin as ${name}, with ${own.where}.`,
+    );
+    session.say(`It has the key ${key}. Commit it: git add ${join(folder, KEYRING)}`);
+    sayOnlyWay(changes);
+    return DONE;
+  },
+};
+
+function nameFrom(session: Session, given: string | undefined): string {
+  const raw = given ?? session.environment['USER'] ?? session.environment['USERNAME'] ?? userInfo().username;
+  const name =
+    given ??
+    raw
+      .toLowerCase()
+      .replace(/[^a-z0-9-]+/g, '-')
+      .replace(/^-+/, '')
+      .slice(0, 32);
+  if (isName(name)) return name;
+  throw invalid(`nobody can be called ${JSON.stringify(raw)} here`, {
+    field: 'name',
+    hint: 'small letters, digits and dashes; say --name NAME',
+  });
+}
+
+/** Were a key of the inner keyring called as one of an outer, taking the inner one away would have values encrypted for more people. */
+function refuseOuterKey({ folder, top }: KeyringPlace, key: string): void {
+  for (let above = folder; above !== top && dirname(above) !== above; ) {
+    above = dirname(above);
+    const directory = join(above, KEYRING);
+    if (!isKeyring(directory)) continue;
+    const isThere = [...loadFacts(directory).facts.values()].some(({ version }) => version?.key === key);
+    if (isThere)
+      throw conflict(`the keyring above has a key ${key}, too`, { hint: 'give another name: --key NAME' });
+  }
+}
+
+/** The first fact of a keyring. @returns its id. */
+async function found(place: KeyringPlace, name: string, own: PersonalKey): Promise<string> {
+  const direct = await own.signer?.();
+  const seed = systemRandom.bytes(32);
+  const signer = direct ?? signerFromSeed(seed);
+  const secret =
+    direct === undefined ? lineOfArmor(await armorFor([own.recipient], seed, systemRandom)) : undefined;
+  const root = freshRoot();
+  const message = printMessage(
+    'store',
+    [
+      ['at', timeNow()],
+      ['name', name],
+      ['key', own.recipient],
+      ['sign', sshLineOf(createPublicKey(signer))],
+      ['secret', secret],
+      ['check', checkOf(root)],
+    ],
+    await armorFor([own.recipient], root, systemRandom),
+  );
+  makeKeyring(place.directory);
+  return writeFact(place.directory, message, signed(message, signer)).id;
+}

@@ -1,0 +1,206 @@
+import { notFound } from '../../ground/errors.ts';
+import { type Fact, takesOut } from '../../team/fact.ts';
+import { loadFacts } from '../../team/files.ts';
+import { bestVersion, givenTo, keyNames, nameOf } from '../../team/judge/judge.ts';
+import { short, unspelled } from '../../team/names.ts';
+import type { ArgumentSpec, Command } from '../command.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
+import type { Given } from '../given.ts';
+import { textOption } from '../given.ts';
+import { takingFile } from '../parse/everywhere.ts';
+import type { Session } from '../session.ts';
+import { type Keyring, openKeyring, requireId } from '../team/keyring.ts';
+import { TeamMemory } from '../team/memory.ts';
+import { type KeyringPlace, keyringAbove } from '../team/place.ts';
+import { alterationsOf, witnessOf } from '../team/witness.ts';
+import { printResult } from '../terminal/output.ts';
+
+/* Commands that look at a keyring. */
+
+const IDENTITY = 'identity';
+export const identityOption = takingFile(
+  IDENTITY,
+  'Your private key, of age or SSH; else where ssh and others have theirs.',
+);
+export const identityIn = (options: Given['options']): string | undefined => textOption(options, IDENTITY);
+
+/** The keyring of the working directory. @throws `not-found` */
+export function keyringHere(session: Session): KeyringPlace {
+  const memory = new TeamMemory(session.environment);
+  const place = keyringAbove('.', (mark) => memory.keyringAt(mark) !== undefined);
+  if (place !== undefined) return place;
+  throw notFound('there is no keyring here, nor in a directory above', {
+    hint: 'make one: coffer team init',
+  });
+}
+
+const idArgument: ArgumentSpec = {
+  metavar: 'ID',
+  help: 'The id that a colleague tells you, in person or by chat, not by the repository.',
+  required: true,
+};
+
+export const trust: Command = {
+  arguments: [idArgument],
+  options: [identityOption],
+  details:
+    'Says on this machine that the keyring of the repository is the right one: it has the fact of this id, and all that came before it. ' +
+    '"coffer team add" prints such an id. Where admins removed each other, the id of a removal says which of them is followed.',
+  examples: [['coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec', 'Once in each clone']],
+  async run(session, { arguments: [text = ''], options }) {
+    const trusting = requireId(unspelled(text));
+    const place = keyringHere(session);
+    const { state } = await openKeyring(session, { place, trusting, identity: identityIn(options) });
+    const names = state.cards.map(({ card }) => (card.role === 'admin' ? `${card.name} (admin)` : card.name));
+    session.say(`Trusted on this machine. In are: ${names.join(', ')}.`);
+    return DONE;
+  },
+};
+
+export const list: Command = {
+  arguments: [],
+  options: [identityOption],
+  details: 'Members with their keys, and what is due. "coffer team" alone does the same.',
+  examples: [['coffer team', 'Who is in']],
+  async run(session, { options }) {
+    const keyring = await openKeyring(session, {
+      place: keyringHere(session),
+      identity: identityIn(options),
+    });
+    const { state } = keyring;
+    const rows = state.cards.map((fact) => ({
+      name: fact.card.name,
+      role: fact.card.role,
+      id: fact.id,
+      keys: fact.card.keys,
+      added_by: fact.kind === 'store' ? '' : nameOf(state, fact.by),
+      waits: state.believed.some(({ id }) => !givenTo(state, id).has(fact.id)),
+    }));
+    const keys = keyNames(state).map((name) => ({
+      name,
+      version: bestVersion(state, name)?.version.number ?? null,
+    }));
+    await printResult(
+      session,
+      { members: rows, keys },
+      {
+        table: () => ({
+          head: ['Name', 'Role', 'Card', 'Key', 'Added by'],
+          rows: rows.map((row) => [
+            row.name,
+            row.role,
+            short(row.id),
+            row.keys.map(shortKey).join(', '),
+            row.added_by,
+          ]),
+        }),
+      },
+    );
+    sayDue(session, keyring);
+    return DONE;
+  },
+};
+
+const shortKey = (key: string): string => (key.length > 40 ? `${key.slice(0, 28)}…${key.slice(-8)}` : key);
+
+function sayDue(session: Session, { state }: Keyring): void {
+  const keys = keyNames(state);
+  session.say(
+    `Keys: ${keys.map((name) => `${name} v${bestVersion(state, name)?.version.number ?? '?'}`).join(', ') || 'none'}.`,
+  );
+  const waiting = state.cards.filter(({ id }) =>
+    state.believed.some((epoch) => !givenTo(state, epoch.id).has(id)),
+  );
+  if (waiting.length > 0)
+    session.say(
+      `Waiting for keys: ${waiting.map(({ card }) => card.name).join(', ')}. An admin says: coffer team settle`,
+    );
+  const isDue = state.believed.length === 0 || keys.some((name) => bestVersion(state, name) === undefined);
+  if (isDue)
+    session.say('A merge or a removal has left something to be done. An admin says: coffer team settle');
+}
+
+export const log: Command = {
+  arguments: [],
+  options: [identityOption],
+  details: 'Each fact after those that it follows. The times are what their authors claim.',
+  examples: [['coffer team log', 'What was done, by whom']],
+  async run(session, { options }) {
+    const { state } = await openKeyring(session, {
+      place: keyringHere(session),
+      identity: identityIn(options),
+    });
+    const entries = state.line.map((fact) => ({
+      id: fact.id,
+      at: fact.at,
+      by: nameOf(state, fact.by),
+      what: said(fact),
+      counts: state.valid.has(fact.id),
+    }));
+    await printResult(
+      session,
+      { facts: entries },
+      {
+        table: () => ({
+          head: ['Fact', 'When', 'Who', 'What'],
+          rows: entries.map(({ id, at, by, what, counts }) => [
+            short(id),
+            at,
+            by,
+            counts ? what : `${what} (does not count)`,
+          ]),
+        }),
+      },
+    );
+    return DONE;
+  },
+};
+
+function said(fact: Fact): string {
+  const names = (references: Fact['without']): string => references.map(({ name }) => name).join(', ');
+  if (fact.kind === 'store') return `made the keyring, as ${fact.card?.name}`;
+  if (fact.card !== undefined) return `added ${fact.card.name} (${fact.card.role})`;
+  if (takesOut(fact)) return `removed ${names(fact.without)}`;
+  if (fact.kind === 'removal') return 'made a new root key for all';
+  if (fact.version !== undefined) return `made ${fact.version.key} v${fact.version.number}`;
+  return fact.kind === 'slot'
+    ? `gave the keys to ${names(fact.for)}`
+    : `said what a newer Coffer knows: ${fact.path}`;
+}
+
+export const check: Command = {
+  arguments: [],
+  options: [identityOption],
+  isVerdict: true,
+  details:
+    'Looks at every file and signature, at what git would do to them, at root keys whose makers could open nothing, and in the history for what ' +
+    'was taken away or altered. The exit code is 1 when something is found.',
+  examples: [['coffer team check', 'Before a release, or in a pipeline']],
+  async run(session, { options }) {
+    const place = keyringHere(session);
+    const { state, roots } = await openKeyring(session, {
+      place,
+      identity: identityIn(options),
+      isQuiet: true,
+    });
+    const { strangers, blockers } = loadFacts(place.directory);
+    const witness = witnessOf(place);
+    const found = [
+      ...[...strangers, ...state.refused].map(([path, why]) => `.coffer/${path} ${why}`),
+      ...blockers.map((text) => `.coffer/${text}`),
+      ...alterationsOf(place),
+      ...witness.losses.map(({ text }) => text),
+    ];
+    for (const { id, path, by } of state.believed) {
+      if ((await roots.open(id)) === undefined || (await roots.isSighted(id))) continue;
+      found.push(`.coffer/${path} was signed as ${nameOf(state, by)} by somebody who could open nothing`);
+    }
+    if (witness.isShallow)
+      session.say('Its history is not here, so nothing tells whether something was taken away.');
+    await printResult(session, { facts: state.valid.size, found }, { lines: () => found });
+    session.say(
+      found.length === 0 ? `All ${state.valid.size} facts are as they should be.` : `Found: ${found.length}.`,
+    );
+    return found.length === 0 ? DONE : FAILED;
+  },
+};

@@ -1,0 +1,230 @@
+import { conflict, denied } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
+import { armorFor, canReceive } from '../../team/armor.ts';
+import { type Card, type CardFact, type Fact, KEY_TYPE } from '../../team/fact.ts';
+import {
+  bestVersion,
+  givenTo,
+  headsOf,
+  keyNames,
+  nameOf,
+  nextNumber,
+  pastOf,
+} from '../../team/judge/judge.ts';
+import { checkOf, sealMaterial, sealOlder } from '../../team/roots.ts';
+import { type Changes, freshRoot } from './changes.ts';
+
+/** What changes a keyring. Each step is one fact, and follows from what is there: killed anywhere and said again, it goes on. */
+
+const line = ({ id, card }: CardFact): string => `${id} ${card.name}`;
+
+/**
+ * A root key to encrypt under, or to give to somebody.
+ * @throws `denied` for one that this person can't open, or that somebody made who could only sign.
+ */
+export async function usableRoot(changes: Pick<Changes, 'roots' | 'state'>, epoch: string): Promise<Buffer> {
+  const { roots, state } = changes;
+  const root = await roots.open(epoch);
+  const fact = state.facts.get(epoch);
+  if (root === undefined) {
+    throw denied(`nothing of yours opens .coffer/${fact?.path ?? epoch}`, {
+      hint: 'an admin has to say: coffer team settle',
+    });
+  }
+  if (await roots.isSighted(epoch)) return root;
+  const author = nameOf(state, fact?.by ?? '');
+  throw denied(
+    `.coffer/${fact?.path} was signed as ${author} by somebody who could open nothing, as through a forwarded agent: nothing is encrypted under it`,
+    { hint: `remove ${author}, or make new keys` },
+  );
+}
+
+/** Epochs that are believed, and that this person can use. */
+async function usableEpochs({ roots, state }: Changes): Promise<readonly Fact[]> {
+  const usable: Fact[] = [];
+  for (const epoch of state.believed)
+    if ((await roots.open(epoch.id)) !== undefined && (await roots.isSighted(epoch.id))) usable.push(epoch);
+  return usable;
+}
+
+/** Lets somebody in. */
+export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promise<Fact> {
+  const [first, ...others] = await usableEpochs(changes);
+  if (first === undefined) {
+    throw conflict('there is no root key that only the team has', { hint: 'say: coffer team settle' });
+  }
+  const root = await usableRoot(changes, first.id);
+  const fact = changes.add(
+    'member',
+    [
+      ['name', card.name],
+      ['role', card.role],
+      ['key', card.keys],
+      ['sign', card.sign],
+      ['root', first.id],
+    ],
+    await armorFor(card.keys, root, systemRandom),
+  );
+  for (const epoch of others) {
+    const more = await armorFor(card.keys, await usableRoot(changes, epoch.id), systemRandom);
+    changes.add(
+      'slot',
+      [
+        ['for', `${fact.id} ${card.name}`],
+        ['root', epoch.id],
+      ],
+      more,
+    );
+  }
+  changes.refresh();
+  return fact;
+}
+
+/**
+ * Those of some cards who are given a root key: nobody is whom nobody here answers for, and those wait who can't be encrypted to. Who is
+ * not known is asked about, one by one.
+ */
+async function sure(changes: Changes, cards: readonly CardFact[]): Promise<readonly CardFact[]> {
+  const { session, state } = changes;
+  const found: CardFact[] = [];
+  for (const card of cards) {
+    const { name, keys } = card.card;
+    if (!(await canReceive(keys, systemRandom))) {
+      session.warn(`${name} waits: nothing can be encrypted to ${keys.join(', ').slice(0, 60)}`);
+      continue;
+    }
+    const why = doubtOf(changes, card);
+    if (why === undefined) found.push(card);
+    else if (session.settings.yes || (await asked(changes, card, why))) {
+      changes.answerFor(card);
+      found.push(card);
+    } else {
+      session.warn(
+        `${name} ${why}, and is not given the keys (${keys.join(', ').slice(0, 60)}; if it is right: coffer team settle --yes)`,
+      );
+    }
+  }
+  void state;
+  return found;
+}
+
+function doubtOf(changes: Changes, card: CardFact): string | undefined {
+  if (card.id === changes.own.id) return undefined;
+  const { state } = changes;
+  if (!changes.isKnown(card))
+    return `was added by ${nameOf(state, card.by)} at ${card.at}, which this machine does not know of`;
+  const isNamed = state.undone.some(({ without }) => without.some(({ id }) => id === card.id));
+  return isNamed ? 'is named by a removal that does not count' : undefined;
+}
+
+async function asked({ session }: Changes, { card }: CardFact, why: string): Promise<boolean> {
+  if (!session.prompts.available()) return false;
+  return session.prompts.confirm(
+    `${card.name} (${card.keys.join(', ').slice(0, 80)}) ${why}. Give ${card.name} the keys?`,
+  );
+}
+
+/** A new root key for all but those who leave; for all, it unites what two removals made apart. */
+export async function newEpoch(changes: Changes, leaving: readonly CardFact[]): Promise<Fact> {
+  const { state, roots } = changes;
+  const out = new Set(leaving.map(({ id }) => id));
+  const stay = await sure(
+    changes,
+    state.cards.filter(({ id }) => !out.has(id)),
+  );
+  if (!stay.some(({ card }) => card.sign !== undefined)) throw conflict('an admin has to stay');
+  await roots.openAll();
+  if (!state.newest.some((id) => roots.known.has(id))) {
+    throw denied('you open none of the newest root keys', {
+      hint: 'another admin has to do that, or "coffer team settle" first',
+    });
+  }
+  const root = freshRoot();
+  const fields = [
+    ['without', leaving.map(line)],
+    ['for', stay.map(line)],
+    ['check', checkOf(root)],
+    ['older', sealOlder(root, state.store, roots.known, systemRandom)],
+  ] as const;
+  const armor = await armorFor(
+    stay.flatMap(({ card }) => card.keys),
+    root,
+    systemRandom,
+  );
+  const fact = changes.add('removal', fields, armor, headsWithout(changes, leaving));
+  changes.refresh();
+  return fact;
+}
+
+/** What somebody who leaves has left with a hole, or of a newer format, is not followed, and so does not count any more. */
+function headsWithout({ state }: Changes, leaving: readonly CardFact[]): readonly string[] | undefined {
+  const names = new Set(leaving.map(({ card }) => card.name));
+  const bad = new Set(
+    [...state.holes.map(({ fact }) => fact), ...state.newer]
+      .filter(({ by }) => names.has(nameOf(state, by)))
+      .map(({ id }) => id),
+  );
+  if (bad.size === 0) return undefined;
+  return headsOf(
+    state,
+    ({ id }) => !bad.has(id) && ![...pastOf(state.good, id)].some((before) => bad.has(before)),
+  );
+}
+
+/** The next version of a key, under a root key that only the team has. */
+export async function newVersion(changes: Changes, key: string): Promise<Fact> {
+  const { state } = changes;
+  const [epoch] = await usableEpochs(changes);
+  const under = epoch?.id ?? state.believed[0]?.id;
+  if (under === undefined) {
+    throw conflict('there is no root key that only the team has', { hint: 'say: coffer team settle' });
+  }
+  const root = await usableRoot(changes, under);
+  const head = { key, number: nextNumber(state, key), type: KEY_TYPE, under };
+  return changes.add('version', [
+    ['key', key],
+    ['version', head.number],
+    ['type', head.type],
+    ['under', under],
+    ['material', sealMaterial(root, state.store, head, systemRandom)],
+  ]);
+}
+
+/**
+ * What a merge, or a removal that was interrupted, has left to be done: a root key that only the team has, slots for who waits, and a version
+ * of each key.
+ * @param anew the name of somebody who gets another slot though there is one: an armor that leaves somebody out looks given.
+ */
+export async function settleKeys(changes: Changes, anew?: string): Promise<void> {
+  if (changes.state.believed.length === 0) await newEpoch(changes, []);
+  const waits = (epoch: Fact, card: CardFact): boolean =>
+    !givenTo(changes.state, epoch.id).has(card.id) || card.card.name === anew;
+  const waiting = changes.state.cards.filter((card) =>
+    changes.state.believed.some((epoch) => waits(epoch, card)),
+  );
+  const fit = new Set((await sure(changes, waiting)).map(({ id }) => id));
+  for (const epoch of changes.state.believed) {
+    for (const card of changes.state.cards.filter(({ id }) => fit.has(id))) {
+      if (!waits(epoch, card)) continue;
+      if ((await changes.roots.open(epoch.id)) === undefined) {
+        changes.session.warn(
+          `${card.card.name} waits for .coffer/${epoch.path}, which is not yours to open either`,
+        );
+        continue;
+      }
+      const armor = await armorFor(card.card.keys, await usableRoot(changes, epoch.id), systemRandom);
+      changes.add(
+        'slot',
+        [
+          ['for', line(card)],
+          ['root', epoch.id],
+        ],
+        armor,
+      );
+    }
+  }
+  changes.refresh();
+  for (const key of keyNames(changes.state))
+    if (bestVersion(changes.state, key) === undefined) await newVersion(changes, key);
+  changes.refresh();
+}

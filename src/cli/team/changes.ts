@@ -1,0 +1,146 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { systemClock } from '../../ground/clock.ts';
+import { denied } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
+import { armorOfLine, openArmor } from '../../team/armor.ts';
+import { type CardFact, type Fact, isCard, type Kind, printMessage, takesOut } from '../../team/fact.ts';
+import { writeFact } from '../../team/files.ts';
+import { headsOf, type Judgement, judge } from '../../team/judge/judge.ts';
+import { sshLineOf } from '../../team/recipients.ts';
+import { Roots } from '../../team/roots.ts';
+import { signatureCheck, signed, signerFromSeed, verifiedMark } from '../../team/signing.ts';
+import type { Session } from '../session.ts';
+import type { PersonalKey } from './identities.ts';
+import { type Keyring, requireAdmin } from './keyring.ts';
+
+/** The time as facts have it. */
+export const timeNow = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
+
+export type Fields = readonly (readonly [string, string | number | readonly string[] | undefined])[];
+
+/** The key that signs for a card. @throws `denied` where nothing of this person is it, or opens it. */
+export async function signerOfCard({ card }: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject> {
+  const direct = keys.find(({ recipient, signer }) => recipient === card.sign && signer !== undefined);
+  const found = (await direct?.signer?.()) ?? (await sealedSigner(card, keys));
+  if (found !== undefined && sshLineOf(createPublicKey(found)) === card.sign) return found;
+  throw denied(`the key that signs for ${card.name} is not here`, {
+    hint: 'it is the one that the card names with "sign"',
+  });
+}
+
+async function sealedSigner(
+  card: CardFact['card'],
+  keys: readonly PersonalKey[],
+): Promise<KeyObject | undefined> {
+  if (card.secret === undefined) return undefined;
+  for (const key of keys.filter(({ recipient }) => card.keys.includes(recipient))) {
+    const seed = await openArmor(armorOfLine(card.secret), await key.identity());
+    if (seed !== undefined) return signerFromSeed(seed);
+  }
+  return undefined;
+}
+
+/** Adds facts to a keyring, each following all that count. What is judged in between is what is written and nothing else. */
+export class Changes {
+  readonly session: Session;
+  readonly #keyring: Keyring;
+  readonly #card: CardFact;
+  readonly #signer: KeyObject;
+  readonly #facts: Map<string, Fact>;
+  readonly #seen: string[];
+  readonly #trusted: Set<string>;
+  #state: Judgement;
+  #roots: Roots;
+  #heads: readonly string[] | undefined;
+  #last: string | undefined;
+
+  private constructor(session: Session, keyring: Keyring, card: CardFact, signer: KeyObject) {
+    this.session = session;
+    this.#keyring = keyring;
+    this.#card = card;
+    this.#signer = signer;
+    this.#facts = new Map(keyring.state.facts);
+    this.#seen = [...keyring.remembered.seen];
+    this.#trusted = new Set(keyring.remembered.cards);
+    this.#state = keyring.state;
+    this.#roots = keyring.roots;
+  }
+
+  /** @throws `denied` for who is no admin, or has not the key that signs. */
+  static async begin(session: Session, keyring: Keyring): Promise<Changes> {
+    const card = requireAdmin(keyring);
+    return new Changes(session, keyring, card, await signerOfCard(card, keyring.identities.keys));
+  }
+
+  get state(): Judgement {
+    return this.#state;
+  }
+
+  get roots(): Roots {
+    return this.#roots;
+  }
+
+  get own(): CardFact {
+    return this.#card;
+  }
+
+  /** What was added last, which follows all that counts; otherwise the newest of what is there. */
+  get newestId(): string {
+    return this.#last ?? headsOf(this.#state)[0] ?? this.#state.store;
+  }
+
+  /** Whether somebody on this machine answers for a card. */
+  isKnown(card: CardFact): boolean {
+    return card.id === this.#card.id || this.#trusted.has(card.id);
+  }
+
+  answerFor(card: CardFact): void {
+    this.#trusted.add(card.id);
+    this.#keyring.memory.noteCards(this.#state.store, [card.id]);
+  }
+
+  /** @param heads what it follows, where that is not all that counts. */
+  add(kind: Exclude<Kind, 'store'>, fields: Fields, armor = '', heads?: readonly string[]): Fact {
+    const after = heads ?? this.#heads ?? headsOf(this.#state);
+    const common: Fields = [
+      ['store', this.#state.store],
+      ['after', after.join(' ')],
+      ['epoch', this.#state.newest.join(' ')],
+      ['by', `${this.#card.id} ${this.#card.card.name}`],
+      ['at', timeNow()],
+    ];
+    const message = printMessage(kind, [...common, ...fields], armor);
+    const fact = writeFact(this.#keyring.place.directory, message, signed(message, this.#signer));
+    this.#facts.set(fact.id, fact);
+    this.#heads = [fact.id];
+    this.#last = fact.id;
+    if (takesOut(fact)) {
+      this.#seen.push(fact.id);
+      const names = [...new Set(fact.without.map(({ name }) => name))].join(', ');
+      this.#keyring.memory.noteSeen(this.#state.store, [[fact.id, names]]);
+    }
+    if (isCard(fact)) this.answerFor(fact);
+    return fact;
+  }
+
+  /** Judges anew what was added. */
+  refresh(): void {
+    const verified = new Set(
+      [...this.#facts.values()].filter(({ id }) => this.#state.good.has(id)).map(verifiedMark),
+    );
+    this.#state = judge(this.#facts, this.#state.store, signatureCheck(verified), this.#seen);
+    this.#roots = new Roots(this.#state, this.#keyring.identities.keys);
+    const roots = this.#roots;
+    this.session.atEnd(() => roots.close());
+    this.#heads = undefined;
+  }
+}
+
+/** Fresh bytes for a root key. */
+export const freshRoot = (): Buffer => systemRandom.bytes(32);
+
+/** Said with each change until it is so no more. */
+export function sayOnlyWay({ session, state }: Changes): void {
+  if (state.cards.length > 1) return;
+  session.say('There is no second way in yet: coffer team add paper --new, and print what it shows.');
+}

@@ -1,0 +1,151 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { asCofferError, invalid } from '../../ground/errors.ts';
+import { sshBlob } from '../../signatures/ssh-key.ts';
+import { unspelled } from '../../team/names.ts';
+import { judgeRecipient, sshLineOf } from '../../team/recipients.ts';
+import type { OwnKey } from '../../team/roots.ts';
+import { ageIdentity, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
+import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
+import { sshPrivateKeyIn } from '../envelope/age-identities.ts';
+import { inputText } from '../files/input.ts';
+import { type Environment, variable } from '../given.ts';
+import { readKeyFile } from '../secrets/secret-sources.ts';
+import type { Session } from '../session.ts';
+
+/** Who somebody is for a keyring: the private keys of theirs, found where they are kept anyway. */
+
+export interface PersonalKey extends OwnKey {
+  /** How messages call it. */
+  readonly where: string;
+  /** The private half of one that can sign; asks for its passphrase. */
+  signer?(): Promise<KeyObject>;
+}
+
+export interface Identities {
+  readonly keys: readonly PersonalKey[];
+  /** The fact that an identity of a pipeline asks for: a keyring without it is refused. */
+  readonly atLeast: string | undefined;
+}
+
+const TEXT = 'COFFER_IDENTITY';
+const FILE = 'COFFER_IDENTITY_FILE';
+const AT_LEAST = /^# at least: (.*)$/m;
+
+/**
+ * The keys that the environment names, and no others; where it names none, those of the usual places: our own directory, ssh's and sops'.
+ * @param path what `--identity` names, which counts alone.
+ * @throws `invalid` for what is named and is none.
+ */
+export async function findIdentities(session: Session, path?: string): Promise<Identities> {
+  const { environment } = session;
+  const text = path === undefined ? variable(environment, TEXT) : undefined;
+  if (text !== undefined) return { keys: await keysIn(session, text, TEXT), atLeast: atLeastIn(text) };
+  const named = path ?? variable(environment, FILE);
+  if (named !== undefined) {
+    const field = path === undefined ? FILE : '--identity';
+    const content = inputText(readKeyFile(named, field), field);
+    return { keys: await keysIn(session, content, named), atLeast: atLeastIn(content) };
+  }
+  const found: PersonalKey[] = [];
+  for (const place of usualPlaces(environment)) {
+    const public_ = publicHalfBeside(place);
+    if (public_ !== undefined) found.push(sshKeyLater(session, place, public_));
+    else if (existsSync(place)) found.push(...(await readableKeys(session, place)));
+  }
+  return { keys: found, atLeast: undefined };
+}
+
+function atLeastIn(text: string): string | undefined {
+  const told = AT_LEAST.exec(text)?.[1];
+  if (told === undefined) return undefined;
+  const id = unspelled(told);
+  if (id !== undefined) return id;
+  throw invalid('the line "# at least:" of this identity has no id', {
+    hint: 'copy the identity once more, whole',
+  });
+}
+
+function usualPlaces(environment: Environment): readonly string[] {
+  const home = variable(environment, 'HOME') ?? variable(environment, 'USERPROFILE');
+  const below = (name: string, ...otherwise: readonly string[]): string | undefined => {
+    const base = variable(environment, name);
+    if (base !== undefined && isAbsolute(base)) return base;
+    return home === undefined ? undefined : join(home, ...otherwise);
+  };
+  const config = below('XDG_CONFIG_HOME', '.config');
+  const sops = variable(environment, 'SOPS_AGE_KEY_FILE');
+  return [
+    config && join(config, 'coffer', 'identity'),
+    home && join(home, '.ssh', 'id_ed25519'),
+    home && join(home, '.ssh', 'id_rsa'),
+    sops,
+    config && join(config, 'sops', 'age', 'keys.txt'),
+  ].flatMap((path) => (path === undefined || path === '' ? [] : [path]));
+}
+
+/** What stands beside a private key of SSH, so that nobody is asked for the passphrase of one that is not needed. */
+function publicHalfBeside(path: string): string | undefined {
+  if (!existsSync(path) || !existsSync(`${path}.pub`)) return undefined;
+  const line = readFileSync(`${path}.pub`, 'utf8')
+    .trim()
+    .split(/[ \t]+/)
+    .slice(0, 2)
+    .join(' ');
+  return judgeRecipient(line) === 'good' ? line : undefined;
+}
+
+function sshKeyLater(session: Session, path: string, recipient: string): PersonalKey {
+  let asked: Promise<KeyObject> | undefined;
+  const key = (): Promise<KeyObject> => {
+    asked ??= sshPrivateKeyIn(session, path, inputText(readKeyFile(path, FILE), FILE));
+    return asked;
+  };
+  return personal(recipient, path, key);
+}
+
+function personal(recipient: string, where: string, key: () => Promise<KeyObject>): PersonalKey {
+  const mine: PersonalKey = {
+    recipient,
+    where,
+    async identity() {
+      const privateKey = await key();
+      return sshIdentity(privateKey, sshBlob(createPublicKey(privateKey)));
+    },
+  };
+  return recipient.startsWith('ssh-ed25519 ') ? { ...mine, signer: key } : mine;
+}
+
+/** Of a usual place, what can be read of it; another program may keep something else there. */
+async function readableKeys(session: Session, path: string): Promise<readonly PersonalKey[]> {
+  try {
+    return await keysIn(session, inputText(readKeyFile(path, FILE), FILE), path);
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return [];
+  }
+}
+
+/** The private keys in a text. @throws `invalid` where there is none. */
+async function keysIn(session: Session, text: string, where: string): Promise<readonly PersonalKey[]> {
+  if (text.includes('-----BEGIN ')) {
+    const key = await sshPrivateKeyIn(session, where, text.endsWith('\n') ? text : `${text}\n`);
+    const recipient = sshLineOf(key);
+    if (judgeRecipient(recipient) === 'good') return [personal(recipient, where, async () => key)];
+  }
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  const secrets = lines.filter((line) => /^AGE-SECRET-KEY-/i.test(line));
+  const isOnlyKeys = lines.every((line) => line === '' || line.startsWith('#') || secrets.includes(line));
+  if (secrets.length > 0 && isOnlyKeys) {
+    return secrets.map((secret) => ({
+      recipient: recipientOfIdentity(secret),
+      where,
+      identity: async () => ageIdentity(secret),
+    }));
+  }
+  throw invalid(`there is no private key in ${where}`, {
+    field: where,
+    hint: 'it has lines that begin with AGE-SECRET-KEY-, or one private key of SSH (Ed25519 or RSA)',
+  });
+}

@@ -1,0 +1,318 @@
+import { conflict, denied, invalid } from '../../ground/errors.ts';
+import { type CardFact, type Fact, isCard, takesOut } from '../../team/fact.ts';
+import { type Loaded, loadFacts } from '../../team/files.ts';
+import { type Judgement, judge, nameOf, pastOf } from '../../team/judge/judge.ts';
+import { short, spelled } from '../../team/names.ts';
+import { Roots } from '../../team/roots.ts';
+import { signatureCheck, verifiedMark } from '../../team/signing.ts';
+import type { Session } from '../session.ts';
+import { findIdentities, type Identities } from './identities.ts';
+import { type Remembered, TeamMemory } from './memory.ts';
+import type { KeyringPlace } from './place.ts';
+import { alterationsOf, witnessOf } from './witness.ts';
+
+/** A keyring as this person, on this machine, sees it. */
+
+/** What is about to be done with it. */
+export interface Opening {
+  readonly place: KeyringPlace;
+  /** Something is about to be added, or encrypted: then nothing may be in doubt. */
+  readonly isChange?: boolean;
+  /** Nothing is told but what is refused. */
+  readonly isQuiet?: boolean;
+  /** The id that the person says is right. */
+  readonly trusting?: string;
+  /** Who is about to be removed: what they have left unfinished does not stop it. */
+  readonly removing?: string;
+  /** Facts from elsewhere than the tree. */
+  readonly loaded?: Loaded;
+  /** What `--identity` named. */
+  readonly identity?: string | undefined;
+}
+
+export interface Keyring {
+  readonly place: KeyringPlace;
+  readonly state: Judgement;
+  readonly roots: Roots;
+  readonly memory: TeamMemory;
+  readonly remembered: Remembered;
+  readonly identities: Identities;
+  /** The card of this person, who may have several: one that signs goes before others. */
+  readonly card: CardFact | undefined;
+}
+
+const namesOut = (fact: Fact): string => [...new Set(fact.without.map(({ name }) => name))].join(', ');
+const tell = (state: Judgement, fact: Fact): string => `${nameOf(state, fact.by)} removed ${namesOut(fact)}`;
+
+/**
+ * Reads, judges and asks whether it is the keyring that is meant.
+ * @throws `denied` for one that nobody here has said to be right, `conflict` where something is missing, in doubt or in the way.
+ */
+export async function openKeyring(session: Session, opening: Opening): Promise<Keyring> {
+  const { place, trusting } = opening;
+  const identities = await findIdentities(session, opening.identity);
+  // A pipeline brings what it trusts, and leaves nothing.
+  const isPinned = identities.atLeast !== undefined && trusting === undefined;
+  const memory = new TeamMemory(isPinned ? { COFFER_STATE: 'none' } : session.environment);
+  const known = memory.keyringAt(place.mark);
+  const loaded = opening.loaded ?? loadedFrom(place, known);
+  const pin = trusting ?? identities.atLeast;
+  const store = await storeOf(session, loaded, { known, pin, isTrusting: trusting !== undefined });
+  let remembered = memory.of(store);
+  const verified = memory.verified(store);
+  const check = signatureCheck(verified);
+  const judged = (seen: readonly string[]): Judgement => judge(loaded.facts, store, check, seen);
+  let state = judged(remembered.seen);
+  const isFirst = known === undefined || trusting !== undefined;
+  if (pin !== undefined) {
+    const past = requirePast(state, pin);
+    if (isFirst) {
+      const first = state.line.filter((fact) => takesOut(fact) && (fact.id === pin || past.has(fact.id)));
+      const firstIds = first.map(({ id }) => id);
+      const before = state;
+      const seen = [...firstIds, ...remembered.seen.filter((id) => !firstIds.includes(id))];
+      state = judged(seen);
+      await requireConsentToTakeBack(session, before, state, remembered);
+      if (trusting !== undefined) refuseOlder(session, place, known === undefined);
+      refuseQuarrels(state, true);
+      memory.noteSeen(
+        store,
+        first.map((fact) => [fact.id, namesOut(fact)]),
+        true,
+      );
+      memory.noteCards(
+        store,
+        [...state.good.values()]
+          .filter(isCard)
+          .filter(({ id }) => id === pin || past.has(id))
+          .map(({ id }) => id),
+      );
+      remembered = { ...memory.of(store), seen, ...(isPinned && { cards: new Set([pin, ...past]) }) };
+    }
+  }
+  if (known !== store) memory.setKeyringAt(place.mark, store);
+  if (opening.isQuiet !== true) sayOddities(session, state);
+  refuseDoubts(session, state, opening, loaded, remembered);
+  remembered = learn(session, state, memory, remembered, isFirst || opening.isQuiet === true);
+  const marks = [...state.good.values()].map(verifiedMark);
+  if (marks.some((mark) => !verified.has(mark))) memory.noteVerified(store, marks);
+  const isOwn = (card: CardFact): boolean =>
+    identities.keys.some(({ recipient }) => card.card.keys.includes(recipient));
+  const own = state.cards.filter(isOwn);
+  const roots = new Roots(state, identities.keys);
+  session.atEnd(() => roots.close());
+  return {
+    place,
+    state,
+    roots,
+    memory,
+    remembered,
+    identities,
+    card: own.find(({ card }) => card.sign !== undefined) ?? own[0],
+  };
+}
+
+function loadedFrom(place: KeyringPlace, known: string | undefined): Loaded {
+  try {
+    return loadFacts(place.directory);
+  } catch (error) {
+    if (known === undefined) throw error;
+    throw conflict(`the keyring ${place.directory} is gone, which this clone had`, {
+      hint: `bring it back with git; it was ${spelled(known)}`,
+    });
+  }
+}
+
+const ASK =
+  'ask a colleague, in person or by chat, not by the repository, for the id, and say: coffer team trust ID';
+
+/** Which keyring is meant: the one that this clone has, or that the id is of. No id is told here: whoever pushed could have chosen it. */
+async function storeOf(
+  session: Session,
+  { facts }: Loaded,
+  how: { readonly known: string | undefined; readonly pin: string | undefined; readonly isTrusting: boolean },
+): Promise<string> {
+  const { known, pin, isTrusting } = how;
+  const pinned = pin === undefined ? undefined : facts.get(pin)?.store;
+  if (pin !== undefined && pinned === undefined) {
+    throw denied(`this is another keyring, or an older state of it: ${short(pin)}… is not here`, {
+      hint: 'fetch, or ask whether the id is right',
+    });
+  }
+  if (known !== undefined && pinned !== undefined && known !== pinned) {
+    const isMeant =
+      isTrusting &&
+      (await session.confirmed(
+        async () => 'This clone had another keyring. Follow the one of this id from now on?',
+      ));
+    if (!isMeant) throw denied('this is another keyring than the one that this clone had', { hint: ASK });
+    return pinned;
+  }
+  const wanted = known ?? pinned;
+  if (wanted === undefined)
+    throw denied('nobody on this machine has said yet that this keyring is right', { hint: ASK });
+  if (facts.get(wanted)?.kind === 'store') return wanted;
+  throw denied('this is another keyring than the one that this clone had', { hint: ASK });
+}
+
+/** @throws `denied` where a pinned fact is not believed, or not all is here that it follows. */
+function requirePast(state: Judgement, pin: string): ReadonlySet<string> {
+  const fact = state.facts.get(pin);
+  if (!state.good.has(pin)) {
+    throw denied(
+      `${short(pin)}… is not believed: ${state.refused.get(fact?.path ?? '') ?? 'it is not here'}`,
+    );
+  }
+  const past = pastOf(state.good, pin);
+  const isWhole = [pin, ...past].every((id) =>
+    state.good.get(id)?.after.every((before) => state.good.has(before)),
+  );
+  if (isWhole) return past;
+  throw denied(`${short(pin)}… is here, but not all that came before it`, { hint: 'fetch, and try again' });
+}
+
+async function requireConsentToTakeBack(
+  session: Session,
+  before: Judgement,
+  after: Judgement,
+  { seen }: Remembered,
+): Promise<void> {
+  const undone = before.removals.filter(({ id }) => seen.includes(id) && !after.valid.has(id));
+  if (undone.length === 0) return;
+  const what = undone.map((fact) => tell(after, fact)).join('; ');
+  if (!session.settings.yes && !session.prompts.available()) {
+    throw denied(`to follow that takes back what this machine knows: ${what}`, {
+      hint: 'if it is meant: --yes',
+    });
+  }
+  if (
+    !(await session.confirmed(async () => `That takes back what this machine knows: ${what}. Is it meant?`))
+  )
+    throw denied('nothing was changed');
+}
+
+/** A first look at a state from which a removal was taken away would let somebody in again who has left. */
+function refuseOlder(session: Session, place: KeyringPlace, isFirst: boolean): void {
+  const { isShallow, losses } = witnessOf(place);
+  for (const { text } of losses) session.warn(text);
+  if (isShallow) session.say('Its history is not here, so nothing tells whether something was taken away.');
+  const removals = losses.filter(({ path }) => path.startsWith('removals/'));
+  if (!isFirst || removals.length === 0 || session.settings.yes) return;
+  throw denied(
+    `this may be a state from before somebody left: ${removals.map(({ text }) => text).join('; ')}`,
+    {
+      hint: 'ask a colleague; if it is right, say --yes',
+    },
+  );
+}
+
+function refuseQuarrels(state: Judgement, isTrusting: boolean): void {
+  if (state.quarrels.length === 0) return;
+  const told = state.quarrels.map((fact) => `${tell(state, fact)} (${spelled(fact.id)})`).join('; ');
+  throw conflict(`admins removed each other: ${told}`, {
+    hint: isTrusting
+      ? 'trust the id of one of these'
+      : 'ask who stays, in person; then say: coffer team trust ID, with the id of that removal',
+  });
+}
+
+function sayOddities(session: Session, state: Judgement): void {
+  for (const [path, why] of state.refused) session.warn(`.coffer/${path} ${why}: it is not believed`);
+  for (const fact of state.undone) {
+    session.warn(
+      `that ${tell(state, fact)} does not count: ${nameOf(state, fact.by)} was removed meanwhile ` +
+        `(if it is meant, say it again: coffer team remove ${fact.without[0]?.name})`,
+    );
+  }
+  for (const { card, by } of state.caught) {
+    session.warn(
+      `${card.name} was added by ${nameOf(state, by)}, who did not know that ${card.name} had been removed, and is out ` +
+        `(if it is meant, add ${card.name} again)`,
+    );
+  }
+}
+
+function refuseDoubts(
+  session: Session,
+  state: Judgement,
+  { isChange = false, removing, place }: Opening,
+  { strangers, blockers }: Loaded,
+  { names }: Remembered,
+): void {
+  refuseQuarrels(state, false);
+  const isTheirs = (fact: Fact): boolean => removing !== undefined && nameOf(state, fact.by) === removing;
+  const isExcused = state.holes.every(({ fact }) => isTheirs(fact));
+  const told = state.holes.map(
+    ({ id, fact }) => `${short(id)}…, which .coffer/${fact.path} by ${nameOf(state, fact.by)} follows`,
+  );
+  const incomplete = () =>
+    conflict(`the keyring is incomplete: ${told.join('; ')} is not here`, {
+      hint: 'fetch the branch that has it; "coffer team settle" looks for it in this clone',
+    });
+  if (state.holes.some(({ isGrave }) => isGrave) && !isExcused) throw incomplete();
+  if (state.holes.length > 0) {
+    if (isChange && !isExcused) throw incomplete();
+    session.warn(`the keyring is incomplete: ${told.join('; ')} is not here`);
+  }
+  if (state.unseen.length > 0) {
+    const who = state.unseen.map((id) => names.get(id) ?? short(id)).join(', ');
+    const text = `this checkout does not know yet that ${who} left`;
+    if (isChange) throw conflict(text, { hint: 'merge first, so that nothing is encrypted for who left' });
+    session.warn(text);
+  }
+  for (const [path, why] of strangers)
+    if (isChange) session.warn(`.coffer/${path} ${why}: it is not believed`);
+  if (!isChange) return;
+  const [newer] = state.newer.filter((fact) => !isTheirs(fact));
+  if (newer !== undefined) {
+    throw conflict(`.coffer/${newer.path} is ${newer.newer}: it was made by a newer Coffer`, {
+      hint: 'update Coffer; this one reads on, and changes nothing',
+    });
+  }
+  const [odd] = [...blockers.map((text) => `.coffer/${text}`), ...alterationsOf(place)];
+  if (odd !== undefined) throw conflict(odd, { hint: 'nothing is changed until that is gone' });
+}
+
+/** Removals are learnt from a tree that has everything that is known, and nothing missing: looking at an old branch teaches nothing. */
+function learn(
+  session: Session,
+  state: Judgement,
+  memory: TeamMemory,
+  remembered: Remembered,
+  isSilent: boolean,
+): Remembered {
+  if (state.unseen.length > 0 || state.holes.length > 0) return remembered;
+  const fresh = state.line.filter(
+    (fact) => takesOut(fact) && state.valid.has(fact.id) && !remembered.seen.includes(fact.id),
+  );
+  if (fresh.length === 0) return remembered;
+  memory.noteSeen(
+    state.store,
+    fresh.map((fact) => [fact.id, namesOut(fact)]),
+  );
+  if (!isSilent) for (const fact of fresh) session.say(`New here: ${tell(state, fact)}.`);
+  return { ...remembered, seen: [...remembered.seen, ...fresh.map(({ id }) => id)] };
+}
+
+/** The card of this person, which signs. @throws `denied` */
+export function requireAdmin({ card, identities }: Keyring): CardFact {
+  if (card === undefined) {
+    throw denied('none of your keys is in this keyring', {
+      hint:
+        identities.keys.length === 0
+          ? 'name one with COFFER_IDENTITY_FILE'
+          : 'ask an admin to add one: coffer team add NAME KEY',
+    });
+  }
+  if (card.card.sign !== undefined) return card;
+  throw denied(`${card.card.name} is a user, who opens and encrypts; an admin changes the team and its keys`);
+}
+
+/** @throws `invalid` for a text that is no id. */
+export function requireId(id: string | undefined): string {
+  if (id !== undefined) return id;
+  throw invalid('this is no id of a keyring', {
+    field: 'ID',
+    hint: 'it has 32 digits and letters, in eight parts',
+  });
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { move } from '../../ground/directories.ts';
+import { ID } from '../../team/names.ts';
+import type { Environment } from '../given.ts';
+import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
+
+/*
+ * What this machine remembers of keyrings, in the user's state directory and never in a repository: which keyring a clone has, the
+ * removals that were seen in their order, cards that somebody here answers for, and which signatures were verified. A list only ever grows
+ * by lines that are appended whole, so that commands at the same time take nothing from each other.
+ */
+
+const FILE_MODE = 0o600;
+/** Of the names of whom one removal removes. */
+const MOST_CHARACTERS = 400;
+const LINE = /^(seen|first|card) ([0-9a-z]{32})(?: ([a-z0-9, -]{0,400}))? \.$/;
+
+/** What is remembered of one keyring. */
+export interface Remembered {
+  /** Removals, in the order in which they count as seen. */
+  readonly seen: readonly string[];
+  /** Who was removed by each, for messages. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Cards that somebody here added, was told of, or said yes to. */
+  readonly cards: ReadonlySet<string>;
+}
+
+export class TeamMemory {
+  readonly #directory: string | undefined;
+
+  /** @param environment which may say where state is kept; COFFER_STATE=none keeps none. */
+  constructor(environment: Environment) {
+    const base = environment['COFFER_STATE'] === 'none' ? undefined : stateDirectory(environment);
+    this.#directory = base === undefined ? undefined : join(base, 'team');
+  }
+
+  get isKept(): boolean {
+    return this.#directory !== undefined;
+  }
+
+  /** The id of the keyring that a place had when it was looked at last. */
+  keyringAt(mark: string): string | undefined {
+    const [id = ''] = this.#read(this.#cloneFile(mark)).split('\n');
+    return ID.test(id) ? id : undefined;
+  }
+
+  setKeyringAt(mark: string, store: string): void {
+    this.#replace(this.#cloneFile(mark), `${store}\n${mark}\n`);
+  }
+
+  of(store: string): Remembered {
+    let seen: string[] = [];
+    const names = new Map<string, string>();
+    const cards = new Set<string>();
+    // Each "first" goes before all that the list had, so a run of them is put there together, in its order.
+    let first: string[] = [];
+    const settle = (): void => {
+      if (first.length > 0) seen = [...first, ...seen.filter((id) => !first.includes(id))];
+      first = [];
+    };
+    for (const line of this.#read(this.#listFile(store)).split('\n')) {
+      const [, kind, id = '', text] = LINE.exec(line) ?? [];
+      if (kind !== 'first') settle();
+      if (kind === 'first') first.push(id);
+      else if (kind === 'seen' && !seen.includes(id)) seen.push(id);
+      else if (kind === 'card') cards.add(id);
+      if (kind !== 'card' && text !== undefined) names.set(id, text);
+    }
+    settle();
+    return { seen, names, cards };
+  }
+
+  /** @param removals in their order, each with the names of whom it removes. */
+  noteSeen(
+    store: string,
+    removals: readonly (readonly [id: string, names: string])[],
+    isFirst = false,
+  ): void {
+    const kind = isFirst ? 'first' : 'seen';
+    this.#append(
+      store,
+      removals.map(([id, names]) => `${kind} ${id} ${names.slice(0, MOST_CHARACTERS)} .`),
+    );
+  }
+
+  noteCards(store: string, ids: readonly string[]): void {
+    this.#append(
+      store,
+      ids.map((id) => `card ${id} .`),
+    );
+  }
+
+  verified(store: string): ReadonlySet<string> {
+    return new Set(this.#read(this.#verifiedFile(store)).split('\n'));
+  }
+
+  noteVerified(store: string, marks: readonly string[]): void {
+    this.#replace(this.#verifiedFile(store), `${marks.join('\n')}\n`);
+  }
+
+  #cloneFile(mark: string): string {
+    return join('clones', createHash('sha256').update(mark).digest('hex').slice(0, 32));
+  }
+
+  #listFile = (store: string): string => join('keyrings', `${store}.list`);
+  #verifiedFile = (store: string): string => join('keyrings', `${store}.verified`);
+
+  #read(name: string): string {
+    if (this.#directory === undefined) return '';
+    try {
+      return readFileSync(join(this.#directory, name), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+      throw error;
+    }
+  }
+
+  #append(store: string, lines: readonly string[]): void {
+    if (this.#directory === undefined || lines.length === 0) return;
+    const path = join(this.#directory, this.#listFile(store));
+    makeOwnDirectory(dirname(path));
+    // What a power cut has left of a line stays one that says nothing, and so does the empty line, which ends a run of "first".
+    appendFileSync(path, `\n${lines.join('\n')}\n`, { mode: FILE_MODE });
+  }
+
+  #replace(name: string, text: string): void {
+    if (this.#directory === undefined) return;
+    const path = join(this.#directory, name);
+    makeOwnDirectory(dirname(path));
+    const fresh = `${path}.${process.pid}.new`;
+    writeFileSync(fresh, text, { mode: FILE_MODE });
+    move(fresh, path);
+  }
+}

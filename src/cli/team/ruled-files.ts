@@ -1,0 +1,72 @@
+import { join, relative } from 'node:path';
+import { asCofferError } from '../../ground/errors.ts';
+import { KEYRING } from '../../team/files.ts';
+import { Files } from '../secret-files/files.ts';
+import { filesBelow } from '../secret-files/git.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
+import { replaceSecretFile } from '../secret-files/secret-file.ts';
+import { rewrapFiles } from '../secret-files/transform.ts';
+import type { Session } from '../session.ts';
+import { forgetTeamKeys, teamKeysFor } from './nearest.ts';
+import type { KeyringPlace } from './place.ts';
+import type { Adoption } from './team-keys.ts';
+
+/** The encrypted values of one file. */
+export interface ValuesOfFile {
+  readonly path: string;
+  readonly names: readonly string[];
+  /** How many are under another version now. */
+  readonly changed: number;
+}
+
+/**
+ * Moves the values of all files to the newest versions of their keys, as far as rules name the files and this keyring holds for them.
+ * What can't be moved is told, and the other files are done.
+ */
+export async function rewrapRuled(
+  session: Session,
+  place: KeyringPlace,
+  adoption: Adoption,
+): Promise<readonly ValuesOfFile[]> {
+  forgetTeamKeys(session);
+  const rulebook = new Rulebook(session);
+  const files = new Files(session, new Map(), rulebook);
+  const done: ValuesOfFile[] = [];
+  for (const name of filesBelow(place.folder)) {
+    const path = relative('.', join(place.folder, name));
+    if (name.split('/').includes(KEYRING) || (await rulebook.ruleFor(path)) === undefined) continue;
+    if ((await teamKeysFor(session, path))?.place.mark !== place.mark) continue;
+    try {
+      const read = await files.open(path);
+      const names = read.file.places.flatMap(({ sealed, name: value }) =>
+        sealed === undefined ? [] : [value],
+      );
+      if (names.length === 0) continue;
+      const [result] = await rewrapFiles(session, [read], adoption);
+      if (result === undefined) continue;
+      if ('errors' in result)
+        for (const error of result.errors) session.warn(withHint(error.message, error.hint));
+      else await replaceSecretFile(read, result.file.text);
+      done.push({ path, names, changed: 'errors' in result ? 0 : result.changed });
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known === undefined) throw error;
+      session.warn(withHint(known.message, known.hint));
+    }
+  }
+  return done;
+}
+
+const withHint = (message: string, hint: string | undefined): string =>
+  hint === undefined ? message : `${message} (${hint})`;
+
+/** Other keyrings of the same working tree in which somebody has a card, by their folders. */
+export function otherKeyringsOf({ top, folder }: KeyringPlace, name: string): readonly string[] {
+  if (top === undefined) return [];
+  const own = relative(top, folder);
+  const found = filesBelow(top).flatMap((path) => {
+    const [, above, member] = /^(?:(.*)\/)?\.coffer\/members\/([a-z0-9-]+)\.[0-9a-z]{32}$/.exec(path) ?? [];
+    return member === name && (above ?? '') !== own ? [above ?? '.'] : [];
+  });
+  return [...new Set(found)];
+}

@@ -1,0 +1,242 @@
+import { isUtf8 } from 'node:buffer';
+import { wipe } from '../../ground/bytes.ts';
+import { CofferError, conflict, denied, inauthentic, notFound, unsupported } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
+import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
+import type { SealedValue } from '../../secret-files/value.ts';
+import { openValue, sealValue } from '../../team/cipher.ts';
+import type { VersionFact } from '../../team/fact.ts';
+import { loadFacts } from '../../team/files.ts';
+import {
+  bestVersion,
+  givenTo,
+  hasLeft,
+  type JudgedVersion,
+  keyNames,
+  nameOf,
+} from '../../team/judge/judge.ts';
+import { openMaterial } from '../../team/roots.ts';
+import type { FoundValue, OpenValue, Result } from '../secret-files/values.ts';
+import type { Session } from '../session.ts';
+import { usableRoot } from './acts.ts';
+import { type Keyring, openKeyring } from './keyring.ts';
+import { TeamMemory } from './memory.ts';
+import { type KeyringPlace, keyringAbove } from './place.ts';
+import { factsElsewhere } from './witness.ts';
+
+/** What becomes of values that somebody who has left can have written, when they are moved to a newer version of their key. */
+export type Adoption = 'ask' | 'all' | 'none';
+
+/** A value that opens, and whether only those can have written it who are in. */
+interface Opened {
+  readonly text: string;
+  readonly version: JudgedVersion;
+}
+
+/** The keys of a keyring, for the values of files below it. */
+export class TeamKeys {
+  readonly #session: Session;
+  readonly place: KeyringPlace;
+  readonly #opened = new Map<'read' | 'change' | 'merge', Promise<Keyring>>();
+  readonly #materials = new Map<string, Buffer>();
+
+  private constructor(session: Session, place: KeyringPlace) {
+    this.#session = session;
+    this.place = place;
+    session.atEnd(() => wipe(...this.#materials.values()));
+  }
+
+  /** Of the nearest keyring above a directory, if there is one. */
+  static above(session: Session, directory: string): TeamKeys | undefined {
+    const memory = new TeamMemory(session.environment);
+    const place = keyringAbove(directory, (mark) => memory.keyringAt(mark) !== undefined);
+    return place && new TeamKeys(session, place);
+  }
+
+  /** @throws `not-found`, `conflict` where there is no key to encrypt with; as `openKeyring`. */
+  async seal(key: string, values: readonly OpenValue[]): Promise<readonly SealedValue[]> {
+    const keyring = await this.#keyring('change');
+    const version = requireBest(keyring, key);
+    await usableRoot(keyring, version.version.under);
+    const material = await this.#material(keyring, version);
+    if (material === undefined)
+      throw conflict(`.coffer/${version.path} does not open: its author has damaged it`);
+    return values.map(({ name, source }) => sealed(material, version, name, source));
+  }
+
+  /** @param isMerging git asks, before the other side's facts are in the tree: those of every commit count. */
+  async open(values: readonly FoundValue[], isMerging = false): Promise<readonly Result<string>[]> {
+    const keyring = await this.#keyring(isMerging ? 'merge' : 'read');
+    return each(values, async (value) => {
+      const { text, version } = await this.#open(keyring, value);
+      if (!version.isBelieved && !isMerging) throw notBelieved(keyring, version, value);
+      return text;
+    });
+  }
+
+  /** A value that is under the newest version comes back as it is. */
+  async rewrap(
+    values: readonly FoundValue[],
+    adoption: Adoption = 'ask',
+  ): Promise<readonly Result<SealedValue>[]> {
+    const keyring = await this.#keyring('change');
+    return each(values, async (value) => {
+      const { text, version } = await this.#open(keyring, value);
+      const best = requireBest(keyring, value.value.key);
+      if (version.fact.id === best.id) return value.value;
+      if (!version.isBelieved && !(await this.#isAdopted(keyring, version, value, adoption))) {
+        throw notBelieved(keyring, version, value);
+      }
+      await usableRoot(keyring, best.version.under);
+      const material = await this.#material(keyring, best);
+      if (material === undefined)
+        throw conflict(`.coffer/${best.path} does not open: its author has damaged it`);
+      if (!version.isBelieved)
+        this.#session.say(`${value.where}: ${value.name} is taken over: change it where it comes from.`);
+      return sealed(material, best, value.name, text);
+    });
+  }
+
+  async #isAdopted(
+    keyring: Keyring,
+    version: JudgedVersion,
+    value: FoundValue,
+    adoption: Adoption,
+  ): Promise<boolean> {
+    if (adoption !== 'ask') return adoption === 'all';
+    const { settings, prompts } = this.#session;
+    if (settings.yes) return true;
+    if (!prompts.available()) return false;
+    return prompts.confirm(
+      `${value.where}: ${value.name} is under a key that ${whoHad(keyring, version)}. Take it over as it is?`,
+    );
+  }
+
+  #keyring(how: 'read' | 'change' | 'merge'): Promise<Keyring> {
+    const known = this.#opened.get(how);
+    if (known !== undefined) return known;
+    const { place } = this;
+    // What is odd is said once for each command.
+    const isQuiet = this.#opened.size > 0 || how === 'merge';
+    const opened = openKeyring(this.#session, {
+      place,
+      isChange: how === 'change',
+      isQuiet,
+      ...(how === 'merge' && { loaded: loadFacts(place.directory, factsElsewhere(place)) }),
+    });
+    this.#opened.set(how, opened);
+    return opened;
+  }
+
+  async #open(keyring: Keyring, found: FoundValue): Promise<Opened> {
+    const { key, version: number, payload } = found.value;
+    const versions = (keyring.state.versions.get(key) ?? []).filter(
+      ({ fact }) => fact.version.number === number,
+    );
+    if (versions.length === 0) throw noSuchVersion(keyring, key, number);
+    const opened: Opened[] = [];
+    let isOpen = false;
+    for (const version of versions) {
+      const material = await this.#material(keyring, version.fact);
+      if (material === undefined) continue;
+      isOpen = true;
+      const bytes = openValue(material, found.name, payload);
+      if (bytes === undefined) continue;
+      if (!isUtf8(bytes)) throw unsupported('what is encrypted there is no text');
+      opened.push({ text: bytes.toString(), version });
+      wipe(bytes);
+    }
+    const [only, other] = opened;
+    if (other !== undefined)
+      throw inauthentic(`this opens under two versions ${number} of ${key}: it was made to mean two things`);
+    if (only !== undefined) return only;
+    if (!isOpen) {
+      const isIn = keyring.card !== undefined;
+      throw denied(`nothing of yours opens version ${number} of key "${key}"`, {
+        hint: isIn
+          ? 'an admin has to say: coffer team settle'
+          : 'ask an admin to add your key: coffer team add NAME KEY',
+      });
+    }
+    throw inauthentic("this can't be opened", {
+      hint: `it was altered, moved from another name, or encrypted with a key "${key}" of another keyring or store`,
+    });
+  }
+
+  async #material({ state, roots }: Keyring, { id, version }: VersionFact): Promise<Buffer | undefined> {
+    const known = this.#materials.get(id);
+    if (known !== undefined) return known;
+    const root = await roots.open(version.under);
+    const material = root && openMaterial(root, state.store, version);
+    if (material !== undefined) this.#materials.set(id, material);
+    return material;
+  }
+}
+
+function sealed(material: Buffer, { version }: VersionFact, name: string, text: string): SealedValue {
+  const payload = sealValue(material, name, text, systemRandom);
+  return { mount: DEFAULT_MOUNT, key: version.key, version: version.number, payload };
+}
+
+async function each<T>(
+  values: readonly FoundValue[],
+  work: (value: FoundValue) => Promise<T>,
+): Promise<readonly Result<T>[]> {
+  const results: Result<T>[] = [];
+  for (const value of values) {
+    try {
+      results.push(await work(value));
+    } catch (error) {
+      if (!(error instanceof CofferError)) throw error;
+      results.push(
+        new CofferError(error.kind, `${value.where}: ${value.name}: ${error.message}`, { hint: error.hint }),
+      );
+    }
+  }
+  return results;
+}
+
+function requireBest({ state }: Keyring, key: string): VersionFact {
+  const best = bestVersion(state, key);
+  if (best !== undefined) return best;
+  if (keyNames(state).includes(key)) {
+    throw conflict(`no version of key "${key}" is left that only the team has`, {
+      hint: 'an admin has to say: coffer team settle',
+    });
+  }
+  throw noKey(state, key);
+}
+
+function noKey(state: Keyring['state'], key: string): CofferError {
+  const names = keyNames(state);
+  return notFound(`there is no key "${key}" in the keyring of this repository`, {
+    hint:
+      names.length === 0
+        ? undefined
+        : `it has ${names.join(', ')}; an admin adds one with "coffer team key add ${key}"`,
+  });
+}
+
+function noSuchVersion({ state }: Keyring, key: string, number: number): CofferError {
+  if (!keyNames(state).includes(key)) return noKey(state, key);
+  return notFound(`the keyring of this repository has no version ${number} of key "${key}"`, {
+    hint: 'it is of a branch that is not merged, of another keyring, or of a store of somebody',
+  });
+}
+
+/** For people: who can have written under a version that is not believed. */
+function whoHad({ state }: Keyring, { fact }: JudgedVersion): string {
+  const ids = new Set([...givenTo(state, fact.version.under), fact.by].filter((id) => hasLeft(state, id)));
+  const names = [...new Set([...ids].map((id) => nameOf(state, id)))].sort();
+  return names.length > 0
+    ? `${names.join(', ')} had, who left`
+    : 'was made by somebody who did not know yet who had left';
+}
+
+const notBelieved = (keyring: Keyring, version: JudgedVersion, { path, value }: FoundValue): CofferError =>
+  denied(
+    `version ${value.version} of key "${value.key}" is one that ${whoHad(keyring, version)}: it is not taken for what the team wrote`,
+    {
+      hint: `if it is right: coffer secrets rewrap ${path ?? 'FILE'}`,
+    },
+  );

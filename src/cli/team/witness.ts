@@ -1,0 +1,137 @@
+import { readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { KEYRING, type MoreFile } from '../../team/files.ts';
+import { git } from '../secret-files/git.ts';
+import type { KeyringPlace } from './place.ts';
+
+/** What git can tell of a keyring: what was ever in it, and what it would do to its files. */
+
+/** How git calls the directory, seen from the top of the working tree. */
+const pathIn = ({ top, directory }: KeyringPlace): string =>
+  top === undefined ? KEYRING : relative(top, directory).split(sep).join('/');
+
+const texts = (answer: Buffer | undefined): readonly string[] =>
+  (answer?.toString() ?? '').split('\0').filter(Boolean);
+
+/** Something that a commit took away, or altered. */
+export interface Loss {
+  /** Below the directory of the keyring. */
+  readonly path: string;
+  /** For people: what it is, and in which commit. */
+  readonly text: string;
+}
+
+export interface Witness {
+  /** Its history is cut off, so it is no witness. */
+  readonly isShallow: boolean;
+  readonly losses: readonly Loss[];
+}
+
+/** Files are only ever added. What any commit added and the tree has not, or what one altered, is named. */
+export function witnessOf(place: KeyringPlace): Witness {
+  const { top } = place;
+  if (top === undefined) return { isShallow: true, losses: [] };
+  const prefix = `${pathIn(place)}/`;
+  const log = (filter: string, ...how: readonly string[]): readonly string[] =>
+    texts(
+      git(top, [
+        ...['log', '--full-history', '-m', '--no-renames', '--no-ext-diff', '-z', '--name-only'],
+        ...[`--diff-filter=${filter}`, ...how, 'HEAD', '--', pathIn(place)],
+      ]),
+    );
+  const isShallow = git(top, ['rev-parse', '--is-shallow-repository'])?.toString().trim() === 'true';
+  const present = new Set(filesIn(place.directory, ''));
+  const below = (path: string): string => path.slice(prefix.length);
+  const isFact = (path: string): boolean => path.startsWith(prefix) && /\.[0-9a-z]{32}$/.test(path);
+  const gone = [...new Set(log('A', '--format=').map((path) => path.trim()))].filter(
+    (path) => isFact(path) && !present.has(below(path)),
+  );
+  const losses = gone.map((path) => ({
+    path: below(path),
+    text: `${commitThat(top, 'D', path)} took away ${path}`,
+  }));
+  const altered = [...new Set(log('MT', '--format=').map((path) => path.trim()))].filter(isFact);
+  return {
+    isShallow,
+    losses: [
+      ...losses,
+      ...altered.map((path) => ({
+        path: below(path),
+        text: `${commitThat(top, 'MT', path)} altered ${path}`,
+      })),
+    ],
+  };
+}
+
+function commitThat(top: string, filter: string, path: string): string {
+  const args = [
+    'log',
+    '--full-history',
+    '-m',
+    '--no-renames',
+    '-1',
+    `--diff-filter=${filter}`,
+    '--format=%h by %an',
+  ];
+  const found =
+    git(top, [...args, 'HEAD', '--', path])
+      ?.toString()
+      .trim() ?? '';
+  return found === '' ? 'a merge' : `commit ${found.split('\n')[0]}`;
+}
+
+function filesIn(directory: string, below: string): readonly string[] {
+  return readdirSync(join(directory, below), { withFileTypes: true }).flatMap((entry) => {
+    const path = below === '' ? entry.name : `${below}/${entry.name}`;
+    return entry.isDirectory() ? filesIn(directory, path) : [path];
+  });
+}
+
+const ATTRIBUTES = ['text', 'eol', 'crlf', 'ident', 'filter', 'merge', 'working-tree-encoding'];
+const MAY_BE_UNSET = new Set(['text', 'crlf', 'ident']);
+
+/** What git would do to facts that nobody asked for, in words. */
+export function alterationsOf(place: KeyringPlace): readonly string[] {
+  const beside = readdirSync(place.folder)
+    .filter((name) => name !== KEYRING && name.normalize('NFKC').toLowerCase() === KEYRING)
+    .map((name) => `${name} lies beside ${KEYRING}`);
+  if (place.top === undefined) return beside;
+  const listed = texts(git(place.top, ['ls-files', '-z', '--cached', '--others', '--', pathIn(place)]));
+  const future = ['keys', 'members', 'removals'].map((folder) => `${pathIn(place)}/${folder}/x`);
+  const answer = texts(
+    git(
+      place.top,
+      ['check-attr', '-z', '--stdin', ...ATTRIBUTES],
+      [...listed, ...future].map((path) => `${path}\0`).join(''),
+    ),
+  );
+  const found: string[] = [];
+  for (let at = 0; at + 2 < answer.length; at += 3) {
+    const [path, name = '', value] = answer.slice(at, at + 3);
+    const isHarmless = value === 'unspecified' || (value === 'unset' && MAY_BE_UNSET.has(name));
+    if (!isHarmless) found.push(`an attribute of git, ${name}=${value}, holds for ${path}`);
+  }
+  return [...beside, ...found];
+}
+
+/** Facts of commits that are not in the tree: of all tips, or only those with an id that is missing. */
+export function factsElsewhere(place: KeyringPlace, ids?: ReadonlySet<string>): readonly MoreFile[] {
+  const { top } = place;
+  if (top === undefined) return [];
+  const prefix = `${pathIn(place)}/`;
+  const present = new Set(filesIn(place.directory, ''));
+  const listed = git(top, ['rev-list', '--all', '--full-history', '--objects', '--', pathIn(place)]);
+  const wanted = new Map<string, string>();
+  for (const line of (listed?.toString() ?? '').split('\n')) {
+    const cut = line.indexOf(' ');
+    const path = line.slice(cut + 1);
+    if (cut < 0 || !path.startsWith(prefix) || !/\.[0-9a-z]{32}$/.test(path)) continue;
+    const inside = path.slice(prefix.length);
+    if (!present.has(inside) && (ids === undefined || ids.has(path.slice(-32))))
+      wanted.set(inside, line.slice(0, cut));
+  }
+  return [...wanted].flatMap(([path, blob]) => {
+    const bytes = git(top, ['cat-file', 'blob', blob]);
+    return bytes === undefined ? [] : [[path, bytes] as const];
+  });
+}
