@@ -5,6 +5,7 @@ import { trimSlashes } from '../ground/trim.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import { locationFrom } from '../store/backends/registry.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
+import { refuseKeyringPlace } from './team/not-a-store.ts';
 
 export type Format = 'table' | 'json' | 'raw';
 const FORMATS: readonly Format[] = ['table', 'json', 'raw'];
@@ -22,6 +23,7 @@ export type Settings = ReturnType<typeof resolveSettings>;
 export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, environment: Environment) {
   const fromEnvironment = (name: string): string | undefined => variable(environment, name);
   const store = textOption(everywhere, 'store');
+  refuseKeyringPlace(store ?? fromEnvironment('COFFER_STORE'));
   // A store named on the command line is meant more than a server named in the environment.
   const address =
     textOption(everywhere, 'address') ??

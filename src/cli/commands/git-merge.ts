@@ -96,7 +96,7 @@ async function equalValues(
     const found = places.flatMap(({ name, sealed }) =>
       sealed === undefined ? [] : [{ name, value: sealed, where: name, path }],
     );
-    const opened = await openValues(session, found, true);
+    const opened = await openValues(session, found, 'of-all-commits');
     return new Set(
       pairs.flatMap(([{ name }], index) => {
         const [ours, theirs] = [opened[2 * index], opened[2 * index + 1]];

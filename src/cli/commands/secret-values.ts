@@ -21,6 +21,7 @@ import {
 import { replaceSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, sealFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
+import type { CountedVersions } from '../team/team-keys.ts';
 import { printDocument } from '../terminal/output.ts';
 
 const nameArgument: ArgumentSpec = {
@@ -128,8 +129,13 @@ function found({ path, file }: ReadFile, name: string): Place {
 }
 
 /** The place of one encrypted value in the file where it is decrypted. */
-async function opened(session: Session, read: ReadFile, place: Place): Promise<Place> {
-  const [result] = await openFiles(session, [read], (candidate) => candidate === place);
+async function opened(
+  session: Session,
+  read: ReadFile,
+  place: Place,
+  which?: CountedVersions,
+): Promise<Place> {
+  const [result] = await openFiles(session, [read], (candidate) => candidate === place, which);
   if (result === undefined) throw new RangeError('there is no result');
   if ('errors' in result) throw result.errors[0];
   const index = read.file.places.indexOf(place);
@@ -152,7 +158,7 @@ const keyOfOthers = ({ rule, file }: RuledFile): SealedValue | undefined =>
 /** A value that can't be opened any more may still be replaced. */
 async function typeOf(session: Session, read: ReadFile, place: Place): Promise<ScalarType | undefined> {
   try {
-    return (await opened(session, read, place)).type;
+    return (await opened(session, read, place, 'any')).type;
   } catch (error) {
     const known: CofferError | undefined = asCofferError(error);
     if (known?.kind === 'inauthentic' || known?.kind === 'not-found') return undefined;

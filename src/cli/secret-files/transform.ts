@@ -11,7 +11,7 @@ import { formatValue, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
 import { teamKeysFor } from '../team/nearest.ts';
-import type { Adoption } from '../team/team-keys.ts';
+import type { Adoption, CountedVersions } from '../team/team-keys.ts';
 import { openValues, type Result, rewrapValues, sealValues } from './values.ts';
 
 /** A file as it was read, or a text that is to become one. */
@@ -118,13 +118,15 @@ const isUnder = (value: SealedValue, { mount, name }: KeyReference): boolean =>
 /**
  * Decrypts values of files, one call for each key. Of the results, the places say what the values mean.
  * @param isMeant which of the encrypted values; without it all.
+ * @param which versions of a keyring's keys count.
  */
 export function openFiles(
   session: Session,
   files: readonly ReadFile[],
   isMeant: (place: Place) => boolean = () => true,
+  which?: CountedVersions,
 ): Promise<readonly FileResult[]> {
-  return exchangeAll(files, isMeant, async (found) => openValues(session, found));
+  return exchangeAll(files, isMeant, async (found) => openValues(session, found, which));
 }
 
 /** The file, or the first of the reasons why there is none. @throws that. */

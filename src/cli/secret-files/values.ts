@@ -8,7 +8,7 @@ import type { SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
 import { teamKeysFor } from '../team/nearest.ts';
-import type { Adoption, TeamKeys } from '../team/team-keys.ts';
+import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
 
 /** One call of an operation takes so much: little enough for one request to a server. */
 const MAX_BATCH_ITEMS = 1000;
@@ -91,17 +91,17 @@ export async function sealValues(
 
 /**
  * Decrypts values, one call for each key.
- * @param isMerging git asks, to compare two sides: then facts of every commit count, and versions of people who have left.
+ * @param which versions of a keyring's keys count.
  */
 export async function openValues(
   session: Session,
   values: readonly FoundValue[],
-  isMerging = false,
+  which?: CountedVersions,
 ): Promise<readonly Result<string>[]> {
   return withTheirKeys(
     session,
     values,
-    (keys, some) => keys.open(some, isMerging),
+    (keys, some) => keys.open(some, which),
     async (some) => {
       const results = await withEachKey(session, 'decrypt', some, (answer) => textIn(answer));
       return explained(session, some, results);

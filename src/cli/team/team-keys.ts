@@ -27,6 +27,12 @@ import { factsElsewhere } from './witness.ts';
 /** What becomes of values that somebody who has left can have written, when they are moved to a newer version of their key. */
 export type Adoption = 'ask' | 'all' | 'none';
 
+/**
+ * Which versions open values: those that only people have who are in; `any`, for what is about to be replaced; or those of every commit, for
+ * git, which merges files before the other side's facts are in the tree.
+ */
+export type CountedVersions = 'believed' | 'any' | 'of-all-commits';
+
 /** A value that opens, and whether only those can have written it who are in. */
 interface Opened {
   readonly text: string;
@@ -64,12 +70,15 @@ export class TeamKeys {
     return values.map(({ name, source }) => sealed(material, version, name, source));
   }
 
-  /** @param isMerging git asks, before the other side's facts are in the tree: those of every commit count. */
-  async open(values: readonly FoundValue[], isMerging = false): Promise<readonly Result<string>[]> {
-    const keyring = await this.#keyring(isMerging ? 'merge' : 'read');
+  /** @param which versions count. */
+  async open(
+    values: readonly FoundValue[],
+    which: CountedVersions = 'believed',
+  ): Promise<readonly Result<string>[]> {
+    const keyring = await this.#keyring(which === 'of-all-commits' ? 'merge' : 'read');
     return each(values, async (value) => {
       const { text, version } = await this.#open(keyring, value);
-      if (!version.isBelieved && !isMerging) throw notBelieved(keyring, version, value);
+      if (!version.isBelieved && which === 'believed') throw notBelieved(keyring, version, value);
       return text;
     });
   }

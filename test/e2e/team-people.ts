@@ -1,0 +1,155 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { Place } from './harness.ts';
+
+/* People with a clone each, and a bare repository between them. Each has a home directory, and with it keys and a memory. */
+
+export interface Person {
+  readonly name: string;
+  /** In the clone. */
+  readonly place: Place;
+  readonly home: string;
+  /** The public half of the key. */
+  readonly key: string;
+}
+
+export interface GitAnswer {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class People {
+  readonly directory = mkdtempSync(join(tmpdir(), 'coffer-team-'));
+  readonly remote = join(this.directory, 'remote.git');
+
+  constructor() {
+    onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
+    run(this.directory, ['git', 'init', '-q', '--bare', '-b', 'main', this.remote], {});
+  }
+
+  /** Somebody with an SSH key, in a clone of what is there. */
+  person(name: string): Person {
+    const home = join(this.directory, name);
+    mkdirSync(join(home, '.ssh'), { recursive: true });
+    const key = join(home, '.ssh', 'id_ed25519');
+    run(home, ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', key], {});
+    chmodSync(key, 0o600);
+    const clone = join(home, 'clone');
+    run(home, ['git', 'clone', '-q', this.remote, clone], gitEnvironment(name, home));
+    return {
+      name,
+      home,
+      key: readFileSync(`${key}.pub`, 'utf8').trim(),
+      place: new Place(clone, gitEnvironment(name, home)),
+    };
+  }
+
+  /** A machine of the same person that remembers nothing. */
+  freshMachine(person: Person, name: string): Person {
+    const home = join(this.directory, name);
+    cpSync(join(person.home, '.ssh'), join(home, '.ssh'), { recursive: true });
+    const clone = join(home, 'clone');
+    run(home, ['git', 'clone', '-q', this.remote, clone], gitEnvironment(name, home));
+    return { ...person, home, place: new Place(clone, gitEnvironment(name, home)) };
+  }
+}
+
+const gitEnvironment = (name: string, home: string): Readonly<Record<string, string>> => ({
+  HOME: home,
+  USER: name,
+  XDG_STATE_HOME: join(home, 'state'),
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_AUTHOR_NAME: name,
+  GIT_AUTHOR_EMAIL: `${name}@example.org`,
+  GIT_COMMITTER_NAME: name,
+  GIT_COMMITTER_EMAIL: `${name}@example.org`,
+  GIT_MERGE_AUTOEDIT: 'no',
+});
+
+function run(
+  cwd: string,
+  [file = '', ...words]: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): GitAnswer {
+  const env = Object.keys(environment).length === 0 ? process.env : (environment as NodeJS.ProcessEnv);
+  const { status, stdout, stderr } = spawnSync(file, words, { cwd, env, encoding: 'utf8' });
+  return { exitCode: status, stdout, stderr };
+}
+
+export const git = ({ place }: Person, line: string | readonly string[]): GitAnswer =>
+  run(place.directory, ['git', ...(typeof line === 'string' ? line.split(' ') : line)], place.environment());
+
+/** Commits all that is there. */
+export function save(person: Person, message = 'change'): void {
+  expect(git(person, 'add -A')).toMatchObject({ exitCode: 0 });
+  if (git(person, 'diff --cached --quiet').exitCode === 0) return;
+  expect(git(person, ['commit', '-q', '-m', message])).toMatchObject({ exitCode: 0 });
+}
+
+export function push(person: Person): void {
+  save(person);
+  expect(git(person, 'push -q origin HEAD:main')).toMatchObject({ exitCode: 0 });
+}
+
+export const pull = (person: Person): GitAnswer => git(person, 'pull -q --no-rebase origin main');
+
+/** The facts of a keyring, below its directory. */
+export function factsOf({ place }: Person, directory = '.coffer'): readonly string[] {
+  const top = place.file(directory);
+  if (!existsSync(top)) return [];
+  return readdirSync(top, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /\.[0-9a-z]{32}$/.test(path))
+    .sort();
+}
+
+export const fact = (person: Person, start: string): string => {
+  const found = factsOf(person).find((path) => path.startsWith(start));
+  if (found === undefined) throw new Error(`there is no ${start}`);
+  return person.place.file(`.coffer/${found}`);
+};
+
+export const idOf = (path: string): string => path.slice(-32);
+
+/** Alice has made a keyring and one value; the others are in, as admins but for dave, and trust it. */
+export async function team(...others: readonly string[]) {
+  const people = new People();
+  const alice = people.person('alice');
+  await alice.place.ok('team init -q');
+  writeFileSync(alice.place.file('.coffer.yaml'), 'rules:\n  - files: "*.env"\n    key: app\n');
+  await alice.place.ok(['secrets', 'set', '-q', 'app.env', 'DB', 's3cret']);
+  push(alice);
+  const found: Person[] = [];
+  for (const name of others) {
+    const person = people.person(name);
+    const added = (await alice.place.json([
+      'team',
+      'add',
+      name,
+      person.key,
+      ...(name === 'dave' ? [] : ['--admin']),
+    ])) as {
+      readonly trust: string;
+    };
+    push(alice);
+    found.push(person);
+    pull(person);
+    await person.place.ok(['team', 'trust', '-q', added.trust]);
+  }
+  for (const person of found) pull(person);
+  return { people, alice, others: found };
+}

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { string } from '../../src/signatures/ssh-wire.ts';
+import { NoFact, parseFact, pathOf, printFact } from '../../src/team/fact.ts';
+import { idOf, isKeyName, isName, spelled, unspelled } from '../../src/team/names.ts';
+import { isSigner, judgeRecipient } from '../../src/team/recipients.ts';
+import { printBech32 } from '../../src/transit/key-types/age/bech32.ts';
+import { ageKey, sshKey, World } from './world.ts';
+
+const world = new World();
+const bob = world.member(world.first, 'bob');
+const facts = [
+  world.first,
+  bob,
+  world.member(world.first, 'dave', { admin: false, key: ageKey('dave') }),
+  world.remove(world.first, [bob], [world.first]),
+  world.slot(world.first, bob, world.first),
+  world.version(world.first, 1),
+];
+const refused = (message: string, path = pathOrNone(message)): string => {
+  try {
+    parseFact(Buffer.from(printFact(message, 'AAAA')), path);
+  } catch (error) {
+    if (error instanceof NoFact) return error.message;
+    throw error;
+  }
+  return '';
+};
+const pathOrNone = (message: string): string => {
+  try {
+    return pathOf(message);
+  } catch {
+    return 'x';
+  }
+};
+
+describe('a fact', () => {
+  it('is read as it was printed, with lines that end as on Windows as well', () => {
+    for (const { message, path } of facts) {
+      const text = printFact(message, 'AAAA');
+      const plain = parseFact(Buffer.from(text), path);
+      expect(parseFact(Buffer.from(text.replaceAll('\n', '\r\n')), path)).toEqual(plain);
+      expect(plain.path).toBe(`${path.slice(0, -32)}${idOf(message)}`);
+    }
+  });
+
+  it('is none elsewhere than at its own place', () => {
+    expect(refused(bob.message, `members/zoe.${bob.id}`)).toContain('belongs at members/bob.');
+    expect(refused(bob.message, bob.path.toUpperCase())).toContain('belongs at');
+  });
+
+  it.each([
+    ['a field that is missing', bob.message.replace(/^root .*\n/m, ''), 'has no root'],
+    ['a field that comes twice', bob.message.replace(/^(role .*\n)/m, '$1$1'), 'has role twice'],
+    ['another role', bob.message.replace('role admin', 'role owner'), 'has a role that is none'],
+    ['an admin who does not sign', bob.message.replace(/^sign .*\n/m, ''), 'an admin signs'],
+    ['a name in capitals', bob.message.replace('name bob', 'name Bob'), 'has a name that is none'],
+    ['a name that Windows keeps', bob.message.replace('name bob', 'name nul'), 'has a name that is none'],
+    [
+      'a time that is none',
+      bob.message.replace(/^at .*$/m, 'at 2026-13-01T00:00:00Z'),
+      'has a time that is none',
+    ],
+    ['no age file', bob.message.slice(0, bob.message.indexOf('-----')), 'has no whole age file'],
+    [
+      'an age file that is cut',
+      bob.message.replace('-----END AGE ENCRYPTED FILE-----\n', ''),
+      'has no whole age file',
+    ],
+    ['a control character', bob.message.replace('role admin', 'role admin\u0007'), 'has control characters'],
+    ['a key that is none', bob.message.replace(/^key .*$/m, 'key age1qqqq'), 'has a key that is none'],
+    [
+      'ids out of order',
+      bob.message.replace(/^after (.*)$/m, 'after $1 $1'),
+      'has ids that are not in order',
+    ],
+    ['a line that is no field', bob.message.replace('role admin', 'role'), 'has a line that is no field'],
+    ['another version of the format', bob.message.replace('team 1', 'team 2'), 'is no fact'],
+  ])('is none with %s', (_, message, why) => {
+    expect(refused(message)).toContain(why);
+  });
+
+  it('means nothing with a field, a key or a type that only a newer version knows, and stands in the order', () => {
+    const versions = [
+      bob.message.replace('role admin\n', 'role admin\nseal blue\n'),
+      bob.message
+        .replace(/^key .*$/m, `key ${printBech32('age1yubikey', Buffer.alloc(33, 1))}`)
+        .replace(/^sign .*\n/m, '')
+        .replace('role admin', 'role user'),
+      (facts[5]?.message ?? '').replace('aes256-gcm96', 'aes256-siv'),
+    ];
+    for (const message of versions) {
+      const fact = parseFact(Buffer.from(printFact(message, 'AAAA')), pathOf(message));
+      expect([fact.kind, fact.card, fact.version, fact.armor, fact.after.length]).toEqual([
+        'newer',
+        undefined,
+        undefined,
+        '',
+        1,
+      ]);
+    }
+  });
+
+  it('is never anything but a fact or refused, whatever was cut, altered or put in', () => {
+    const texts = facts.map(({ message }) => printFact(message, 'AAAA'));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...texts),
+        fc.nat(2000),
+        fc.nat(40),
+        fc.oneof(
+          fc.string({ unit: 'binary', maxLength: 8 }),
+          fc.constantFrom('\n', ' ', '\r\n', '-----BEGIN '),
+        ),
+        (text, at, length, put) => {
+          const altered = text.slice(0, at) + put + text.slice(at + length);
+          try {
+            const fact = parseFact(Buffer.from(altered), 'x');
+            expect(fact.path).toBe('x');
+          } catch (error) {
+            expect(error).toBeInstanceOf(NoFact);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('the names in a keyring', () => {
+  it('are told in parts of four digits, and understood again', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        const id = idOf(bytes);
+        expect(unspelled(spelled(id))).toBe(id);
+        expect(spelled(id)).toMatch(/^(?:[0-9a-hjkmnp-tv-z]{4}-){7}[0-9a-hjkmnp-tv-z]{4}$/);
+      }),
+    );
+  });
+
+  it('are no more than files of every system can be called', () => {
+    expect(['bob', 'b-0', 'a'.repeat(32)].every(isName)).toBe(true);
+    expect(['', '-b', 'Bob', 'con', 'lpt9', 'a/b', 'a.b', 'a'.repeat(33)].some(isName)).toBe(false);
+    expect(['app', 'App_1', '_x'].every(isKeyName)).toBe(true);
+    expect(['NUL', 'Com1', '../x', '', 'a'.repeat(65)].some(isKeyName)).toBe(false);
+  });
+
+  it('take a key in the one way that it is written, and none that everybody could open or sign for', () => {
+    const ed25519 = (hex: string): string =>
+      `ssh-ed25519 ${Buffer.concat([string('ssh-ed25519'), string(Buffer.from(hex, 'hex'))]).toString('base64')}`;
+    expect([judgeRecipient(ageKey('a')), judgeRecipient(sshKey('a')), isSigner(sshKey('a'))]).toEqual([
+      'good',
+      'good',
+      true,
+    ]);
+    const low = [
+      '00'.repeat(32),
+      `01${'00'.repeat(31)}`,
+      `ec${'ff'.repeat(30)}7f`,
+      `ed${'ff'.repeat(30)}7f`,
+      'ff'.repeat(32),
+    ];
+    for (const hex of low) {
+      expect([hex, judgeRecipient(printBech32('age', Buffer.from(hex, 'hex')))]).toEqual([hex, 'bad']);
+      expect([hex, judgeRecipient(ed25519(hex)), isSigner(ed25519(hex))]).toEqual([hex, 'bad', false]);
+    }
+    const octic = 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa';
+    expect(isSigner(ed25519(octic))).toBe(false);
+    expect(judgeRecipient(`${sshKey('a')} a@b`)).toBe('bad');
+    expect(judgeRecipient(ageKey('a').toUpperCase())).toBe('bad');
+  });
+});
