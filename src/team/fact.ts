@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { KEYRING_KEY_TYPE } from '../transit/key-types/keyring-type.ts';
 import { ID, idOf, isKeyName, isName } from './names.ts';
 import { isSigner, judgeRecipient } from './recipients.ts';
 
@@ -90,7 +91,7 @@ export const takesOut = ({ without }: Fact): boolean => without.length > 0;
 
 export const MAX_FACT_BYTES = 1 << 20;
 /** The one type of key that versions have here. */
-export const KEY_TYPE = 'aes256-gcm96';
+export const KEY_TYPE = KEYRING_KEY_TYPE;
 /** Types that other versions of Coffer may have, and this one does not. */
 const TYPE = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const AT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;

@@ -1,6 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { sshSignatureBytes, sshSignatureOf, sshSignedData } from '../signatures/ssh-signature.ts';
-import { rawKeys } from '../transit/key-types/raw-keys.ts';
 import type { Fact } from './fact.ts';
 import type { IsSigned } from './judge/good.ts';
 import { signerOf } from './recipients.ts';
@@ -20,10 +19,6 @@ const printed = (key: KeyObject, signature: Uint8Array): string =>
 /** @param key the private half of an Ed25519 key. */
 export const signed = (message: string, key: KeyObject): string =>
   printed(createPublicKey(key), sign(null, signedData(message), key));
-
-/** The private key that a card keeps sealed. @param seed 32 bytes, which are copied. */
-export const signerFromSeed = (seed: Uint8Array): KeyObject =>
-  rawKeys.createPrivateKey({ key: seed, format: 'raw-private', asymmetricKeyType: 'ed25519' });
 
 /**
  * Verifies signatures. The whole of one is compared with what the key, the namespace and its 64 bytes give, so that no other bytes stand for

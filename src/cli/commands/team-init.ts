@@ -10,7 +10,8 @@ import { isKeyring, KEYRING, loadFacts, makeKeyring, writeFact } from '../../tea
 import { isKeyName, isName } from '../../team/names.ts';
 import { sshLineOf } from '../../team/recipients.ts';
 import { checkOf } from '../../team/roots.ts';
-import { signed, signerFromSeed } from '../../team/signing.ts';
+import { signed } from '../../team/signing.ts';
+import { ed25519FromSeed } from '../../transit/key-types/age/ssh-ed25519.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { textOption } from '../given.ts';
@@ -114,7 +115,7 @@ function refuseOuterKey({ folder, top }: KeyringPlace, key: string): void {
 async function found(place: KeyringPlace, name: string, own: PersonalKey): Promise<string> {
   const direct = await own.signer?.();
   const seed = systemRandom.bytes(32);
-  const signer = direct ?? signerFromSeed(seed);
+  const signer = direct ?? ed25519FromSeed(seed);
   const secret =
     direct === undefined ? lineOfArmor(await armorFor([own.recipient], seed, systemRandom)) : undefined;
   const root = freshRoot();

@@ -12,7 +12,8 @@ import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions } from '../team/team-keys.ts';
-import { openValues, type Result, rewrapValues, sealValues } from './values.ts';
+import type { Result } from './found-values.ts';
+import { openValues, rewrapValues, sealValues } from './values.ts';
 
 /** A file as it was read, or a text that is to become one. */
 export interface ReadFile {

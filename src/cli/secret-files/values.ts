@@ -9,32 +9,13 @@ import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
+import type { FoundValue, OpenValue, Result } from './found-values.ts';
 
 /** One call of an operation takes so much: little enough for one request to a server. */
 const MAX_BATCH_ITEMS = 1000;
 const MAX_BATCH_CHARACTERS = 1 << 20;
 /** For how many values that can't be opened it is looked up what happened to them. */
 const MOST_EXPLAINED = 5;
-
-/** A value to be encrypted. */
-export interface OpenValue {
-  /** Of its place in the file, to which it is bound. */
-  readonly name: string;
-  readonly source: string;
-}
-
-/** An encrypted value in a file. */
-export interface FoundValue {
-  readonly name: string;
-  readonly value: SealedValue;
-  /** How errors say where it stands: `app.env:3`. */
-  readonly where: string;
-  /** The file that it stands in, of which the keyring above holds; the working directory's, where it is not known. */
-  readonly path?: string;
-}
-
-/** What became of one value: errors say where it stands and what it is called. */
-export type Result<T> = T | CofferError;
 
 /** Whose keys hold for values: a keyring's above their file, or the person's own store. */
 async function withTheirKeys<T>(

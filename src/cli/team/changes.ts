@@ -8,7 +8,8 @@ import { writeFact } from '../../team/files.ts';
 import { headsOf, type Judgement, judge } from '../../team/judge/judge.ts';
 import { sshLineOf } from '../../team/recipients.ts';
 import { Roots } from '../../team/roots.ts';
-import { signatureCheck, signed, signerFromSeed, verifiedMark } from '../../team/signing.ts';
+import { signatureCheck, signed, verifiedMark } from '../../team/signing.ts';
+import { ed25519FromSeed } from '../../transit/key-types/age/ssh-ed25519.ts';
 import type { Session } from '../session.ts';
 import type { PersonalKey } from './identities.ts';
 import { type Keyring, requireAdmin } from './keyring.ts';
@@ -35,7 +36,7 @@ async function sealedSigner(
   if (card.secret === undefined) return undefined;
   for (const key of keys.filter(({ recipient }) => card.keys.includes(recipient))) {
     const seed = await openArmor(armorOfLine(card.secret), await key.identity());
-    if (seed !== undefined) return signerFromSeed(seed);
+    if (seed !== undefined) return ed25519FromSeed(seed);
   }
   return undefined;
 }

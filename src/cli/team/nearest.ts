@@ -13,6 +13,7 @@ const found = new WeakMap<Session, Map<string, Promise<TeamKeys | undefined>>>()
  * The keyring that holds for the values of a file; undefined where the person's own store, or a server, does: where there is none above
  * the file, where the command line names a store, and for a value or a rule that names a mount, as keyrings have none.
  * @param path of the file; what has no path lies in the working directory.
+ * @see docs/decisions/0299
  */
 export function teamKeysFor(
   session: Session,

@@ -16,7 +16,7 @@ import {
   nameOf,
 } from '../../team/judge/judge.ts';
 import { openMaterial } from '../../team/roots.ts';
-import type { FoundValue, OpenValue, Result } from '../secret-files/values.ts';
+import type { FoundValue, OpenValue, Result } from '../secret-files/found-values.ts';
 import type { Session } from '../session.ts';
 import { usableRoot } from './acts.ts';
 import { type Keyring, openKeyring } from './keyring.ts';

@@ -7,6 +7,7 @@ import { judgeRemovals, type Removals } from './removals.ts';
  * What a set of facts comes to: a pure function of the files and of the removals that were seen on this machine. Nothing that somebody
  * signs who is gone changes anything for who knows it.
  * @see docs/team-format.md
+ * @see docs/decisions/0298
  */
 
 /** A version of a key, and whether only those can have written under it who are in. */
