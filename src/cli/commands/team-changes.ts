@@ -1,6 +1,6 @@
 import { exists, invalid, notFound } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
-import type { CardFact } from '../../team/fact.ts';
+import { type CardFact, type Fact, NoFact, parseFact } from '../../team/fact.ts';
 import { loadFacts, putFile } from '../../team/files.ts';
 import { keyNames } from '../../team/judge/judge.ts';
 import { isKeyName, isName, spelled } from '../../team/names.ts';
@@ -255,10 +255,24 @@ function bringBack(session: Session, place: KeyringPlace): void {
     for (const id of [...fact.after, fact.root, fact.version?.under]) want(id);
   for (const id of memory.of(store).seen) want(id);
   if (missing.size === 0) return;
+  const elsewhere = new Map(factsElsewhere(place).map((file) => [file[0].slice(-32), file]));
   // What is brought back follows others, which may be missing as well.
-  for (const [path, bytes] of factsElsewhere(place)) {
-    putFile(place.directory, path, bytes);
-    session.say(`Brought back .coffer/${path}.`);
+  for (const id of missing) {
+    const [path, bytes] = elsewhere.get(id) ?? [];
+    const fact = path === undefined || bytes === undefined ? undefined : factIn(path, bytes);
+    if (fact === undefined || bytes === undefined || fact.store !== store) continue;
+    putFile(place.directory, fact.path, bytes);
+    session.say(`Brought back .coffer/${fact.path}.`);
+    for (const before of [...fact.after, fact.root, fact.version?.under]) want(before);
+  }
+}
+
+function factIn(path: string, bytes: Buffer): Fact | undefined {
+  try {
+    return parseFact(bytes, path);
+  } catch (error) {
+    if (error instanceof NoFact) return undefined;
+    throw error;
   }
 }
 

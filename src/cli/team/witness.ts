@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { KEYRING, type MoreFile } from '../../team/files.ts';
-import { git } from '../secret-files/git.ts';
+import { contentsOf, git } from '../secret-files/git.ts';
 import type { KeyringPlace } from './place.ts';
 
 /** What git can tell of a keyring: what was ever in it, and what it would do to its files. */
@@ -114,8 +114,11 @@ export function alterationsOf(place: KeyringPlace): readonly string[] {
   return [...beside, ...found];
 }
 
-/** Facts of commits that are not in the tree: of all tips, or only those with an id that is missing. */
-export function factsElsewhere(place: KeyringPlace, ids?: ReadonlySet<string>): readonly MoreFile[] {
+/** Whoever pushes names files: a fact lies in one folder at most, which can be no link then. */
+const FACT_PATH = /^(?:[a-z]+\/)?[A-Za-z0-9_+.-]+\.[0-9a-z]{32}$/;
+
+/** What looks like facts in any commit of the clone, and is not in the tree. */
+export function factsElsewhere(place: KeyringPlace): readonly MoreFile[] {
   const { top } = place;
   if (top === undefined) return [];
   const prefix = `${pathIn(place)}/`;
@@ -125,13 +128,12 @@ export function factsElsewhere(place: KeyringPlace, ids?: ReadonlySet<string>): 
   for (const line of (listed?.toString() ?? '').split('\n')) {
     const cut = line.indexOf(' ');
     const path = line.slice(cut + 1);
-    if (cut < 0 || !path.startsWith(prefix) || !/\.[0-9a-z]{32}$/.test(path)) continue;
+    if (cut < 0 || !path.startsWith(prefix)) continue;
     const inside = path.slice(prefix.length);
-    if (!present.has(inside) && (ids === undefined || ids.has(path.slice(-32))))
-      wanted.set(inside, line.slice(0, cut));
+    if (FACT_PATH.test(inside) && !present.has(inside)) wanted.set(inside, line.slice(0, cut));
   }
-  return [...wanted].flatMap(([path, blob]) => {
-    const bytes = git(top, ['cat-file', 'blob', blob]);
-    return bytes === undefined ? [] : [[path, bytes] as const];
-  });
+  const files = [...wanted].map(([path, id]) => ({ path, id }));
+  return [...contentsOf(top, files)].flatMap(([{ path }, bytes]) =>
+    Buffer.isBuffer(bytes) ? [[path, bytes] as const] : [],
+  );
 }
