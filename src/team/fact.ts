@@ -97,9 +97,9 @@ const TYPE = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const AT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const NUMBER = /^[1-9]\d{0,8}$/;
-const BLOCK =
-  '-----BEGIN AGE ENCRYPTED FILE-----\\n(?:[A-Za-z0-9+/=]{1,64}\\n)+-----END AGE ENCRYPTED FILE-----\\n';
-const ARMOR = new RegExp(`^(?:${BLOCK}){1,4}$`);
+const ARMOR_LINE = /^[A-Za-z0-9+/=]{1,64}$/;
+const ARMOR_BEGIN = '-----BEGIN AGE ENCRYPTED FILE-----';
+const ARMOR_END = '-----END AGE ENCRYPTED FILE-----';
 /** All that is control but for the line feed. */
 const CONTROLS = /(?!\n)\p{Cc}/u;
 const FIRST = /^coffer team 1 ([a-z]{1,32})$/;
@@ -183,8 +183,7 @@ function parseMessage(message: string): Said {
   }
   let newer = refuseFields(kind, fields);
   const said = { ...commonOf(fields, kind), ...NOTHING, ...MEANINGS[kind](fields), kind, armor };
-  if (kind === 'version' ? armor !== '' : !ARMOR.test(armor))
-    refuse('has no whole age file where one belongs');
+  if (kind === 'version' ? armor !== '' : !isArmor(armor)) refuse('has no whole age file where one belongs');
   const title = titleOf(kind, said);
   const unknown = said.card?.keys.find((key) => judgeRecipient(key) === 'unknown');
   if (unknown !== undefined)
@@ -193,6 +192,18 @@ function parseMessage(message: string): Said {
     newer ??= `of a type of key (${said.version.type}) that is not known here`;
   if (newer === undefined) return { ...said, title };
   return { ...commonOf(fields, kind), ...NOTHING, kind: 'newer', newer, title };
+}
+
+/** Whole age files as text, one after the other. */
+function isArmor(armor: string): boolean {
+  const lines = armor.split('\n');
+  let begun = -1;
+  for (const [index, line] of lines.slice(0, -1).entries()) {
+    if (begun < 0 && line === ARMOR_BEGIN) begun = index;
+    else if (begun >= 0 && line === ARMOR_END && index > begun + 1) begun = -1;
+    else if (begun < 0 || !ARMOR_LINE.test(line)) return false;
+  }
+  return lines.length > 1 && lines.at(-1) === '' && begun < 0;
 }
 
 const NOTHING = { without: [], for: [], armor: '' } as const;
