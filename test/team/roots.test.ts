@@ -1,0 +1,106 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../src/ground/random.ts';
+import { sshBlob } from '../../src/signatures/ssh-key.ts';
+import { armorFor } from '../../src/team/armor.ts';
+import { type Fact, parseFact, pathOf, printFact, printMessage } from '../../src/team/fact.ts';
+import { judge } from '../../src/team/judge/judge.ts';
+import { sshLineOf } from '../../src/team/recipients.ts';
+import { checkOf, openMaterial, Roots, sealMaterial, sealOlder } from '../../src/team/roots.ts';
+import { signatureCheck, signed } from '../../src/team/signing.ts';
+import { sshIdentity } from '../../src/transit/envelope/age/ssh.ts';
+
+/** A keyring of one, with real keys. */
+async function keyring() {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const line = sshLineOf(publicKey);
+  const root = systemRandom.bytes(32);
+  const facts = new Map<string, Fact>();
+  const add = (message: string): Fact => {
+    const fact = parseFact(Buffer.from(printFact(message, signed(message, privateKey))), pathOf(message));
+    facts.set(fact.id, fact);
+    return fact;
+  };
+  const at = ['at', '2026-01-01T00:00:00Z'] as const;
+  const first = add(
+    printMessage(
+      'store',
+      [at, ['name', 'alice'], ['key', line], ['sign', line], ['check', checkOf(root)]],
+      await armorFor([line], root, systemRandom),
+    ),
+  );
+  const epoch = async (
+    own: Buffer,
+    older: ReadonlyMap<string, Uint8Array>,
+    check = checkOf(own),
+  ): Promise<Fact> =>
+    add(
+      printMessage(
+        'removal',
+        [
+          ['store', first.id],
+          ['after', first.id],
+          ['epoch', first.id],
+          ['by', `${first.id} alice`],
+          at,
+          ['for', `${first.id} alice`],
+          ['check', check],
+          ['older', sealOlder(own, first.id, older, systemRandom)],
+        ],
+        await armorFor([line], own, systemRandom),
+      ),
+    );
+  const roots = (): Roots =>
+    new Roots(judge(facts, first.id, signatureCheck()), [
+      { recipient: line, identity: async () => sshIdentity(privateKey, sshBlob(publicKey)) },
+    ]);
+  return { first, root, facts, epoch, roots };
+}
+
+describe('the root keys of a keyring', () => {
+  it('are found to be by somebody who could only sign where they hold none of the newest before', async () => {
+    const { first, root, epoch, roots } = await keyring();
+    const honest = await epoch(systemRandom.bytes(32), new Map([[first.id, root]]));
+    const blind = await epoch(systemRandom.bytes(32), new Map());
+    const guessed = await epoch(systemRandom.bytes(32), new Map([[first.id, systemRandom.bytes(32)]]));
+    const all = roots();
+    expect(await Promise.all([first, honest, blind, guessed].map(({ id }) => all.isSighted(id)))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('are not taken where they are another than their epoch tells', async () => {
+    const { first, root, epoch, roots } = await keyring();
+    const wrong = await epoch(systemRandom.bytes(32), new Map([[first.id, root]]), checkOf(root));
+    expect(await roots().open(wrong.id)).toBeUndefined();
+    expect(await roots().open(first.id)).toEqual(root);
+  });
+
+  it('open the material of the version that it was sealed for, and of no other', () => {
+    const root = systemRandom.bytes(32);
+    const head = { key: 'app', number: 1, type: 'aes256-gcm96', under: 'e' };
+    const material = sealMaterial(root, 'store', head, systemRandom);
+    expect(openMaterial(root, 'store', { ...head, material })).toHaveLength(32);
+    for (const other of [{ key: 'db' }, { number: 2 }, { under: 'f' }])
+      expect(openMaterial(root, 'store', { ...head, ...other, material })).toBeUndefined();
+    expect(openMaterial(root, 'other', { ...head, material })).toBeUndefined();
+  });
+
+  it('stand in facts whose signatures have one way to be written, by one key', async () => {
+    const { first, facts } = await keyring();
+    const bytes = Buffer.from(first.signature, 'base64');
+    const others = [
+      `${first.signature}=`,
+      Buffer.concat([bytes, Buffer.alloc(1)]).toString('base64'),
+      Buffer.concat([bytes.subarray(0, -1), Buffer.from([(bytes.at(-1) ?? 0) ^ 1])]).toString('base64'),
+      bytes.toString('base64url'),
+    ];
+    const sign = first.card?.sign ?? '';
+    expect(signatureCheck()(first, sign)).toBe(true);
+    for (const signature of others) expect(signatureCheck()({ ...first, signature }, sign)).toBe(false);
+    expect(facts.size).toBe(1);
+  });
+});
