@@ -54,8 +54,8 @@ function read({ format, text }: Sample): void {
   );
   if (
     sealed.places.some(
-      ({ text: value, type, sealed: value2, otherNameAt }) =>
-        type === 'string' && value !== '' && !value2 && otherNameAt === undefined,
+      ({ text: value, type, sealed: isSealed }, index) =>
+        type === 'string' && value !== '' && !isSealed && file.places[index]?.otherNameAt === undefined,
     )
   )
     throw new Defect('a value stays readable');
