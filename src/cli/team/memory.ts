@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { move } from '../../ground/directories.ts';
 import { ID } from '../../team/names.ts';
@@ -122,7 +122,7 @@ export class TeamMemory {
     const path = join(this.#directory, this.#listFile(store));
     makeOwnDirectory(dirname(path));
     // What a power cut has left of a line stays one that says nothing, and so does the empty line, which ends a run of "first".
-    appendFileSync(path, `\n${lines.join('\n')}\n`, { mode: FILE_MODE });
+    writeFileSync(path, `\n${lines.join('\n')}\n`, { mode: FILE_MODE, flag: 'a', flush: true });
   }
 
   #replace(name: string, text: string): void {
