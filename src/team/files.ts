@@ -16,8 +16,6 @@ import { type Fact, MAX_FACT_BYTES, NoFact, parseFact, pathOf, printFact } from 
 
 /** The directory of a keyring: facts, each in a file that is written once and never changed. */
 
-/** What the directory is called. */
-export const KEYRING = '.coffer';
 /** Git is to leave facts as they are, whatever the rest of the repository wants of it. */
 export const ATTRIBUTES = '* -text -ident !eol !filter !merge !working-tree-encoding\n';
 export const IGNORED = '*.new\n';
@@ -42,18 +40,6 @@ export interface Loaded {
 
 /** A file from elsewhere than the directory: another commit. */
 export type MoreFile = readonly [path: string, bytes: Buffer];
-
-/** Whether a directory holds a keyring, or what is left of one. */
-export function isKeyring(directory: string): boolean {
-  try {
-    if (!lstatSync(directory).isDirectory()) return false;
-    return readdirSync(directory).some(
-      (name) => /^store\.[0-9a-z]{32}$/.test(name) || name === 'members' || name === 'removals',
-    );
-  } catch {
-    return false;
-  }
-}
 
 /** Reads all facts. @throws `conflict` when there is no such directory, or more in it than is judged. */
 export function loadFacts(directory: string, more: readonly MoreFile[] = []): Loaded {
@@ -111,7 +97,7 @@ function isOwnFile(directory: string, path: string): boolean {
 /** Makes the directory of a new keyring. */
 export function makeKeyring(directory: string): void {
   mkdirSync(directory, { recursive: true });
-  for (const [name, text] of OWN_FILES) writeFileSync(join(directory, name), text);
+  for (const [name, text] of OWN_FILES) putFile(directory, name, Buffer.from(text));
 }
 
 /**
@@ -138,14 +124,18 @@ export function putFile(directory: string, path: string, bytes: Uint8Array): voi
   }
   const unfinished = `${target}${UNFINISHED}`;
   rmSync(unfinished, { force: true });
-  const descriptor = openSync(unfinished, 'wx');
   try {
-    writeFileSync(descriptor, bytes);
-    fsyncSync(descriptor);
+    const descriptor = openSync(unfinished, 'wx');
+    try {
+      writeFileSync(descriptor, bytes);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    move(unfinished, target);
   } finally {
-    closeSync(descriptor);
+    rmSync(unfinished, { force: true });
   }
-  move(unfinished, target);
   if (process.platform === 'win32') return;
   const opened = openSync(folder, 'r');
   try {

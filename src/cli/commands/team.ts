@@ -1,7 +1,7 @@
 import { notFound } from '../../ground/errors.ts';
 import { type Fact, takesOut } from '../../team/fact.ts';
 import { loadFacts } from '../../team/files.ts';
-import { bestVersion, givenTo, keyNames, nameOf } from '../../team/judge/judge.ts';
+import { bestVersion, givenTo, type Judgement, keyNames, nameOf } from '../../team/judge/judge.ts';
 import { short, unspelled } from '../../team/names.ts';
 import type { ArgumentSpec, Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
@@ -74,7 +74,7 @@ export const list: Command = {
       id: fact.id,
       keys: fact.card.keys,
       added_by: fact.kind === 'store' ? '' : nameOf(state, fact.by),
-      waits: state.believed.some(({ id }) => !givenTo(state, id).has(fact.id)),
+      waits: isWaiting(state, fact),
     }));
     const keys = keyNames(state).map((name) => ({
       name,
@@ -101,6 +101,9 @@ export const list: Command = {
   },
 };
 
+const isWaiting = (state: Judgement, { id }: Fact): boolean =>
+  state.believed.some((epoch) => !givenTo(state, epoch.id).has(id));
+
 const shortKey = (key: string): string => (key.length > 40 ? `${key.slice(0, 28)}…${key.slice(-8)}` : key);
 
 function sayDue(session: Session, { state }: Keyring): void {
@@ -108,9 +111,7 @@ function sayDue(session: Session, { state }: Keyring): void {
   session.say(
     `Keys: ${keys.map((name) => `${name} v${bestVersion(state, name)?.version.number ?? '?'}`).join(', ') || 'none'}.`,
   );
-  const waiting = state.cards.filter(({ id }) =>
-    state.believed.some((epoch) => !givenTo(state, epoch.id).has(id)),
-  );
+  const waiting = state.cards.filter((fact) => isWaiting(state, fact));
   if (waiting.length > 0)
     session.say(
       `Waiting for keys: ${waiting.map(({ card }) => card.name).join(', ')}. An admin says: coffer team settle`,

@@ -68,20 +68,21 @@ export async function sealFiles(
   const values = new Map<Place, SealedValue>();
   const refusals = new Map(sealings.map((sealing) => [sealing, otherNamesOf(sealing)]));
   const allowed = sealings.filter((sealing) => refusals.get(sealing)?.length === 0);
-  const asked = allowed.flatMap(({ key, path, places, known }) =>
-    places.flatMap((place) => {
+  const marks = new Map<Sealing, string>();
+  for (const sealing of allowed)
+    marks.set(sealing, (await teamKeysFor(session, sealing.path, sealing.key.mount))?.place.mark ?? '');
+  const asked = allowed.flatMap((sealing) => {
+    const { key, path, places, known } = sealing;
+    return places.flatMap((place) => {
       const same = known
         ?.get(place.name)
         ?.find(({ source, value }) => source === place.source && isUnder(value, key));
-      if (same === undefined) return [{ key, path, place }];
+      if (same === undefined) return [{ key, path, place, mark: marks.get(sealing) }];
       values.set(place, same.value);
       return [];
-    }),
-  );
-  const marks = new Map<Sealing['path'], string>();
-  for (const { key, path } of asked)
-    marks.set(path, (await teamKeysFor(session, path, key.mount))?.place.mark ?? '');
-  const groups = Map.groupBy(asked, ({ key, path }) => `${key.mount}/${key.name} ${marks.get(path)}`);
+    });
+  });
+  const groups = Map.groupBy(asked, ({ key, mark }) => `${key.mount}/${key.name} ${mark}`);
   for (const group of groups.values()) {
     const [first] = group;
     if (first === undefined) continue;

@@ -85,7 +85,7 @@ export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promi
  * not known is asked about, one by one.
  */
 async function sure(changes: Changes, cards: readonly CardFact[]): Promise<readonly CardFact[]> {
-  const { session, state } = changes;
+  const { session } = changes;
   const found: CardFact[] = [];
   for (const card of cards) {
     const { name, keys } = card.card;
@@ -104,7 +104,6 @@ async function sure(changes: Changes, cards: readonly CardFact[]): Promise<reado
       );
     }
   }
-  void state;
   return found;
 }
 

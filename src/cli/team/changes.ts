@@ -9,10 +9,10 @@ import { headsOf, type Judgement, judge } from '../../team/judge/judge.ts';
 import { sshLineOf } from '../../team/recipients.ts';
 import { Roots } from '../../team/roots.ts';
 import { signatureCheck, signed, verifiedMark } from '../../team/signing.ts';
-import { ed25519FromSeed } from '../../transit/key-types/age/ssh-ed25519.ts';
+import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
 import type { Session } from '../session.ts';
 import type { PersonalKey } from './identities.ts';
-import { type Keyring, requireAdmin } from './keyring.ts';
+import { type Keyring, namesOut, requireAdmin } from './keyring.ts';
 
 /** The time as facts have it. */
 export const timeNow = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
@@ -117,8 +117,7 @@ export class Changes {
     this.#last = fact.id;
     if (takesOut(fact)) {
       this.#seen.push(fact.id);
-      const names = [...new Set(fact.without.map(({ name }) => name))].join(', ');
-      this.#keyring.memory.noteSeen(this.#state.store, [[fact.id, names]]);
+      this.#keyring.memory.noteSeen(this.#state.store, [[fact.id, namesOut(fact)]]);
     }
     if (isCard(fact)) this.answerFor(fact);
     return fact;

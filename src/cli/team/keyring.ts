@@ -41,7 +41,8 @@ export interface Keyring {
   readonly card: CardFact | undefined;
 }
 
-const namesOut = (fact: Fact): string => [...new Set(fact.without.map(({ name }) => name))].join(', ');
+/** Whom a removal takes out, for people. */
+export const namesOut = (fact: Fact): string => [...new Set(fact.without.map(({ name }) => name))].join(', ');
 const tell = (state: Judgement, fact: Fact): string => `${nameOf(state, fact.by)} removed ${namesOut(fact)}`;
 
 /**

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { move } from '../../ground/directories.ts';
+import { asCofferError } from '../../ground/errors.ts';
 import { ID } from '../../team/names.ts';
 import type { Environment } from '../given.ts';
 import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
@@ -96,8 +97,14 @@ export class TeamMemory {
     return new Set(this.#read(this.#verifiedFile(store)).split('\n'));
   }
 
+  /** Only saves time: where there is no room for it, signatures are verified again. */
   noteVerified(store: string, marks: readonly string[]): void {
-    this.#replace(this.#verifiedFile(store), `${marks.join('\n')}\n`);
+    try {
+      this.#replace(this.#verifiedFile(store), `${marks.join('\n')}\n`);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === undefined && asCofferError(error) === undefined)
+        throw error;
+    }
   }
 
   #cloneFile(mark: string): string {
@@ -130,7 +137,11 @@ export class TeamMemory {
     const path = join(this.#directory, name);
     makeOwnDirectory(dirname(path));
     const fresh = `${path}.${process.pid}.new`;
-    writeFileSync(fresh, text, { mode: FILE_MODE });
-    move(fresh, path);
+    try {
+      writeFileSync(fresh, text, { mode: FILE_MODE });
+      move(fresh, path);
+    } finally {
+      rmSync(fresh, { force: true });
+    }
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
+import { KEYRING } from '../../team/directory.ts';
 import type { Session } from '../session.ts';
 import { stateDirectory } from '../state-directory.ts';
 import type { TeamKeys } from './team-keys.ts';
@@ -38,7 +39,7 @@ function mayHaveKeyring(session: Session, directory: string): boolean {
   const state = stateDirectory(session.environment);
   if (state !== undefined && existsSync(join(state, 'team', 'clones'))) return true;
   for (let folder = directory; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.coffer'))) return true;
+    if (existsSync(join(folder, KEYRING))) return true;
     if (dirname(folder) === folder || existsSync(join(folder, '.git'))) return false;
   }
 }

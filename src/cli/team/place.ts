@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
-import { isKeyring, KEYRING } from '../../team/files.ts';
+import { isKeyring, KEYRING } from '../../team/directory.ts';
 import { topOf } from '../secret-files/files-of-others.ts';
 
 /** Where a keyring lies. */

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { asCofferError } from '../../ground/errors.ts';
-import { KEYRING } from '../../team/files.ts';
+import { KEYRING } from '../../team/directory.ts';
 import { Files } from '../secret-files/files.ts';
 import { filesBelow } from '../secret-files/git.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';

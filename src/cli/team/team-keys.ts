@@ -45,6 +45,8 @@ export class TeamKeys {
   readonly place: KeyringPlace;
   readonly #opened = new Map<'read' | 'change' | 'merge', Promise<Keyring>>();
   readonly #materials = new Map<string, Buffer>();
+  /** Of the versions that are encrypted with, which may be looked at once for thousands of values. */
+  readonly #fit = new Map<string, Promise<Buffer>>();
 
   private constructor(session: Session, place: KeyringPlace) {
     this.#session = session;
@@ -63,10 +65,7 @@ export class TeamKeys {
   async seal(key: string, values: readonly OpenValue[]): Promise<readonly SealedValue[]> {
     const keyring = await this.#keyring('change');
     const version = requireBest(keyring, key);
-    await usableRoot(keyring, version.version.under);
-    const material = await this.#material(keyring, version);
-    if (material === undefined)
-      throw conflict(`.coffer/${version.path} does not open: its author has damaged it`);
+    const material = await this.#fitMaterial(keyring, version);
     return values.map(({ name, source }) => sealed(material, version, name, source));
   }
 
@@ -96,10 +95,7 @@ export class TeamKeys {
       if (!version.isBelieved && !(await this.#isAdopted(keyring, version, value, adoption))) {
         throw notBelieved(keyring, version, value);
       }
-      await usableRoot(keyring, best.version.under);
-      const material = await this.#material(keyring, best);
-      if (material === undefined)
-        throw conflict(`.coffer/${best.path} does not open: its author has damaged it`);
+      const material = await this.#fitMaterial(keyring, best);
       if (!version.isBelieved)
         this.#session.say(`${value.where}: ${value.name} is taken over: change it where it comes from.`);
       return sealed(material, best, value.name, text);
@@ -170,6 +166,21 @@ export class TeamKeys {
     throw inauthentic("this can't be opened", {
       hint: `it was altered, moved from another name, or encrypted with a key "${key}" of another keyring or store`,
     });
+  }
+
+  /** The material of a version to encrypt with. @throws `denied`, `conflict` */
+  #fitMaterial(keyring: Keyring, version: VersionFact): Promise<Buffer> {
+    const known = this.#fit.get(version.id);
+    if (known !== undefined) return known;
+    const look = async (): Promise<Buffer> => {
+      await usableRoot(keyring, version.version.under);
+      const material = await this.#material(keyring, version);
+      if (material !== undefined) return material;
+      throw conflict(`.coffer/${version.path} does not open: its author has damaged it`);
+    };
+    const looked = look();
+    this.#fit.set(version.id, looked);
+    return looked;
   }
 
   async #material({ state, roots }: Keyring, { id, version }: VersionFact): Promise<Buffer | undefined> {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { KEYRING, type MoreFile } from '../../team/files.ts';
+import { KEYRING } from '../../team/directory.ts';
+import type { MoreFile } from '../../team/files.ts';
 import { contentsOf, git } from '../secret-files/git.ts';
 import type { KeyringPlace } from './place.ts';
 
@@ -32,52 +33,46 @@ export function witnessOf(place: KeyringPlace): Witness {
   const { top } = place;
   if (top === undefined) return { isShallow: true, losses: [] };
   const prefix = `${pathIn(place)}/`;
-  const log = (filter: string, ...how: readonly string[]): readonly string[] =>
-    texts(
-      git(top, [
-        ...['log', '--full-history', '-m', '--no-renames', '--no-ext-diff', '-z', '--name-only'],
-        ...[`--diff-filter=${filter}`, ...how, 'HEAD', '--', pathIn(place)],
-      ]),
-    );
   const isShallow = git(top, ['rev-parse', '--is-shallow-repository'])?.toString().trim() === 'true';
   const present = new Set(filesIn(place.directory, ''));
-  const below = (path: string): string => path.slice(prefix.length);
+  const lossOf = (path: string, commit: string | undefined, what: string): Loss => ({
+    path: path.slice(prefix.length),
+    text: `${commit === undefined ? 'a merge' : `commit ${commit}`} ${what} ${path}`,
+  });
+  const of = (filter: string): ReadonlyMap<string, string> => lastCommits(top, filter, pathIn(place));
   const isFact = (path: string): boolean => path.startsWith(prefix) && /\.[0-9a-z]{32}$/.test(path);
-  const gone = [...new Set(log('A', '--format=').map((path) => path.trim()))].filter(
-    (path) => isFact(path) && !present.has(below(path)),
-  );
-  const losses = gone.map((path) => ({
-    path: below(path),
-    text: `${commitThat(top, 'D', path)} took away ${path}`,
-  }));
-  const altered = [...new Set(log('MT', '--format=').map((path) => path.trim()))].filter(isFact);
+  const gone = [...of('A').keys()].filter((path) => isFact(path) && !present.has(path.slice(prefix.length)));
+  const deleted = gone.length === 0 ? new Map<string, string>() : of('D');
+  const altered = [...of('MT')].filter(([path]) => isFact(path));
   return {
     isShallow,
     losses: [
-      ...losses,
-      ...altered.map((path) => ({
-        path: below(path),
-        text: `${commitThat(top, 'MT', path)} altered ${path}`,
-      })),
+      ...gone.map((path) => lossOf(path, deleted.get(path), 'took away')),
+      ...altered.map(([path, commit]) => lossOf(path, commit, 'altered')),
     ],
   };
 }
 
-function commitThat(top: string, filter: string, path: string): string {
-  const args = [
-    'log',
-    '--full-history',
-    '-m',
-    '--no-renames',
-    '-1',
-    `--diff-filter=${filter}`,
-    '--format=%h by %an',
-  ];
-  const found =
-    git(top, [...args, 'HEAD', '--', path])
-      ?.toString()
-      .trim() ?? '';
-  return found === '' ? 'a merge' : `commit ${found.split('\n')[0]}`;
+/** Begins the line of a commit; no path of git begins so. */
+const COMMIT = '\x01';
+
+/**
+ * The last commit that did something to each file below a path, for people. Git is asked once, however much whoever pushes has done.
+ * @param filter of `git log --diff-filter`.
+ */
+function lastCommits(top: string, filter: string, below: string): ReadonlyMap<string, string> {
+  const answer = git(top, [
+    ...['log', '--full-history', '-m', '--no-renames', '--no-ext-diff', '-z', '--name-only'],
+    ...[`--diff-filter=${filter}`, '--format=%x01%h by %an', 'HEAD', '--', below],
+  ]);
+  const found = new Map<string, string>();
+  let commit = '';
+  for (const text of texts(answer)) {
+    const path = text.trim();
+    if (text.startsWith(COMMIT)) commit = text.slice(COMMIT.length);
+    else if (!found.has(path)) found.set(path, commit);
+  }
+  return found;
 }
 
 function filesIn(directory: string, below: string): readonly string[] {

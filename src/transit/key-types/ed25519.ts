@@ -7,7 +7,6 @@ import {
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { unsupported } from '../../ground/errors.ts';
 import {
   certifiedBy,
   importingPairs,
@@ -16,6 +15,7 @@ import {
   openKeyPair,
   pkcs8BytesOf,
   pkcs8Of,
+  refuseDigest,
   refusedBackup,
   requireKeyKind,
   spkiOf,
@@ -69,11 +69,11 @@ function seedAndPublic(pair: KeyPair): Buffer {
 const signing: Signing<KeyPair> = {
   bindsContexts: true,
   sign(pair, input, options) {
-    refuseDigest(options);
+    refusePrehashed(options);
     return nodeSign(null, input, inContext(pair.privateKey, options));
   },
   verify(pair, input, signature, options) {
-    refuseDigest(options);
+    refusePrehashed(options);
     return (
       signature.length === SIGNATURE_BYTES &&
       nodeVerify(null, input, inContext(pair.publicKey, options), signature)
@@ -82,13 +82,8 @@ const signing: Signing<KeyPair> = {
   certification: certifiedBy(null),
 };
 
-function refuseDigest({ prehashed }: SignatureOptions): void {
-  if (!prehashed) return;
-  throw unsupported('prehashed input is not supported for key type ed25519: there is no Ed25519ph here', {
-    field: 'prehashed',
-    hint: 'give the message itself: the scheme hashes by itself',
-  });
-}
+const refusePrehashed = (options: SignatureOptions): void =>
+  refuseDigest(options, 'ed25519', ': there is no Ed25519ph here');
 
 const derivation: Derivation<KeyPair> = {
   kdfs: [KDF_HKDF],

@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
-import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, invalid, unsupported } from '../../ground/errors.ts';
 import type {
   Certification,
   ExportFormat,
@@ -226,6 +226,18 @@ export const bitLength = (value: bigint): number => value.toString(2).length;
 /** The refusal of a version's key in a backup. @param what goes on from "backup …". Never holds a number of the key. */
 export const refusedBackup = (what: string): CofferError =>
   invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });
+
+/**
+ * For schemes that hash by themselves. @param why goes on from the name of the type.
+ * @throws `unsupported` for a digest in the place of the message.
+ */
+export function refuseDigest({ prehashed }: SignatureOptions, typeName: string, why = ''): void {
+  if (!prehashed) return;
+  throw unsupported(`prehashed input is not supported for key type ${typeName}${why}`, {
+    field: 'prehashed',
+    hint: 'give the message itself: the scheme hashes by itself',
+  });
+}
 
 /** A key as `node:crypto` takes it for a signature that is bound to a context; without one, the plain scheme. */
 export const inContext = (

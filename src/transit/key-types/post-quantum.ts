@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
-import { type CofferError, corrupt, unsupported } from '../../ground/errors.ts';
+import { type CofferError, corrupt } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import {
   importingPairs,
@@ -10,6 +10,7 @@ import {
   newPrivateKey,
   openKeyPair,
   pkcs8Of,
+  refuseDigest,
   refusedBackup,
   requireKeyKind,
   spkiOf,
@@ -59,23 +60,16 @@ function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
 }
 
 function signing(set: ParameterSet): Signing<KeyPair> {
-  const refuseDigest = ({ prehashed }: SignatureOptions): void => {
-    if (!prehashed) return;
-    throw unsupported(`prehashed input is not supported for key type ${set.name}`, {
-      field: 'prehashed',
-      hint: 'give the message itself: the scheme hashes by itself',
-    });
-  };
   const signed = (pair: KeyPair, input: Uint8Array, bound: Bound = {}): MaybePromise<Buffer> =>
     set.slowSigning ? signAndCheck(set, input, pair, bound) : signPure(set, input, pair.privateKey, bound);
   return {
     bindsContexts: true,
     sign(pair, input, options) {
-      refuseDigest(options);
+      refuseDigest(options, set.name);
       return signed(pair, input, options);
     },
     verify(pair, input, signature, options) {
-      refuseDigest(options);
+      refuseDigest(options, set.name);
       return nodeVerify(null, input, inContext(pair.publicKey, options), signature);
     },
     certification: { publicKey: (pair) => pair.publicKey, sign: (pair, bytes) => signed(pair, bytes) },

@@ -1,7 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
-import { raw, rawKeys, rawPublic } from '../raw-keys.ts';
+import { raw, rawPublic } from '../raw-keys.ts';
 import { expand, extract, openOnce, SECRET_BYTES, type SealedSecret, sealOnce, ZERO_NONCE } from './kem.ts';
 import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519 } from './x25519.ts';
 
@@ -21,10 +21,6 @@ async function pointOf(key: KeyObject): Promise<Uint8Array> {
     throw invalid('this Ed25519 key is no point of its curve', { cause: error });
   }
 }
-
-/** A private key that signs. @param seed 32 bytes, which are copied. */
-export const ed25519FromSeed = (seed: Uint8Array): KeyObject =>
-  rawKeys.createPrivateKey({ key: seed, format: 'raw-private', asymmetricKeyType: 'ed25519' });
 
 /** The scalar of a private key (RFC 8032, 5.1.5); X25519 sets its bits. */
 function scalarOf(key: KeyObject): Buffer {
