@@ -2,6 +2,7 @@ import { constants, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { elapsedMs } from '../ground/clock.ts';
 import { CofferError, placed, unavailable } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { pause } from '../ground/pause.ts';
 import { refuseWritable } from '../ground/private-files.ts';
 import { diskReason } from '../store/backends/files/disk-errors.ts';
@@ -182,7 +183,7 @@ function cannotOpen(path: string, cause: unknown): CofferError {
 
 /** Callers of a server see this text, so the file and the reason are only in the cause. */
 const cannotWrite = (cause: unknown): CofferError =>
-  unavailable('the audit log can not be written', {
+  unavailable(ownWords('the audit log can not be written'), {
     hint: 'nothing is answered until it can: make room, or mend its permissions',
     cause,
   });

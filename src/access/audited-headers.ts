@@ -1,6 +1,7 @@
 /** Which headers of requests stand in the audit trail. */
 
 import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { deleteIfThere } from '../store/delete-if-there.ts';
 import type { Store } from '../store/store.ts';
 
@@ -53,7 +54,7 @@ export class HeadersInTrail {
    */
   async write(name: string, hmac: boolean): Promise<void> {
     const known = name.toLowerCase();
-    if (!NAME.test(known)) throw invalid('that is not the name of a header', { field: 'header' });
+    if (!NAME.test(known)) throw invalid(ownWords('that is not the name of a header'), { field: 'header' });
     if (!hmac && SECRET.includes(known)) {
       throw invalid(`${known} holds credentials, which are not recorded in clear`, {
         field: 'hmac',

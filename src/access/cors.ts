@@ -1,6 +1,7 @@
 /** Which web pages may use the API from within a browser (Fetch standard, "CORS protocol"). */
 
 import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { deleteIfThere } from '../store/delete-if-there.ts';
 import type { Store } from '../store/store.ts';
 
@@ -24,10 +25,12 @@ export const readCors = (store: Store): Promise<CorsSettings | undefined> =>
 export async function writeCors(store: Store, settings: CorsSettings): Promise<void> {
   const { origins } = settings;
   if (origins.length === 0) {
-    throw invalid('at least one origin or the wildcard must be provided', { field: 'allowed_origins' });
+    throw invalid(ownWords('at least one origin or the wildcard must be provided'), {
+      field: 'allowed_origins',
+    });
   }
   if (origins.includes(ANY) && origins.length > 1) {
-    throw invalid("to allow all origins the '*' must be the only value for allowed_origins", {
+    throw invalid(ownWords("to allow all origins the '*' must be the only value for allowed_origins"), {
       field: 'allowed_origins',
     });
   }

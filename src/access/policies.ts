@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import type { Clock } from '../ground/clock.ts';
 import { type CofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import { Acl } from './acl.ts';
 import { type Policy, parsePolicy } from './policy.ts';
@@ -110,7 +111,8 @@ export class Policies {
     const id = checkedName(name);
     if (id === ROOT || id === RESPONSE_WRAPPING) throw fixed(`cannot update "${id}" policy`);
     const plain = unwrapBase64(text);
-    if (plain === '') throw invalid("'policy' parameter not supplied or empty", { field: 'policy' });
+    if (plain === '')
+      throw invalid(ownWords("'policy' parameter not supplied or empty"), { field: 'policy' });
     const { warnings } = parsePolicy(plain);
     const document: PolicyDocument = { text: plain, modified: this.#clock.now() };
     await this.#store.transact((tx) => tx.put(refOf(id), document));
@@ -125,7 +127,7 @@ export class Policies {
   async delete(name: string): Promise<boolean> {
     const id = policyName(name);
     if (id === ROOT || id === RESPONSE_WRAPPING) throw fixed(`cannot delete "${id}" policy`);
-    if (id === DEFAULT) throw fixed('cannot delete default policy');
+    if (id === DEFAULT) throw fixed(ownWords('cannot delete default policy'));
     return this.#store.transact(async (tx) => {
       if ((await tx.get(refOf(id))) === undefined) return false;
       tx.delete(refOf(id));

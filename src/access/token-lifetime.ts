@@ -1,4 +1,5 @@
 import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 
 /** What a token gets that asks for nothing, and what no token can exceed without renewal of a period: 32 days. */
 export const DEFAULT_TTL_SECONDS = 2_764_800;
@@ -40,7 +41,7 @@ export function grantLifetime(request: LifetimeRequest): { ttl: number; warnings
   const end = periodic ? request.explicitMaxTtl : limit;
   if (end === 0) return { ttl, warnings };
   const left = end - request.age;
-  if (left <= 0) throw invalid('past the max TTL, cannot renew');
+  if (left <= 0) throw invalid(ownWords('past the max TTL, cannot renew'));
   if (ttl > left) {
     warnings.push(
       `TTL of "${printSeconds(ttl)}" exceeded the effective max_ttl of "${printSeconds(left)}"; TTL value is capped accordingly`,

@@ -1,4 +1,5 @@
 import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { Pace } from '../ground/pace.ts';
 import type { Store, View } from '../store/store.ts';
 import type { Token, TokenRecord } from './token.ts';
@@ -25,7 +26,7 @@ export async function revokeAlone(store: Store, accessor: string): Promise<void>
   });
 }
 
-const notThere = () => invalid('token to revoke not found', { field: 'token' });
+const notThere = () => invalid(ownWords('token to revoke not found'), { field: 'token' });
 
 /** All tokens that there are, and which of them a token issued; some are read at a time. */
 async function lookThrough(store: Store, parent: string) {

@@ -1,4 +1,5 @@
 import { CofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { DEFAULT, MAX_POLICY_NAME_LENGTH, policyName, RESPONSE_WRAPPING, ROOT } from './policies.ts';
 import type { Token, TokenRecord } from './token.ts';
 import { checkBatchTerms, kindBy, type TokenKind } from './token-kind.ts';
@@ -62,8 +63,10 @@ export function buildToken(
   const { request, warnings: ofRole } =
     role === undefined ? { request: asked, warnings: [] } : underRole(asked, role);
   const parent = creator.record?.token;
-  if (parent?.usesLeft !== undefined) throw invalid('restricted use token cannot generate child tokens');
-  if (request.numUses < 0) throw invalid('number of uses cannot be negative', { field: 'num_uses' });
+  if (parent?.usesLeft !== undefined)
+    throw invalid(ownWords('restricted use token cannot generate child tokens'));
+  if (request.numUses < 0)
+    throw invalid(ownWords('number of uses cannot be negative'), { field: 'num_uses' });
   const isBatch = kindOfRequest(asked, role) === 'batch';
   if (isBatch) checkBatchTerms(asked);
   if (isBatch) checkBatchTerms({ numUses: request.numUses, period: request.period });
@@ -73,12 +76,12 @@ export function buildToken(
   if (request.orphan === 'asked' && !creator.sudo) throw needsSudo('create orphan token', 'no_parent');
   if (asked.period > 0 && !creator.sudo) throw needsSudo('create periodic token', 'period');
   if (isBatch && policies.includes(ROOT)) {
-    throw invalid('batch tokens cannot be root tokens', { field: 'policies' });
+    throw invalid(ownWords('batch tokens cannot be root tokens'), { field: 'policies' });
   }
   const { ttl, warnings } = chooseTtl(request, policies);
   const never = ttl === 0;
   if (never && parent !== undefined && parent.creationTtl !== 0) {
-    throw invalid('expiring root tokens cannot create non-expiring root tokens');
+    throw invalid(ownWords('expiring root tokens cannot create non-expiring root tokens'));
   }
   const createdMs = Math.floor(nowMs / 1000) * 1000;
   const roleCidrs = role?.token_bound_cidrs ?? [];
@@ -166,7 +169,8 @@ function checkId(id: string, sudo: boolean): void {
   if (prefix !== undefined) {
     throw invalid(`custom token ID cannot have the '${prefix}' prefix`, { field: 'id' });
   }
-  if (id.includes('.')) throw invalid("custom token ID cannot have a '.' in the value", { field: 'id' });
+  if (id.includes('.'))
+    throw invalid(ownWords("custom token ID cannot have a '.' in the value"), { field: 'id' });
 }
 
 /** Without sudo only policies that the creator has; `default` comes by itself, `root` only from `root`. */
@@ -182,7 +186,9 @@ function choosePolicies(
       ? checkedPolicies(policiesUnder(role, asked, parent, request.noDefaultPolicy))
       : ownPolicies(request, asked, parent, sudo);
   if (chosen.includes(ROOT) && !parent.includes(ROOT)) {
-    throw invalid('root tokens may not be created without parent token being root', { field: 'policies' });
+    throw invalid(ownWords('root tokens may not be created without parent token being root'), {
+      field: 'policies',
+    });
   }
   return chosen;
 }
@@ -195,7 +201,7 @@ function ownPolicies(
 ): readonly string[] {
   const inherits = asked.length === 0;
   if (!inherits && !sudo && !asked.every((name) => parent.includes(name))) {
-    throw invalid('child policies must be subset of parent', { field: 'policies' });
+    throw invalid(ownWords('child policies must be subset of parent'), { field: 'policies' });
   }
   const addsDefault = !inherits && !request.noDefaultPolicy && (sudo || parent.includes(DEFAULT));
   const all = normalize([...(inherits ? parent : asked), ...(addsDefault ? [DEFAULT] : [])]);

@@ -1,5 +1,6 @@
 import { invalid } from '../ground/errors.ts';
 import { glob } from '../ground/glob.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { deleteIfThere } from '../store/delete-if-there.ts';
 import type { DocumentRef, ListOptions, Store, View } from '../store/store.ts';
 import { boundNetworks } from './login/networks.ts';
@@ -102,15 +103,15 @@ function changedRole(before: TokenRole, { token_type: type, ...change }: TokenRo
   const role = { ...before, ...withOlderNames(change), token_type: kindRule(type ?? before.token_type) };
   const suffix = role.path_suffix;
   if (suffix !== '' && !PATH_SUFFIX.test(suffix)) {
-    throw invalid('given role path suffix contains invalid characters; must match \\w[\\w-.]+\\w', {
+    throw invalid(ownWords('given role path suffix contains invalid characters; must match \\w[\\w-.]+\\w'), {
       field: 'path_suffix',
     });
   }
   if (suffix.includes('..')) {
-    throw invalid('error registering path suffix: ".." is not allowed', { field: 'path_suffix' });
+    throw invalid(ownWords('error registering path suffix: ".." is not allowed'), { field: 'path_suffix' });
   }
   if (role.token_num_uses < 0) {
-    throw invalid("'token_num_uses' cannot be negative", { field: 'token_num_uses' });
+    throw invalid(ownWords("'token_num_uses' cannot be negative"), { field: 'token_num_uses' });
   }
   if (role.token_type === 'batch') checkBatchRole(role);
   const lower = (names: readonly string[]) => distinct(names.map(policyName).filter((name) => name !== ''));

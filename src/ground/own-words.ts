@@ -4,6 +4,7 @@ const words = new Set<string>();
  * Words of a refusal that hold nothing of what was sent, and that people look for in the audit trail. They are never hashed
  * there, whoever sends the same words as a value. Whatever is not declared so is taken for what a caller sent.
  * @see docs/decisions/0270
+ * @see docs/decisions/0265
  */
 export function ownWords<T extends string>(text: T): T {
   words.add(text);

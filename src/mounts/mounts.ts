@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { type CofferError, exists, invalid, notFound, unsupported } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Random } from '../ground/random.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import { uuidFrom } from '../ground/uuid.ts';
@@ -138,7 +139,7 @@ export class Mounts {
       const mounts = await this.#table(tx);
       const mount = mounts.find((candidate) => candidate.path === wanted);
       if (mount === undefined) throw noMount(wanted);
-      if (mount.type === TOKEN) throw unsupported('the token method has no settings');
+      if (mount.type === TOKEN) throw unsupported(ownWords('the token method has no settings'));
       const change = decide(mount);
       const options = withoutEmpty({ ...mount.options, ...change.options });
       const changed = { ...mount, ...change, options };

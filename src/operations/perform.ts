@@ -4,6 +4,7 @@ import type { RequestParameters } from '../access/parameter-rule.ts';
 import type { WrapInfo } from '../access/wrapping.ts';
 import { asCofferError, type CofferError, denied, invalid } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { AskedRequest, Door, GuardedCore, Performed, PolicyPaths, Result } from './asked-request.ts';
 import {
   asksAgain,
@@ -149,7 +150,9 @@ async function carryOut<A>(
     sent,
   };
   if (asked.wrapTtl !== undefined && operation.answersText) {
-    throw invalid('this answer can not be wrapped', { hint: 'ask for it without a time for wrapping' });
+    throw invalid(ownWords('this answer can not be wrapped'), {
+      hint: 'ask for it without a time for wrapping',
+    });
   }
   // Whether the target is there may need the values, and decides about the capability.
   const isEarly = operation.exists !== undefined || roleLimit !== undefined;
@@ -237,7 +240,7 @@ const anybody = ({ token }: AskedRequest): Judge => ({
 const OWNER: Judge = { caller: owner, allowsPaths: () => true, allows: () => true };
 
 const secretNeeded = (): CofferError =>
-  denied('this hands out what outlives the agent, so the secret of the store is asked for again', {
+  denied(ownWords('this hands out what outlives the agent, so the secret of the store is asked for again'), {
     field: STORE_SECRET,
     hint: 'run it where it can be asked for, or see "coffer help environment"',
   });

@@ -1,5 +1,6 @@
 import { utf8 } from '../ground/bytes.ts';
 import { asCofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { SealStatus, ServerState } from '../operations/declaration/operation.ts';
 import { sealedView } from '../store/administration/status.ts';
 import type { Location } from '../store/backends/backend-kind.ts';
@@ -143,7 +144,7 @@ export class Control implements ServerState {
       // Who has no token leaves no audit record: this is the only trace of somebody who tries keys.
       this.#log.warn('an attempt to unseal failed', { reason: 'no key fits' });
       // The wrong key is the caller's mistake; the status of a sealed server would have clients try it again.
-      throw invalid('unseal failed, invalid key', {
+      throw invalid(ownWords('unseal failed, invalid key'), {
         field: 'key',
         hint: 'see "coffer status" for what opens it',
       });

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { type CofferError, unavailable } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import { type Job, readFrames, writeFrame } from './frames.ts';
 import type { Worker } from './lanes.ts';
@@ -88,9 +89,9 @@ function started(command: readonly string[]): ChildProcess | undefined {
 const stillborn = (): Worker => ({
   gone: Promise.resolve(),
   async work() {
-    throw unavailable('no process can be started to work on large requests');
+    throw unavailable(ownWords('no process can be started to work on large requests'));
   },
   close: async () => undefined,
 });
 
-const ended = (): CofferError => unavailable('the process that works on large requests ended');
+const ended = (): CofferError => unavailable(ownWords('the process that works on large requests ended'));

@@ -1,4 +1,5 @@
 import { type CofferError, unavailable } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Job } from './frames.ts';
 
 /**
@@ -211,10 +212,10 @@ export class Lanes {
 }
 
 const noRoom = (): CofferError =>
-  unavailable('too many large requests are waiting', {
+  unavailable(ownWords('too many large requests are waiting'), {
     hint: 'send fewer at a time, or try again in a moment',
   });
 
-const ended = (): CofferError => unavailable('the processes that work on large requests end');
+const ended = (): CofferError => unavailable(ownWords('the processes that work on large requests end'));
 
-const dropped = (): CofferError => unavailable('the caller has hung up');
+const dropped = (): CofferError => unavailable(ownWords('the caller has hung up'));

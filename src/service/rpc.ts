@@ -1,4 +1,5 @@
 import { asCofferError, CofferError, type ErrorKind, unavailable } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 
 /** The end of a channel between two processes: `process` in a child, the child's handle in its parent. */
 export interface Port {
@@ -117,7 +118,7 @@ export class Rpc {
 }
 
 function sent(error: unknown): SentError {
-  const { kind, texts, field } = asCofferError(error) ?? unavailable('internal error');
+  const { kind, texts, field } = asCofferError(error) ?? unavailable(ownWords('internal error'));
   return { kind, texts, field };
 }
 

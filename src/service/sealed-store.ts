@@ -1,7 +1,9 @@
 import { type CofferError, sealed } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Store } from '../store/store.ts';
 
-const refusal = (): CofferError => sealed('the store is sealed', { hint: 'unseal the server first' });
+const refusal = (): CofferError =>
+  sealed(ownWords('the store is sealed'), { hint: 'unseal the server first' });
 
 /** What stands in for the store while a server is sealed. */
 export const sealedStore: Store = {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CofferError, exists, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { nameTaken } from './names.ts';
 
 /**
@@ -44,10 +45,10 @@ export const bindingsOf = (record: { readonly bindings?: readonly Binding[] }): 
 
 /** The key of a tag as a request gives it, checked. @throws `invalid` saying which rule is broken. */
 export function bindingKey(key: string, field?: string): string {
-  if (key === '') throw refused("Key can't be blank", 'give a key', field);
+  if (key === '') throw refused(ownWords("Key can't be blank"), 'give a key', field);
   checkLetters('Key', key, MAX_KEY_LENGTH, field);
   if (RESERVED_PREFIX.test(key))
-    throw refused('Key is invalid', 'keys can not begin with hc: or hcp:', field);
+    throw refused(ownWords('Key is invalid'), 'keys can not begin with hc: or hcp:', field);
   return key;
 }
 
@@ -77,7 +78,7 @@ export function withBindings(
     checkLetters('Value', value, MAX_VALUE_LENGTH, at(field, 'value'));
     const before = given.get(key);
     if (before !== undefined && before !== value) {
-      throw exists('Key has already been taken', {
+      throw exists(ownWords('Key has already been taken'), {
         field: at(field, 'key'),
         hint: `"${key}" is given twice, with two values`,
       });
@@ -144,7 +145,7 @@ export function refuseOverrides(
   );
   if (broken === undefined) return;
   throw refused(
-    'Key is reserved and cannot be overridden',
+    ownWords('Key is reserved and cannot be overridden'),
     `"${broken.key}" is set by the project, and the organization does not let workspaces change it`,
     at(broken.field, 'key'),
   );
@@ -156,7 +157,7 @@ export const bindingIdentifier = (owner: string, key: string): string =>
 
 /** What is said, to the letter of the service that clients know, when a reserved key is there already. */
 export const keyTaken = (key: string, field?: string): CofferError =>
-  exists('Key has already been taken', { field, hint: nameTaken('a reserved tag key', key).hint });
+  exists(ownWords('Key has already been taken'), { field, hint: nameTaken('a reserved tag key', key).hint });
 
 const at = (field: string | undefined, attribute: string): string | undefined =>
   field === undefined ? undefined : `${field}/attributes/${attribute}`;

@@ -1,4 +1,5 @@
 import { type CofferError, exists, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 
 export const MAX_NAME_LENGTH = 255;
 
@@ -23,14 +24,14 @@ export function tagName(text: string, field?: string): string {
   checkLength(name, field);
   if (!TAG_LETTERS.test(name)) {
     throw refused(
-      'Tags must only contain letters, numbers, colons, hyphens or underscores',
+      ownWords('Tags must only contain letters, numbers, colons, hyphens or underscores'),
       `${JSON.stringify(text)} has other characters; capitals are lowered`,
       field,
     );
   }
   if (!TAG_ENDS.test(name)) {
     throw refused(
-      'Tags must begin and end with a letter or number',
+      ownWords('Tags must begin and end with a letter or number'),
       `${JSON.stringify(text)} does not`,
       field,
     );
@@ -47,7 +48,7 @@ export function plainName(text: string, field?: string): string {
   checkLength(text, field);
   if (!WORKSPACE_OR_ORGANIZATION.test(text)) {
     throw refused(
-      'Name can only include letters, numbers, hyphens and underscores',
+      ownWords('Name can only include letters, numbers, hyphens and underscores'),
       `${JSON.stringify(text)} has other characters`,
       field,
     );
@@ -60,7 +61,7 @@ export function plainName(text: string, field?: string): string {
  * @throws `invalid` saying which rule is broken.
  */
 export function projectName(text: string, field?: string): string {
-  if (text === '') throw refused("Name can't be blank", 'give a name', field);
+  if (text === '') throw refused(ownWords("Name can't be blank"), 'give a name', field);
   if (text.length < MIN_PROJECT_NAME_LENGTH) {
     const least = `Name is too short (minimum is ${MIN_PROJECT_NAME_LENGTH} characters)`;
     throw refused(least, `it has ${text.length}`, field);
@@ -71,7 +72,9 @@ export function projectName(text: string, field?: string): string {
   }
   if (PROJECT.test(text)) return text;
   throw refused(
-    'Name may only contain letters, numbers, spaces, hyphens and underscores, and no space at either end',
+    ownWords(
+      'Name may only contain letters, numbers, spaces, hyphens and underscores, and no space at either end',
+    ),
     `${JSON.stringify(text)} has something else`,
     field,
   );
@@ -79,10 +82,10 @@ export function projectName(text: string, field?: string): string {
 
 /** What is said, to the letter of the service that clients know, when a name is in use. */
 export const nameTaken = (kind: string, name: string, field?: string): CofferError =>
-  exists('Name has already been taken', { field, hint: `there is ${kind} "${name}" already` });
+  exists(ownWords('Name has already been taken'), { field, hint: `there is ${kind} "${name}" already` });
 
 function checkLength(name: string, field: string | undefined): void {
-  if (name === '') throw refused("Name can't be blank", 'give a name', field);
+  if (name === '') throw refused(ownWords("Name can't be blank"), 'give a name', field);
   if (name.length > MAX_NAME_LENGTH) {
     throw refused(
       `Name is too long (maximum is ${MAX_NAME_LENGTH} characters)`,

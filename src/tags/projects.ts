@@ -1,4 +1,5 @@
 import { conflict, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { Pace } from '../ground/pace.ts';
 import type { Transaction, View } from '../store/store.ts';
 import {
@@ -149,7 +150,7 @@ export class Projects {
     return this.#ports.store.transact(async (tx) => {
       const { organization, project } = await find(tx, reference);
       if (project.key === defaultProjectKey(organization)) {
-        throw conflict('The default project cannot be deleted', {
+        throw conflict(ownWords('The default project cannot be deleted'), {
           hint: 'it has the workspaces that are in no other one',
         });
       }
@@ -157,7 +158,7 @@ export class Projects {
       // A release that knew no projects counts nothing when it deletes a workspace.
       const held = project.workspaces === 0 ? 0 : await edit.heldBy(project);
       if (held > 0) {
-        throw conflict('Project cannot be deleted while it contains workspaces', {
+        throw conflict(ownWords('Project cannot be deleted while it contains workspaces'), {
           hint: `it holds ${held}: move or delete them first`,
         });
       }

@@ -1,4 +1,5 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 
 /**
  * What clients set on a workspace and compare with what they read: kept and answered, and nothing is done with it here, because
@@ -103,7 +104,7 @@ function checkSettings(
   const { terraformVersion, autoDestroyAt, autoDestroyActivityDuration } = change;
   if (terraformVersion !== undefined && !isVersion(terraformVersion)) {
     throw refused(
-      'Terraform version is invalid',
+      ownWords('Terraform version is invalid'),
       'give a version such as 1.9.5, a constraint such as ~> 1.9.0, or latest',
       fieldOf('terraformVersion'),
     );
@@ -113,7 +114,7 @@ function checkSettings(
     (!TIME.test(autoDestroyAt) || Number.isNaN(Date.parse(autoDestroyAt)))
   ) {
     throw refused(
-      'Auto destroy at is invalid',
+      ownWords('Auto destroy at is invalid'),
       'give a time such as 2026-01-31T12:00:00Z',
       fieldOf('autoDestroyAt'),
     );
@@ -125,7 +126,9 @@ function checkSettings(
 export function checkDuration(duration: string | null | undefined, field: string): void {
   if (duration === undefined || duration === null || DURATION.test(duration)) return;
   throw refused(
-    "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+    ownWords(
+      "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+    ),
     'for example 14d',
     field,
   );
@@ -133,7 +136,7 @@ export function checkDuration(duration: string | null | undefined, field: string
 
 const bothTriggers = (field: string): CofferError =>
   refused(
-    'Trigger patterns cannot be set together with trigger prefixes',
+    ownWords('Trigger patterns cannot be set together with trigger prefixes'),
     'give one list, and leave the other one empty',
     field,
   );

@@ -1,4 +1,5 @@
 import { CofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { Pace } from '../ground/pace.ts';
 import type { Engine } from './engine.ts';
 import type { MaybePromise } from './key-types/key-type.ts';
@@ -57,7 +58,10 @@ export function valueOrThrow<T>(result: ItemResult<T>): T {
 /** @throws `invalid` when there is nothing to do. */
 export function requireItems(items: readonly BatchItem[]): void {
   if (items.length > 0) return;
-  throw invalid('missing batch input to process', { field: 'batch_input', hint: 'give at least one item' });
+  throw invalid(ownWords('missing batch input to process'), {
+    field: 'batch_input',
+    hint: 'give at least one item',
+  });
 }
 
 /**
@@ -68,7 +72,7 @@ export function requireUniformContext(engine: Engine, items: readonly Contextual
   if (!engine.keepsFamilyRules) return;
   const first = hasContext(items[0]);
   if (items.every((item) => hasContext(item) === first)) return;
-  throw invalid('context should be set either in all the request blocks or in none', {
+  throw invalid(ownWords('context should be set either in all the request blocks or in none'), {
     field: 'batch_input',
     hint: 'give every item its context',
   });

@@ -1,5 +1,6 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './key-document.ts';
 
@@ -33,7 +34,7 @@ export function keyFormat(engine: Engine, { versionTemplate, name }: NamedKeyDoc
   if (versionTemplate === '') return mountFormat(engine);
   const [start, separator, ...more] = versionTemplate.split(PLACEHOLDER);
   if (start === undefined || separator === undefined || more.length > 0) {
-    throw corrupt('error parsing version template', {
+    throw corrupt(ownWords('error parsing version template'), {
       field: 'name',
       hint: `key "${name}" was damaged before it was restored`,
     });

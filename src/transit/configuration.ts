@@ -1,4 +1,5 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Engine } from './engine.ts';
 import { changeKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
@@ -71,7 +72,8 @@ function configured(key: NamedKeyDocument, change: KeyConfiguration): NamedKeyDo
 function newMinDecryption(key: NamedKeyDocument, wanted: number | undefined): number {
   if (wanted === undefined) return key.minDecryptionVersion;
   const field = 'min_decryption_version';
-  if (wanted < 0) throw refusal('min decryption version cannot be negative', field, 'versions start at 1');
+  if (wanted < 0)
+    throw refusal(ownWords('min decryption version cannot be negative'), field, 'versions start at 1');
   const version = wanted === 0 ? 1 : wanted;
   if (version !== key.minDecryptionVersion && version > key.latestVersion) {
     throw aboveLatest('decryption', version, key.latestVersion, field);
@@ -83,7 +85,11 @@ function newMinEncryption(key: NamedKeyDocument, wanted: number | undefined): nu
   if (wanted === undefined) return key.minEncryptionVersion;
   const field = 'min_encryption_version';
   if (wanted < 0) {
-    throw refusal('min encryption version cannot be negative', field, '0 stands for the latest version');
+    throw refusal(
+      ownWords('min encryption version cannot be negative'),
+      field,
+      '0 stands for the latest version',
+    );
   }
   if (wanted !== key.minEncryptionVersion && wanted > key.latestVersion) {
     throw aboveLatest('encryption', wanted, key.latestVersion, field);
@@ -101,7 +107,7 @@ function newPeriod(key: NamedKeyDocument, wanted: number | undefined): number {
 export function requireAutoRotatePeriod(seconds: number): void {
   if (seconds === 0 || seconds >= SHORTEST_PERIOD_SECONDS) return;
   throw refusal(
-    'auto rotate period must be 0 to disable or at least an hour',
+    ownWords('auto rotate period must be 0 to disable or at least an hour'),
     'auto_rotate_period',
     'give at least 1h',
   );
@@ -120,14 +126,14 @@ function requireAvailable(key: NamedKeyDocument): void {
   const gone = `versions below ${key.minAvailableVersion} were trimmed`;
   if (key.minAvailableVersion > key.minEncryptionVersion) {
     throw refusal(
-      'min encryption version should not be less than min available version',
+      ownWords('min encryption version should not be less than min available version'),
       'min_encryption_version',
       gone,
     );
   }
   if (key.minAvailableVersion > key.minDecryptionVersion) {
     throw refusal(
-      'min decryption version should not be less then min available version',
+      ownWords('min decryption version should not be less then min available version'),
       'min_decryption_version',
       gone,
     );

@@ -2,6 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
 import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { convergentVersionOf, NONCE_KEY_BYTES } from './convergent.ts';
 import { counterMode, hkdfExpand, hkdfExtract } from './derivation.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
@@ -158,7 +159,7 @@ const missingContext = (): CofferError =>
   );
 
 const badLength = ({ name }: NamedKeyDocument): CofferError =>
-  corrupt('could not derive enc key, length not correct', {
+  corrupt(ownWords('could not derive enc key, length not correct'), {
     field: 'name',
     hint: `key "${name}" was restored with a derivation function that does not fit its type`,
   });

@@ -1,6 +1,7 @@
 import { encodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { type Context, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import {
@@ -46,7 +47,10 @@ export async function dataKey(engine: Engine, name: string, request: DataKeyRequ
   const context = decodeContextOrRefuse(request.context);
   const found = await requireKey(engine, name, 'encryption key not found');
   if (!LENGTHS_IN_BITS.includes(request.bits)) {
-    throw invalid('invalid bit length', { field: 'bits', hint: `use one of ${LENGTHS_IN_BITS.join(', ')}` });
+    throw invalid(ownWords('invalid bit length'), {
+      field: 'bits',
+      hint: `use one of ${LENGTHS_IN_BITS.join(', ')}`,
+    });
   }
   const { associatedData, nonce, keyVersion = LATEST } = request;
   requirePaddingScheme(found, request.paddingScheme, 'padding_scheme');
@@ -66,7 +70,7 @@ export function decodeContextOrRefuse(text: string | undefined): Context | undef
   try {
     return decodeContext(text);
   } catch (error) {
-    throw invalid('failed to base64-decode context', {
+    throw invalid(ownWords('failed to base64-decode context'), {
       field: 'context',
       hint: 'give standard base64 with padding',
       cause: error,

@@ -1,4 +1,5 @@
 import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
@@ -41,7 +42,7 @@ export async function decrypt(
 /** @throws `invalid` without a ciphertext, or for a context that is not base64. */
 export function decryptRequest({ ciphertext, context, associatedData, nonce }: DecryptItem): DecryptRequest {
   if (ciphertext === undefined || ciphertext === '') {
-    throw invalid('missing ciphertext to decrypt', {
+    throw invalid(ownWords('missing ciphertext to decrypt'), {
       field: 'ciphertext',
       hint: 'give what encrypt answered',
     });

@@ -1,5 +1,6 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, denied, invalid, unsupported } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import {
   type BatchItem,
   eachItem,
@@ -65,7 +66,7 @@ export async function encrypt(
   for (;;) {
     const key = await findKey(engine, name);
     if (key !== undefined) {
-      if (!options.mayUpdate) throw denied('permission denied', { field: 'name' });
+      if (!options.mayUpdate) throw denied(ownWords('permission denied'), { field: 'name' });
       return encryptAll(engine, await rotatedWhenDue(engine, key), items);
     }
     const results = await createAndEncrypt(engine, name, items, options);
@@ -151,7 +152,7 @@ const withContext = (item: EncryptItem): EncryptItem =>
   hasContext(item) || item.problem !== undefined ? item : { ...item, problem: needsContext() };
 
 const needsContext = (): CofferError =>
-  invalid('convergent encryption requires derivation to be enabled, so context is required', {
+  invalid(ownWords('convergent encryption requires derivation to be enabled, so context is required'), {
     field: 'context',
     hint: 'give every item a context',
   });
@@ -169,4 +170,7 @@ function requireCreatableType(name: string): KeyType {
 }
 
 const missingPlaintext = () =>
-  invalid('missing plaintext to encrypt', { field: 'plaintext', hint: 'give base64; it may be empty' });
+  invalid(ownWords('missing plaintext to encrypt'), {
+    field: 'plaintext',
+    hint: 'give base64; it may be empty',
+  });

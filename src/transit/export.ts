@@ -1,4 +1,5 @@
 import { type CofferError, conflict, invalid, unsupported } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { printPem } from '../ground/pem.ts';
 import { parseVersion } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
@@ -29,14 +30,15 @@ const KINDS: Readonly<Record<string, ExportKind>> = {
   'encryption-key': {
     secret: true,
     requireFrom(key) {
-      if (!key.encrypts) throw lacks('encryption not supported for the key', 'use signing-key');
+      if (!key.encrypts) throw lacks(ownWords('encryption not supported for the key'), 'use signing-key');
     },
     print: printSecret,
   },
   'signing-key': {
     secret: true,
     requireFrom({ type }) {
-      if (type.signing === undefined) throw lacks('signing not supported for the key', 'use encryption-key');
+      if (type.signing === undefined)
+        throw lacks(ownWords('signing not supported for the key'), 'use encryption-key');
     },
     print: printSecret,
   },
@@ -47,7 +49,7 @@ const KINDS: Readonly<Record<string, ExportKind>> = {
     requireFrom({ type }) {
       if (type.signing !== undefined) return;
       throw lacks(
-        'certificate chain not supported for keys that do not support signing',
+        ownWords('certificate chain not supported for keys that do not support signing'),
         'use a signing key',
       );
     },
@@ -81,7 +83,7 @@ export async function exportKey(
   if (!isFormat(format)) throw refusal(`invalid format: ${format}`, 'format', 'use raw, der or pem, or none');
   const key = await requireKey(engine, name, 'key not found');
   if (kind.secret && !key.document.exportable) {
-    throw conflict('private key material is not exportable', {
+    throw conflict(ownWords('private key material is not exportable'), {
       field: 'name',
       hint: 'make the key exportable first (keys config --exportable); that cannot be undone',
     });
@@ -105,18 +107,18 @@ function requestedVersion(key: NamedKey, text: string): KeyVersion {
   const { latestVersion, minDecryptionVersion } = key.document;
   const number = text === 'latest' ? latestVersion : parseVersion(text.replace(/^v/, ''));
   if (number === undefined) {
-    throw refusal('invalid key version', 'version', 'give a number, or latest');
+    throw refusal(ownWords('invalid key version'), 'version', 'give a number, or latest');
   }
   if (number < minDecryptionVersion) {
     throw refusal(
-      'version for export is below minimum decryption version',
+      ownWords('version for export is below minimum decryption version'),
       'version',
       `min_decryption_version of this key is ${minDecryptionVersion}`,
     );
   }
   const version = key.version(number);
   if (version !== undefined) return version;
-  const missing = 'version does not exist or cannot be found';
+  const missing = ownWords('version does not exist or cannot be found');
   if (number <= latestVersion) throw lostVersion(missing, number, 'version');
   throw refusal(missing, 'version', `the latest version is ${latestVersion}`);
 }
@@ -130,7 +132,7 @@ function printSecret({ type }: NamedKey, version: KeyVersion, format: ExportForm
 function printHmacKey(_key: NamedKey, version: KeyVersion, format: ExportFormat): string {
   if (format !== '' && format !== 'raw') {
     throw refusal(
-      'unknown format for HMAC key; supported values are `` or `raw`',
+      ownWords('unknown format for HMAC key; supported values are `` or `raw`'),
       'format',
       'leave the format out: the key is printed as base64',
     );
@@ -145,7 +147,7 @@ function requirePublicKey({ type, document }: NamedKey): void {
   // Peers give it out, though it is half of what the keys of contexts are derived from. @see docs/decisions/0016
   if (document.derived) {
     throw lacks(
-      'public key of a derived key cannot be exported',
+      ownWords('public key of a derived key cannot be exported'),
       'read the key with a context to see the public key of that context',
     );
   }
@@ -158,7 +160,10 @@ function printPublicKey({ type }: NamedKey, version: KeyVersion, format: ExportF
 function printCertificates(_key: NamedKey, version: KeyVersion): string {
   const chain = version.document.certificateChain;
   if (chain !== undefined && chain.length > 0) return certificatesPem(chain);
-  throw lacks('selected key version does not have a certificate chain imported', 'choose another version');
+  throw lacks(
+    ownWords('selected key version does not have a certificate chain imported'),
+    'choose another version',
+  );
 }
 
 /** Certificates in PEM, joined by newlines. @param chain base64 DER. */

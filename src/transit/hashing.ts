@@ -1,6 +1,7 @@
 import { hash as nodeHash } from 'node:crypto';
 import { decodeBase64, lendDecoded } from '../ground/base64.ts';
 import { asCofferError, type CofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { DIGEST_HASHES, type DigestHash, type DigestHashName } from './key-types/prehash/digest-hash.ts';
 
 /** Names of all hashes; the default of every operation is `sha2-256`. */
@@ -25,7 +26,7 @@ export const hashNamed = (name: string): DigestHash | undefined =>
  */
 export function hash(input: string | undefined, algorithm: string, format: string): string {
   if (input === undefined) {
-    throw invalid('input missing', { field: 'input', hint: 'give base64; it may be empty' });
+    throw invalid(ownWords('input missing'), { field: 'input', hint: 'give base64; it may be empty' });
   }
   return lendInput(input, (bytes) => {
     const { algorithm: nodeName, of } = hashing(algorithm, format);

@@ -1,6 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { HMAC, mountFormat, parseVersioned, printVersioned } from './ciphertext.ts';
 import type { Engine } from './engine.ts';
@@ -36,7 +37,10 @@ export async function hmac(
   const format = mountFormat(engine);
   return eachItem(items, ({ input }) => {
     if (input === undefined) {
-      throw invalid('missing input for HMAC', { field: 'input', hint: 'give base64; it may be empty' });
+      throw invalid(ownWords('missing input for HMAC'), {
+        field: 'input',
+        hint: 'give base64; it may be empty',
+      });
     }
     const digest = lendInput(input, (bytes) => createHmac(nodeName, hmacKey).update(bytes).digest('base64'));
     return printVersioned(format, version.number, digest);
@@ -60,7 +64,8 @@ export function hmacVerifier(engine: Engine, key: NamedKey, algorithm: string) {
   }) => {
     if (input === undefined) throw missingInput();
     const bytes = decodeInput(input);
-    if (text === undefined) throw invalid('missing hmac', { field: 'hmac', hint: 'give what hmac answered' });
+    if (text === undefined)
+      throw invalid(ownWords('missing hmac'), { field: 'hmac', hint: 'give what hmac answered' });
     const { version: number, payload } = parseVersioned(text, format, HMAC);
     const given = decodeHmac(payload);
     const hmacKey = requireHmacKey(usableVersion(key, number));
@@ -72,13 +77,13 @@ export function hmacVerifier(engine: Engine, key: NamedKey, algorithm: string) {
 function usableVersion(key: NamedKey, number: number): KeyVersion {
   const { latestVersion, minDecryptionVersion } = key.document;
   if (number > latestVersion) {
-    throw invalid('invalid HMAC: version is too new', {
+    throw invalid(ownWords('invalid HMAC: version is too new'), {
       field: 'hmac',
       hint: `the latest version of this key is ${latestVersion}`,
     });
   }
   if (number < minDecryptionVersion) {
-    throw invalid('cannot verify HMAC: version is too old (disallowed by policy)', {
+    throw invalid(ownWords('cannot verify HMAC: version is too old (disallowed by policy)'), {
       field: 'hmac',
       hint: `min_decryption_version of this key is ${minDecryptionVersion}`,
     });
@@ -93,11 +98,11 @@ export const invalidHash = (name: string): CofferError =>
   invalid(`invalid hash algorithm "${name}"`, { field: 'hash_algorithm', hint: KNOWN });
 
 export const missingInput = (): CofferError =>
-  invalid('missing input', { field: 'input', hint: 'give base64; it may be empty' });
+  invalid(ownWords('missing input'), { field: 'input', hint: 'give base64; it may be empty' });
 
 function requireHmacKey({ number, hmacKey }: KeyVersion): KeyObject {
   if (hmacKey !== undefined) return hmacKey;
-  throw invalid('no HMAC key exists for that key version', {
+  throw invalid(ownWords('no HMAC key exists for that key version'), {
     field: 'key_version',
     hint: `version ${number} was restored from very old data; use a newer one`,
   });

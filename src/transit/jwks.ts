@@ -1,5 +1,6 @@
 import type { JsonWebKey } from 'node:crypto';
 import { unsupported } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { requireCertifiableKey } from './certificates/certifiable.ts';
 import type { Engine } from './engine.ts';
 
@@ -39,6 +40,9 @@ function jwkOf(print: () => JsonWebKey): JsonWebKey {
   try {
     return print();
   } catch (error) {
-    throw unsupported('there is no JSON Web Key for keys of this type', { field: 'name', cause: error });
+    throw unsupported(ownWords('there is no JSON Web Key for keys of this type'), {
+      field: 'name',
+      cause: error,
+    });
   }
 }

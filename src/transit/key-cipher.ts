@@ -1,5 +1,6 @@
 import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
 import { type CofferError, inauthentic, invalid, unsupported } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import {
   CIPHERTEXT,
   decodePayload,
@@ -162,24 +163,27 @@ const isGiven = (text: string | undefined): text is string => text !== undefined
 function nonceToEncryptWith(convergent: ConvergentVersion, { nonce }: CipherInputs): Buffer | undefined {
   if (convergent !== 1) {
     if (!isGiven(nonce)) return undefined;
-    throw invalid('provided nonce not allowed for this key', {
+    throw invalid(ownWords('provided nonce not allowed for this key'), {
       field: 'nonce',
       hint: 'leave the nonce out: this key makes its own',
     });
   }
   const bytes = isGiven(nonce) ? decodeBase64(nonce, 'nonce') : undefined;
   if (bytes?.length === CALLER_NONCE_BYTES) return bytes;
-  throw invalid('base64-decoded nonce must be 12 bytes long when using convergent encryption with this key', {
-    field: 'nonce',
-    hint: 'give base64 of 12 bytes that are never used twice with the same context',
-  });
+  throw invalid(
+    ownWords('base64-decoded nonce must be 12 bytes long when using convergent encryption with this key'),
+    {
+      field: 'nonce',
+      hint: 'give base64 of 12 bytes that are never used twice with the same context',
+    },
+  );
 }
 
 /** Old clients send a nonce to every key; on the way back only version 1 looks at it. */
 function nonceToDecryptWith({ nonce }: CipherInputs): Buffer {
   const bytes = isGiven(nonce) ? decodeBase64(nonce, 'nonce') : undefined;
   if (bytes?.length === CALLER_NONCE_BYTES) return bytes;
-  throw invalid('invalid convergent nonce supplied', {
+  throw invalid(ownWords('invalid convergent nonce supplied'), {
     field: 'nonce',
     hint: 'give the 12 bytes that the data was encrypted with, as base64',
   });
@@ -206,7 +210,7 @@ function decodeAssociatedData({ associatedData }: CipherInputs): Buffer | undefi
 function associatedDataToSeal(convergent: ConvergentVersion, inputs: CipherInputs): Buffer | undefined {
   const bytes = decodeAssociatedData(inputs);
   if (bytes === undefined || convergent === 0 || convergent === 1) return bytes;
-  throw unsupported('associated_data is not supported with convergent encryption', {
+  throw unsupported(ownWords('associated_data is not supported with convergent encryption'), {
     field: 'associated_data',
     hint: 'put what distinguishes the data into the context, or use a key that is not convergent',
   });
@@ -286,10 +290,10 @@ const notSupported = (what: 'encryption' | 'decryption', typeName: string): Coff
   });
 
 const tooShort = (): CofferError =>
-  inauthentic('invalid ciphertext length', { field: 'ciphertext', hint: 'it looks cut off' });
+  inauthentic(ownWords('invalid ciphertext length'), { field: 'ciphertext', hint: 'it looks cut off' });
 
 const noPrivateCounterpart = (): CofferError =>
-  unsupported('cannot decrypt ciphertext, key version does not have a private counterpart', {
+  unsupported(ownWords('cannot decrypt ciphertext, key version does not have a private counterpart'), {
     field: 'ciphertext',
     hint: 'only the public key of this version was imported; import its private key',
   });

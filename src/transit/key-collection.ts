@@ -1,4 +1,5 @@
 import { type CofferError, conflict, notFound } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { DocumentRef, View } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './key-document.ts';
@@ -55,5 +56,8 @@ export const noSuchKey = (name: string, refusal: string): CofferError =>
 /** @throws `conflict` when the key was soft-deleted. */
 export function requireNotSoftDeleted(key: NamedKey): void {
   if (!key.document.softDeleted) return;
-  throw conflict('refusing to use soft-deleted key', { field: 'name', hint: 'restore the key first' });
+  throw conflict(ownWords('refusing to use soft-deleted key'), {
+    field: 'name',
+    hint: 'restore the key first',
+  });
 }

@@ -1,4 +1,5 @@
 import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Kdf, StoredMaterial } from './key-types/key-type.ts';
 
 /** Named keys as the store holds them. */
@@ -88,8 +89,11 @@ export function requireKeyName(name: string, field: string): string {
   checkNameLength(name, field);
   if (KEY_NAME.test(name)) return name;
   const shown = JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
-  throw invalid(name.includes('/') ? 'key names cannot be paths' : `key name ${shown} is not allowed`, {
-    field,
-    hint: 'use letters, digits and "_", inside the name also "-" and "."',
-  });
+  throw invalid(
+    name.includes('/') ? ownWords('key names cannot be paths') : `key name ${shown} is not allowed`,
+    {
+      field,
+      hint: 'use letters, digits and "_", inside the name also "-" and "."',
+    },
+  );
 }

@@ -1,4 +1,5 @@
 import { conflict, invalid, unsupported } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { ListOptions } from '../store/store.ts';
 import { requireAutoRotatePeriod } from './configuration.ts';
 import { VERSIONS_SAY } from './convergent.ts';
@@ -44,7 +45,7 @@ export async function createKey(engine: Engine, name: string, settings: NewKey):
 function requireSettings(settings: NewKey): KeyType {
   requireAutoRotatePeriod(settings.autoRotatePeriodSeconds);
   if (settings.convergentEncryption && !settings.derived) {
-    throw invalid('convergent encryption requires derivation to be enabled', {
+    throw invalid(ownWords('convergent encryption requires derivation to be enabled'), {
       field: 'convergent_encryption',
       hint: 'set derived as well',
     });

@@ -1,4 +1,5 @@
 import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { DocumentRef } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 
@@ -23,7 +24,7 @@ export async function readSettings(engine: Engine): Promise<MountSettings> {
 export async function changeSettings(engine: Engine, change: Partial<MountSettings>): Promise<MountSettings> {
   const { cacheSize } = change;
   if (cacheSize !== undefined && cacheSize !== 0 && cacheSize < SMALLEST_CACHE) {
-    throw invalid('size must be 0 or a value greater or equal to 10', {
+    throw invalid(ownWords('size must be 0 or a value greater or equal to 10'), {
       field: 'size',
       hint: '0 sets no limit',
     });

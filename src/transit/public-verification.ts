@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { asCofferError, unsupported } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { hashNamed } from './hashing.ts';
 import { keyTypes } from './key-types/index.ts';
 import type { SignatureOptions, Signing } from './key-types/key-type.ts';
@@ -47,7 +48,7 @@ function signingOf(key: KeyObject): { readonly signing: Signing<unknown>; readon
       if (asCofferError(error) === undefined) throw error;
     }
   }
-  throw unsupported('no named key is of the type of this public key', {
+  throw unsupported(ownWords('no named key is of the type of this public key'), {
     hint: 'give the key that "coffer transit keys public" prints',
   });
 }

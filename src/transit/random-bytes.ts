@@ -1,4 +1,5 @@
 import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Random } from '../ground/random.ts';
 import { isBinaryFormat } from './hashing.ts';
 
@@ -16,10 +17,16 @@ export function randomBytes(
   { bytes, format, source }: { readonly bytes: number; readonly format: string; readonly source: string },
 ) {
   if (bytes < 1) {
-    throw invalid("'bytes' cannot be less than 1", { field: 'bytes', hint: `give 1 to ${MOST_BYTES}` });
+    throw invalid(ownWords("'bytes' cannot be less than 1"), {
+      field: 'bytes',
+      hint: `give 1 to ${MOST_BYTES}`,
+    });
   }
   if (bytes > MOST_BYTES) {
-    throw invalid("'bytes' should be less than 131072", { field: 'bytes', hint: `give 1 to ${MOST_BYTES}` });
+    throw invalid(ownWords("'bytes' should be less than 131072"), {
+      field: 'bytes',
+      hint: `give 1 to ${MOST_BYTES}`,
+    });
   }
   if (!isBinaryFormat(format)) {
     throw invalid(`unsupported encoding format "${format}"; must be "hex" or "base64"`, {

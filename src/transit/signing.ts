@@ -1,5 +1,6 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { keyFormat, printVersioned } from './ciphertext.ts';
 import type { ContextKey } from './context-keys.ts';
@@ -158,7 +159,7 @@ export function requireFitting(
   { signsHashes, bindsContexts }: Pick<Signing<unknown>, 'signsHashes' | 'bindsContexts'>,
 ): void {
   if (request.signatureContext && !bindsContexts) {
-    throw unsupported('signature_context is not supported for this key type', {
+    throw unsupported(ownWords('signature_context is not supported for this key type'), {
       field: 'signature_context',
       hint: 'leave it out: only ed25519, ML-DSA and SLH-DSA bind a signature to one',
     });
@@ -166,10 +167,13 @@ export function requireFitting(
   if (request.hashAlgorithm !== 'none') return;
   if (!signsHashes) return;
   if (request.prehashed && request.signatureAlgorithm === 'pkcs1v15') return;
-  throw invalid('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15', {
-    field: 'hash_algorithm',
-    hint: 'name the hash, or set both',
-  });
+  throw invalid(
+    ownWords('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15'),
+    {
+      field: 'hash_algorithm',
+      hint: 'name the hash, or set both',
+    },
+  );
 }
 
 /** What RFC 8032, FIPS 204 and FIPS 205 allow. */
@@ -186,7 +190,7 @@ function parseSignatureContext(text: string | undefined): { readonly context?: U
 }
 
 const noPrivatePart = (): CofferError =>
-  unsupported('requested version for signing does not contain a private part', {
+  unsupported(ownWords('requested version for signing does not contain a private part'), {
     field: 'key_version',
     hint: 'only the public key of this version was imported; import its private key',
   });

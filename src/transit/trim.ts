@@ -1,4 +1,5 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { Engine } from './engine.ts';
 import { changeKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
@@ -12,7 +13,7 @@ import type { NamedKey } from './named-key.ts';
 export function trimKey(engine: Engine, name: string, oldest: number | undefined): Promise<NamedKey> {
   return changeKey(engine, name, 'invalid key name', ({ document }) => {
     if (oldest === undefined) {
-      throw refusal('missing min_available_version', 'give the oldest version to keep');
+      throw refusal(ownWords('missing min_available_version'), 'give the oldest version to keep');
     }
     requireTrimmable(document, oldest);
     return oldest === document.minAvailableVersion ? document : trimmed(document, oldest);
@@ -30,36 +31,38 @@ function requireTrimmable(key: NamedKeyDocument, oldest: number): void {
   const { minAvailableVersion, minEncryptionVersion, minDecryptionVersion } = key;
   if (oldest < minAvailableVersion) {
     throw refusal(
-      'minimum available version cannot be decremented',
+      ownWords('minimum available version cannot be decremented'),
       `versions below ${minAvailableVersion} are gone already`,
     );
   }
   if (minEncryptionVersion === 0) {
     throw refusal(
-      'minimum available version cannot be set when minimum encryption version is not set',
+      ownWords('minimum available version cannot be set when minimum encryption version is not set'),
       'set min_encryption_version first (keys config)',
     );
   }
   if (minDecryptionVersion === 0) {
     throw refusal(
-      'minimum available version cannot be set when minimum decryption version is not set',
+      ownWords('minimum available version cannot be set when minimum decryption version is not set'),
       'set min_decryption_version first (keys config)',
     );
   }
   if (oldest > minEncryptionVersion) {
     throw refusal(
-      'minimum available version cannot be greater than minmum encryption version',
+      ownWords('minimum available version cannot be greater than minmum encryption version'),
       `min_encryption_version of this key is ${minEncryptionVersion}`,
     );
   }
   if (oldest > minDecryptionVersion) {
     throw refusal(
-      'minimum available version cannot be greater than minimum decryption version',
+      ownWords('minimum available version cannot be greater than minimum decryption version'),
       `min_decryption_version of this key is ${minDecryptionVersion}`,
     );
   }
-  if (oldest < 0) throw refusal('minimum available version cannot be negative', 'versions start at 1');
-  if (oldest === 0) throw refusal('minimum available version should be positive', 'versions start at 1');
+  if (oldest < 0)
+    throw refusal(ownWords('minimum available version cannot be negative'), 'versions start at 1');
+  if (oldest === 0)
+    throw refusal(ownWords('minimum available version should be positive'), 'versions start at 1');
 }
 
 const refusal = (message: string, hint: string): CofferError =>

@@ -1,5 +1,6 @@
 import { decodeBase64 } from '../ground/base64.ts';
 import { type CofferError, invalid, unsupported } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { type BatchItem, eachItem, type ItemResult, requireItems } from './batch.ts';
 import { keyFormat, parseVersioned, requireUsableVersion, SIGNATURE } from './ciphertext.ts';
 import { decodeContextOrRefuse } from './data-key.ts';
@@ -111,7 +112,7 @@ function refuseNothing(): never {
 }
 
 const nothingToVerify = (): CofferError =>
-  invalid("neither a 'signature' nor an 'hmac' were given to verify", {
+  invalid(ownWords("neither a 'signature' nor an 'hmac' were given to verify"), {
     field: 'signature',
     hint: 'give the signature, or the HMAC',
   });
@@ -123,7 +124,7 @@ function materialOf(
 ): unknown {
   if (!document.derived) return version.material;
   if (version.hasSecret) return contextKeyFor(version, context).material;
-  throw unsupported('error deriving key: key version does not have a private part', {
+  throw unsupported(ownWords('error deriving key: key version does not have a private part'), {
     field: 'signature',
     hint: 'only the public key of this version was imported; import its private key',
   });
@@ -143,7 +144,7 @@ export function decodeSignature(payload: string, { marshaling }: SignatureOption
   const other = DECODERS[marshaling === 'jws' ? 'asn1' : 'jws'](payload);
   if (other !== undefined && other.length >= SHORTEST_SIGNATURE) return undefined;
   // The position of the first bad character would be that in the payload, which nobody sees as such.
-  throw invalid('invalid base64 signature value', {
+  throw invalid(ownWords('invalid base64 signature value'), {
     field: 'signature',
     hint: 'it was cut off, or made with another marshaling_algorithm',
   });

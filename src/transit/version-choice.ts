@@ -1,4 +1,5 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 
 /** The number that stands for the latest version. */
@@ -38,7 +39,7 @@ export function versionForHmac(key: NamedKey, requested: number): KeyVersion {
   if (requested === LATEST || requested === latestVersion) return requireVersion(key, latestVersion);
   if (minEncryptionVersion > 0 && requested < minEncryptionVersion) {
     throw refusal(
-      'cannot generate HMAC: version is too old (disallowed by policy)',
+      ownWords('cannot generate HMAC: version is too old (disallowed by policy)'),
       `min_encryption_version of this key is ${minEncryptionVersion}`,
     );
   }
@@ -49,7 +50,10 @@ export function versionForHmac(key: NamedKey, requested: number): KeyVersion {
 export function requireExistingVersion(key: NamedKey, number: number): KeyVersion {
   const { latestVersion } = key.document;
   if (number < 0) {
-    throw refusal('key version does not exist (cannot be negative)', '0 or nothing means the latest');
+    throw refusal(
+      ownWords('key version does not exist (cannot be negative)'),
+      '0 or nothing means the latest',
+    );
   }
   if (number > latestVersion) {
     throw refusal(
@@ -65,7 +69,7 @@ export function requireVersion(key: NamedKey, number: number): KeyVersion {
   const version = key.version(number);
   if (version !== undefined) return version;
   const { minDecryptionVersion, latestVersion } = key.document;
-  const missing = 'no such key version';
+  const missing = ownWords('no such key version');
   if (number > latestVersion) throw refusal(missing, `the latest is ${latestVersion}`);
   if (number >= minDecryptionVersion) throw lostVersion(missing, number, 'key_version');
   throw refusal(missing, `min_decryption_version of this key is ${minDecryptionVersion}`);

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { TokenKind } from '../token-kind.ts';
 import { boundNetworks } from './networks.ts';
 
@@ -59,13 +60,13 @@ export function changedSettings(before: TokenSettings, change: Partial<TokenSett
   const changed = { ...before, ...change };
   const { token_ttl: ttl, token_max_ttl: maxTtl, token_num_uses: uses } = changed;
   if (maxTtl > 0 && ttl > maxTtl) {
-    throw invalid("'token_ttl' cannot be greater than 'token_max_ttl'", { field: 'token_ttl' });
+    throw invalid(ownWords("'token_ttl' cannot be greater than 'token_max_ttl'"), { field: 'token_ttl' });
   }
-  if (uses < 0) throw invalid("'token_num_uses' cannot be negative", { field: 'token_num_uses' });
+  if (uses < 0) throw invalid(ownWords("'token_num_uses' cannot be negative"), { field: 'token_num_uses' });
   if (changed.token_type === 'batch') checkBatchSettings(changed);
   const networks = boundNetworks(changed.token_bound_cidrs, 'token_bound_cidrs');
   if (changed.token_strictly_bind_ip && networks.length > 0) {
-    throw invalid("'token_strictly_bind_ip' conflicts with 'token_bound_cidrs'; set only one", {
+    throw invalid(ownWords("'token_strictly_bind_ip' conflicts with 'token_bound_cidrs'; set only one"), {
       field: 'token_strictly_bind_ip',
     });
   }

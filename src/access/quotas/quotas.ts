@@ -1,6 +1,7 @@
 /** Limits for the rate of requests, whoever sends them. @see docs/decisions/0187 */
 
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { Store, Transaction } from '../../store/store.ts';
 import { LimitTable, NO_QUOTAS, type QuotaConfig, type QuotaDocument, type RateLimit } from './rate-limit.ts';
 import { type Rated, Rates } from './rates.ts';
@@ -90,7 +91,7 @@ export class Quotas {
       const others = before.limits.filter((limit) => limit.name !== name);
       const known = before.limits.find((limit) => limit.name === name) ?? NEW_LIMIT;
       const limit: RateLimit = { ...known, ...change, name };
-      if (!(limit.rate > 0)) throw invalid("'rate' is invalid", { field: 'rate' });
+      if (!(limit.rate > 0)) throw invalid(ownWords("'rate' is invalid"), { field: 'rate' });
       const same = others.find(({ path, role }) => path === limit.path && role === limit.role);
       if (same !== undefined) {
         throw invalid(`quota rule with similar properties exists under the name "${same.name}"`, {

@@ -9,6 +9,7 @@ import {
   TAG,
 } from '../../ground/der.ts';
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { isSound } from './algorithms.ts';
 import { type Extension, extensionsOf } from './extensions.ts';
 import {
@@ -105,7 +106,7 @@ function parsedByOpenSsl(der: Buffer): X509Certificate {
   } catch {
     // Said below.
   }
-  throw invalid('it is no certificate');
+  throw invalid(ownWords('it is no certificate'));
 }
 
 function extensionIn(extensions: ReadonlyMap<string, Extension>, type: string): DerValue | undefined {

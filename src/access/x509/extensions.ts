@@ -1,5 +1,6 @@
 import { booleanOf, type DerValue, identifierOf, membersOf, TAG } from '../../ground/der.ts';
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 
 export interface Extension {
   readonly isCritical: boolean;
@@ -19,10 +20,10 @@ export function extensionsOf(value: DerValue | undefined, tag: number): Readonly
     const [type, second, third] = membersOf(extension, TAG.sequence);
     const isSaid = second?.tag === TAG.boolean;
     const octets = isSaid ? third : second;
-    if (octets?.tag !== TAG.octetString) throw invalid('asn1: an extension has no value');
+    if (octets?.tag !== TAG.octetString) throw invalid(ownWords('asn1: an extension has no value'));
     const identifier = identifierOf(type);
     // RFC 5280, 4.2: it would be read one way here and another way there.
-    if (found.has(identifier)) throw invalid('asn1: an extension is there twice');
+    if (found.has(identifier)) throw invalid(ownWords('asn1: an extension is there twice'));
     found.set(identifier, { isCritical: isSaid && booleanOf(second), value: octets.content });
   }
   return found;

@@ -9,6 +9,7 @@ import {
   TAG,
 } from '../../ground/der.ts';
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { pemBlocks } from '../../ground/pem.ts';
 import { hashOf, isSignedBy } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
@@ -90,7 +91,7 @@ function readRevocationList(bytes: Buffer): RevocationList {
   if (members[0]?.tag === TAG.integer) members.shift();
   const [, issuer, since, ...rest] = members;
   if (tbs === undefined || algorithm === undefined || signature?.tag !== TAG.bitString || more.length > 0) {
-    throw invalid('asn1: it is no list of revoked certificates');
+    throw invalid(ownWords('asn1: it is no list of revoked certificates'));
   }
   const extensions = extensionsOf(
     rest.find(({ tag }) => tag === EXTENSIONS_TAG),
@@ -135,7 +136,7 @@ function serialOf(entry: DerValue): string {
   timeOf(since);
   for (const extension of extensions === undefined ? [] : membersOf(extensions, TAG.sequence)) {
     if (identifierOf(membersOf(extension, TAG.sequence)[0]) === CERTIFICATE_ISSUER) {
-      throw invalid('lists of other issuers’ certificates are not supported');
+      throw invalid(ownWords('lists of other issuers’ certificates are not supported'));
     }
   }
   return String(integerOf(serial));
@@ -151,7 +152,7 @@ function timeOf(value: DerValue | undefined): number {
   const found = isTime(value) ? TIME.exec(value?.content.toString('latin1') ?? '') : null;
   const [year = Number.NaN, ...rest] = (found ?? []).slice(1).map(Number);
   if (Number.isNaN(year) || found?.[1]?.length !== (value?.tag === UTC_TIME ? 2 : 4)) {
-    throw invalid('asn1: expected a time');
+    throw invalid(ownWords('asn1: expected a time'));
   }
   const [month = 0, day = 0, hours = 0, minutes = 0, seconds = 0] = rest;
   const fullYear = value?.tag === UTC_TIME ? year + (year < 50 ? 2000 : 1900) : year;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CofferError, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { RequestBody } from './exchange.ts';
 
 /** A body from here on is large. */
@@ -77,16 +78,16 @@ export class IncomingBody implements RequestBody {
     request.on('data', take);
     request.once('end', () => resolve(chunks.length > 1 ? Buffer.concat(chunks, bytes) : chunks[0]));
     request.once('close', () => {
-      if (!request.complete) reject(invalid('the body is not as long as Content-Length says'));
+      if (!request.complete) reject(invalid(ownWords('the body is not as long as Content-Length says')));
     });
-    request.once('error', () => reject(invalid('the body did not come whole')));
+    request.once('error', () => reject(invalid(ownWords('the body did not come whole'))));
     return promise;
   }
 }
 
 const NO_BODY = Promise.resolve(undefined);
 
-const tooLarge = (): CofferError => new CofferError('too-large', 'http: request body too large');
+const tooLarge = (): CofferError => new CofferError('too-large', ownWords('http: request body too large'));
 
 /** A body that is at hand. */
 export const heldBody = (bytes: Buffer | undefined): RequestBody => ({

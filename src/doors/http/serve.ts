@@ -1,5 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { isLoopback } from '../../ground/loopback.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { Log } from '../../service/log.ts';
 import { type Serving as ServingThrough, serveStore } from '../../service/serve.ts';
 import type { ServiceSettings } from '../../service/service.ts';
@@ -86,7 +87,9 @@ const serviceSettings = ({ location, workerCommand, dialect, auditFile }: ServeO
 function doorSettings(options: ServeOptions): HttpSettings {
   const limit = options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES;
   if (!Number.isSafeInteger(limit) || limit < 1) {
-    throw invalid('the largest request must be a number of bytes above 0', { field: 'max-request-size' });
+    throw invalid(ownWords('the largest request must be a number of bytes above 0'), {
+      field: 'max-request-size',
+    });
   }
   const listen: ListenAddress[] = options.listen.map((text) => parseListenAddress(text, limit));
   if (options.socket !== undefined) listen.push({ socket: options.socket, maxRequestBytes: limit });

@@ -1,5 +1,6 @@
 import type { TokenRecord } from '../../access/token.ts';
 import { denied } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { operation } from '../declaration/operation.ts';
 import { type TokenDetails, tokenDetails } from './token-answers.ts';
 import { accessorParam, findByAccessor, findOwn, findToken, tokenId } from './token-target.ts';
@@ -69,7 +70,7 @@ export const lookup = operation({
   async run(call, values) {
     const id = values.token === undefined || values.token === '' ? call.caller.token : values.token;
     const target = await findToken(call, id, 'auth/token/lookup-accessor');
-    if (target === undefined) throw denied('bad token', { field: 'token' });
+    if (target === undefined) throw denied(ownWords('bad token'), { field: 'token' });
     return { data: tokenDetails(target.record, target.id, call.core.clock.now()) };
   },
 });

@@ -1,5 +1,6 @@
 import type { KeyCheck } from '../../access/login/login-token.ts';
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { type Call, type Outcome, operation } from '../declaration/operation.ts';
 import { duration } from '../declaration/params.ts';
 import { type TokenAuth, tokenAuth } from './token-answers.ts';
@@ -59,7 +60,7 @@ export const renew = operation({
   },
   async run(call, values) {
     const target = await findToken(call, values.token, 'auth/token/renew-accessor');
-    if (target === undefined) throw invalid('token not found', { field: 'token' });
+    if (target === undefined) throw invalid(ownWords('token not found'), { field: 'token' });
     return renewToken(call, target, values.increment);
   },
 });

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { operation } from '../declaration/operation.ts';
 import { accessorParam, callingToken, findOwn, findToken, refuseBatch, tokenId } from './token-target.ts';
 
@@ -47,7 +48,7 @@ export const revokeAccessor = operation({
   withoutSecret: true,
   params: { accessor: accessorParam },
   async run({ core }, { accessor = '' }) {
-    if (accessor === '') throw invalid('missing accessor', { field: 'accessor' });
+    if (accessor === '') throw invalid(ownWords('missing accessor'), { field: 'accessor' });
     const revoked = await (await core.access()).tokens.revoke(accessor);
     return revoked ? {} : { warnings: ['No token found with this accessor'] };
   },
@@ -62,9 +63,9 @@ export const revokeOrphan = operation({
   params: { token: tokenId('The token, or its accessor.') },
   async run(call, values) {
     if (!call.caller.may(PATH, 'sudo'))
-      throw invalid('root or sudo privileges required to revoke and orphan');
+      throw invalid(ownWords('root or sudo privileges required to revoke and orphan'));
     const target = await findToken(call, values.token, 'auth/token/revoke-accessor');
-    if (target === undefined) throw invalid('token to revoke not found', { field: 'token' });
+    if (target === undefined) throw invalid(ownWords('token to revoke not found'), { field: 'token' });
     refuseBatch(target.record.token, 'revoked');
     await (await call.core.access()).tokens.revokeAlone(target.record.accessor);
     return {};

@@ -1,5 +1,6 @@
 import type { Token, TokenRecord } from '../../access/token.ts';
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { Call, Caller } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
@@ -26,7 +27,7 @@ export async function findToken(
   id: string | undefined,
   byAccessor: string,
 ): Promise<Target | undefined> {
-  if (id === undefined || id === '') throw invalid('missing token ID', { field: 'token' });
+  if (id === undefined || id === '') throw invalid(ownWords('missing token ID'), { field: 'token' });
   const { tokens } = await call.core.access();
   const byText = await tokens.find(id);
   if (byText !== undefined) return { record: byText, id };
@@ -36,9 +37,10 @@ export async function findToken(
 
 /** @throws `invalid` when the accessor is missing or no living token has it. */
 export async function findByAccessor(call: Call, accessor: string | undefined): Promise<Target> {
-  if (accessor === undefined || accessor === '') throw invalid('missing accessor', { field: 'accessor' });
+  if (accessor === undefined || accessor === '')
+    throw invalid(ownWords('missing accessor'), { field: 'accessor' });
   const record = await (await call.core.access()).tokens.get(accessor);
-  if (record === undefined) throw invalid('invalid accessor', { field: 'accessor' });
+  if (record === undefined) throw invalid(ownWords('invalid accessor'), { field: 'accessor' });
   return { record, id: '' };
 }
 
@@ -50,7 +52,7 @@ export async function findOwn(call: Call): Promise<Target> {
   const { accessor, token } = callingToken(call.caller);
   const { tokens } = await call.core.access();
   const record = accessor === '' ? await tokens.find(token) : await tokens.get(accessor);
-  if (record === undefined) throw invalid('token not found');
+  if (record === undefined) throw invalid(ownWords('token not found'));
   return { record, id: token };
 }
 
@@ -62,7 +64,7 @@ export function refuseBatch({ kind }: Token, what: 'renewed' | 'revoked'): void 
 export function callingToken(caller: Caller): { accessor: string; token: string } {
   const { accessor, token } = caller;
   if (accessor === undefined || token === undefined) {
-    throw invalid('missing token ID', {
+    throw invalid(ownWords('missing token ID'), {
       field: 'token',
       hint: 'name a token; the owner of the store has none',
     });

@@ -6,6 +6,7 @@ import { type Role, type RoleSettings, type Room, rolesOf } from '../../access/m
 import { NEW_ROLE, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { defined } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -112,7 +113,9 @@ export const write = operation({
   exists: (call: MountCall, values) => isThere(call, values.role_name),
   async run(call: MountCall, { role_name: name, ...values }) {
     if (values.role_id === '') {
-      throw invalid('invalid role_id supplied, or failed to generate a role_id', { field: 'role_id' });
+      throw invalid(ownWords('invalid role_id supplied, or failed to generate a role_id'), {
+        field: 'role_id',
+      });
     }
     await writeRole(await roomOf(call), name, {
       settings: settingsIn(values),
@@ -155,7 +158,7 @@ export const writeRoleId = operation({
   capability: 'update',
   params: { role_name, role_id: text({ help: 'What programs name the role by.', default: '' }) },
   async run(call: MountCall, { role_name: name, role_id: roleId }) {
-    if (roleId === '') throw invalid('missing role_id', { field: 'role_id' });
+    if (roleId === '') throw invalid(ownWords('missing role_id'), { field: 'role_id' });
     const missing = () => noRole(name);
     await writeRole(await roomOf(call), name, { settings: {}, token: {}, roleId }, { missing });
     return {};

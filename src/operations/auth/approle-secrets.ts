@@ -68,7 +68,7 @@ function metadataIn(given: string): Readonly<Record<string, string>> {
   if (plain === '') return {};
   const object = plain.startsWith('{') ? parsed(plain) : parsePairs(plain);
   if (object !== undefined) return object;
-  throw invalid('failed to parse metadata: failed to parse the input: invalid <key,value> format', {
+  throw invalid(ownWords('failed to parse metadata: failed to parse the input: invalid <key,value> format'), {
     field: 'metadata',
   });
 }
@@ -109,7 +109,7 @@ export const createCustom = operation({
     result: { member: 'secret_id_accessor', as: 'text' },
   },
   async run(call: MountCall, { secret_id: own, ...values }) {
-    if (own === '') throw invalid('missing secret_id', { field: 'secret_id' });
+    if (own === '') throw invalid(ownWords('missing secret_id'), { field: 'secret_id' });
     return make(call, values, own);
   },
 });

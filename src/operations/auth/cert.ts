@@ -23,6 +23,7 @@ import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.t
 import { printGoTime } from '../../ground/clock.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { when } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -223,7 +224,7 @@ export const writeRevocations = operation({
       return when(warnings.length > 0, { warnings });
     }
     if (values.url === undefined) {
-      throw invalid("one of 'crl' or 'url' must be provided", { field: 'crl' });
+      throw invalid(ownWords("one of 'crl' or 'url' must be provided"), { field: 'crl' });
     }
     await followList(room, values.name, values.url);
     return {};

@@ -6,6 +6,7 @@ import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { when } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
@@ -33,7 +34,7 @@ export const config = operation({
   async run(call: MountCall) {
     const room = await roomOf(call);
     const found = await readConfig(room);
-    if (found === undefined) throw notFound('nothing was configured yet');
+    if (found === undefined) throw notFound(ownWords('nothing was configured yet'));
     const problem = await configProblem(room, found);
     return {
       data: { ...found, provider_config: {}, status: problem === undefined ? 'valid' : 'invalid' },

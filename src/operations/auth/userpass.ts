@@ -30,7 +30,9 @@ function passwordIn(values: {
 }): NewPassword | undefined {
   const { password: plain = '', password_hash: hash = '' } = values;
   if (plain !== '' && hash !== '') {
-    throw invalid('only one of password or password_hash may be provided', { field: 'password_hash' });
+    throw invalid(ownWords('only one of password or password_hash may be provided'), {
+      field: 'password_hash',
+    });
   }
   if (hash !== '') return { hash };
   return plain === '' ? undefined : { plain };
@@ -122,7 +124,7 @@ export const changePassword = operation({
   async run(call: MountCall, values) {
     const password = passwordIn(values);
     if (password === undefined) {
-      throw invalid('must provide either password or password_hash', { field: 'password' });
+      throw invalid(ownWords('must provide either password or password_hash'), { field: 'password' });
     }
     await (await usersOf(call)).change(values.name, {}, password);
     return {};

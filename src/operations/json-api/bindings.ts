@@ -1,5 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { MOST_BINDINGS, type NewBinding } from '../../tags/bindings.ts';
 import type { BindingFilter } from '../../tags/workspace-query.ts';
 import { type CliParam, declare, parseShortText, type Schema, type Spec } from '../declaration/params.ts';
@@ -34,7 +35,7 @@ function bindingOf(item: unknown, at: string): NewBinding {
   }
   const { attributes } = resourceOf(item, TYPE, at);
   const key = isObject(attributes) ? textIn(attributes, 'key', at) : undefined;
-  if (key === undefined) throw invalid('a key is needed', { field: `${at}/attributes/key` });
+  if (key === undefined) throw invalid(ownWords('a key is needed'), { field: `${at}/attributes/key` });
   return {
     key,
     value: (isObject(attributes) ? textIn(attributes, 'value', at) : undefined) ?? '',
@@ -131,7 +132,7 @@ function conditionOf(item: unknown, field: string): BindingFilter[] {
 }
 
 function partsOf(item: unknown, field: string): { readonly key: string; readonly value: string } {
-  if (!isObject(item)) throw invalid('must be keys and values', { field });
+  if (!isObject(item)) throw invalid(ownWords('must be keys and values'), { field });
   const part = (name: string): string => parseShortText(item[name] ?? '', `${field}[][${name}]`);
   return { key: part('key'), value: part('value') };
 }

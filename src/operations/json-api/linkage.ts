@@ -1,5 +1,6 @@
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { parseIdentifier } from '../../tags/identifiers.ts';
 import type { NamedTag, TagReference } from '../../tags/organization.ts';
 import { declare, type Schema, type Spec } from '../declaration/params.ts';
@@ -100,7 +101,7 @@ function namedTag(item: unknown, at: string): NamedTag {
   const field = `${at}/attributes/name`;
   if (isReference(item) && 'name' in item) return { name: item.name, field };
   const name = typeof item === 'string' ? item : nameOf(resourceOf(item, 'tags', at), at);
-  if (name === undefined) throw malformed('a name is needed', field);
+  if (name === undefined) throw malformed(ownWords('a name is needed'), field);
   return { name, field };
 }
 
@@ -134,14 +135,14 @@ function referenceOf(item: unknown, at: string): TagReference {
     return { id: idOf(resource, at) };
   }
   const name = nameOf(resource, at);
-  if (name === undefined) throw malformed('a tag needs an id or a name', at);
+  if (name === undefined) throw malformed(ownWords('a tag needs an id or a name'), at);
   return { name, field };
 }
 
 export function itemsOf(value: unknown, pointer: string): readonly unknown[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return withinBound(value, pointer);
-  throw malformed('must be an array of resource identifiers', pointer);
+  throw malformed(ownWords('must be an array of resource identifiers'), pointer);
 }
 
 function withinBound(items: readonly unknown[], pointer: string): readonly unknown[] {
@@ -153,14 +154,14 @@ function withinBound(items: readonly unknown[], pointer: string): readonly unkno
 }
 
 export function resourceOf(item: unknown, type: string, at: string): Readonly<Record<string, unknown>> {
-  if (!isObject(item)) throw malformed('must be a resource identifier', at);
+  if (!isObject(item)) throw malformed(ownWords('must be a resource identifier'), at);
   if (item['type'] !== type) throw malformed(`type must be "${type}"`, `${at}/type`);
   return item;
 }
 
 function idOf(resource: Readonly<Record<string, unknown>>, at: string): string {
   const { id } = resource;
-  if (typeof id !== 'string' || id === '') throw malformed('id must be a string', `${at}/id`);
+  if (typeof id !== 'string' || id === '') throw malformed(ownWords('id must be a string'), `${at}/id`);
   return id;
 }
 
@@ -168,7 +169,7 @@ function nameOf(resource: Readonly<Record<string, unknown>>, at: string): string
   const attributes = resource['attributes'];
   const name = isObject(attributes) ? attributes['name'] : undefined;
   if (name === undefined || name === null) return undefined;
-  if (typeof name !== 'string') throw malformed('name must be a string', `${at}/attributes/name`);
+  if (typeof name !== 'string') throw malformed(ownWords('name must be a string'), `${at}/attributes/name`);
   return name;
 }
 

@@ -2,6 +2,7 @@
 
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { Operation } from '../declaration/operation.ts';
 import { type Param, type Params, parseValues } from '../declaration/params.ts';
 import { pathParams, routesOf } from '../declaration/route.ts';
@@ -23,9 +24,9 @@ export function readDocument(operation: Declared, body: unknown): Raw {
   const [whole] = withDocument(operation.params, 'data');
   if (whole === undefined && operation.resource === undefined) return {};
   const data = isObject(body) ? body['data'] : undefined;
-  if (data === undefined || data === null) throw invalid('data is missing', { field: '/data' });
+  if (data === undefined || data === null) throw invalid(ownWords('data is missing'), { field: '/data' });
   if (whole !== undefined) return { [whole[0]]: linkageOf(whole[1], data, '/data') };
-  if (!isObject(data)) throw invalid('must be a resource object', { field: '/data' });
+  if (!isObject(data)) throw invalid(ownWords('must be a resource object'), { field: '/data' });
   if (data['type'] !== operation.resource) {
     throw invalid(`type must be "${operation.resource}"`, { field: '/data/type' });
   }
@@ -55,7 +56,7 @@ function relationshipsOf(params: Params, data: Raw): Raw {
       const linkage = relationship['data'];
       // What was read has only a link there.
       if (linkage === undefined && isObject(relationship['links'])) return [];
-      if (linkage === undefined) throw invalid('data is missing', { field: `${pointer}/data` });
+      if (linkage === undefined) throw invalid(ownWords('data is missing'), { field: `${pointer}/data` });
       return [[name, linkageOf(param, linkage, `${pointer}/data`)]];
     }),
   );
@@ -79,11 +80,11 @@ function refuseUnkept(params: Params, relationships: Raw): void {
 /** Bare texts and objects without a type are what command lines and programs give; in a document they are mistakes. */
 function linkageOf({ schema }: Param<unknown>, linkage: unknown, pointer: string): unknown {
   if (typeof linkage === 'string') {
-    throw invalid('must be an array of resource identifiers', { field: pointer });
+    throw invalid(ownWords('must be an array of resource identifiers'), { field: pointer });
   }
   const type = (schema.items ?? schema).properties?.['type']?.enum?.[0];
   const check = (item: unknown, field: string): void => {
-    if (!isObject(item)) throw invalid('must be a resource identifier', { field });
+    if (!isObject(item)) throw invalid(ownWords('must be a resource identifier'), { field });
     if (item['type'] !== type) throw invalid(`type must be "${type}"`, { field: `${field}/type` });
   };
   if (isObject(linkage)) check(linkage, pointer);
@@ -96,7 +97,7 @@ function linkageOf({ schema }: Param<unknown>, linkage: unknown, pointer: string
 function objectIn(holder: Raw, name: string, pointer: string): Raw {
   const value = holder[name];
   if (value === undefined || value === null) return {};
-  if (!isObject(value)) throw invalid('must be an object', { field: pointer });
+  if (!isObject(value)) throw invalid(ownWords('must be an object'), { field: pointer });
   return value;
 }
 

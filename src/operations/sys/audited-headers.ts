@@ -1,6 +1,7 @@
 /** The headers of requests that the audit trail has beside their parameters. */
 
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';
 
@@ -28,7 +29,7 @@ export const read = operation({
     const headers = await (await trailOf(core)).read();
     const known = name.toLowerCase();
     const found = Object.hasOwn(headers, known) ? headers[known] : undefined;
-    if (found === undefined) throw invalid('Could not find header in config', { field: 'header' });
+    if (found === undefined) throw invalid(ownWords('Could not find header in config'), { field: 'header' });
     // Under the name that was asked for, as peers have it.
     const data = { [name]: found };
     return { data, topLevel: data };

@@ -1,6 +1,7 @@
 /** The login methods of a store: `sys/auth`. */
 
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
@@ -95,8 +96,9 @@ export const enable = operation({
     examples: [['coffer auth enable userpass --path people', 'logins with a name and a password']],
   },
   async run({ core }, { type, path, description, options = {}, config, ...rest }) {
-    if (type === '') throw invalid('backend type must be specified as a string', { field: 'type' });
-    if (type === 'token') throw invalid('token credential backend cannot be instantiated', { field: 'type' });
+    if (type === '') throw invalid(ownWords('backend type must be specified as a string'), { field: 'type' });
+    if (type === 'token')
+      throw invalid(ownWords('token credential backend cannot be instantiated'), { field: 'type' });
     if (!LOGIN_METHODS.includes(type)) {
       throw invalid(`plugin not found in the catalog: ${type}`, {
         field: 'type',
@@ -130,7 +132,7 @@ export const disable = operation({
   async run({ core }, { path }) {
     const mount = await find(core, path);
     if (mount?.type === 'token')
-      throw invalid('token credential backend cannot be disabled', { field: 'path' });
+      throw invalid(ownWords('token credential backend cannot be disabled'), { field: 'path' });
     if (mount !== undefined) await core.mounts.remove(mount.path);
     return {};
   },

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
 import { type Outcome, operation } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
@@ -25,7 +26,7 @@ export async function printCapabilities(
 ): Promise<Outcome<Capabilities>> {
   const paths = values.paths.length > 0 ? values.paths : values.path;
   const [first] = paths;
-  if (first === undefined) throw invalid('paths must be supplied', { field: 'paths' });
+  if (first === undefined) throw invalid(ownWords('paths must be supplied'), { field: 'paths' });
   const entries: (readonly [string, readonly string[]])[] = [];
   for (const [index, path] of paths.entries()) {
     if (index % PATHS_IN_A_TURN === PATHS_IN_A_TURN - 1) await turn();
@@ -43,9 +44,9 @@ export const ofToken = operation({
   computes: true,
   params: { ...capabilityParams, token: text({ help: 'The token that is asked about.', default: '' }) },
   async run({ core }, values) {
-    if (values.token === '') throw invalid('no token found', { field: 'token' });
+    if (values.token === '') throw invalid(ownWords('no token found'), { field: 'token' });
     const identity = await (await core.access()).identify({ token: values.token });
-    if (identity === undefined) throw invalid('invalid token', { field: 'token' });
+    if (identity === undefined) throw invalid(ownWords('invalid token'), { field: 'token' });
     return printCapabilities(values, (path) => identity.acl.capabilities(path));
   },
 });
@@ -57,9 +58,9 @@ export const ofAccessor = operation({
   computes: true,
   params: { ...capabilityParams, accessor: text({ help: 'The accessor of the token.', default: '' }) },
   async run({ core }, values) {
-    if (values.accessor === '') throw invalid('missing accessor', { field: 'accessor' });
+    if (values.accessor === '') throw invalid(ownWords('missing accessor'), { field: 'accessor' });
     const identity = await (await core.access()).identify({ accessor: values.accessor });
-    if (identity === undefined) throw invalid('invalid accessor', { field: 'accessor' });
+    if (identity === undefined) throw invalid(ownWords('invalid accessor'), { field: 'accessor' });
     return printCapabilities(values, (path) => identity.acl.capabilities(path));
   },
 });
@@ -74,7 +75,7 @@ export const ofSelf = operation({
     if (accessor === undefined) return printCapabilities(values, () => ['root']);
     const access = await core.access();
     const identity = await access.identify(accessor === '' ? { token } : { accessor });
-    if (identity === undefined) throw invalid('invalid token');
+    if (identity === undefined) throw invalid(ownWords('invalid token'));
     return printCapabilities(values, (path) => identity.acl.capabilities(path));
   },
 });

@@ -2,6 +2,7 @@
 
 import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { tokenDetails } from '../access/token-answers.ts';
 import { TIDY_STARTED } from '../access/token-roles.ts';
@@ -32,7 +33,7 @@ function leaseIn({
   return wanted;
 }
 
-const nameless = (): CofferError => invalid('lease_id must be specified', { field: 'lease_id' });
+const nameless = (): CofferError => invalid(ownWords('lease_id must be specified'), { field: 'lease_id' });
 
 const leasesOf = async ({ core }: Call) => (await core.access()).leases;
 
@@ -45,7 +46,7 @@ export const lookup = operation({
   async run(call, { lease_id: id }) {
     if (id === '') throw nameless();
     const found = await (await leasesOf(call)).find(id);
-    if (found === undefined) throw invalid('invalid lease', { field: 'lease_id' });
+    if (found === undefined) throw invalid(ownWords('invalid lease'), { field: 'lease_id' });
     const {
       expire_time,
       last_renewal = null,
@@ -93,10 +94,13 @@ export const renew = operation({
   async run(call, values): Promise<never> {
     const wanted = leaseIn(values);
     const isThere = (await (await leasesOf(call)).find(wanted)) !== undefined;
-    throw invalid(isThere ? 'tokens cannot be renewed through this endpoint' : 'lease not found', {
-      field: 'lease_id',
-      hint: 'renew a token with "coffer token renew"',
-    });
+    throw invalid(
+      isThere ? ownWords('tokens cannot be renewed through this endpoint') : ownWords('lease not found'),
+      {
+        field: 'lease_id',
+        hint: 'renew a token with "coffer token renew"',
+      },
+    );
   },
 });
 

@@ -1,5 +1,6 @@
 import { MAX_TTL_SECONDS } from '../../access/token-lifetime.ts';
 import { invalid, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { MountConfig, MountTraits } from '../../mounts/mount.ts';
 import { choice, declare, flag, type Params, texts, type ValuesOf } from '../declaration/params.ts';
 import { parseDurationSeconds } from '../declaration/weak-values.ts';
@@ -91,7 +92,7 @@ function parseTokenType(value: unknown, field: string): MountConfig['token_type'
   if (value === 'service' || value === 'batch' || value === 'default-batch') return value;
   if (value === 'default-service') return '';
   if (value === '' || value === null) return undefined;
-  throw invalid(`invalid value for 'token_type'`, { field });
+  throw invalid(ownWords(`invalid value for 'token_type'`), { field });
 }
 
 type ConfigValues = Partial<ValuesOf<typeof loginConfigParams>>;
@@ -114,7 +115,9 @@ export function changedConfig(
   const { usual, longest } = effectiveTtls(kept);
   if (usual <= longest) return kept;
   if (before === undefined && kept.max_lease_ttl !== undefined) {
-    throw invalid('given default lease TTL greater than given max lease TTL', { field: 'default_lease_ttl' });
+    throw invalid(ownWords('given default lease TTL greater than given max lease TTL'), {
+      field: 'default_lease_ttl',
+    });
   }
   throw invalid(
     kept.max_lease_ttl === undefined

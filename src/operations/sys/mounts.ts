@@ -1,4 +1,5 @@
 import { denied, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes, withoutLast } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
@@ -141,7 +142,7 @@ export const tune = operation({
     const { path: mounted } = await mountAt(core, path);
     await core.mounts.tune(mounted, (mount) => {
       if (config.token_type !== undefined && !isLoginMount(mount)) {
-        throw invalid("'token_type' can only be modified on auth mounts", { field: 'token_type' });
+        throw invalid(ownWords("'token_type' can only be modified on auth mounts"), { field: 'token_type' });
       }
       return {
         ...(description === undefined ? {} : { description }),

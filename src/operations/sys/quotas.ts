@@ -1,6 +1,7 @@
 /** Limits for the rate of requests: `sys/quotas`. */
 
 import { invalid, notFound } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
@@ -19,7 +20,7 @@ const requests = declare<number, { readonly help: string }>(
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     if (typeof number !== 'number') throw wrongType(field, 'a number');
     if (number > 0 && number <= MOST_REQUESTS) return number;
-    throw invalid("'rate' is invalid", { field });
+    throw invalid(ownWords("'rate' is invalid"), { field });
   },
 );
 
@@ -112,7 +113,7 @@ function pathOf(path: string, role: string, mounts: readonly Mount[]): string {
     throw invalid(`invalid mount path "${path}/"`, { field: 'path', hint: 'give the path of a mount' });
   }
   if (role !== '' && (mount === undefined || mount.path !== path || !isLoginMount(mount))) {
-    throw invalid('a role needs the path of a login method', { field: 'role' });
+    throw invalid(ownWords('a role needs the path of a login method'), { field: 'role' });
   }
   if (mount === undefined || !isLoginMount(mount)) return path;
   return mount.path + path.slice(mount.path.length).toLowerCase();

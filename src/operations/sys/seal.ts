@@ -29,7 +29,7 @@ async function sealStatusOf(core: Core): Promise<SealStatus> {
 /** @throws `unsupported` outside a server. */
 export function serverOf(core: Core): ServerState {
   if (core.server === undefined) {
-    throw unsupported('only a server can do this', { hint: 'run it against "coffer serve"' });
+    throw unsupported(ownWords('only a server can do this'), { hint: 'run it against "coffer serve"' });
   }
   return core.server;
 }
@@ -99,7 +99,7 @@ export const unseal = operation({
     if (values.reset) return { data: printSealStatus(await server.resetUnseal()) };
     const { key } = values;
     if (key === undefined || key === '') {
-      throw invalid("'key' must be specified in request body as JSON, or 'reset' set to true", {
+      throw invalid(ownWords("'key' must be specified in request body as JSON, or 'reset' set to true"), {
         field: 'key',
       });
     }

@@ -1,6 +1,7 @@
 /** The operations below `sys`: the server itself here, its seal, mounts, policies and capabilities beside it. */
 
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { METRICS_CONTENT_TYPE, operation } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';
 import { publicRead, serverOf } from './seal.ts';
@@ -17,7 +18,7 @@ export const reload = operation({
   },
   async run({ core }, values) {
     if ((values.plugin ?? '') === '' && (values.mounts ?? []).length === 0) {
-      throw invalid('plugin or mounts must be provided', {
+      throw invalid(ownWords('plugin or mounts must be provided'), {
         field: 'plugin',
         hint: 'send "plugin": "transit"',
       });
@@ -56,7 +57,7 @@ export const auditHash = operation({
     input: text({ long: true, help: 'The value.', default: '' }),
   },
   async run({ core }, values) {
-    if (values.input === '') throw invalid('the "input" parameter is empty', { field: 'input' });
+    if (values.input === '') throw invalid(ownWords('the "input" parameter is empty'), { field: 'input' });
     const recorder = await (await core.access()).auditRecorder();
     return { data: { hash: recorder.hash(values.input) } };
   },

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { projectNotFound, type Reference, workspaceNotFound } from '../../tags/organization.ts';
 import type { ProjectContent, ProjectFields } from '../../tags/projects.ts';
 import { documentOperation, type Table } from '../declaration/operation.ts';
@@ -78,7 +79,7 @@ function projectMeant(values: ValuesOf<typeof whichProject>): Reference {
   if (organization_name !== undefined && project_name !== undefined) {
     return { organization: organization_name, name: project_name };
   }
-  throw invalid('missing project_id', {
+  throw invalid(ownWords('missing project_id'), {
     field: 'project_id',
     hint: 'give the identifier of a project, or its name and organization',
   });

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { Reference } from '../../tags/organization.ts';
 import { documentOperation, type Table } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
@@ -70,7 +71,7 @@ function keyMeant(values: ValuesOf<typeof whichKey>): Reference {
   if (organization_name !== undefined && reserved_tag_key !== undefined) {
     return { organization: organization_name, name: reserved_tag_key };
   }
-  throw invalid('missing reserved_tag_key_id', {
+  throw invalid(ownWords('missing reserved_tag_key_id'), {
     field: 'reserved_tag_key_id',
     hint: 'give the identifier of a reserved key, or the key and its organization',
   });

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { projectNotFound, type Reference } from '../../tags/organization.ts';
 import type { Page } from '../../tags/page.ts';
 import { isPattern } from '../../tags/wildcard.ts';
@@ -91,7 +92,7 @@ function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): Reference {
   if (organization_name !== undefined && workspace_name !== undefined) {
     return { organization: organization_name, name: workspace_name };
   }
-  throw invalid('missing workspace_id', {
+  throw invalid(ownWords('missing workspace_id'), {
     field: 'workspace_id',
     hint: 'give the identifier of a workspace, or its name and organization',
   });

@@ -3,6 +3,7 @@ import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { importKey } from '../../transit/key-exchange/import-key.ts';
 import { importVersion } from '../../transit/key-exchange/import-version.ts';
@@ -69,7 +70,7 @@ export const create = transitOperation({
   },
   async run({ engine }, values) {
     if (values.convergent_encryption !== undefined) {
-      throw invalid('import cannot be used on keys with convergent encryption enabled', {
+      throw invalid(ownWords('import cannot be used on keys with convergent encryption enabled'), {
         field: 'convergent_encryption',
         hint: 'leave it out',
       });
@@ -165,7 +166,7 @@ function identityBytes(given: string): Buffer {
     const bytes = importing?.identityBytes?.(identity.trim());
     if (bytes !== undefined) return bytes;
   }
-  throw invalid('this is no identity of age that could be imported', {
+  throw invalid(ownWords('this is no identity of age that could be imported'), {
     field: 'ciphertext',
     hint: 'give one AGE-SECRET-KEY-…, and the type that is meant',
   });
@@ -175,7 +176,7 @@ function pkcs8Of(pem: string): Buffer {
   try {
     return readPem(pem).export({ format: 'der', type: 'pkcs8' });
   } catch {
-    throw invalid('the private key cannot be read', {
+    throw invalid(ownWords('the private key cannot be read'), {
       field: 'ciphertext',
       hint: 'give it in PEM and not encrypted ("openssl pkey -in FILE" takes the passphrase off)',
     });
@@ -192,6 +193,6 @@ async function wrappingKeyOf(runner: Runner): Promise<string> {
   const { data } = await runner.run('transit wrapping-key', {});
   const publicKey = isObject(data) ? data['public_key'] : undefined;
   if (typeof publicKey !== 'string')
-    throw new CofferError('unavailable', 'the answer has no wrapping key in it');
+    throw new CofferError('unavailable', ownWords('the answer has no wrapping key in it'));
   return publicKey;
 }

@@ -1,5 +1,6 @@
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { conflict } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey, requireNotSoftDeleted } from '../key-collection.ts';
@@ -37,13 +38,13 @@ function requireBackupAllowed(key: NamedKey): void {
   requireNotSoftDeleted(key);
   const { exportable, allowPlaintextBackup } = key.document;
   if (!exportable) {
-    throw conflict('exporting is disallowed on the policy', {
+    throw conflict(ownWords('exporting is disallowed on the policy'), {
       field: 'name',
       hint: 'make it exportable first, with keys config --exportable --allow-plaintext-backup; that cannot be undone',
     });
   }
   if (!allowPlaintextBackup) {
-    throw conflict('plaintext backup is disallowed on the policy', {
+    throw conflict(ownWords('plaintext backup is disallowed on the policy'), {
       field: 'name',
       hint: 'allow it first, with keys config --allow-plaintext-backup; that cannot be undone',
     });

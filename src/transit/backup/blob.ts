@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, invalid, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 
 /** Base64 characters; the size that peers accept in one request. */
 export const MAX_BACKUP_CHARACTERS = 32 * 1024 * 1024;
@@ -45,7 +46,10 @@ function decompressed(bytes: Uint8Array): string {
     document = gunzipSync(bytes, { maxOutputLength: MAX_DOCUMENT_BYTES });
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(`backup is longer than ${MAX_DOCUMENT_BYTES} bytes`);
-    throw invalid('backup cannot be decompressed', { field: 'backup', hint: 'the text is damaged' });
+    throw invalid(ownWords('backup cannot be decompressed'), {
+      field: 'backup',
+      hint: 'the text is damaged',
+    });
   }
   const text = document.toString('utf8');
   wipe(document);

@@ -1,4 +1,5 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 
 /**
  * JSON as Go's `encoding/json` reads and writes it, where that differs from `JSON`: whole numbers of any size stay
@@ -46,7 +47,7 @@ export function readGoJson(text: string, limits: GoJsonLimits): GoValue {
   } catch (error) {
     if (error instanceof CofferError) throw error;
     // The platform's message quotes the document.
-    throw invalid('invalid JSON', { field: 'backup' });
+    throw invalid(ownWords('invalid JSON'), { field: 'backup' });
   }
 }
 
@@ -73,7 +74,7 @@ function endOfFirstValue(text: string, limits: GoJsonLimits): number {
     } else if (code === COMMA) values++;
     if (values > limits.values) throw tooLarge(`more than ${limits.values} values`);
   }
-  if (depth > 0) throw invalid('unexpected end of JSON input', { field: 'backup' });
+  if (depth > 0) throw invalid(ownWords('unexpected end of JSON input'), { field: 'backup' });
   return text.length;
 }
 

@@ -2,6 +2,7 @@ import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { exists, invalid, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Random } from '../../ground/random.ts';
 import type { Engine } from '../engine.ts';
@@ -44,7 +45,7 @@ interface Restoring {
  */
 export async function restoreKey(engine: Engine, { backup, name, force }: Restoring): Promise<NamedKey> {
   if (backup === '') {
-    throw invalid("'backup' must be supplied", {
+    throw invalid(ownWords("'backup' must be supplied"), {
       field: 'backup',
       hint: 'give the text that a backup printed',
     });
@@ -119,7 +120,7 @@ function typeOf(document: BackupDocument): KeyType {
   const { policy } = document;
   const entries = entriesOf(document);
   if (entries.some(({ externalKeyRef, managedKeyId }) => externalKeyRef !== '' || managedKeyId !== '')) {
-    throw unsupported('backup has a key that is held outside of the server that made it', {
+    throw unsupported(ownWords('backup has a key that is held outside of the server that made it'), {
       field: 'backup',
       hint: 'managed and external keys cannot leave the system that holds them',
     });

@@ -1,4 +1,5 @@
 import { asCofferError, CofferError, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { Engine } from '../engine.ts';
 import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';
 import type { Certification } from '../key-types/key-type.ts';
@@ -33,7 +34,7 @@ export async function requireCertifiableKey(
 export function certificationOf(key: NamedKey): Certification<unknown> {
   const { certification } = requireSigning(key, 'signing');
   if (key.document.derived) {
-    throw unsupported('operation not supported for keys with derivation enabled', {
+    throw unsupported(ownWords('operation not supported for keys with derivation enabled'), {
       field: 'name',
       hint: 'every context has a key of its own; use a key that is not derived',
     });

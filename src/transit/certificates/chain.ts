@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { pemBlocks } from '../../ground/pem.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey } from '../key-collection.ts';
@@ -43,7 +44,7 @@ function readChain(pem: string): X509Certificate[] {
   const { blocks, junkAfter } = pemBlocks(pem);
   if (junkAfter) {
     throw refusal(
-      'could not decode a PEM block in the certificate chain',
+      ownWords('could not decode a PEM block in the certificate chain'),
       'nothing but blanks may end the text',
     );
   }
@@ -56,7 +57,7 @@ function readChain(pem: string): X509Certificate[] {
     });
   if (chain.length > 0) return chain;
   throw refusal(
-    'provided certificate chain did not contain any valid PEM encoded certificate',
+    ownWords('provided certificate chain did not contain any valid PEM encoded certificate'),
     'give PEM blocks of the kind CERTIFICATE',
   );
 }
@@ -91,14 +92,17 @@ function requireOrder(chain: readonly X509Certificate[]): void {
   const [leaf, ...authorities] = chain;
   const hint = 'give the certificate of the key, then that of whoever signed it, and so on';
   if (leaf?.ca !== false) {
-    throw refusal('certificate in the first element is not a valid leaf certificate', hint);
+    throw refusal(ownWords('certificate in the first element is not a valid leaf certificate'), hint);
   }
   const last = authorities.at(-1);
   if (last !== undefined && !last.ca) {
-    throw refusal('certificate in the last element is not a valid CA certificate', hint);
+    throw refusal(ownWords('certificate in the last element is not a valid CA certificate'), hint);
   }
   if (authorities.some(({ ca }) => !ca)) {
-    throw refusal('could not validate if there is only one leaf certificate in the provided chain', hint);
+    throw refusal(
+      ownWords('could not validate if there is only one leaf certificate in the provided chain'),
+      hint,
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import { encodeBase64 } from '../../ground/base64.ts';
 import { type DerValue, der, membersOf, readDer, requireWellFormed, TAG } from '../../ground/der.ts';
 import { invalid, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { pemBlocks, printPem } from '../../ground/pem.ts';
 import type { Engine } from '../engine.ts';
 import type { KeyVersion, NamedKey } from '../named-key.ts';
@@ -50,7 +51,7 @@ export async function certificateRequest(
 /** @throws `unsupported` when only the public key is there. */
 function requirePrivate(version: KeyVersion): KeyVersion {
   if (version.hasSecret) return version;
-  throw unsupported('private key not imported for key version selected', {
+  throw unsupported(ownWords('private key not imported for key version selected'), {
     hint: 'only the public key of this version was imported; import its private key',
   });
 }
@@ -68,7 +69,7 @@ function readTemplate(text: string): Requested {
   requireReasonableLength(text, 'csr');
   const [block] = pemBlocks(text).blocks;
   if (block === undefined || !LABELS.includes(block.label)) {
-    throw invalid('could not decode PEM CSR', { field: 'csr', hint: TEMPLATE_HINT });
+    throw invalid(ownWords('could not decode PEM CSR'), { field: 'csr', hint: TEMPLATE_HINT });
   }
   return attempting('could not parse the csr', 'csr', () => readRequest(block.bytes));
 }
@@ -85,7 +86,7 @@ function readRequest(bytes: Buffer): Requested {
     algorithm?.tag === TAG.sequence &&
     signature?.tag === TAG.bitString &&
     more.length + others.length === 0;
-  if (!fits) throw invalid('asn1: it is no certificate request');
+  if (!fits) throw invalid(ownWords('asn1: it is no certificate request'));
   requireName(subject);
   // Some programs leave the attributes out where there are none.
   if (attributes === undefined) return { ...NOTHING, subject: subject.bytes };
@@ -103,7 +104,8 @@ function requireName(name: DerValue): void {
 /** `[0] SET OF SEQUENCE { type, values SET }`. */
 function requireAttributes(attributes: DerValue): void {
   for (const attribute of membersOf(attributes, TAG.context0)) {
-    if (requireTyped(attribute).tag !== TAG.set) throw invalid('asn1: an attribute has no set of values');
+    if (requireTyped(attribute).tag !== TAG.set)
+      throw invalid(ownWords('asn1: an attribute has no set of values'));
   }
 }
 
@@ -111,7 +113,7 @@ function requireAttributes(attributes: DerValue): void {
 function requireTyped(pair: DerValue): DerValue {
   const [type, value, ...more] = membersOf(pair, TAG.sequence);
   if (type?.tag !== TAG.objectIdentifier || value === undefined || more.length > 0) {
-    throw invalid('asn1: expected an object identifier and a value');
+    throw invalid(ownWords('asn1: expected an object identifier and a value'));
   }
   requireWellFormed(value);
   return value;

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
 import { conflict, invalid, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { Engine } from '../engine.ts';
 import { versionsToExport } from '../export.ts';
 import { requireKey, requireNotSoftDeleted } from '../key-collection.ts';
@@ -30,7 +31,7 @@ export async function transferKey(engine: Engine, request: TransferRequest) {
   requireNotSoftDeleted(destination);
   requireNotSoftDeleted(key);
   if (!key.document.exportable) {
-    throw conflict('key is not exportable', {
+    throw conflict(ownWords('key is not exportable'), {
       field: 'source',
       hint: 'make the key exportable first; that cannot be undone',
     });
@@ -68,7 +69,7 @@ function publicRsaKey(destination: NamedKey): KeyObject {
   const { document, type } = destination;
   const publicKey = document.versions[String(document.latestVersion)]?.publicKey;
   if (type.publicKeyEncryption?.paddingScheme === undefined || publicKey === undefined) {
-    throw unsupported('unsupported key type in use; must be a rsa key', {
+    throw unsupported(ownWords('unsupported key type in use; must be a rsa key'), {
       field: 'destination',
       hint: "import the other server's wrapping key as an rsa-4096 public key, and name that",
     });

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
 import { type CofferError, invalid, notFound, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { hkdfExpand, hkdfExtract } from '../derivation.ts';
 import type { Engine } from '../engine.ts';
 import { findKey, keyIn, keyRef, requireNotSoftDeleted } from '../key-collection.ts';
@@ -45,7 +46,7 @@ export async function deriveKey(engine: Engine, name: string, wanted: KeyDerivat
   }
   if (wanted.peerPublicKey === '') {
     throw refusal(
-      'peer public key not provided',
+      ownWords('peer public key not provided'),
       'peer_public_key',
       'give the public key of the other side in PEM',
     );
@@ -103,7 +104,7 @@ async function agreedInputKey(engine: Engine, wanted: KeyDerivation): Promise<Ke
   const { baseKeyName: name } = wanted;
   const base = KEY_NAME.test(name) ? await findKey(engine, name) : undefined;
   if (base === undefined) {
-    throw notFound('specified base key not found', {
+    throw notFound(ownWords('specified base key not found'), {
       field: 'base_key_name',
       hint: 'give the name of an ECDSA key of this mount',
     });
@@ -142,7 +143,7 @@ function baseVersion(base: NamedKey, requested: number): KeyVersion {
   }
   const version = requireVersion(base, requested === LATEST ? latestVersion : requested);
   if (version.hasSecret) return version;
-  throw unsupported('requested version of the base key does not contain a private part', {
+  throw unsupported(ownWords('requested version of the base key does not contain a private part'), {
     field: 'base_key_version',
     hint: 'only the public key of this version was imported; import its private key',
   });

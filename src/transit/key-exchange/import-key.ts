@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, exists, invalid, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { View } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
 import { keyIn, keyRef } from '../key-collection.ts';
@@ -35,7 +36,7 @@ export interface NewImport extends Incoming, ImportSettings {
  */
 export async function importKey(engine: Engine, name: string, settings: NewImport): Promise<NamedKey> {
   if (settings.autoRotatePeriodSeconds > 0 && !settings.allowRotation) {
-    throw invalid('allow_rotation must be set to true if auto-rotation is enabled', {
+    throw invalid(ownWords('allow_rotation must be set to true if auto-rotation is enabled'), {
       field: 'allow_rotation',
     });
   }
@@ -95,7 +96,9 @@ function requireImportType(name: string): KeyType {
 async function requireFreeName(view: View, engine: Engine, name: string): Promise<void> {
   if ((await keyIn(view, engine, name)) === undefined) return;
   throw exists(
-    'the import path cannot be used with an existing key; use import-version to rotate an existing imported key',
+    ownWords(
+      'the import path cannot be used with an existing key; use import-version to rotate an existing imported key',
+    ),
     { field: 'name', hint: 'give another name, or import a version of this key' },
   );
 }
@@ -138,7 +141,7 @@ export async function importedMaterial(
   const { publicKey = '' } = incoming;
   const readPublicKey = importing.publicKey;
   if (readPublicKey === undefined) {
-    throw unsupported('provided type does not support public_key import', {
+    throw unsupported(ownWords('provided type does not support public_key import'), {
       field: 'public_key',
       hint: 'give the wrapped key as ciphertext',
     });

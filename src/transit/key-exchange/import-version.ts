@@ -1,4 +1,5 @@
 import { conflict, invalid, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey, findKey, noSuchKey, requireNotSoftDeleted } from '../key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from '../key-document.ts';
@@ -53,7 +54,7 @@ export function requireImported(key: NamedKey, refusal = ONLY_IMPORTED): void {
     });
   }
   if (key.document.convergentEncryption) {
-    throw conflict('import_version cannot be used on keys with convergent encryption enabled', {
+    throw conflict(ownWords('import_version cannot be used on keys with convergent encryption enabled'), {
       field: 'name',
     });
   }
@@ -80,7 +81,7 @@ function withCompleted(
   material: StoredMaterial,
 ): NamedKeyDocument {
   if (version.publicKey !== material.publicKey) {
-    throw invalid('cannot import key, key pair does not match', {
+    throw invalid(ownWords('cannot import key, key pair does not match'), {
       field: 'ciphertext',
       hint: `give the private key of version ${number}`,
     });
@@ -91,17 +92,19 @@ function withCompleted(
 /** A version that waits for its private key. */
 function requireCompletable(key: NamedKey, number: number, { ciphertext }: Incoming): VersionDocument {
   const version = key.version(number)?.document;
-  if (version === undefined) throw invalid('no such key version', { field: 'version' });
+  if (version === undefined) throw invalid(ownWords('no such key version'), { field: 'version' });
   if (key.type.importing?.publicKey === undefined) {
-    throw unsupported('provided type does not support importing key versions', { field: 'version' });
+    throw unsupported(ownWords('provided type does not support importing key versions'), {
+      field: 'version',
+    });
   }
   if (!ciphertext) {
-    throw conflict('cannot add a public key to a key version that already has a public key set', {
+    throw conflict(ownWords('cannot add a public key to a key version that already has a public key set'), {
       field: 'public_key',
     });
   }
   if (version.secret !== undefined) {
-    throw conflict('private key imported, key version cannot be updated', { field: 'version' });
+    throw conflict(ownWords('private key imported, key version cannot be updated'), { field: 'version' });
   }
   return version;
 }

@@ -10,6 +10,7 @@ import {
 } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { Random } from '../../ground/random.ts';
 import type { DocumentRef } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
@@ -78,7 +79,7 @@ export function unwrapPadded(key: Uint8Array, wrapped: Uint8Array): Buffer {
 }
 
 const integrityFailed = (): CofferError =>
-  invalid('unwrapping the key failed: integrity check failed', {
+  invalid(ownWords('unwrapping the key failed: integrity check failed'), {
     field: 'ciphertext',
     hint: 'wrap the key with AES-KWP (RFC 5649) under the key that RSA-OAEP wraps',
   });
@@ -111,7 +112,7 @@ export function unwrapFromTransport(privateKey: KeyObject, hashName: string, blo
   const hash = oaepHash(hashName, 'hash_function');
   const modulusBytes = Math.ceil((privateKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
   if (blob.length <= modulusBytes) {
-    throw invalid('provided ciphertext is too short', {
+    throw invalid(ownWords('provided ciphertext is too short'), {
       field: 'ciphertext',
       hint: 'give the wrapped AES key, and after it the key that it wraps',
     });
@@ -119,7 +120,7 @@ export function unwrapFromTransport(privateKey: KeyObject, hashName: string, blo
   const ephemeral = openEphemeral(privateKey, hash, blob.subarray(0, modulusBytes));
   try {
     if (ephemeral.length !== EPHEMERAL_KEY_BYTES) {
-      throw invalid('expected ephemeral AES key to be 256-bit', { field: 'ciphertext' });
+      throw invalid(ownWords('expected ephemeral AES key to be 256-bit'), { field: 'ciphertext' });
     }
     return unwrapPadded(ephemeral, blob.subarray(modulusBytes));
   } finally {
@@ -131,7 +132,7 @@ function openEphemeral(privateKey: KeyObject, hash: string, wrapped: Uint8Array)
   try {
     return privateDecrypt(oaep(privateKey, hash), wrapped);
   } catch {
-    throw invalid('crypto/rsa: decryption error', {
+    throw invalid(ownWords('crypto/rsa: decryption error'), {
       field: 'ciphertext',
       hint: 'wrap under the present wrapping key, with the same hash function',
     });

@@ -1,5 +1,6 @@
 import { createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 
 /** What a peer's key is told when it does not fit. */
 interface OwnKind {
@@ -18,7 +19,7 @@ export function sharedSecret(privateKey: KeyObject, peer: string, own: OwnKind):
   const publicKey = peerKeyOf(peer);
   if (publicKey.asymmetricKeyType !== 'ec') {
     throw refusal(
-      'supplied peer public key is not an ECDSA key',
+      ownWords('supplied peer public key is not an ECDSA key'),
       `give the public key of an ${own.type} pair`,
     );
   }
@@ -40,7 +41,7 @@ function peerKeyOf(pem: string): KeyObject {
   }
   throw refusal(
     // The space at the end is there with peers.
-    'failed to parse supplied peer public key PEM: data does not contain any valid public keys ',
+    ownWords('failed to parse supplied peer public key PEM: data does not contain any valid public keys '),
     'give a public key in PEM, as "openssl pkey -pubout" prints it',
   );
 }

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { derElement, INTEGER, SEQUENCE } from './der.ts';
 import type { Marshaling } from './key-type.ts';
 
@@ -23,7 +24,7 @@ export function joinedNumbers(
   if (numbers !== undefined) return joined(numbers.r, numbers.s, coordinateBytes);
   // Of this length it is one of the other marshaling: not valid, but not malformed either.
   if (signature.length === 2 * coordinateBytes) return undefined;
-  throw invalid('supplied signature is invalid', { field: 'signature', hint: FIX });
+  throw invalid(ownWords('supplied signature is invalid'), { field: 'signature', hint: FIX });
 }
 
 const FIX = 'give the signature as it was made; jws signatures need marshaling_algorithm jws';
@@ -50,7 +51,7 @@ function numbersInDer(signature: Uint8Array) {
   const s = r && integerAt(sequence.content, r.end);
   if (r === undefined || s === undefined) return undefined;
   if (sequence.end !== signature.length) {
-    throw invalid('supplied signature contains extra data', { field: 'signature', hint: FIX });
+    throw invalid(ownWords('supplied signature contains extra data'), { field: 'signature', hint: FIX });
   }
   return { r: positive(r.content), s: positive(s.content) };
 }

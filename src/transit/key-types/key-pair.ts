@@ -10,6 +10,7 @@ import {
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid, unsupported } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type {
   Certification,
   ExportFormat,
@@ -114,7 +115,7 @@ export function requireKeyKind(key: KeyObject, expected: string, shown = expecte
 
 /** What is said of a private key that OpenSSL reads without a look at whether its parts belong together. */
 export const mismatchedPair = (): CofferError =>
-  invalid('cannot import key, key pair does not match', {
+  invalid(ownWords('cannot import key, key pair does not match'), {
     field: 'ciphertext',
     hint: 'the key is damaged, or an RSA key of more than two primes',
   });
@@ -136,7 +137,7 @@ export async function requireRestorable(restore: () => MaybePromise<KeyObject>):
 /** Parses an imported public key. @throws `invalid` in the words of peers. */
 function publicKeyFromPem(pem: string): KeyObject {
   if (!/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(pem)) {
-    throw invalid('error parsing public key: not in PEM format', {
+    throw invalid(ownWords('error parsing public key: not in PEM format'), {
       field: 'public_key',
       hint: 'give the key as PEM "PUBLIC KEY"',
     });
@@ -144,7 +145,7 @@ function publicKeyFromPem(pem: string): KeyObject {
   try {
     return createPublicKey({ key: pem, format: 'pem' });
   } catch {
-    throw invalid('error parsing public key: not a SubjectPublicKeyInfo', { field: 'public_key' });
+    throw invalid(ownWords('error parsing public key: not a SubjectPublicKeyInfo'), { field: 'public_key' });
   }
 }
 

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { derElement, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE } from './der.ts';
 
 /** Private keys as they come in: PKCS#8 (RFC 5208) in DER, also in two forms that `node:crypto` does not read as they are meant. */
@@ -24,7 +25,7 @@ export function privateKeyFromPkcs8(bytes: Uint8Array): KeyObject {
     return otherForm(bytes) ?? createPrivateKey({ key: Buffer.from(bytes), format: 'der', type: 'pkcs8' });
   } catch {
     // OpenSSL's reasons differ by version and may say something about the key.
-    throw invalid('error parsing asymmetric key: not a PKCS#8 private key', {
+    throw invalid(ownWords('error parsing asymmetric key: not a PKCS#8 private key'), {
       field: 'ciphertext',
       hint: 'wrap the key in PKCS#8 DER form',
     });

@@ -2,6 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { parseBech32, printBech32 } from './age/bech32.ts';
 import { type AgeKem, SECRET_BYTES } from './age/kem.ts';
 import { xWingKem } from './age/x-wing.ts';
@@ -160,7 +161,7 @@ const recipientType = (name: string, kem: AgeKem, form: SecretForm): KeyType<Rec
 
 function requireAge(format: ExportFormat): void {
   if (format === '') return;
-  throw invalid('unknown format for a key of age; supported values are `` or `raw`', {
+  throw invalid(ownWords('unknown format for a key of age; supported values are `` or `raw`'), {
     field: 'format',
     hint: 'leave the format out: the key is printed as age writes it',
   });

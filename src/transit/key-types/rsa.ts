@@ -7,6 +7,7 @@ import {
   publicEncrypt,
 } from 'node:crypto';
 import { inauthentic, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import {
   certifiedBy,
   importingPairs,
@@ -49,17 +50,20 @@ const encryption: PublicKeyEncryption<KeyPair> = {
     try {
       return publicEncrypt(oaep(pair.publicKey, hash), plaintext);
     } catch {
-      throw invalid('failed to RSA encrypt the plaintext: crypto/rsa: message too long for RSA key size', {
-        field: 'plaintext',
-        hint: 'encrypt a data key with this key, and the data with the data key',
-      });
+      throw invalid(
+        ownWords('failed to RSA encrypt the plaintext: crypto/rsa: message too long for RSA key size'),
+        {
+          field: 'plaintext',
+          hint: 'encrypt a data key with this key, and the data with the data key',
+        },
+      );
     }
   },
   decrypt(pair, ciphertext, hash) {
     try {
       return privateDecrypt(oaep(pair.privateKey, hash), ciphertext);
     } catch {
-      throw inauthentic('failed to RSA decrypt the ciphertext: crypto/rsa: decryption error', {
+      throw inauthentic(ownWords('failed to RSA decrypt the ciphertext: crypto/rsa: decryption error'), {
         field: 'ciphertext',
         hint: 'it was altered, or made with another key',
       });
@@ -117,9 +121,12 @@ function isPss({ signatureAlgorithm }: SignatureOptions): boolean {
 /** The hash of a request that hashes; `none` comes only with a digest and PKCS#1 v1.5. */
 function namedHash({ hash }: SignatureOptions): DigestHashName {
   if (hash === 'none')
-    throw invalid('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15', {
-      field: 'hash_algorithm',
-    });
+    throw invalid(
+      ownWords('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15'),
+      {
+        field: 'hash_algorithm',
+      },
+    );
   return hash;
 }
 

@@ -2,6 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import type { Random } from '../../ground/random.ts';
 import type {
   BackupForm,
@@ -74,7 +75,7 @@ export function encodeAndWipe(bytes: Buffer): string {
 /** Raw key bytes as `export` prints them. The text of the refusal is that of peers, for all symmetric keys. */
 function exportRaw(key: SecretKey, format: ExportFormat): string {
   if (format !== '' && format !== 'raw') {
-    throw invalid('unknown format for HMAC key; supported values are `` or `raw`', {
+    throw invalid(ownWords('unknown format for HMAC key; supported values are `` or `raw`'), {
       field: 'format',
       hint: 'leave the format out: the key is printed as base64',
     });

@@ -61,4 +61,23 @@ describe('the error of a refusal in the audit trail', () => {
     expect(hidden.slice(0, 20)).toEqual([]);
     expect(tried).toBeGreaterThan(100);
   }, 60_000);
+
+  it('stays what it is for who may do what they ask for as well', async () => {
+    const auditFile = join(temporaryDirectory(), 'audit.log');
+    const { address, token } = await startServer({ auditFile });
+    const asked = {
+      'transit/random': { bytes: 0, format: "'bytes' cannot be less than 1" },
+      'transit/keys/a': {
+        convergent_encryption: true,
+        type: 'convergent encryption requires derivation to be enabled',
+      },
+      'sys/capabilities': { paths: [], token: 'paths must be supplied' },
+    };
+    for (const [path, body] of Object.entries(asked)) {
+      const { status, json } = await send(address, 'POST', `/v1/${path}`, { token, body });
+      expect(status, path).toBe(400);
+      const last = readFileSync(auditFile, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+      expect((JSON.parse(last) as Recorded).error).toBe(json.errors[0]);
+    }
+  });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { maskedNetworks } from '../../login/networks.ts';
 import type { WriteOptions } from '../../login/role-table.ts';
@@ -41,7 +42,7 @@ export async function writeRole(
   const { mount, random } = room;
   const changed = async (before: Role | undefined, tx: Transaction): Promise<Role> => {
     if (before !== undefined && settings.local_secret_ids !== undefined) {
-      throw invalid('local_secret_ids can only be modified during role creation', {
+      throw invalid(ownWords('local_secret_ids can only be modified during role creation'), {
         field: 'local_secret_ids',
       });
     }
@@ -51,10 +52,10 @@ export async function writeRole(
       settings: checked({ ...(before?.settings ?? NEW_ROLE), ...settings }),
       token: changedSettings(before?.token ?? NO_SETTINGS, token),
     };
-    if (!isBound(role)) throw invalid('at least one constraint should be enabled on the role');
+    if (!isBound(role)) throw invalid(ownWords('at least one constraint should be enabled on the role'));
     if (role.roleId !== before?.roleId) {
       if ((await tx.get(roleIdRef(mount, role.roleId))) !== undefined) {
-        throw invalid('role_id already in use', { field: 'role_id' });
+        throw invalid(ownWords('role_id already in use'), { field: 'role_id' });
       }
       if (before !== undefined) tx.delete(roleIdRef(mount, before.roleId));
       tx.put(roleIdRef(mount, role.roleId), { role: name });
@@ -76,7 +77,7 @@ export async function removeRole({ store, mount }: Room, name: string): Promise<
 
 function checked(settings: RoleSettings): RoleSettings {
   if (settings.secret_id_num_uses < 0) {
-    throw invalid('secret_id_num_uses cannot be negative', { field: 'secret_id_num_uses' });
+    throw invalid(ownWords('secret_id_num_uses cannot be negative'), { field: 'secret_id_num_uses' });
   }
   const networks = maskedNetworks(settings.secret_id_bound_cidrs, 'secret_id_bound_cidrs');
   return { ...settings, secret_id_bound_cidrs: networks };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { denied, invalid, notFound } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
@@ -52,13 +53,14 @@ export function makeSecret(room: Room, name: string, request: SecretRequest): Pr
   return changeBelow(room, async (tx) => {
     const role = await findRole(tx, mount, name);
     if (role === undefined) throw missingRole(name);
-    if (!role.settings.bind_secret_id) throw invalid('bind_secret_id is not set on the role');
+    if (!role.settings.bind_secret_id) throw invalid(ownWords('bind_secret_id is not set on the role'));
     const secretId = request.secretId ?? randomUUID();
     const id = secretDocument(role, secretId);
     const now = clock.now();
     const there = await tx.get<SecretId>(secretRef(mount, id));
     if (there !== undefined) {
-      if (!hasEnded(there, now)) throw invalid('failed to store secret_id: SecretID is already registered');
+      if (!hasEnded(there, now))
+        throw invalid(ownWords('failed to store secret_id: SecretID is already registered'));
       removeSecret(tx, mount, id, there);
     }
     const ttl = Math.min(ttlOf(role, request.ttl), mount.config?.max_lease_ttl ?? MAX_TTL_SECONDS);
@@ -82,9 +84,11 @@ export function makeSecret(room: Room, name: string, request: SecretRequest): Pr
 function usesOf({ settings }: Role, wanted: number | undefined): number {
   const most = settings.secret_id_num_uses;
   if (wanted === undefined) return most;
-  if (wanted < 0) throw invalid('num_uses cannot be negative', { field: 'num_uses' });
+  if (wanted < 0) throw invalid(ownWords('num_uses cannot be negative'), { field: 'num_uses' });
   if (most > 0 && (wanted === 0 || wanted > most)) {
-    throw invalid("num_uses cannot be higher than the role's secret_id_num_uses", { field: 'num_uses' });
+    throw invalid(ownWords("num_uses cannot be higher than the role's secret_id_num_uses"), {
+      field: 'num_uses',
+    });
   }
   return wanted;
 }
@@ -93,7 +97,7 @@ function ttlOf({ settings }: Role, wanted: number | undefined): number {
   const most = settings.secret_id_ttl;
   if (wanted === undefined) return most;
   if (most > 0 && (wanted === 0 || wanted > most)) {
-    throw invalid("ttl cannot be longer than the role's secret_id_ttl", { field: 'ttl' });
+    throw invalid(ownWords("ttl cannot be longer than the role's secret_id_ttl"), { field: 'ttl' });
   }
   return wanted;
 }
@@ -167,7 +171,7 @@ export async function destroySecret({ store, mount }: Room, name: string, named:
     const found = await find(tx, mount, name, named);
     if (found === undefined) return;
     if (found.secret.role !== name)
-      throw denied('invalid secret id accessor', { field: 'secret_id_accessor' });
+      throw denied(ownWords('invalid secret id accessor'), { field: 'secret_id_accessor' });
     removeSecret(tx, mount, found.id, found.secret);
   });
 }

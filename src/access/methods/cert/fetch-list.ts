@@ -1,4 +1,5 @@
 import { type CofferError, invalid, unavailable } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { fetchOutside } from '../../login/fetch-outside.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -11,9 +12,9 @@ const TIMEOUT_MS = 10_000;
  */
 export async function fetchList<T>(url: string, mostBytes: number, read: (bytes: Buffer) => T): Promise<T> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (url === '') throw invalid('empty CRL url', { field: 'url' });
+  if (url === '') throw invalid(ownWords('empty CRL url'), { field: 'url' });
   if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol)) {
-    throw invalid('invalid CRL url', {
+    throw invalid(ownWords('invalid CRL url'), {
       field: 'url',
       hint: 'give an address that begins with http:// or https://',
     });

@@ -1,4 +1,5 @@
 import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { pemBlocks } from '../../../ground/pem.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
@@ -69,7 +70,7 @@ export function certificatesOf(role: Role): readonly Certificate[] {
 }
 
 const unparsed = () =>
-  invalid('failed to parse certificate', {
+  invalid(ownWords('failed to parse certificate'), {
     field: 'certificate',
     hint: 'give the certificates of authorities, or that of one client, in PEM',
   });
@@ -90,9 +91,12 @@ export const isPinned = (certificates: readonly Certificate[]): boolean =>
 function requireCertificates(certificates: readonly Certificate[]): void {
   const [first] = certificates;
   if (first !== undefined && isPinned(certificates) && !isForClients(first)) {
-    throw invalid('nonCA certificates should have TLS client authentication set as an extended key usage', {
-      field: 'certificate',
-    });
+    throw invalid(
+      ownWords('nonCA certificates should have TLS client authentication set as an extended key usage'),
+      {
+        field: 'certificate',
+      },
+    );
   }
 }
 
@@ -121,7 +125,7 @@ function requireOrderedTimes(
 ): void {
   const isOlder = change.ttl !== undefined || change.max_ttl !== undefined;
   if (isOlder && longest > 0 && ttl > longest)
-    throw invalid('ttl should be shorter than max_ttl', { field: 'ttl' });
+    throw invalid(ownWords('ttl should be shorter than max_ttl'), { field: 'ttl' });
 }
 
 function warningsOf({ config = {} }: Mount, token: TokenSettings): readonly string[] {
@@ -157,7 +161,7 @@ export function refuseOnlineChecks(settings: Readonly<Record<string, unknown>>):
       value === true || ((typeof value === 'string' || Array.isArray(value)) && value.length > 0),
   );
   if (wanted === undefined) return;
-  throw unsupported('OCSP is not supported', {
+  throw unsupported(ownWords('OCSP is not supported'), {
     field: wanted[0],
     hint: 'give lists of revoked certificates below crls/',
   });

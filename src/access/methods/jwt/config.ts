@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { deleteIfThere } from '../../../store/delete-if-there.ts';
 import { changeBelow } from '../../login/role-table.ts';
 import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type Room } from './documents.ts';
@@ -91,25 +92,29 @@ function checked(config: JwtConfig, extras: ConfigExtras): KeySource | undefined
   const hasProvider = Object.keys(extras.provider).length > 0;
   const sources = [discoveryUrl !== '', jwksUrl !== '', pems.length > 0].filter((isSet) => isSet).length;
   if (hasProvider) {
-    throw unsupported('provider_config is not supported', {
+    throw unsupported(ownWords('provider_config is not supported'), {
       field: 'provider_config',
       hint: 'give the keys by "jwks_url" or "jwt_validation_pubkeys"',
     });
   }
   if (sources !== 1) {
     throw invalid(
-      "exactly one of 'jwt_validation_pubkeys', 'jwks_url', 'jwks_pairs', 'oidc_discovery_url', or 'provider_config' must be set",
+      ownWords(
+        "exactly one of 'jwt_validation_pubkeys', 'jwks_url', 'jwks_pairs', 'oidc_discovery_url', or 'provider_config' must be set",
+      ),
     );
   }
   if (discoveryUrl.includes('.well-known')) {
-    throw invalid("'oidc_discovery_url' contains '.well-known' component", { field: 'oidc_discovery_url' });
+    throw invalid(ownWords("'oidc_discovery_url' contains '.well-known' component"), {
+      field: 'oidc_discovery_url',
+    });
   }
   checkUrl('oidc_discovery_url', discoveryUrl);
   checkUrl('jwks_url', jwksUrl);
   checkCertificates('oidc_discovery_ca_pem', config.oidc_discovery_ca_pem);
   checkCertificates('jwks_ca_pem', config.jwks_ca_pem);
   if ((clientId === '') !== (extras.clientSecret === '')) {
-    throw invalid("both 'oidc_client_id' and 'oidc_client_secret' must be set for OIDC", {
+    throw invalid(ownWords("both 'oidc_client_id' and 'oidc_client_secret' must be set for OIDC"), {
       field: 'oidc_client_id',
     });
   }

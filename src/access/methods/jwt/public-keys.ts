@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { MOST_KEYS } from './key-set.ts';
 import type { VerificationKeys } from './signed-token.ts';
 
@@ -25,7 +26,9 @@ export function givenKeys(pems: readonly string[]): VerificationKeys {
 function parseKey(pem: string): KeyObject {
   const key = publicKeyIn(pem);
   if (key === undefined || !KINDS.has(kindOf(key))) {
-    throw invalid('error parsing public key: data does not contain any valid public keys', { field: FIELD });
+    throw invalid(ownWords('error parsing public key: data does not contain any valid public keys'), {
+      field: FIELD,
+    });
   }
   const bits = key.asymmetricKeyDetails?.modulusLength;
   if (bits !== undefined && bits < LEAST_BITS) {

@@ -1,5 +1,6 @@
 import { invalid, unsupported } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
 import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
 import { printGo } from './claims.ts';
@@ -96,10 +97,10 @@ function checkSettings(settings: JwtSettings, token: TokenSettings, groupsClaim:
     throw invalid(`Unrecognized oauth2 metadata name ${unknown}`, { field: 'oauth2_metadata' });
   }
   if (settings.user_claim === '') {
-    throw invalid('a user claim must be defined on the role', { field: 'user_claim' });
+    throw invalid(ownWords('a user claim must be defined on the role'), { field: 'user_claim' });
   }
   if (groupsClaim !== '') {
-    throw unsupported('groups_claim is not supported: there are no groups', {
+    throw unsupported(ownWords('groups_claim is not supported: there are no groups'), {
       field: 'groups_claim',
       hint: 'bind the claim with "bound_claims", in a role for each set of policies',
     });
@@ -109,13 +110,13 @@ function checkSettings(settings: JwtSettings, token: TokenSettings, groupsClaim:
   }
   if (settings.role_type === 'oidc') {
     if ((settings.allowed_redirect_uris ?? []).length > 0) return;
-    throw invalid("'allowed_redirect_uris' must be set if 'role_type' is 'oidc' or unspecified.", {
+    throw invalid(ownWords("'allowed_redirect_uris' must be set if 'role_type' is 'oidc' or unspecified."), {
       field: 'role_type',
       hint: 'say role_type=jwt with every write of a role',
     });
   }
   if (!isBound(settings, token)) {
-    throw invalid('must have at least one bound constraint when creating/updating a role');
+    throw invalid(ownWords('must have at least one bound constraint when creating/updating a role'));
   }
 }
 
@@ -144,7 +145,7 @@ function checkMappings(mappings: Readonly<Record<string, string>>): void {
   const targets = new Set<string>();
   for (const target of Object.values(mappings)) {
     if (target === 'role') {
-      throw invalid('metadata key "role" is reserved and may not be a mapping destination', {
+      throw invalid(ownWords('metadata key "role" is reserved and may not be a mapping destination'), {
         field: 'claim_mappings',
       });
     }

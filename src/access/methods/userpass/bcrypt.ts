@@ -1,4 +1,5 @@
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 
 /** `$2b$10$`, 22 characters of salt, 31 of hash. */
 const HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
@@ -10,7 +11,7 @@ const MOST_COST = 12;
 export function requireBcrypt(hash: string): void {
   const refuse = (message: string) => invalid(message, { field: 'password_hash' });
   const cost = HASH.exec(hash)?.[1];
-  if (cost === undefined) throw refuse('password_hash is not a valid bcrypt hash');
+  if (cost === undefined) throw refuse(ownWords('password_hash is not a valid bcrypt hash'));
   if (Number(cost) < LEAST_COST)
     throw refuse(`bcrypt cost of ${Number(cost)} is too low, want ${LEAST_COST} at minimum`);
   if (Number(cost) > MOST_COST)

@@ -1,4 +1,5 @@
 import { notFound } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { type Operation, operation } from '../../../operations/declaration/operation.ts';
 import { text } from '../../../operations/declaration/params.ts';
 import { pathParams, printPath } from '../../../operations/declaration/route.ts';
@@ -20,7 +21,7 @@ export const pathHelp = (offerAt: (path: string) => Offer): Operation =>
     params: { path: text({ help: 'A path of the API.', required: true }) },
     async run(_, { path }) {
       const { routes, isMount } = offerAt(path);
-      if (routes.length === 0) throw notFound('there is no help on this path', { field: 'path' });
+      if (routes.length === 0) throw notFound(ownWords('there is no help on this path'), { field: 'path' });
       const help = isMount ? routes.map(headOf).join('') : routes.map(helpOn).join('\n');
       return { data: { help, see_also: [], openapi: null } };
     },

@@ -1,5 +1,6 @@
 import { encapsulate, type KeyObject } from 'node:crypto';
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { rawKeys } from '../raw-keys.ts';
 
 /** ML-KEM-768 (FIPS 203), the half of hybrid recipients that holds against quantum computers. */
@@ -16,7 +17,7 @@ function publicMlKem(publicKey: Uint8Array): KeyObject {
       asymmetricKeyType: ML_KEM,
     });
   } catch (error) {
-    throw invalid('this recipient is no public key of ML-KEM', { cause: error });
+    throw invalid(ownWords('this recipient is no public key of ML-KEM'), { cause: error });
   }
 }
 

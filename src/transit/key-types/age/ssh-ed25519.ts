@@ -1,6 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { raw, rawPublic } from '../raw-keys.ts';
 import { expand, extract, openOnce, SECRET_BYTES, type SealedSecret, sealOnce, ZERO_NONCE } from './kem.ts';
 import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519 } from './x25519.ts';
@@ -18,7 +19,7 @@ async function pointOf(key: KeyObject): Promise<Uint8Array> {
   try {
     return ed25519.utils.toMontgomery(rawPublic(key));
   } catch (error) {
-    throw invalid('this Ed25519 key is no point of its curve', { cause: error });
+    throw invalid(ownWords('this Ed25519 key is no point of its curve'), { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { createECDH, createHash, ECDH } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { keyOfOneMessage, labelledBy } from './hpke.ts';
 import { extract, type SealedSecret, sealOnce } from './kem.ts';
 import { encapsulated, ML_KEM_PUBLIC_BYTES } from './ml-kem.ts';
@@ -38,7 +39,7 @@ function converted(point: Uint8Array, form: 'compressed' | 'uncompressed'): Buff
     const other: string | Buffer = ECDH.convertKey(Buffer.from(point), CURVE, undefined, undefined, form);
     return Buffer.from(other as unknown as Uint8Array);
   } catch (error) {
-    throw invalid('this recipient is no public key of P-256', { cause: error });
+    throw invalid(ownWords('this recipient is no public key of P-256'), { cause: error });
   }
 }
 
@@ -89,7 +90,7 @@ const hybrid: TaggedKem = {
   seal(publicKey, plaintext) {
     const point = Buffer.from(publicKey.subarray(ML_KEM_PUBLIC_BYTES));
     // The shorter forms of a point are as long as they say, so this one is uncompressed; it must be on the curve.
-    if (point[0] !== 4) throw invalid('this recipient is no public key of P-256');
+    if (point[0] !== 4) throw invalid(ownWords('this recipient is no public key of P-256'));
     converted(point, 'compressed');
     const quantum = encapsulated(publicKey);
     const { secret, share } = agreed(point);

@@ -1,6 +1,7 @@
 import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
 import { inauthentic, invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import { raw, rawKeys, rawPublic } from '../raw-keys.ts';
 import { type AgeKem, expand, extract, openOnce, SECRET_BYTES, sealOnce, ZERO_NONCE } from './kem.ts';
 
@@ -40,12 +41,12 @@ export function x25519(secret: Uint8Array, point: Uint8Array): Buffer | undefine
 }
 
 export const lowOrderRecipient = () =>
-  invalid('this recipient is no public key: with it, everybody could open the file', {
+  invalid(ownWords('this recipient is no public key: with it, everybody could open the file'), {
     hint: 'ask for it again, from whoever shall open the file',
   });
 
 export const lowOrderShare = () =>
-  inauthentic('the envelope is damaged: a recipient stanza has a point of low order', {
+  inauthentic(ownWords('the envelope is damaged: a recipient stanza has a point of low order'), {
     hint: 'bring it back from where it came from',
   });
 

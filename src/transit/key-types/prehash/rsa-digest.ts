@@ -7,6 +7,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { invalid } from '../../../ground/errors.ts';
+import { ownWords } from '../../../ground/own-words.ts';
 import type { Random } from '../../../ground/random.ts';
 import { DIGEST_HASHES, type DigestHash, type DigestHashName, mgf1 } from './digest-hash.ts';
 
@@ -51,10 +52,10 @@ const hasDigestLength = (hash: DigestHashName | 'none', digest: Uint8Array): boo
  */
 export function signPkcs1Digest(key: KeyObject, hash: DigestHashName | 'none', digest: Uint8Array): Buffer {
   if (!hasDigestLength(hash, digest))
-    throw wrongDigestLength('crypto/rsa: input must be hashed message', hash);
+    throw wrongDigestLength(ownWords('crypto/rsa: input must be hashed message'), hash);
   const block = pkcs1Block(hash, digest);
   if (block.length > Math.ceil(modulusBitsOf(key) / 8) - PKCS1_OVERHEAD_BYTES) {
-    throw invalid('crypto/rsa: message too long for RSA key size', {
+    throw invalid(ownWords('crypto/rsa: message too long for RSA key size'), {
       field: 'input',
       hint: `give at most ${PKCS1_OVERHEAD_BYTES} bytes less than the key has`,
     });
@@ -108,7 +109,7 @@ export function signPssDigest(
   const saltBytes =
     exactSaltBytes(key, hash, saltLength) ?? Math.max(0, maximumSaltBytes(modulusBits, digestHash));
   if (digest.length !== digestHash.digestBytes) {
-    throw wrongDigestLength('crypto/rsa: input must be hashed with given hash', hash);
+    throw wrongDigestLength(ownWords('crypto/rsa: input must be hashed with given hash'), hash);
   }
   const encoded = encodePss(digestHash, digest, random.bytes(saltBytes), modulusBits);
   const block = Buffer.alloc(Math.ceil(modulusBits / 8));
