@@ -10,11 +10,12 @@ export type PublishedKey = Readonly<JsonWebKey> & { readonly kid: string; readon
 /** What a version of a named key is called in JSON Web Keys, and in the headers of tokens that it signs. */
 export const keyIdOf = (name: string, version: number): string => `${name}-v${version}`;
 
-/** The algorithms of curves that only have one (RFC 7518, RFC 8037). With RSA, whoever signs chooses. */
+/** The algorithms of curves that only have one (RFC 7518, RFC 8037, RFC 8812). With RSA, whoever signs chooses. */
 const ALGORITHMS: ReadonlyMap<string | undefined, string> = new Map([
   ['P-256', 'ES256'],
   ['P-384', 'ES384'],
   ['P-521', 'ES512'],
+  ['secp256k1', 'ES256K'],
   ['Ed25519', 'EdDSA'],
 ]);
 

@@ -25,6 +25,7 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
   'ecdsa-p256': 'ecdsa-with-SHA256',
   'ecdsa-p384': 'ecdsa-with-SHA384',
   'ecdsa-p521': 'ecdsa-with-SHA512',
+  'ecdsa-secp256k1': 'ecdsa-with-SHA256',
   'rsa-2048': 'sha256WithRSAEncryption',
   'rsa-3072': 'sha256WithRSAEncryption',
   'rsa-4096': 'sha256WithRSAEncryption',

@@ -45,6 +45,13 @@ export const CURVES: readonly EcdsaCurve[] = [
     certificates: { hash: 'sha512', algorithm: '300a06082a8648ce3d040304' },
     noble: async () => (await nist()).p521,
   },
+  {
+    jwkName: 'secp256k1',
+    opensslName: 'secp256k1',
+    coordinateBytes: 32,
+    certificates: { hash: 'sha256', algorithm: '300a06082a8648ce3d040302' },
+    noble: async () => (await import('@noble/curves/secp256k1.js')).secp256k1,
+  },
 ];
 
 /** @param name OpenSSL's. */

@@ -96,13 +96,13 @@ async function knownMaterials(): Promise<{ type: string; stored: StoredMaterial 
     const [version] = Object.values(versions);
     if (version?.secret !== undefined) materials.set(type, version);
   }
-  for (const algorithm of ['ml-dsa-44', 'ml-dsa-65', 'ml-dsa-87', 'slh-dsa-sha2-128f']) {
+  for (const algorithm of ['ecdsa-secp256k1', 'ml-dsa-44', 'ml-dsa-65', 'ml-dsa-87', 'slh-dsa-sha2-128f']) {
     const made = await types.get(algorithm)?.generate(systemRandom, 0);
     if (made !== undefined) materials.set(algorithm, made);
   }
   // Types that no key here has: the wrong curve, the wrong algorithm.
   for (const { privateKey } of [
-    generateKeyPairSync('ec', { namedCurve: 'secp256k1' }),
+    generateKeyPairSync('ec', { namedCurve: 'brainpoolP256r1' }),
     generateKeyPairSync('x25519'),
   ]) {
     const der = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');

@@ -36,6 +36,7 @@ describe('keys create', () => {
     ['ecdsa-p256', [false, false, true, false]],
     ['ecdsa-p384', [false, false, true, false]],
     ['ecdsa-p521', [false, false, true, false]],
+    ['ecdsa-secp256k1', [false, false, true, false]],
     ['rsa-2048', [true, true, true, false]],
     ['ml-dsa-44', [false, false, true, false]],
     ['slh-dsa-sha2-128s', [false, false, true, false]],

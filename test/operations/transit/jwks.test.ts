@@ -1,3 +1,4 @@
+import { createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { createLocalJWKSet, importJWK, type JSONWebKeySet, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { refused } from '../../refusal.ts';
@@ -55,6 +56,22 @@ describe('the JSON Web Key Set of a key', () => {
     const forged = (await token(type, algorithms[0] ?? '', 1)).split('.');
     forged[1] = encoded({ sub: 'eve', version: 1 });
     await expect(jwtVerify(forged.join('.'), keys)).rejects.toThrow('signature verification failed');
+  });
+
+  it('names the algorithm of Bitcoin and its kin, which few libraries verify, for secp256k1', async () => {
+    await operations.ask('keys create', { name: 'coin', type: 'ecdsa-secp256k1' });
+    const [jwk] = (await setOf('coin')).keys;
+    expect(jwk).toMatchObject({ kty: 'EC', crv: 'secp256k1', alg: 'ES256K', kid: 'coin-v1' });
+    const header = encoded({ alg: 'ES256K', kid: 'coin-v1' });
+    const signed = `${header}.${encoded({ sub: 'ada' })}`;
+    const signature = await operations.text(
+      'sign',
+      { name: 'coin', input: Buffer.from(signed).toString('base64'), marshaling_algorithm: 'jws' },
+      'signature',
+    );
+    const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
+    const bytes = Buffer.from(signature.split(':')[2] ?? '', 'base64url');
+    expect(verify('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }, bytes)).toBe(true);
   });
 
   it('has no versions whose signatures do not verify any more', async () => {

@@ -27,7 +27,12 @@ export interface KeyVersion {
 export const SIGN = 'sign';
 export const DECRYPT = 'decrypt';
 
-const COORDINATE_BYTES: Readonly<Record<string, number>> = { prime256v1: 32, secp384r1: 48, secp521r1: 66 };
+const COORDINATE_BYTES: Readonly<Record<string, number>> = {
+  prime256v1: 32,
+  secp384r1: 48,
+  secp521r1: 66,
+  secp256k1: 32,
+};
 
 /** Bytes of a signature, which all signatures of a key have. */
 export function signatureBytes({ kind, publicKey }: Pick<KeyVersion, 'kind' | 'publicKey'>): number {

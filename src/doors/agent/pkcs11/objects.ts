@@ -25,11 +25,12 @@ const GENERATION: Readonly<Record<KeyKind, number>> = {
 
 const OCTET_STRING = 0x04;
 const UNCOMPRESSED = 0x04;
-/** The object identifiers of the curves in DER (RFC 5480, 2.1.1.1). */
+/** The object identifiers of the curves in DER (RFC 5480, 2.1.1.1; SEC 2, A.2). */
 const CURVES: Readonly<Record<string, string>> = {
   'P-256': '06082a8648ce3d030107',
   'P-384': '06052b81040022',
   'P-521': '06052b81040023',
+  secp256k1: '06052b8104000a',
 };
 
 /**
