@@ -29,6 +29,7 @@ const one =
   async (): Promise<{ readonly declaration: M[Name] }> => ({ declaration: (await load())[name] });
 
 const keys = () => import('./transit/keys.ts');
+const keyRevocation = () => import('./transit/key-revocation.ts');
 const backupKey = () => import('./transit/backup-key.ts');
 const importKey = () => import('./transit/import-key.ts');
 const byokExport = () => import('./transit/byok-export.ts');
@@ -85,6 +86,9 @@ export const catalogue = {
       config: entry('Change the settings of a key', one(keys, 'configure')),
       rotate: entry('Add a version to a key and use it from now on', one(keys, 'rotate')),
       trim: entry('Delete old versions of a key for good', one(keys, 'trim')),
+      revoke: entry('Stop every use of one version of a key', one(keyRevocation, 'revoke')),
+      reinstate: entry('Use a revoked version of a key again', one(keyRevocation, 'reinstate')),
+      destroy: entry('Destroy one version of a key for good', one(keyRevocation, 'destroy')),
       delete: entry('Delete a key with all its versions', one(keys, 'remove')),
       export: entry('Take key material out of an exportable key', () => import('./transit/export-key.ts')),
       csr: entry('Ask for a certificate for a key', one(certificates, 'csr')),

@@ -1,6 +1,7 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { Engine } from './engine.ts';
+import { followingLatest, oldestKept } from './kept-versions.ts';
 import { changeKey } from './key-collection.ts';
 import type { NamedKeyDocument } from './key-document.ts';
 import { lostVersionsWarning } from './lost-versions.ts';
@@ -17,6 +18,10 @@ export interface KeyConfiguration {
   readonly allowPlaintextBackup?: boolean | undefined;
   /** 0 for never, else at least an hour. */
   readonly autoRotatePeriodSeconds?: number | undefined;
+  /** How many of the latest versions may be used; 0 for all. */
+  readonly keepVersions?: number | undefined;
+  /** Rotation deletes the versions that may not be used any more. */
+  readonly autoTrim?: boolean | undefined;
 }
 
 const SHORTEST_PERIOD_SECONDS = 3600;
@@ -35,11 +40,18 @@ export async function configureKey(
 ): Promise<{ readonly key: NamedKey; readonly warnings: readonly string[] }> {
   const refusal = `no existing key named ${name} could be found`;
   const key = await changeKey(engine, name, refusal, ({ document }) => configured(document, change));
-  return { key, warnings: [...warningsOf(change.minDecryptionVersion, key.document)] };
+  return { key, warnings: [...warningsOf(change, key.document)] };
 }
 
-function* warningsOf(minDecryption: number | undefined, key: NamedKeyDocument): Generator<string> {
+function* warningsOf(
+  { minDecryptionVersion: minDecryption, keepVersions }: KeyConfiguration,
+  key: NamedKeyDocument,
+): Generator<string> {
   if (minDecryption === 0) yield STARTS_AT_1;
+  // At the next rotation at the latest, the minimum would hold back what was just asked for.
+  if (keepVersions && key.minEncryptionVersion > 0) {
+    yield `version ${key.minEncryptionVersion} and later stay usable, because min_encryption_version is ${key.minEncryptionVersion}; at 0 it follows the latest version`;
+  }
   // Somebody wants versions back that may not be there.
   if (minDecryption !== undefined) yield* lostVersionsWarning(key, key.minDecryptionVersion);
 }
@@ -64,9 +76,35 @@ function configured(key: NamedKeyDocument, change: KeyConfiguration): NamedKeyDo
     allowPlaintextBackup: key.allowPlaintextBackup || change.allowPlaintextBackup === true,
     autoRotatePeriodSeconds: newPeriod(key, change.autoRotatePeriodSeconds),
   };
-  if (isSame(key, changed)) return key;
-  requireAvailable(changed);
-  return changed;
+  const kept = followingLatest(withKept(changed, change));
+  if (change.minDecryptionVersion !== undefined && kept.minDecryptionVersion > minima.minDecryptionVersion) {
+    throw refusal(
+      `cannot set min decryption version of ${minima.minDecryptionVersion}, the key keeps versions from ${oldestKept(kept)}`,
+      'min_decryption_version',
+      `keep_versions of this key is ${kept.keepVersions}; raise it, or set it to 0`,
+    );
+  }
+  if (isSame(key, kept)) return key;
+  requireAvailable(kept, key);
+  return kept;
+}
+
+function withKept(
+  { keepVersions: keptBefore, autoTrim: trimmedBefore, ...key }: NamedKeyDocument,
+  { keepVersions = keptBefore ?? 0, autoTrim }: KeyConfiguration,
+): NamedKeyDocument {
+  if (keepVersions < 0) {
+    throw refusal(ownWords('keep versions cannot be negative'), 'keep_versions', '0 stands for all versions');
+  }
+  if (keepVersions === 0) {
+    if (!autoTrim) return key;
+    throw refusal(
+      ownWords('auto trim needs keep versions'),
+      'auto_trim',
+      'say with keep_versions how many versions to keep',
+    );
+  }
+  return { ...key, keepVersions, ...((autoTrim ?? trimmedBefore) && { autoTrim: true }) };
 }
 
 function newMinDecryption(key: NamedKeyDocument, wanted: number | undefined): number {
@@ -119,12 +157,20 @@ const isSame = (a: NamedKeyDocument, b: NamedKeyDocument): boolean =>
   a.deletionAllowed === b.deletionAllowed &&
   a.exportable === b.exportable &&
   a.allowPlaintextBackup === b.allowPlaintextBackup &&
-  a.autoRotatePeriodSeconds === b.autoRotatePeriodSeconds;
+  a.autoRotatePeriodSeconds === b.autoRotatePeriodSeconds &&
+  a.keepVersions === b.keepVersions &&
+  a.autoTrim === b.autoTrim;
 
-/** After a trim, neither minimum may go back to versions that are gone. Spelling as of peers. */
-function requireAvailable(key: NamedKeyDocument): void {
+/**
+ * After a trim, neither minimum may go back to versions that are gone. Spelling as of peers. A key that keeps its last versions
+ * may have no minimum for encryption.
+ */
+function requireAvailable(key: NamedKeyDocument, before: NamedKeyDocument): void {
   const gone = `versions below ${key.minAvailableVersion} were trimmed`;
-  if (key.minAvailableVersion > key.minEncryptionVersion) {
+  const setsMinimum =
+    key.minEncryptionVersion !== before.minEncryptionVersion &&
+    (key.minEncryptionVersion > 0 || key.keepVersions === undefined);
+  if (setsMinimum && key.minAvailableVersion > key.minEncryptionVersion) {
     throw refusal(
       ownWords('min encryption version should not be less than min available version'),
       'min_encryption_version',

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { ExportFormat } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
-import { lostVersion } from './version-choice.ts';
+import { absentVersion } from './version-choice.ts';
 
 export interface ExportRequest {
   /** One of `exportKinds`. */
@@ -119,7 +119,7 @@ function requestedVersion(key: NamedKey, text: string): KeyVersion {
   const version = key.version(number);
   if (version !== undefined) return version;
   const missing = ownWords('version does not exist or cannot be found');
-  if (number <= latestVersion) throw lostVersion(missing, number, 'version');
+  if (number <= latestVersion) throw absentVersion(key, number, missing, 'version');
   throw refusal(missing, 'version', `the latest version is ${latestVersion}`);
 }
 

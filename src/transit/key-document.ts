@@ -68,6 +68,16 @@ export interface NamedKeyDocument {
   readonly passthrough?: Passthrough;
   /** By decimal version number, from 1. */
   readonly versions: Readonly<Record<string, VersionDocument>>;
+  /**
+   * What may not be used, though it was never trimmed: apart from `versions`, so that whatever looks there finds it gone, earlier
+   * releases as well. null for one that was destroyed. Absent when there is none.
+   * @see docs/decisions/0300
+   */
+  readonly revokedVersions?: Readonly<Record<string, VersionDocument | null>>;
+  /** So many of the latest versions may be used; absent for all. */
+  readonly keepVersions?: number;
+  /** Present: rotation deletes the versions that may not be used any more. */
+  readonly autoTrim?: true;
 }
 
 /** ASCII letters, digits and `_`; inside also `-` and `.`. The rule of peers for names in paths. */

@@ -12,7 +12,8 @@ const MOST_NAMED = 10;
 export function lostVersionsWarning(key: NamedKeyDocument, from = 1): readonly string[] {
   const lost: number[] = [];
   for (let number = Math.max(from, key.minAvailableVersion); number <= key.latestVersion; number++) {
-    if (key.versions[String(number)] === undefined) lost.push(number);
+    const name = String(number);
+    if (key.versions[name] === undefined && key.revokedVersions?.[name] === undefined) lost.push(number);
   }
   if (lost.length === 0) return [];
   const more = lost.length - MOST_NAMED;

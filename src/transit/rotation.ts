@@ -3,6 +3,7 @@ import { CofferError, unsupported } from '../ground/errors.ts';
 import type { Transaction } from '../store/store.ts';
 import { convergentVersionToRecord } from './convergent.ts';
 import type { Engine } from './engine.ts';
+import { withoutOldVersions } from './kept-versions.ts';
 import { findKey, keyIn, keyRef, noSuchKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import type { KeyType, StoredMaterial } from './key-types/key-type.ts';
@@ -29,11 +30,12 @@ export function versionOf(engine: Engine, type: KeyType, material: StoredMateria
   };
 }
 
-/** The document with one more version, which is the latest. */
+/** The document with one more version, which is the latest, and without those that it does not keep. */
 export function withVersion(document: NamedKeyDocument, fresh: FreshVersion): NamedKeyDocument {
   const latestVersion = document.latestVersion + 1;
   const version: VersionDocument = { ...fresh, convergentVersion: convergentVersionToRecord(document) };
-  return { ...document, latestVersion, versions: { ...document.versions, [latestVersion]: version } };
+  const versions = { ...document.versions, [latestVersion]: version };
+  return withoutOldVersions({ ...document, latestVersion, versions });
 }
 
 /**

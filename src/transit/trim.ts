@@ -20,11 +20,16 @@ export function trimKey(engine: Engine, name: string, oldest: number | undefined
   });
 }
 
-const trimmed = (key: NamedKeyDocument, oldest: number): NamedKeyDocument => ({
+/** The key without what is below `oldest`; no rule is asked. */
+export const trimmed = (key: NamedKeyDocument, oldest: number): NamedKeyDocument => ({
   ...key,
   minAvailableVersion: oldest,
-  versions: Object.fromEntries(Object.entries(key.versions).filter(([version]) => Number(version) >= oldest)),
+  versions: notBelow(oldest, key.versions),
+  ...(key.revokedVersions && { revokedVersions: notBelow(oldest, key.revokedVersions) }),
 });
+
+const notBelow = <T>(oldest: number, versions: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(versions).filter(([version]) => Number(version) >= oldest));
 
 /** The first that applies, in the order and words (spelling included) of peers. */
 function requireTrimmable(key: NamedKeyDocument, oldest: number): void {

@@ -1,4 +1,4 @@
-import { type CofferError, invalid } from '../ground/errors.ts';
+import { type CofferError, conflict, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 
@@ -64,27 +64,43 @@ export function requireExistingVersion(key: NamedKey, number: number): KeyVersio
   return requireVersion(key, number);
 }
 
-/** @throws `invalid` when the version was trimmed or lost, or may not be used any more. */
+/** @throws `invalid` when the version was trimmed or lost, or may not be used any more; `conflict` for a revoked one. */
 export function requireVersion(key: NamedKey, number: number): KeyVersion {
   const version = key.version(number);
   if (version !== undefined) return version;
   const { minDecryptionVersion, latestVersion } = key.document;
   const missing = ownWords('no such key version');
   if (number > latestVersion) throw refusal(missing, `the latest is ${latestVersion}`);
-  if (number >= minDecryptionVersion) throw lostVersion(missing, number, 'key_version');
+  if (number >= minDecryptionVersion) throw absentVersion(key, number, missing, 'key_version');
   throw refusal(missing, `min_decryption_version of this key is ${minDecryptionVersion}`);
 }
 
 /**
- * A version that should be there and is not: it was missing in the backup that the key was restored from.
+ * A version that should be there and is not: it was revoked, or missing in the backup that the key was restored from.
  * @param refusal what peers say where there is no such version.
  * @see docs/decisions/0130
+ * @see docs/decisions/0300
  */
-export const lostVersion = (refusal: string, number: number, field: string): CofferError =>
-  invalid(`${refusal}: version ${number} was not in the backup that this key was restored from`, {
-    field,
-    hint: 'restore a backup that has it under another name',
-  });
+export function absentVersion(
+  { document }: NamedKey,
+  number: number,
+  refusal: string,
+  field: string,
+): CofferError {
+  const revoked = document.revokedVersions?.[String(number)];
+  if (revoked === undefined) {
+    return invalid(`${refusal}: version ${number} was not in the backup that this key was restored from`, {
+      field,
+      hint: 'restore a backup that has it under another name',
+    });
+  }
+  return revoked === null
+    ? conflict(`version ${number} of this key was destroyed`, { field, hint: 'nothing brings it back' })
+    : conflict(`version ${number} of this key is revoked`, {
+        field,
+        hint: 'if it may be used again, keys reinstate takes that back',
+      });
+}
 
 const refusal = (message: string, hint: string): CofferError =>
   invalid(message, { field: 'key_version', hint });

@@ -63,7 +63,7 @@ describe('completion scripts', () => {
 
   it.each([
     ['the commands', 'coffer st', ['status', 'store']],
-    ['the commands of a group', 'coffer transit keys r', ['read', 'rotate']],
+    ['the commands of a group', 'coffer transit keys r', ['read', 'reinstate', 'revoke', 'rotate']],
     ['the options of a command', 'coffer transit keys trim orders --mi', ['--min-available-version']],
     ['the options of every command', 'coffer transit keys trim orders --ou', ['--out', '--output']],
     ['the words of an option', 'coffer transit keys create x --type ecdsa-p3', ['ecdsa-p384']],

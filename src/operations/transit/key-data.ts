@@ -3,7 +3,7 @@ import { when } from '../../ground/objects.ts';
 import { GO_ZERO_TIME } from '../../transit/backup/go-fields.ts';
 import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';
-import type { VersionDocument } from '../../transit/key-document.ts';
+import type { NamedKeyDocument, VersionDocument, VersionStamp } from '../../transit/key-document.ts';
 import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from '../../transit/named-key.ts';
 import type { Table } from '../declaration/operation.ts';
@@ -53,6 +53,8 @@ export function keyData(key: NamedKey, contextText?: string) {
     supports_derivation: type.derivation !== undefined,
     /** Seconds. */
     auto_rotate_period: boundedSeconds(document.autoRotatePeriodSeconds),
+    ...when(document.keepVersions !== undefined, { keep_versions: document.keepVersions }),
+    ...when(document.autoTrim !== undefined, { auto_trim: document.autoTrim }),
     imported_key: document.imported,
     ...when(document.imported, { imported_key_allow_rotation: document.allowImportedKeyRotation }),
     soft_deleted: document.softDeleted,
@@ -61,6 +63,19 @@ export function keyData(key: NamedKey, contextText?: string) {
     ...when(document.restoreInfo !== undefined, { restore_info: document.restoreInfo }),
     ...derivationData(key),
     ...versionsData(key, contextText),
+    ...revokedData(document),
+  };
+}
+
+/** Which versions may not be used until they are reinstated, and which never again. */
+function revokedData({ revokedVersions = {} }: NamedKeyDocument) {
+  const entries = Object.entries(revokedVersions);
+  const numbers = (destroyed: boolean): number[] =>
+    entries.filter(([, version]) => (version === null) === destroyed).map(([number]) => Number(number));
+  const [revoked, destroyed] = [numbers(false), numbers(true)];
+  return {
+    ...when(revoked.length > 0, { revoked_versions: revoked }),
+    ...when(destroyed.length > 0, { destroyed_versions: destroyed }),
   };
 }
 
@@ -114,16 +129,18 @@ function publicKeyText(
 /** The key's settings and versions, for people. */
 export function keyTable(data: KeyData): Table {
   const { keys = {}, messages = {}, ...settings } = data;
-  const rows = Object.entries(settings).map(([name, value]) => [
-    name,
-    typeof value === 'object' ? `version ${value.version} at ${value.time}` : String(value),
-  ]);
+  const rows = Object.entries(settings).map(([name, value]) => [name, settingText(value)]);
   const versions = Object.entries(keys).flatMap(([version, made]) => versionRows(`version ${version}`, made));
   const counts = Object.entries(messages).map(([version, count]) => [
     `version ${version} messages`,
     `about ${count}`,
   ]);
   return { head: ['Setting', 'Value'], rows: [...rows, ...versions, ...counts] };
+}
+
+function settingText(value: string | number | boolean | readonly number[] | VersionStamp): string {
+  if (typeof value !== 'object') return String(value);
+  return 'time' in value ? `version ${value.version} at ${value.time}` : value.join(', ');
 }
 
 function versionRows(label: string, made: VersionData): string[][] {

@@ -94,6 +94,15 @@ function forGood(values: Readonly<Record<string, unknown>>): string {
   return what === '' ? '' : ` It may ${what}; that can't be undone.`;
 }
 
+const questions = (values: Readonly<Record<string, unknown>>): string[] => [
+  ...(leavings(values) === ''
+    ? []
+    : [`Let key ${values['name']} ${leavings(values)} from now on? That can't be undone.`]),
+  ...(values['auto_trim'] === true
+    ? [`Have each rotation of key ${values['name']} delete the versions that it no longer keeps, for good?`]
+    : []),
+];
+
 /** What is decided for good when a key is made; of an older server not all of it is told. */
 const FIXED = ['type', 'derived', 'convergent_encryption', 'key_size'] as const;
 /** What can be changed later counts only where it was asked for. */
@@ -172,16 +181,27 @@ export const configure = transitOperation({
       help: 'Rotate by itself when the latest version is this old (at least 1h); 0 for never.',
       cli: { metavar: 'DURATION' },
     }),
+    keep_versions: integer({
+      help: 'Only so many of the latest versions decrypt and verify, now and after each rotation; 0 for all.',
+      cli: { metavar: 'N' },
+    }),
+    auto_trim: flag({
+      help: 'Each rotation deletes what keep_versions does not keep, for good.',
+      cli: { negatable: true },
+    }),
   },
   cli: {
     acts: true,
     table: keyTable,
-    asksFor: (values) => leavings(values) !== '',
-    confirm: async (values) =>
-      `Let key ${values['name']} ${leavings(values)} from now on? That can't be undone.`,
+    asksFor: (values) => leavings(values) !== '' || values['auto_trim'] === true,
+    confirm: async (values) => questions(values).join(' '),
     done: (values) => `Configured key ${values['name']}.`,
     examples: [
       ['coffer transit keys config orders --min-decryption-version 2', 'old ciphertext no longer decrypts'],
+      [
+        'coffer transit keys config orders --keep-versions 3',
+        'each rotation leaves the last three versions usable',
+      ],
       ['coffer transit keys config orders --deletion-allowed', 'needed before the key can be deleted'],
     ],
   },
@@ -193,6 +213,8 @@ export const configure = transitOperation({
       exportable: values.exportable,
       allowPlaintextBackup: values.allow_plaintext_backup,
       autoRotatePeriodSeconds: values.auto_rotate_period,
+      keepVersions: values.keep_versions,
+      autoTrim: values.auto_trim,
     });
     return { data: keyData(key), warnings };
   },

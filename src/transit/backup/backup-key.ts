@@ -16,6 +16,7 @@ import {
   EMPTY_ENTRY,
   KEPT_MEMBERS,
   NANOSECONDS_PER_SECOND,
+  type OwnMembers,
   printBackupDocument,
 } from './document.ts';
 
@@ -67,7 +68,21 @@ export async function writeBackup(document: NamedKeyDocument): Promise<string> {
     if (version !== undefined && number >= minDecryptionVersion) keys.set(String(number), entry);
   }
   const policy = policyOf(document, type, keys);
-  return closeBackupBlob(printBackupDocument({ policy, archivedKeys }));
+  return closeBackupBlob(
+    printBackupDocument({ policy, archivedKeys, ...(await ownMembers(document, type)) }),
+  );
+}
+
+/** A revoked version is nowhere else, so that a peer that takes the key over can't use it either. */
+async function ownMembers(document: NamedKeyDocument, type: KeyType): Promise<{ readonly own?: OwnMembers }> {
+  const { revokedVersions = {}, keepVersions = 0, autoTrim = false } = document;
+  const revoked = new Map<string, BackupEntry | undefined>();
+  for (const [number, version] of Object.entries(revokedVersions)) {
+    revoked.set(number, version === null ? undefined : await entryOf(version, type));
+    await turn();
+  }
+  if (revoked.size === 0 && keepVersions === 0) return {};
+  return { own: { revokedVersions: revoked, keepVersions, autoTrim } };
 }
 
 function policyOf(

@@ -32,15 +32,21 @@ export const kdfOf = (policy: BackupPolicy): Kdf => (policy.kdf === KDF_HKDF ? K
  * What a key's settings must satisfy together, beside its versions. Texts of the version rules are those of peers.
  * @throws `invalid` naming the first that does not hold.
  */
-export function checkSettings({ policy, archivedKeys = [] }: BackupDocument, type: KeyType): void {
+export function checkSettings({ policy, archivedKeys = [], own }: BackupDocument, type: KeyType): void {
   checkVersionNumbers(policy);
   checkDerivation(policy, type);
-  checkConvergentVersions(policy, [...policy.keys.values(), ...archivedKeys], type);
+  checkConvergentVersions(policy, entriesOf({ policy, archivedKeys, ...(own && { own }) }), type);
   if (policy.keySize < 0 || (type.size && policy.keySize > type.size.maximumBytes)) {
     throw inconsistentBackup(policy.name, `key size of ${policy.keySize} is out of range`);
   }
   if (policy.versionTemplate !== '' && !isVersionTemplate(policy.versionTemplate)) {
     throw inconsistentBackup(policy.name, 'error parsing version template');
+  }
+  if (own !== undefined && (own.keepVersions < 0 || (own.autoTrim && own.keepVersions === 0))) {
+    throw inconsistentBackup(
+      policy.name,
+      `number of versions to keep of ${own.keepVersions} is out of range`,
+    );
   }
   if (policy.autoRotatePeriodNanoseconds < 0n) {
     throw inconsistentBackup(policy.name, 'auto rotate period is out of range');
@@ -62,6 +68,13 @@ const isVersionTemplate = (text: string): boolean =>
   text.split(PLACEHOLDER).length === 2 &&
   PRINTABLE.test(text) &&
   READABLE_VERSION.test(text);
+
+/** Of all places where a backup has versions. */
+export const entriesOf = ({ policy, archivedKeys = [], own }: BackupDocument): BackupEntry[] => [
+  ...policy.keys.values(),
+  ...archivedKeys,
+  ...[...(own?.revokedVersions.values() ?? [])].filter((entry) => entry !== undefined),
+];
 
 function checkVersionNumbers(policy: BackupPolicy): void {
   const { minDecryptionVersion: minDecryption, minEncryptionVersion: minEncryption } = policy;
@@ -190,6 +203,29 @@ export function checkWork(versions: number, type: KeyType, characters: number): 
       hint: 'give it uncompressed, as the backup was made',
     },
   );
+}
+
+/**
+ * Versions that a key of this program has and may not use, oldest first.
+ * @throws `invalid` when one is used as well, or should not be there.
+ */
+export function* revokedVersions(
+  { policy, own }: BackupDocument,
+  available: ReadonlySet<number>,
+  name: string,
+): Generator<[number, BackupEntry | undefined]> {
+  const oldest = Math.max(1, policy.minAvailableVersion);
+  const latestOld = policy.latestVersion - 1;
+  for (const [version, entry] of own?.revokedVersions ?? []) {
+    const isFit =
+      isBetween(version, oldest, latestOld) &&
+      !available.has(Number(version)) &&
+      (entry === undefined || !isEmpty(entry));
+    if (!isFit) {
+      throw inconsistentBackup(name, `version ${JSON.stringify(version.slice(0, 20))} can't be revoked`);
+    }
+    yield [Number(version), entry];
+  }
 }
 
 const isBetween = (key: string, oldest: number, latest: number): boolean =>

@@ -62,8 +62,19 @@ export interface BackupPolicy {
   readonly openBaoLayout: boolean;
 }
 
+/** What a key of this program may have beside; peers overlook it. */
+export interface OwnMembers {
+  /** By version; undefined for one that was destroyed. */
+  readonly revokedVersions: ReadonlyMap<string, BackupEntry | undefined>;
+  /** 0 for all. */
+  readonly keepVersions: number;
+  readonly autoTrim: boolean;
+}
+
 export interface BackupDocument {
   readonly policy: BackupPolicy;
+  /** Absent where there is nothing to say, so that such a backup is as a peer would write it. */
+  readonly own?: OwnMembers;
   /** Every available version, and before version 1 an empty entry; absent when no archive was written. */
   readonly archivedKeys?: readonly BackupEntry[];
 }
@@ -76,6 +87,9 @@ export const EMPTY_ENTRY: BackupEntry = {
   externalKeyRef: '',
   managedKeyId: '',
 };
+
+/** Where those of this program alone are. */
+const OWN = 'coffer';
 
 /** Members that mean nothing here and are only kept for the next backup. */
 export const KEPT_MEMBERS = { storagePrefix: 'storage_prefix', rsaPublicKey: 'rsa_public_key' } as const;
@@ -97,7 +111,26 @@ export function readBackupDocument(json: string): BackupDocument {
     readEntry(GoFields.of(entry, `archived_keys.keys.${index}`)),
   );
   const policy = readPolicy(document.object('policy') ?? GoFields.of(undefined, 'policy'));
-  return entries === undefined ? { policy } : { policy, archivedKeys: entries };
+  return {
+    policy,
+    ...optional('archivedKeys', entries),
+    ...optional('own', readOwn(document.object(OWN))),
+  };
+}
+
+function readOwn(fields: GoFields | undefined): OwnMembers | undefined {
+  return (
+    fields && {
+      revokedVersions: new Map(
+        fields.entries('revoked_versions').map(([version, value]) => {
+          const path = `${OWN}.revoked_versions.${shownVersion(version)}`;
+          return [version, value === null ? undefined : readEntry(GoFields.of(value, path))];
+        }),
+      ),
+      keepVersions: fields.integer('keep_versions'),
+      autoTrim: fields.flag('auto_trim'),
+    }
+  );
 }
 
 function readPolicy(fields: GoFields): BackupPolicy {
@@ -185,10 +218,22 @@ const optional = <N extends string, T>(name: N, value: T | undefined): { readonl
   (value === undefined ? {} : { [name]: value }) as { readonly [K in N]?: T };
 
 /** The document as OpenBao writes it, with the newline that ends it. */
-export function printBackupDocument({ policy, archivedKeys }: BackupDocument): string {
+export function printBackupDocument({ policy, archivedKeys, own }: BackupDocument): string {
   const archive = archivedKeys === undefined ? null : { keys: archivedKeys.map(writableEntry) };
-  return `${writeGoJson({ policy: writablePolicy(policy), archived_keys: archive })}\n`;
+  const document = { policy: writablePolicy(policy), archived_keys: archive };
+  return `${writeGoJson(own === undefined ? document : { ...document, [OWN]: writableOwn(own) })}\n`;
 }
+
+const writableOwn = ({ revokedVersions, keepVersions, autoTrim }: OwnMembers): GoWritable => ({
+  revoked_versions: new Map(
+    [...revokedVersions].map(([version, entry]) => [
+      version,
+      entry === undefined ? null : writableEntry(entry),
+    ]),
+  ),
+  keep_versions: keepVersions,
+  auto_trim: autoTrim,
+});
 
 function writablePolicy(policy: BackupPolicy): GoWritable {
   const versions = [...policy.keys].sort(([a], [b]) => (a < b ? -1 : 1));

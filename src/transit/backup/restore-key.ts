@@ -18,7 +18,9 @@ import {
   checkSettings,
   checkWork,
   damagedVersion,
+  entriesOf,
   kdfOf,
+  revokedVersions,
 } from './consistency.ts';
 import {
   type BackupDocument,
@@ -99,7 +101,9 @@ async function checkedKey(
   const type = typeOf(document);
   checkSettings({ ...document, policy: { ...policy, name: finalName } }, type);
   const available = [...availableVersions(document, finalName)];
-  checkWork(available.length, type, characters);
+  const inUse = new Set(available.map(([number]) => number));
+  const revoked = [...revokedVersions(document, inUse, finalName)];
+  checkWork(available.length + revoked.length, type, characters);
   const versions: Record<string, VersionDocument> = {};
   for (const [number, entry] of available) {
     versions[String(number)] = await versionOf(entry, type, number);
@@ -108,13 +112,19 @@ async function checkedKey(
   }
   const latest = versions[String(policy.latestVersion)];
   if (latest !== undefined) await type.backup.probe?.(latest);
-  return documentOf(policy, finalName, type, versions);
+  const stopped: Record<string, VersionDocument | null> = {};
+  for (const [number, entry] of revoked) {
+    stopped[String(number)] = entry === undefined ? null : await versionOf(entry, type, number);
+    await turn();
+  }
+  const { keepVersions = 0, autoTrim = false } = document.own ?? {};
+  return {
+    ...documentOf(policy, finalName, type, versions),
+    ...(revoked.length > 0 && { revokedVersions: stopped }),
+    ...(keepVersions > 0 && { keepVersions }),
+    ...(autoTrim && { autoTrim }),
+  };
 }
-
-const entriesOf = ({ policy, archivedKeys = [] }: BackupDocument): BackupEntry[] => [
-  ...policy.keys.values(),
-  ...archivedKeys,
-];
 
 function typeOf(document: BackupDocument): KeyType {
   const { policy } = document;

@@ -1,0 +1,27 @@
+import type { NamedKeyDocument } from './key-document.ts';
+import { trimmed } from './trim.ts';
+
+/**
+ * A key that keeps its last versions: `min_decryption_version` follows the latest one at that distance, and never passes
+ * `min_encryption_version`, for what may still encrypt must be able to decrypt. It never goes back.
+ * @see docs/decisions/0301
+ */
+export function followingLatest(key: NamedKeyDocument): NamedKeyDocument {
+  const oldest = oldestKept(key);
+  return oldest <= key.minDecryptionVersion ? key : { ...key, minDecryptionVersion: oldest };
+}
+
+/** The same when a version was added: then those that may not be used any more are deleted, where that was asked for. */
+export function withoutOldVersions(key: NamedKeyDocument): NamedKeyDocument {
+  const following = followingLatest(key);
+  const { autoTrim, minAvailableVersion, minDecryptionVersion } = following;
+  if (!autoTrim || minDecryptionVersion <= minAvailableVersion) return following;
+  return trimmed(following, minDecryptionVersion);
+}
+
+/** The oldest version that the key keeps, from 1. */
+export function oldestKept({ keepVersions, latestVersion, minEncryptionVersion }: NamedKeyDocument): number {
+  if (keepVersions === undefined) return 1;
+  const oldest = Math.max(1, latestVersion - keepVersions + 1);
+  return minEncryptionVersion === 0 ? oldest : Math.min(oldest, minEncryptionVersion);
+}

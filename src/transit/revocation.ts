@@ -1,0 +1,86 @@
+import { type CofferError, conflict, invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
+import type { Engine } from './engine.ts';
+import { changeKey } from './key-collection.ts';
+import type { NamedKeyDocument } from './key-document.ts';
+import { NamedKey } from './named-key.ts';
+import { absentVersion } from './version-choice.ts';
+
+/**
+ * One version of a key that may not be used any more: nothing is encrypted, decrypted, signed, verified or exported with it until it
+ * is reinstated. The others go on.
+ * @see docs/decisions/0300
+ */
+
+/** @throws `not-found`; `invalid` when there is no such version; `conflict` for the latest, and for one that was destroyed. */
+export const revokeVersion = (engine: Engine, name: string, number: number): Promise<NamedKey> =>
+  changeVersion(engine, name, number, (key) => {
+    const revoked = stateOf(key, number);
+    if (revoked === null) throw absent(key, number);
+    if (revoked !== undefined) return key;
+    const { [number]: stopped, ...versions } = key.versions;
+    if (stopped === undefined) throw absent(key, number);
+    return { ...key, versions, revokedVersions: { ...key.revokedVersions, [number]: stopped } };
+  });
+
+/**
+ * Takes a revocation back.
+ * @throws as {@link revokeVersion}
+ */
+export const reinstateVersion = (engine: Engine, name: string, number: number): Promise<NamedKey> =>
+  changeVersion(engine, name, number, (key) => {
+    const revoked = stateOf(key, number);
+    if (key.versions[number] !== undefined) return key;
+    if (!revoked) throw absent(key, number);
+    const { [number]: _, ...others } = key.revokedVersions ?? {};
+    const { revokedVersions: __, ...rest } = key;
+    const left = Object.keys(others).length > 0 ? { revokedVersions: others } : {};
+    return { ...rest, versions: { ...key.versions, [number]: revoked }, ...left };
+  });
+
+/**
+ * Destroys the key material of a version for good, revoked or not.
+ * @throws as {@link revokeVersion}, but for one that was destroyed already.
+ */
+export const destroyVersion = (engine: Engine, name: string, number: number): Promise<NamedKey> =>
+  changeVersion(engine, name, number, (key) => {
+    const revoked = stateOf(key, number);
+    if (revoked === null) return key;
+    const { [number]: stopped, ...versions } = key.versions;
+    if (stopped === undefined && revoked === undefined) throw absent(key, number);
+    return { ...key, versions, revokedVersions: { ...key.revokedVersions, [number]: null } };
+  });
+
+const stateOf = ({ revokedVersions }: NamedKeyDocument, number: number) => revokedVersions?.[String(number)];
+
+const absent = (key: NamedKeyDocument, number: number): CofferError =>
+  absentVersion(NamedKey.open(key), number, ownWords('no such key version'), FIELD);
+
+const FIELD = 'version';
+
+function changeVersion(
+  engine: Engine,
+  name: string,
+  number: number,
+  change: (key: NamedKeyDocument) => NamedKeyDocument,
+): Promise<NamedKey> {
+  return changeKey(engine, name, 'key not found', ({ document }) => {
+    requireOldVersion(document, number);
+    return change(document);
+  });
+}
+
+function requireOldVersion({ latestVersion, minAvailableVersion }: NamedKeyDocument, number: number): void {
+  const oldest = Math.max(1, minAvailableVersion);
+  if (number < oldest || number > latestVersion) {
+    throw invalid(ownWords('no such key version'), {
+      field: FIELD,
+      hint: `there are ${oldest} to ${latestVersion}`,
+    });
+  }
+  if (number < latestVersion) return;
+  throw conflict(ownWords('the latest version of a key can be neither revoked nor destroyed'), {
+    field: FIELD,
+    hint: 'rotate the key first, so that something else encrypts and signs',
+  });
+}
