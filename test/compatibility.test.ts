@@ -112,6 +112,7 @@ const PEERS: Readonly<Record<string, readonly string[]>> = {
   'keys create': [
     'managed_key_name',
     'managed_key_id',
+    'external_key_ref',
     'parameter_set',
     'hybrid_key_type_pqc',
     'hybrid_key_type_ec',
@@ -123,6 +124,7 @@ const PEERS: Readonly<Record<string, readonly string[]>> = {
   sign: ['signature_context', 'salt_length', 'prehashed', 'marshaling_algorithm', 'signature_algorithm'],
   verify: ['signature_context', 'salt_length', 'prehashed', 'hmac', 'mac_length'],
   random: ['source', 'drbg'],
+  'keys rotate': ['external_key_ref'],
   restore: ['force'],
 };
 

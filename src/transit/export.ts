@@ -90,8 +90,9 @@ export async function exportKey(
   }
   requireNotSoftDeleted(key);
   kind.requireFrom(key);
+  const usual = key.familyNameFor(engine)?.raw ? 'raw' : '';
   const printed = versionsToExport(key, version).map(
-    (one) => [String(one.number), kind.print(key, one, format)] as const,
+    (one) => [String(one.number), kind.print(key, one, format || usual)] as const,
   );
   return { key, printed: Object.fromEntries(printed) };
 }

@@ -38,6 +38,8 @@ export interface NamedKeyDocument {
   readonly name: string;
   /** Name of the key type. */
   readonly type: string;
+  /** The family's name for the type, where the key was made by that one; callers of the family are shown it. */
+  readonly familyName?: string;
   /** Chosen length in bytes, for types whose length is chosen; else 0. */
   readonly keyBytes: number;
   readonly derived: boolean;

@@ -6,15 +6,17 @@ import { VERSIONS_SAY } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { changeKey, findKey, keyIn, keyRef, noSuchKey } from './key-collection.ts';
 import { checkNameLength, type NamedKeyDocument } from './key-document.ts';
-import { keyTypeNamed, keyTypeNames } from './key-types/index.ts';
+import { type CalledType, keyTypeCalled, keyTypeNames, parameterSetsOf } from './key-types/index.ts';
 import { KDF_COUNTER, KDF_HKDF, type KeyType } from './key-types/key-type.ts';
 import { NamedKey } from './named-key.ts';
 import { freshVersion, withVersion } from './rotation.ts';
 
 /** What is decided when a key is created. */
 export interface NewKey {
-  /** Name of a key type. */
+  /** Name of a key type; as it comes in, also one of the family's. */
   readonly type: string;
+  /** The family's name for it, where the key is made by that one. */
+  readonly familyName?: string | undefined;
   readonly derived: boolean;
   readonly convergentEncryption: boolean;
   readonly exportable: boolean;
@@ -27,10 +29,16 @@ export interface NewKey {
 
 /**
  * Creates a key. One that exists already is left as it is.
+ * @param asked `type` may be a name of the family's; `parameterSet` is what that may need, else empty.
  * @throws `invalid` or `unsupported` for settings that do not fit each other or the type.
  */
-export async function createKey(engine: Engine, name: string, settings: NewKey): Promise<NamedKey> {
-  const type = requireSettings(settings);
+export async function createKey(
+  engine: Engine,
+  name: string,
+  asked: NewKey & { readonly parameterSet?: string },
+): Promise<NamedKey> {
+  const { type, familyName } = requireSettings(asked);
+  const settings: NewKey = { ...asked, type: type.name, familyName: familyName?.name };
   const existing = await findKey(engine, name);
   if (existing !== undefined) return existing;
   const document = await newDocument(engine, name, type, settings);
@@ -42,7 +50,7 @@ export async function createKey(engine: Engine, name: string, settings: NewKey):
   });
 }
 
-function requireSettings(settings: NewKey): KeyType {
+function requireSettings(settings: NewKey & { readonly parameterSet?: string }): CalledType {
   requireAutoRotatePeriod(settings.autoRotatePeriodSeconds);
   if (settings.convergentEncryption && !settings.derived) {
     throw invalid(ownWords('convergent encryption requires derivation to be enabled'), {
@@ -50,19 +58,27 @@ function requireSettings(settings: NewKey): KeyType {
       hint: 'set derived as well',
     });
   }
-  const type = requireKeyType(settings.type);
-  requireKeySize(type, settings.keyBytes);
-  requireCapabilities(type, settings);
-  return type;
+  const called = requireKeyType(settings.type, settings.parameterSet);
+  requireKeySize(called.type, settings.keyBytes);
+  requireCapabilities(called.type, settings);
+  return called;
 }
 
-/** @throws `invalid` when there is no such type. */
-export function requireKeyType(name: string): KeyType {
-  const type = keyTypeNamed(name);
-  if (type !== undefined) return type;
-  throw invalid(`unknown key type ${name}`, {
-    field: 'type',
-    hint: `use one of ${keyTypeNames().join(', ')}`,
+/**
+ * @param parameterSet what `parameter_set` said.
+ * @param told what the refusal of an unknown name begins with.
+ * @throws `invalid` when there is no such type, or the parameter set is not one of its own.
+ */
+export function requireKeyType(name: string, parameterSet = '', told = 'unknown key type'): CalledType {
+  const called = keyTypeCalled(name, parameterSet);
+  if (called !== undefined) return called;
+  const sets = parameterSetsOf(name);
+  if (sets === undefined) {
+    throw invalid(`${told} ${name}`, { field: 'type', hint: `use one of ${keyTypeNames().join(', ')}` });
+  }
+  throw invalid(`invalid parameter set ${parameterSet} for key type ${name}`, {
+    field: 'parameter_set',
+    hint: sets.length === 0 ? 'leave it out: the type has none' : `use ${sets.join(' or ')}`,
   });
 }
 
@@ -124,6 +140,7 @@ export function emptyDocument(name: string, settings: NewKey): NamedKeyDocument 
   return {
     name,
     type: settings.type,
+    ...(settings.familyName === undefined ? {} : { familyName: settings.familyName }),
     keyBytes: settings.keyBytes,
     derived: settings.derived,
     kdf: settings.derived ? KDF_HKDF : KDF_COUNTER,

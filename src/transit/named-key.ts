@@ -2,9 +2,13 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
 import { corrupt } from '../ground/errors.ts';
 import { ContextKeys, OpenMaterial } from './context-keys.ts';
+import type { Engine } from './engine.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import { keyTypeNamed } from './key-types/index.ts';
-import type { KeyType } from './key-types/key-type.ts';
+import type { FamilyName, KeyType } from './key-types/key-type.ts';
+
+/** All that matters of an engine here: who asks. */
+export type Asking = Pick<Engine, 'keepsFamilyRules'>;
 
 /**
  * A named key ready for use: its document, its type, and parsed key material, each piece made when first asked for.
@@ -36,6 +40,22 @@ export class NamedKey {
     }
     this.document = document;
     this.type = type;
+  }
+
+  /** The family's name by which the key was made, if it was. */
+  get familyName(): FamilyName | undefined {
+    const { familyName } = this.document;
+    return this.type.familyNames?.find(({ name }) => name === familyName);
+  }
+
+  /** The same, if the caller is of the family. */
+  familyNameFor({ keepsFamilyRules }: Asking): FamilyName | undefined {
+    return keepsFamilyRules ? this.familyName : undefined;
+  }
+
+  /** What its type is called to this caller. */
+  typeNameFor(asking: Asking): string {
+    return this.familyNameFor(asking)?.name ?? this.type.name;
   }
 
   get encrypts(): boolean {

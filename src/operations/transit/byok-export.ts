@@ -36,7 +36,7 @@ export const byokExport = transitOperation({
   },
   async run({ engine }, values) {
     const { key, wrapped } = await transferKey(engine, values);
-    const data: ExportedKeys = { name: key.document.name, type: key.type.name, keys: wrapped };
+    const data: ExportedKeys = { name: key.document.name, type: key.typeNameFor(engine), keys: wrapped };
     return { data };
   },
 });

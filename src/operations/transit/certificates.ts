@@ -39,7 +39,7 @@ export const csr = transitOperation({
     const { certificateRequest } = await import('../../transit/certificates/request.ts');
     const request = { version: values.version, template: values.csr };
     const { key, version: number, pem } = await certificateRequest(engine, values.name, request);
-    return { data: { name: key.document.name, type: key.type.name, version: number, csr: pem } };
+    return { data: { name: key.document.name, type: key.typeNameFor(engine), version: number, csr: pem } };
   },
 });
 

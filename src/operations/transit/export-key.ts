@@ -53,7 +53,7 @@ export const declaration = transitOperation({
       version: values.version,
       format: values.format,
     });
-    const data: ExportedKeys = { name: key.document.name, type: key.type.name, keys: printed };
+    const data: ExportedKeys = { name: key.document.name, type: key.typeNameFor(engine), keys: printed };
     return { data };
   },
 });

@@ -12,7 +12,7 @@ import { DEFAULT_KEY_TYPE, keyTypeNames, keyTypes } from '../../transit/key-type
 import { privateKeyFromPkcs8 } from '../../transit/key-types/pkcs8.ts';
 import type { Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
-import { existingKey, keyName, transitOperation } from './parameters.ts';
+import { existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';
 
 /** Parameters of both calls that bring keys in. */
 const incomingKey = {
@@ -38,6 +38,7 @@ export const create = transitOperation({
   params: {
     name: keyName({ help: 'Name of the new key.', required: true, cli: { positional: true } }),
     type: text({ help: 'Key type, in any case.', default: DEFAULT_KEY_TYPE, cli: { suggest: keyTypeNames } }),
+    parameter_set: parameterSet,
     ...incomingKey,
     allow_rotation: flag({ help: 'The key may be rotated; new versions are made here.', default: false }),
     derived: flag({ help: 'Each context has a key of its own, derived from this one.', default: false }),
@@ -77,6 +78,7 @@ export const create = transitOperation({
     }
     await importKey(engine, values.name, {
       type: values.type,
+      parameterSet: values.parameter_set,
       ciphertext: values.ciphertext,
       publicKey: values.public_key,
       hashFunction: values.hash_function,

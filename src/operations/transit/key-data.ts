@@ -5,7 +5,7 @@ import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';
 import type { NamedKeyDocument, VersionDocument, VersionStamp } from '../../transit/key-document.ts';
 import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
-import type { KeyVersion, NamedKey } from '../../transit/named-key.ts';
+import type { Asking, KeyVersion, NamedKey } from '../../transit/named-key.ts';
 import type { Table } from '../declaration/operation.ts';
 
 /** What key read shows of one version: when it was made, and of an asymmetric one the public key. */
@@ -30,15 +30,16 @@ const HKDF_NAME = 'hkdf_sha256';
 /**
  * A named key as the API shows it. Never key material: the public key of a derived key is half of what the keys of its
  * contexts are made from, so that only the public key of a context is shown, when one is given.
+ * Callers of the family are shown the name of the type by which the key was made.
  * @param contextText base64.
  * @throws `invalid` for a context that is not base64.
  * @see docs/decisions/0016
  */
-export function keyData(key: NamedKey, contextText?: string) {
+export function keyData(asking: Asking, key: NamedKey, contextText?: string) {
   const { document, type } = key;
   return {
     name: document.name,
-    type: document.type,
+    ...typeData(asking, key),
     derived: document.derived,
     deletion_allowed: document.deletionAllowed,
     min_available_version: document.minAvailableVersion,
@@ -62,7 +63,7 @@ export function keyData(key: NamedKey, contextText?: string) {
     ...when(document.backupInfo !== undefined, { backup_info: document.backupInfo }),
     ...when(document.restoreInfo !== undefined, { restore_info: document.restoreInfo }),
     ...derivationData(key),
-    ...versionsData(key, contextText),
+    ...versionsData(asking, key, contextText),
     ...revokedData(document),
   };
 }
@@ -79,6 +80,14 @@ function revokedData({ revokedVersions = {} }: NamedKeyDocument) {
   };
 }
 
+function typeData(asking: Asking, key: NamedKey) {
+  const parameterSet = key.familyNameFor(asking)?.parameterSet;
+  return {
+    type: key.typeNameFor(asking),
+    ...when(parameterSet !== undefined, { parameter_set: parameterSet }),
+  };
+}
+
 function derivationData({ document }: NamedKey) {
   const isCounter = document.kdf === KDF_COUNTER;
   return when(document.derived, {
@@ -91,19 +100,21 @@ function derivationData({ document }: NamedKey) {
 
 /** Keys that only make HMACs show no versions, as with peers. */
 function versionsData(
+  asking: Asking,
   key: NamedKey,
   contextText: string | undefined,
 ): { readonly keys?: Readonly<Record<string, VersionData>> } {
   const context = decodeContextOrRefuse(contextText);
   if (!key.encrypts && key.type.signing === undefined) return {};
-  const label = key.type.publicKey?.label;
+  const named = key.familyNameFor(asking);
+  const label = named?.raw ? named.name : key.type.publicKey?.label;
   const versions = [...key.usableVersions()].map((version): [string, VersionData] => [
     String(version.number),
     label === undefined
       ? version.document.createdAtSeconds
       : {
           name: label,
-          public_key: publicKeyText(key, version, context),
+          public_key: publicKeyText(key, version, context, named?.raw),
           certificate_chain: certificatesPem(version.document.certificateChain ?? []),
           creation_time: creationTime(version.document),
         },
@@ -119,8 +130,13 @@ function publicKeyText(
   { document, type }: NamedKey,
   version: KeyVersion,
   context: ReturnType<typeof decodeContextOrRefuse>,
+  raw = false,
 ): string {
-  if (!document.derived) return type.publicKey?.print(version.material) ?? '';
+  if (!document.derived) {
+    return (
+      (raw ? type.publicKey?.export(version.material, 'raw') : type.publicKey?.print(version.material)) ?? ''
+    );
+  }
   // What a context's key is derived from is there only where the private part is.
   if (context === undefined || !version.hasSecret) return '';
   return type.publicKey?.print(version.contextKeys.of(context).material) ?? '';

@@ -30,7 +30,7 @@ export const revoke = transitOperation({
     examples: [['coffer transit keys revoke orders 2', 'what version 2 encrypted or signed is refused']],
   },
   run: async ({ engine }, values) => ({
-    data: keyData(await revokeVersion(engine, values.name, values.version)),
+    data: keyData(engine, await revokeVersion(engine, values.name, values.version)),
   }),
 });
 
@@ -46,7 +46,7 @@ export const reinstate = transitOperation({
     examples: [['coffer transit keys reinstate orders 2', 'as if version 2 had never been revoked']],
   },
   run: async ({ engine }, values) => ({
-    data: keyData(await reinstateVersion(engine, values.name, values.version)),
+    data: keyData(engine, await reinstateVersion(engine, values.name, values.version)),
   }),
 });
 
@@ -66,6 +66,6 @@ export const destroy = transitOperation({
     ],
   },
   run: async ({ engine }, values) => ({
-    data: keyData(await destroyVersion(engine, values.name, values.version)),
+    data: keyData(engine, await destroyVersion(engine, values.name, values.version)),
   }),
 });

@@ -4,7 +4,7 @@ import { when } from '../../ground/objects.ts';
 import { configureKey } from '../../transit/configuration.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { findKey, noSuchKey, requireKey } from '../../transit/key-collection.ts';
-import { DEFAULT_KEY_TYPE, keyTypeNames } from '../../transit/key-types/index.ts';
+import { DEFAULT_KEY_TYPE, keyTypeCalled, keyTypeNames } from '../../transit/key-types/index.ts';
 import { createKey, deleteKey, listKeys, setSoftDeleted } from '../../transit/lifecycle.ts';
 import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
 import { rotateKey } from '../../transit/rotation.ts';
@@ -12,7 +12,7 @@ import { trimKey } from '../../transit/trim.ts';
 import { isMissing, type Outcome, type Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
-import { existingKey, keyName, transitOperation } from './parameters.ts';
+import { existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';
 
 const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
 
@@ -32,6 +32,7 @@ export const create = transitOperation({
       default: DEFAULT_KEY_TYPE,
       cli: { suggest: keyTypeNames },
     }),
+    parameter_set: parameterSet,
     derived: flag({ help: 'Each context has a key of its own, derived from this one.', default: false }),
     convergent_encryption: flag({
       help: 'Equal plaintext under equal context gives equal ciphertext; needs derived.',
@@ -71,6 +72,7 @@ export const create = transitOperation({
     const existing = (await findKey(engine, values.name)) !== undefined;
     const key = await createKey(engine, values.name, {
       type: values.type,
+      parameterSet: values.parameter_set,
       derived: values.derived,
       convergentEncryption: values.convergent_encryption,
       exportable: values.exportable,
@@ -78,7 +80,7 @@ export const create = transitOperation({
       autoRotatePeriodSeconds: values.auto_rotate_period,
       keyBytes: values.key_size,
     });
-    return { data: keyData(key), ...when(existing, { existing: true }) };
+    return { data: keyData(engine, key), ...when(existing, { existing: true }) };
   },
 });
 
@@ -111,10 +113,23 @@ const CHANGEABLE = ['exportable', 'allow_plaintext_backup', 'auto_rotate_period'
 /** @see docs/decisions/0154 */
 function misfitOf(asked: Readonly<Record<string, unknown>>, data: KeyData): string | undefined {
   const there: Readonly<Record<string, unknown>> = { convergent_encryption: false, ...data };
-  const differs = (name: string): boolean => there[name] !== undefined && there[name] !== asked[name];
+  const differs = (name: string): boolean =>
+    there[name] !== undefined &&
+    there[name] !== asked[name] &&
+    !(name === 'type' && isSameType(there, asked));
   const name = FIXED.find(differs) ?? CHANGEABLE.find((member) => asked[member] && differs(member));
   if (name === undefined) return undefined;
   return `key "${data.name}" exists already, and its ${name.replaceAll('_', '-')} is ${there[name]}, not ${asked[name]}`;
+}
+
+/** A type has several names, and a server says the one that suits it. */
+function isSameType(
+  ...two: readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>]
+): boolean {
+  const [there, asked] = two.map(
+    ({ type, parameter_set: set }) => keyTypeCalled(String(type), String(set ?? ''))?.type,
+  );
+  return there !== undefined && there === asked;
 }
 
 export const read = transitOperation({
@@ -136,7 +151,10 @@ export const read = transitOperation({
       .filter(([, count]) => count >= MANY_MESSAGES)
       .map(([version, count]) => warningOf(values.name, Number(version), count));
     return {
-      data: { ...keyData(key, values.context), ...when(Object.keys(messages).length > 0, { messages }) },
+      data: {
+        ...keyData(engine, key, values.context),
+        ...when(Object.keys(messages).length > 0, { messages }),
+      },
       ...when(warnings.length > 0, { warnings }),
     };
   },
@@ -216,7 +234,7 @@ export const configure = transitOperation({
       keepVersions: values.keep_versions,
       autoTrim: values.auto_trim,
     });
-    return { data: keyData(key), warnings };
+    return { data: keyData(engine, key), warnings };
   },
 });
 
@@ -238,7 +256,7 @@ export const rotate = transitOperation({
     ],
   },
   async run({ engine }, values) {
-    return { data: keyData(await rotateKey(engine, values.name, values.force)) };
+    return { data: keyData(engine, await rotateKey(engine, values.name, values.force)) };
   },
 });
 
@@ -268,7 +286,7 @@ export const trim = transitOperation({
       `Delete every version of key ${values['name']} below ${values['min_available_version']} for good?`,
   },
   async run({ engine }, values) {
-    return { data: keyData(await trimKey(engine, values.name, values.min_available_version)) };
+    return { data: keyData(engine, await trimKey(engine, values.name, values.min_available_version)) };
   },
 });
 
@@ -341,5 +359,5 @@ async function markSoftDeleted(
 ): Promise<Outcome<KeyData>> {
   const marked = await setSoftDeleted(engine, name, softDeleted);
   if (marked === undefined) return {};
-  return { data: keyData(marked.key), warnings: marked.changed ? [] : [unchanged] };
+  return { data: keyData(engine, marked.key), warnings: marked.changed ? [] : [unchanged] };
 }

@@ -76,6 +76,13 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
   });
 }
 
+/** For names of key types that Vault has for several types here. */
+export const parameterSet = text({
+  help: "Which type is meant by a name of Vault's: 44, 65 or 87 for ml-dsa; the name of a type here for slh-dsa.",
+  default: '',
+  cli: { metavar: 'SET' },
+});
+
 /** The named key in the path. */
 export const existingKey = keyName({
   help: 'The named key.',

@@ -1,13 +1,13 @@
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { conflict } from '../../ground/errors.ts';
+import { when } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey, requireNotSoftDeleted } from '../key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from '../key-document.ts';
-import { keyTypeNamed } from '../key-types/index.ts';
 import type { KeyType } from '../key-types/key-type.ts';
-import type { NamedKey } from '../named-key.ts';
+import { NamedKey } from '../named-key.ts';
 import { closeBackupBlob } from './blob.ts';
 import { isRelative } from './consistency.ts';
 import {
@@ -54,8 +54,8 @@ function requireBackupAllowed(key: NamedKey): void {
 
 /** The backup of a key as OpenBao would write it: everything, readable by whoever holds the text. */
 export async function writeBackup(document: NamedKeyDocument): Promise<string> {
-  const type = keyTypeNamed(document.type);
-  if (type === undefined) throw new TypeError(`unknown key type ${document.type}`);
+  const key = NamedKey.open(document);
+  const { type } = key;
   const { latestVersion, minAvailableVersion, minDecryptionVersion } = document;
   const keys = new Map<string, BackupEntry>();
   const archivedKeys: BackupEntry[] = [];
@@ -67,7 +67,7 @@ export async function writeBackup(document: NamedKeyDocument): Promise<string> {
     await turn();
     if (version !== undefined && number >= minDecryptionVersion) keys.set(String(number), entry);
   }
-  const policy = policyOf(document, type, keys);
+  const policy = policyOf(key, keys);
   return closeBackupBlob(
     printBackupDocument({ policy, archivedKeys, ...(await ownMembers(document, type)) }),
   );
@@ -86,8 +86,7 @@ async function ownMembers(document: NamedKeyDocument, type: KeyType): Promise<{ 
 }
 
 function policyOf(
-  document: NamedKeyDocument,
-  type: KeyType,
+  { document, type, familyName }: NamedKey,
   keys: ReadonlyMap<string, BackupEntry>,
 ): BackupPolicy {
   const { backupInfo, restoreInfo } = document;
@@ -121,6 +120,9 @@ function policyOf(
     allowImportedKeyRotation: document.allowImportedKeyRotation,
     softDeleted: document.softDeleted,
     openBaoLayout: true,
+    ...when(type.familyNames !== undefined, {
+      calledType: { name: familyName?.name ?? type.name, parameterSet: familyName?.parameterSet ?? '' },
+    }),
   };
 }
 

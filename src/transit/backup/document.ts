@@ -60,6 +60,10 @@ export interface BackupPolicy {
   readonly softDeleted: boolean;
   /** The document has members that only OpenBao writes, so type numbers are OpenBao's. */
   readonly openBaoLayout: boolean;
+  /** Which of the types that share the number, as Vault says it. */
+  readonly parameterSet?: string;
+  /** By which name the key is known, as we say it. */
+  readonly calledType?: { readonly name: string; readonly parameterSet: string };
 }
 
 /** What a key of this program may have beside; peers overlook it. */
@@ -165,7 +169,15 @@ function readPolicy(fields: GoFields): BackupPolicy {
     allowImportedKeyRotation: fields.flag('AllowImportedKeyRotation'),
     softDeleted: fields.flag('soft_deleted'),
     openBaoLayout: fields.has('soft_deleted') || entries.some(([, entry]) => entry.has('external_key_ref')),
+    ...readParameterSet(fields.objectOrText('ParameterSet')),
   };
+}
+
+function readParameterSet(
+  value: GoFields | string | undefined,
+): Pick<BackupPolicy, 'parameterSet' | 'calledType'> {
+  if (typeof value !== 'object') return value ? { parameterSet: value } : {};
+  return { calledType: { name: value.text('name'), parameterSet: value.text('parameter_set') } };
 }
 
 /** Member names of a hostile document are not for terminals. */
@@ -264,8 +276,19 @@ function writablePolicy(policy: BackupPolicy): GoWritable {
     Imported: policy.imported,
     AllowImportedKeyRotation: policy.allowImportedKeyRotation,
     soft_deleted: policy.softDeleted,
+    ...(policy.calledType && { ParameterSet: writableCalledType(policy.calledType) }),
   };
 }
+
+/**
+ * OpenBao passes it over. Vault has a text there, so it refuses the backup whole, where it would take OpenBao's numbers of these
+ * types for others.
+ * @see docs/decisions/0022
+ */
+const writableCalledType = ({ name, parameterSet }: NonNullable<BackupPolicy['calledType']>): GoWritable => ({
+  name,
+  ...(parameterSet === '' ? {} : { parameter_set: parameterSet }),
+});
 
 function writableEntry(entry: BackupEntry): GoWritable {
   return {

@@ -97,6 +97,11 @@ export class GoFields {
     return time;
   }
 
+  /** An object, or a text where Go would have one. */
+  objectOrText(name: string): GoFields | string | undefined {
+    return typeof this.#members.get(name.toLowerCase()) === 'string' ? this.text(name) : this.object(name);
+  }
+
   object(name: string): GoFields | undefined {
     const value = this.#members.get(name.toLowerCase());
     return value === undefined || value === null ? undefined : GoFields.of(value, this.#pathOf(name));

@@ -2,6 +2,7 @@ import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { exists, invalid, unsupported } from '../../ground/errors.ts';
+import { when } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Random } from '../../ground/random.ts';
@@ -9,6 +10,7 @@ import type { Engine } from '../engine.ts';
 import { keyIn, keyRef } from '../key-collection.ts';
 import { type NamedKeyDocument, requireKeyName, type VersionDocument } from '../key-document.ts';
 import { keyTypeOfBackup } from '../key-types/backup-types.ts';
+import type { CalledType } from '../key-types/index.ts';
 import type { KeyType } from '../key-types/key-type.ts';
 import { NamedKey } from '../named-key.ts';
 import { openBackupBlob } from './blob.ts';
@@ -98,7 +100,8 @@ async function checkedKey(
 ): Promise<NamedKeyDocument> {
   const { policy } = document;
   const finalName = requireKeyName(name ?? policy.name, name === undefined ? 'backup' : 'name');
-  const type = typeOf(document);
+  const called = typeOf(document);
+  const { type } = called;
   checkSettings({ ...document, policy: { ...policy, name: finalName } }, type);
   const available = [...availableVersions(document, finalName)];
   const inUse = new Set(available.map(([number]) => number));
@@ -119,14 +122,14 @@ async function checkedKey(
   }
   const { keepVersions = 0, autoTrim = false } = document.own ?? {};
   return {
-    ...documentOf(policy, finalName, type, versions),
+    ...documentOf(policy, finalName, called, versions),
     ...(revoked.length > 0 && { revokedVersions: stopped }),
     ...(keepVersions > 0 && { keepVersions }),
     ...(autoTrim && { autoTrim }),
   };
 }
 
-function typeOf(document: BackupDocument): KeyType {
+function typeOf(document: BackupDocument): CalledType {
   const { policy } = document;
   const entries = entriesOf(document);
   if (entries.some(({ externalKeyRef, managedKeyId }) => externalKeyRef !== '' || managedKeyId !== '')) {
@@ -140,6 +143,9 @@ function typeOf(document: BackupDocument): KeyType {
     makesHmacsItself:
       policy.keySize > 0 || entries.some(({ key, hmacKey }) => key !== undefined && isEqual(key, hmacKey)),
     openBaoLayout: policy.openBaoLayout,
+    parameterSet: policy.parameterSet,
+    calledType: policy.calledType,
+    hasKeyPairs: entries.every(({ key, publicKey }) => (key === undefined) === (publicKey === undefined)),
   });
 }
 
@@ -180,12 +186,13 @@ function hmacKeyOf({ hmacKey }: BackupEntry, own: string | undefined): { hmacKey
 function documentOf(
   policy: BackupPolicy,
   name: string,
-  type: KeyType,
+  { type, familyName }: CalledType,
   versions: Readonly<Record<string, VersionDocument>>,
 ): NamedKeyDocument {
   return {
     name,
     type: type.name,
+    ...when(familyName !== undefined, { familyName: familyName?.name }),
     keyBytes: type.size === undefined ? 0 : keyBytesOf(policy, versions),
     derived: policy.derived,
     kdf: kdfOf(policy),

@@ -6,9 +6,8 @@ import type { View } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
 import { keyIn, keyRef } from '../key-collection.ts';
 import type { NamedKeyDocument } from '../key-document.ts';
-import { keyTypeNamed, keyTypeNames } from '../key-types/index.ts';
 import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType, type StoredMaterial } from '../key-types/key-type.ts';
-import { emptyDocument, requireCapabilities } from '../lifecycle.ts';
+import { emptyDocument, requireCapabilities, requireKeyType } from '../lifecycle.ts';
 import { NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
 import { requireWrappingHash, unwrapFromTransport, wrappingKey } from './wrapping.ts';
@@ -22,12 +21,16 @@ export interface ImportSettings {
   readonly allowPlaintextBackup: boolean;
   /** 0 for never. */
   readonly autoRotatePeriodSeconds: number;
+  /** The family's name for the type, where the key is made by that one. */
+  readonly familyName?: string | undefined;
 }
 
 /** A key from outside, and what it is to be here. */
 export interface NewImport extends Incoming, ImportSettings {
-  /** Name of a key type, in any case. */
+  /** Name of a key type, or one of the family's, in any case. */
   readonly type: string;
+  /** What a name of the family's may need beside it; empty for none. */
+  readonly parameterSet?: string;
 }
 
 /**
@@ -40,12 +43,20 @@ export async function importKey(engine: Engine, name: string, settings: NewImpor
       field: 'allow_rotation',
     });
   }
-  const type = requireImportType(settings.type);
+  // Unlike at creation, the case does not matter, and peers print a colon.
+  const { type, familyName } = requireKeyType(
+    settings.type.toLowerCase(),
+    settings.parameterSet,
+    'unknown key type:',
+  );
   await engine.store.read((view) => requireFreeName(view, engine, name));
   const { derived } = settings;
   requireCapabilities(type, { derived, convergentEncryption: false });
   const material = await importedMaterial(engine, type, settings, derived);
-  const document = importedDocument(engine, name, type, material, settings);
+  const document = importedDocument(engine, name, type, material, {
+    ...settings,
+    familyName: familyName?.name,
+  });
   return engine.store.transact(async (tx) => {
     await requireFreeName(tx, engine, name);
     tx.put(keyRef(engine, name), document);
@@ -82,16 +93,6 @@ export function importedDocument(
  */
 const importedKdf = ({ derivation }: KeyType, derived: boolean): Kdf =>
   !derived || derivation?.kdfs.includes(KDF_COUNTER) ? KDF_COUNTER : KDF_HKDF;
-
-/** Unlike at creation, the case does not matter, and peers print a colon. */
-function requireImportType(name: string): KeyType {
-  const type = keyTypeNamed(name.toLowerCase());
-  if (type !== undefined) return type;
-  throw invalid(`unknown key type: ${name}`, {
-    field: 'type',
-    hint: `use one of ${keyTypeNames().join(', ')}`,
-  });
-}
 
 async function requireFreeName(view: View, engine: Engine, name: string): Promise<void> {
   if ((await keyIn(view, engine, name)) === undefined) return;

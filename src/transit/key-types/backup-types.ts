@@ -1,5 +1,5 @@
 import { type CofferError, unsupported } from '../../ground/errors.ts';
-import { keyTypeNamed, keyTypes } from './index.ts';
+import { type CalledType, keyTypeCalled, keyTypeNamed, keyTypes } from './index.ts';
 import type { KeyType } from './key-type.ts';
 
 /** What a backup says about its type, beside the number. */
@@ -9,9 +9,15 @@ export interface TypeEvidence {
   readonly makesHmacsItself: boolean;
   /** Members that only OpenBao writes are there. */
   readonly openBaoLayout: boolean;
+  /** Which of the types that share a number of Vault's; undefined where nothing is said. */
+  readonly parameterSet: string | undefined;
+  /** By which name the key is known, as our own backups say it. */
+  readonly calledType: { readonly name: string; readonly parameterSet: string } | undefined;
+  /** Wherever there is a private key there is a public key, and the other way round. */
+  readonly hasKeyPairs: boolean;
 }
 
-/** Types of peers that are not here, for a refusal that says what it is about. */
+/** Types of peers that are not here, or mean two things, for a refusal that says what it is about. */
 const FOREIGN_TYPES: Readonly<Record<number, string>> = {
   10: 'managed_key in Vault',
   12: 'mldsa-44 in OpenBao, aes128-cmac in Vault',
@@ -26,37 +32,79 @@ const FOREIGN_TYPES: Readonly<Record<number, string>> = {
 };
 
 /**
- * The key type that a backup is about. The two registers of numbers disagree from 10 on (10 is hmac in OpenBao and managed_key
- * in Vault, 11 is xchacha20-poly1305 in OpenBao and hmac in Vault); then the rest of the document decides.
- * @throws `unsupported` when there is no such type here.
+ * The key type that a backup is about, and the family's name that the key goes by. The two registers of numbers disagree from 10 on
+ * (10 is hmac in OpenBao and managed_key in Vault, 14 is mldsa-87 in OpenBao and ml-dsa in Vault); then the rest of the document
+ * decides, or the backup is refused.
+ * @throws `unsupported` when there is no such type here, or the document contradicts itself.
+ * @see docs/decisions/0022
  */
-export function keyTypeOfBackup(evidence: TypeEvidence): KeyType {
-  const { type } = evidence;
-  const found = typeof type === 'string' ? unnumberedType(type) : numberedType(type, evidence);
-  if (found === undefined) throw unknownType(type);
-  return found;
+export function keyTypeOfBackup(evidence: TypeEvidence): CalledType {
+  const { type, calledType, openBaoLayout, parameterSet } = evidence;
+  const found = typeof type === 'string' ? namedType(type) : numberedType(type, evidence);
+  if (found === undefined) throw unknownType(evidence);
+  if (calledType !== undefined) {
+    const called = keyTypeCalled(calledType.name, calledType.parameterSet);
+    if (called?.type !== found) throw contradiction(evidence, calledType.name);
+    return called;
+  }
+  if (parameterSet !== undefined && !hasSet(found, parameterSet)) throw contradiction(evidence, parameterSet);
+  if (typeof type === 'string') return { type: found };
+  if (!openBaoLayout && found.familyNames !== undefined) requireKeyPairs(evidence);
+  const familyName = found.familyNames?.find((name) => (name.parameterSet === undefined) === openBaoLayout);
+  return familyName === undefined ? { type: found } : { type: found, familyName };
 }
 
-function unnumberedType(name: string): KeyType | undefined {
+/** A type that has no number of OpenBao's, or had none when earlier releases wrote backups of it. */
+function namedType(name: string): KeyType | undefined {
   const type = keyTypeNamed(name);
-  return type && type.backup.openbao === undefined && type.backup.vault === undefined ? type : undefined;
+  return type && (type.backup.openbao === undefined || type.backup.wasNamed) ? type : undefined;
 }
 
 function numberedType(number: number, evidence: TypeEvidence): KeyType | undefined {
   const openbao = keyTypes().find(({ backup }) => backup.openbao === number);
-  const vault = keyTypes().find(({ backup }) => backup.vault === number);
+  const vault = keyTypes().find((type) => type.backup.vault === number && isInSet(type, evidence));
   if (openbao === vault) return openbao;
   const makesHmacs = (type: KeyType | undefined): boolean => type?.hmacKeyOf !== undefined;
   if (evidence.makesHmacsItself) return [openbao, vault].find(makesHmacs);
   if (evidence.openBaoLayout) return openbao;
+  // OpenBao has had these types only since it writes the members that nobody else does.
+  if ((openbao ?? vault)?.familyNames !== undefined) return vault;
   return [openbao, vault].find((type) => !makesHmacs(type));
 }
 
-function unknownType(type: number | string): CofferError {
+/** Types that share a number of Vault's are told apart by the parameter set. */
+const isInSet = (type: KeyType, { parameterSet }: TypeEvidence): boolean =>
+  type.familyNames === undefined || (parameterSet !== undefined && hasSet(type, parameterSet));
+
+/** A type without parameter sets has every one, as Vault writes the member for all. */
+const hasSet = ({ familyNames }: KeyType, set: string): boolean =>
+  familyNames === undefined || familyNames.some(({ parameterSet }) => parameterSet === set);
+
+/** Vault's paid editions have members of their own for private keys, so only what a public key confirms is believed. */
+function requireKeyPairs(evidence: TypeEvidence): void {
+  if (evidence.hasKeyPairs) return;
+  throw unsupported(
+    `backup has the key type ${shown(evidence)} without the private key or the public key where OpenBao has them, so nobody can know what it holds`,
+    { field: 'backup', hint: 'export the key there, and import it here' },
+  );
+}
+
+const shown = ({ type }: TypeEvidence): string =>
+  typeof type === 'number' ? String(type) : JSON.stringify(type.slice(0, 40));
+
+const contradiction = (evidence: TypeEvidence, told: string): CofferError =>
+  unsupported(
+    `backup has the key type ${shown(evidence)} and says ${JSON.stringify(told.slice(0, 40))}, which contradict each other`,
+    { field: 'backup', hint: 'the backup is damaged or was altered' },
+  );
+
+function unknownType(evidence: TypeEvidence): CofferError {
+  const { type, parameterSet } = evidence;
   const meaning = typeof type === 'number' ? FOREIGN_TYPES[type] : undefined;
-  const shown = typeof type === 'number' ? String(type) : JSON.stringify(type.slice(0, 40));
+  const set =
+    parameterSet === undefined ? '' : ` with the parameter set ${JSON.stringify(parameterSet.slice(0, 40))}`;
   return unsupported(
-    `backup has the key type ${shown}${meaning ? ` (${meaning})` : ''}, which is not supported`,
+    `backup has the key type ${shown(evidence)}${meaning ? ` (${meaning})` : ''}${set}, which is not supported`,
     {
       field: 'backup',
       hint: 'only keys of types that this release lists can be restored',

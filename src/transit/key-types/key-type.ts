@@ -26,6 +26,8 @@ export interface StoredMaterial {
 export interface KeyType<M = unknown> {
   /** As on the wire: `aes256-gcm96`. */
   readonly name: string;
+  /** Present: programs of the Vault family call the type otherwise; these names are taken as well. */
+  readonly familyNames?: readonly FamilyName[];
   /** Present: keys of this type encrypt and decrypt with associated data, and may be convergent. */
   readonly aead?: Aead<M>;
   /** Present: keys of this type encrypt to a public key. */
@@ -61,6 +63,15 @@ export interface KeyType<M = unknown> {
    * @throws `invalid` when the type has no such format.
    */
   exportSecret?(material: M, format: ExportFormat): string;
+}
+
+/** A name that a program of the Vault family has for a type. @see docs/decisions/0022 */
+export interface FamilyName {
+  readonly name: string;
+  /** What `parameter_set` has to say beside it; absent where the name alone says which type is meant. */
+  readonly parameterSet?: string;
+  /** Keys with this name are printed raw, in base64, where no format is asked for. */
+  readonly raw?: true;
 }
 
 /** How an export is printed; the empty text is the type's usual form. `der` is base64. */
@@ -192,15 +203,17 @@ export interface Importing<M> {
 }
 
 /**
- * How keys of the type look in a backup document of the Vault family. A type without a number in either register is
- * written by its name, which peers refuse instead of misreading it.
+ * How keys of the type look in a backup document of the Vault family. A type without a number of OpenBao's is written by its
+ * name, which peers refuse instead of misreading it.
  * @see docs/decisions/0022
  */
 export interface BackupForm {
   /** The type's number in OpenBao's documents; absent when it does not have the type. */
   readonly openbao?: number;
-  /** The type's number in Vault's documents; absent when it does not have the type. */
+  /** The type's number in Vault's documents, where types that differ in `parameterSet` share one; absent when it does not have the type. */
   readonly vault?: number;
+  /** Earlier releases wrote its name, and such a backup is still read. */
+  readonly wasNamed?: true;
   /**
    * What `read` costs at most, in milliseconds of today's processors: whoever restores many versions has to send as much.
    * Absent where nothing has to be computed.

@@ -21,6 +21,7 @@ import type {
   BackupForm,
   BackupMaterial,
   ExportFormat,
+  FamilyName,
   Importing,
   KeyType,
   MaybePromise,
@@ -36,10 +37,15 @@ import { encodeAndWipe } from './secret-key.ts';
 interface ParameterSet {
   /** Name of the type, and Node's name of the algorithm. */
   readonly name: string;
+  readonly familyNames: readonly FamilyName[];
+  /** Numbers of the type in backups. */
+  readonly numbers: Pick<BackupForm, 'openbao' | 'vault' | 'wasNamed'>;
   /** Node's word for the standard's own private form: ML-DSA's seed, SLH-DSA's whole private key. */
   readonly privateForm: 'raw-seed' | 'raw-private';
   readonly privateBytes: number;
   readonly publicBytes: number;
+  /** Present: PKCS#8 up to the private form, for those who read no other (RFC 9881, 6: the seed alone). */
+  readonly pkcs8Head?: Buffer;
   /** Signing takes so long (up to half a second) that it is done off the event loop. */
   readonly slowSigning: boolean;
 }
@@ -48,6 +54,7 @@ interface ParameterSet {
 function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
   return {
     name: set.name,
+    familyNames: set.familyNames,
     signing: signing(set),
     importing: importing(set),
     publicKey: publicKey(set),
@@ -119,16 +126,25 @@ const publicKey = (set: ParameterSet): PublicKey<KeyPair> => ({
   },
 });
 
-const importing = (set: ParameterSet): Importing<KeyPair> =>
-  importingPairs(
+function importing(set: ParameterSet): Importing<KeyPair> {
+  const pairs = importingPairs(
     (key) => requireKeyKind(key, set.name),
     async (key) => {
       if (!(await works(key, set))) throw mismatchedPair();
     },
   );
+  const { pkcs8Head } = set;
+  if (pkcs8Head === undefined) return pairs;
+  // OpenSSL writes the seed and the expanded key, which Go refuses.
+  return {
+    ...pairs,
+    secretBytes: ({ privateKey }) => Buffer.concat([pkcs8Head, raw(privateKey, set.privateForm)]),
+  };
+}
 
 function backup(set: ParameterSet): BackupForm {
   return {
+    ...set.numbers,
     readMs: set.slowSigning ? 1 : 4,
     read: async (entry) => storedKey(await keyFromBackup(entry, set)),
     ...(set.slowSigning ? { probe: (stored) => probe(stored, set) } : {}),
@@ -186,29 +202,58 @@ async function works(privateKey: KeyObject, set: ParameterSet): Promise<boolean>
 
 const SEED_BYTES = 32;
 
-/** ML-DSA (FIPS 204). Sizes of public keys: FIPS 204, table 2. */
-const mlDsaType = (parameterSet: number, publicBytes: number) =>
+/** Version 0, the algorithm 2.16.840.1.101.3.4.3.`arc`, and the seed under the tag [0] in an octet string. */
+const seedHead = (arc: number): Buffer =>
+  Buffer.from(`3034020100300b06096086480165030403${arc.toString(16)}04228020`, 'hex');
+
+interface MlDsaNumbers {
+  readonly publicBytes: number;
+  /** Last number of the object identifier. */
+  readonly arc: number;
+  /** Number in backups of OpenBao. */
+  readonly openbao: number;
+}
+
+/**
+ * ML-DSA (FIPS 204). Sizes of public keys: FIPS 204, table 2. OpenBao 2.7 has a type for each parameter set, with the seed as
+ * the key; Vault has one type for all.
+ */
+const mlDsaType = (parameterSet: number, { publicBytes, arc, openbao }: MlDsaNumbers) =>
   postQuantumType({
     name: `ml-dsa-${parameterSet}`,
+    familyNames: [
+      { name: `mldsa-${parameterSet}`, raw: true },
+      { name: 'ml-dsa', parameterSet: String(parameterSet) },
+    ],
+    numbers: { openbao, vault: 14, wasNamed: true },
     privateForm: 'raw-seed',
     privateBytes: SEED_BYTES,
+    pkcs8Head: seedHead(arc),
     publicBytes,
     slowSigning: false,
   });
 
-export const mlDsa = [mlDsaType(44, 1312), mlDsaType(65, 1952), mlDsaType(87, 2592)];
+export const mlDsa = [
+  mlDsaType(44, { publicBytes: 1312, arc: 17, openbao: 12 }),
+  mlDsaType(65, { publicBytes: 1952, arc: 18, openbao: 13 }),
+  mlDsaType(87, { publicBytes: 2592, arc: 19, openbao: 14 }),
+];
 
 /**
  * SLH-DSA (FIPS 205) over SHA-2. `s` signs slowly and small, `f` fast and large. A public key is two values of the security
- * parameter's size, a private key holds two more.
+ * parameter's size, a private key holds two more. Vault has one type for all.
  */
-const slhDsaType = (securityBits: number, trade: 's' | 'f') =>
-  postQuantumType({
-    name: `slh-dsa-sha2-${securityBits}${trade}`,
+function slhDsaType(securityBits: number, trade: 's' | 'f') {
+  const name = `slh-dsa-sha2-${securityBits}${trade}`;
+  return postQuantumType({
+    name,
+    familyNames: [{ name: 'slh-dsa', parameterSet: name }],
+    numbers: { vault: 17 },
     privateForm: 'raw-private',
     privateBytes: securityBits / 2,
     publicBytes: securityBits / 4,
     slowSigning: true,
   });
+}
 
 export const slhDsa = [128, 192, 256].flatMap((bits) => [slhDsaType(bits, 's'), slhDsaType(bits, 'f')]);

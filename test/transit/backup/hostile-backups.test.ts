@@ -183,8 +183,6 @@ describe('a backup with a version that is convergent in an unknown way', () => {
 describe('a backup of a type that is not here', () => {
   it.each<[string, Members]>([
     ['-1', { type: -1 }],
-    ['12 (mldsa-44 in OpenBao, aes128-cmac in Vault)', { type: 12 }],
-    ['14 (mldsa-87 in OpenBao, ml-dsa in Vault)', { type: 14 }],
     ['15 (hybrid in Vault)', { type: 15 }],
     ['17 (slh-dsa in Vault)', { type: 17 }],
     ['10000 (external-key in OpenBao)', { type: 10_000 }],
