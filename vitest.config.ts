@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/durations.ts';
-import { growsLong, isPure, testFiles } from './test/kinds.ts';
+import { growsLong, sharesProcess, testFiles } from './test/kinds.ts';
 import { Report } from './test/report.ts';
 import { SEED, SEED_VARIABLE } from './test/seed.ts';
 
@@ -8,6 +8,9 @@ import { SEED, SEED_VARIABLE } from './test/seed.ts';
 const files = testFiles.filter((path) => process.env['ONLY_LONGER'] !== '1' || growsLong(path));
 const faults = files.filter((path) => path.startsWith('test/faults/'));
 const behaviour = files.filter((path) => !faults.includes(path));
+
+/** Of the whole run: the first project that has files does it. */
+const globalSetup = ['test/compiled.setup.ts', 'test/postgres.setup.ts'];
 
 export default defineConfig({
   test: {
@@ -21,13 +24,16 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: 'pure', include: behaviour.filter(isPure), isolate: false } },
+      {
+        extends: true,
+        test: { name: 'shared', include: behaviour.filter(sharesProcess), isolate: false, globalSetup },
+      },
       {
         extends: true,
         test: {
           name: 'alone',
-          include: behaviour.filter((path) => !isPure(path)),
-          globalSetup: ['test/compiled.setup.ts', 'test/postgres.setup.ts'],
+          include: behaviour.filter((path) => !sharesProcess(path)),
+          globalSetup,
         },
       },
       {

@@ -15,24 +15,32 @@ export const testFiles: readonly string[] = globSync('test/**/*.test.ts', { cwd:
   .filter((path) => !path.endsWith(NOT_IN_THIS))
   .sort();
 
-/** What belongs to a whole process: files that touch it get one each. */
+/** What belongs to a whole process, and is not given back when a test ends: files that touch it get one each. */
 const OF_THE_PROCESS = new RegExp(
   [
-    /\bprocess\.(?:env\[[^\]]+\] \??\??=[^=]|chdir|umask|on|once|emit|kill|exitCode|title|stdin|stdout|stderr|cpuUsage|memoryUsage|resourceUsage|send)\b/,
+    /\bprocess\.(?:env\[[^\]]+\] \??\??=[^=]|chdir|umask\([^)]|on\b|once|emit|exitCode|title|stdin|send\b)/,
+    /\bprocess\.(?:cpuUsage|threadCpuUsage|memoryUsage|resourceUsage)\b/,
     /\bdelete process\.env|Object\.assign\(process/,
     /\bvi\.(?:mock|doMock|spyOn|stub\w+|useFakeTimers|setSystemTime|hoisted|resetModules)\b/,
     /\bglobalThis\b|\bglobal\.|\bprototype\.\w+ =/,
-    /'node:(?:child_process|cluster|worker_threads|net|http|http2|https|tls|dgram|module|v8|vm|perf_hooks|inspector)'/,
+    /'node:(?:cluster|module|v8|vm|perf_hooks|inspector)'/,
     /\binject\(|\bperformance\.now\(|\bimport\(`/,
   ]
     .map(({ source }) => source)
     .join('|'),
 );
+/** Modules that put back what they take of the process, before another test begins. */
+const GIVE_BACK = new Set([
+  'test/cli/directory-here.ts',
+  'test/e2e/run-here.ts',
+  'test/servers/server-process.ts',
+]);
 /** What makes another choice, or more of them, in the long proof. */
 const OF_THE_LONG_PROOF = /^(?:test\/long\.ts|test\/seed\.ts)$/;
 
 /** Whether a file leaves nothing in its process, so that others may follow in the same one. */
-export const isPure = (file: string): boolean => all(file, (_path, text) => !OF_THE_PROCESS.test(text));
+export const sharesProcess = (file: string): boolean =>
+  all(file, (path, text) => GIVE_BACK.has(path) || !OF_THE_PROCESS.test(text));
 
 /** Whether a file does something else in the long proof than in `npm test`. */
 export const growsLong = (file: string): boolean =>

@@ -10,7 +10,9 @@ import { type Answer, RUN_VARIABLE, type Shared } from './store/postgres/run.ts'
  * One PostgreSQL server for all files of a run. It is this process that starts it, when the first of them asks, so no two do; and ends
  * it after the last.
  */
-export default async function setup(): Promise<() => Promise<void>> {
+export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+  // Another project of this run has done it.
+  if (process.env[RUN_VARIABLE] !== undefined) return undefined;
   const directory = mkdtempSync(join(tmpdir(), 'coffer-postgres-run-'));
   process.env[RUN_VARIABLE] = join(directory, 'socket');
   const leave: (() => Promise<void> | void)[] = [];
