@@ -47,6 +47,7 @@ const notKept = () => import('./tags/not-kept.ts');
 const relationships = () => import('./tags/relationships.ts');
 const tags = () => import('./tags/tags.ts');
 const bindings = () => import('./tags/bindings.ts');
+const boundTags = () => import('./tags/bound-tags.ts');
 const projects = () => import('./tags/projects.ts');
 const reservedKeys = () => import('./tags/reserved-keys.ts');
 const mounts = () => import('./sys/mounts.ts');
@@ -216,6 +217,7 @@ export const catalogue = {
     attach: entry('Put a tag on workspaces', one(relationships, 'attach')),
     detach: entry('Take a tag off workspaces', one(relationships, 'detach')),
     of: entry('List the tags of a workspace', one(relationships, 'tagsOf')),
+    where: entry('Find what KEY=VALUE tags are bound to', one(boundTags, 'where')),
     reserved: {
       create: entry('Reserve a key of KEY=VALUE tags', one(reservedKeys, 'create')),
       list: entry('List the reserved keys', one(reservedKeys, 'list')),

@@ -1,6 +1,7 @@
 /** Organizations, their workspaces, and the pool of tags that each organization has for them. */
 
 import { Pace } from '../ground/pace.ts';
+import { BoundTags } from './bound-tags.ts';
 import { parseAnyIdentifier } from './identifiers.ts';
 import { NameSearches } from './name-search.ts';
 import { plainName } from './names.ts';
@@ -31,16 +32,19 @@ export class Tags {
   readonly pool: TagPool;
   readonly workspaces: Workspaces;
   readonly projects: Projects;
+  readonly bound: BoundTags;
   readonly reservedKeys: ReservedKeys;
   readonly #ports: Ports;
 
   constructor(ports: Ports) {
     const searches = new NameSearches();
+    const indexes = new WorkspaceIndexes();
     this.#ports = ports;
     this.organizations = new Organizations(ports);
     this.pool = new TagPool(ports, searches);
-    this.workspaces = new Workspaces(ports, searches, new WorkspaceIndexes());
+    this.workspaces = new Workspaces(ports, searches, indexes);
     this.projects = new Projects(ports);
+    this.bound = new BoundTags(ports, indexes);
     this.reservedKeys = new ReservedKeys(ports);
   }
 

@@ -46,6 +46,11 @@ export class WorkspaceIndex {
     this.#defaultProject = defaultProject;
   }
 
+  /** In the order of names. */
+  get records(): readonly WorkspaceRecord[] {
+    return this.#contents.records;
+  }
+
   static async read(
     table: RecordTable<WorkspaceRecord>,
     revision: string,

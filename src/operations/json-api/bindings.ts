@@ -92,18 +92,19 @@ export const TAGGED = 'filter[tagged]';
 /** As many as a workspace may have tags, its own and inherited ones. */
 const MOST_CONDITIONS = 2 * MOST_BINDINGS;
 
+const ALL_OF_THESE =
+  'Only those for which all of these tags hold, own or inherited: KEY=VALUE, or KEY for any value.';
+
 /**
  * What tags of the form key=value must hold. A value that is absent or empty is any, or none; a value alone is that
  * of any key.
  * @see docs/decisions/0194
  */
-export function taggedFilter(cli: CliParam) {
+export function taggedFilter(cli: CliParam, help = ALL_OF_THESE) {
   const schema: Schema = {
     type: 'array',
     items: { type: 'object', properties: { key: { type: 'string' }, value: { type: 'string' } } },
   };
-  const help =
-    'Only those for which all of these tags hold, own or inherited: KEY=VALUE, or KEY for any value.';
   const parse = (value: unknown, field: string): readonly BindingFilter[] => {
     const given: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (given.length > MOST_CONDITIONS) {

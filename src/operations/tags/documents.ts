@@ -2,6 +2,7 @@
 
 import { when } from '../../ground/objects.ts';
 import { type Binding, bindingIdentifier, type EffectiveBinding } from '../../tags/bindings.ts';
+import type { BoundTag } from '../../tags/bound-tags.ts';
 import { printIdentifier } from '../../tags/identifiers.ts';
 import { defaultProjectKey, type Organization } from '../../tags/organization.ts';
 import { DEFAULT_ORGANIZATION_SETTINGS } from '../../tags/organization-settings.ts';
@@ -62,6 +63,36 @@ export const bindingResource = (owner: string, { key, value, createdAt }: Bindin
   type: 'tag-bindings' as const,
   attributes: { key, value, 'created-at': timestamp(createdAt) },
 });
+
+/** What may be asked of a tag in the list of an organization's. */
+export const BOUND_TAG_FIELDS = ['key', 'value', 'created-at', 'counts', 'target'] as const;
+export type BoundTagField = (typeof BOUND_TAG_FIELDS)[number];
+
+export type BoundTagResource = ReturnType<typeof boundTagResource>;
+
+/** A tag with those of its fields that were asked for; the name of what it is bound to is an addition of our own. */
+export function boundTagResource(tag: BoundTag, fields: ReadonlySet<BoundTagField>) {
+  const { kind, target, key, value, createdAt, counts } = tag;
+  return {
+    id: `tb-${bindingIdentifier(target.id, key)}`,
+    type: 'tag-bindings' as const,
+    attributes: {
+      ...when(fields.has('key'), { key }),
+      ...when(fields.has('value'), { value }),
+      ...when(fields.has('created-at'), { 'created-at': timestamp(createdAt) }),
+      ...when(fields.has('counts'), { counts }),
+    },
+    ...when(fields.has('target'), {
+      relationships: {
+        target: {
+          data: { id: target.id, type: kind },
+          links: { self: `${PREFIX}/${kind}/${target.id}` },
+          meta: { name: target.name },
+        },
+      },
+    }),
+  };
+}
 
 export type EffectiveBindingResource = ReturnType<typeof effectiveBindingResource>;
 

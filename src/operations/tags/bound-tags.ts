@@ -1,0 +1,114 @@
+import { invalid } from '../../ground/errors.ts';
+import { TAGGABLE_KINDS } from '../../tags/bound-tags.ts';
+import { documentOperation, type Table } from '../declaration/operation.ts';
+import { choice, texts } from '../declaration/params.ts';
+import { TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
+import type { ListDocument } from '../json-api/pages.ts';
+import { organizationName, pageParams } from '../json-api/params.ts';
+import {
+  BOUND_TAG_FIELDS,
+  type BoundTagField,
+  type BoundTagResource,
+  boundTagResource,
+  pageDocument,
+  pageSummary,
+} from './documents.ts';
+import { seesBindings } from './sights.ts';
+
+const KIND = 'filter[taggable-type]';
+const FIELDS = 'fields[tag-binding]';
+
+/** Those that are shown where nobody says which. */
+const USUAL_FIELDS: readonly BoundTagField[] = ['key', 'value', 'created-at'];
+
+const isField = (word: string): word is BoundTagField => BOUND_TAG_FIELDS.some((field) => field === word);
+
+/** @throws `invalid` for a field that there is not, which would be missed in the answer. */
+function fieldsOf(words: readonly string[] | undefined): ReadonlySet<BoundTagField> {
+  if (words === undefined || words.every((word) => word === '')) return new Set(USUAL_FIELDS);
+  const fields = words.filter((word) => word !== '').map((word) => word.replaceAll('_', '-'));
+  const unknown = fields.find((field) => !isField(field));
+  if (unknown === undefined) return new Set(fields.filter(isField));
+  throw invalid(`${unknown} is no field of a tag binding`, {
+    field: FIELDS,
+    hint: `use ${BOUND_TAG_FIELDS.join(', ')}`,
+  });
+}
+
+const KIND_WORDS = { projects: 'project', workspaces: 'workspace' } as const;
+
+const boundTagTable = (document: ListDocument<BoundTagResource>): Table => ({
+  head: ['Key', 'Value', 'On', 'Name', 'Workspaces'],
+  rows: document.data.map(({ attributes: { key = '', value = '', counts }, relationships }) => {
+    const target = relationships?.target;
+    return [
+      key,
+      value,
+      target === undefined ? '' : KIND_WORDS[target.data.type],
+      target?.meta.name ?? '',
+      String(counts?.workspaces ?? ''),
+    ];
+  }),
+  summary: pageSummary(document, 'tag'),
+});
+
+/** The tag, the kind and the name, with tabs between them. */
+const boundTagLines = ({ data }: ListDocument<BoundTagResource>): readonly string[] =>
+  data.map(({ attributes: { key = '', value = '' }, relationships }) => {
+    const target = relationships?.target;
+    const tag = value === '' ? key : `${key}=${value}`;
+    return [tag, target && KIND_WORDS[target.data.type], target?.meta.name].join('\t');
+  });
+
+/**
+ * Where tags of the form key=value are, over the whole organization.
+ * @see https://developer.hashicorp.com/terraform/cloud-docs/api-docs/organization-tags, "List tag bindings"
+ */
+export const where = documentOperation({
+  route: 'GET /organizations/:organization_name/tag-bindings',
+  capability: 'list',
+  withoutSecret: true,
+  params: {
+    organization_name: organizationName,
+    [TAGGED]: taggedFilter(
+      { positional: 'variadic', metavar: 'KEY=VALUE' },
+      'Only tags of which one of these holds: KEY=VALUE, KEY for any value, or =VALUE for any key.',
+    ),
+    [KIND]: choice(TAGGABLE_KINDS, {
+      help: 'Only tags bound to projects, or only those of workspaces.',
+      cli: { flag: 'on', metavar: 'KIND', suggest: () => TAGGABLE_KINDS },
+    }),
+    [FIELDS]: texts({
+      help: 'What is answered of each: key, value, created-at, counts and target; the first three where nothing is said.',
+      cli: { hidden: true },
+    }),
+    ...pageParams,
+  },
+  cli: {
+    paged: true,
+    table: boundTagTable,
+    lines: boundTagLines,
+    resolve: async (raw) => ({ [FIELDS]: BOUND_TAG_FIELDS.join(','), ...raw }),
+    examples: [
+      ['coffer tags where env=prod --org acme', 'the projects and workspaces that it is bound to'],
+      ['coffer tags where env=prod env=stage --on workspaces --org acme', 'one or the other'],
+      ['coffer tags where owner --all --org acme', 'every value of the key'],
+    ],
+  },
+  async run(call, values) {
+    const { bound } = await call.core.tags();
+    const { organization_name, [TAGGED]: any, [KIND]: kind, [FIELDS]: asked } = values;
+    const fields = fieldsOf(asked);
+    const page = await bound.list(organization_name, {
+      kind,
+      any,
+      sees: (target, { id, name }) =>
+        seesBindings(call, target, { organization: organization_name, id, name }),
+      isCounted: fields.has('counts'),
+      page: { number: values['page[number]'], size: values['page[size]'] },
+    });
+    const path = `organizations/${encodeURIComponent(organization_name)}/tag-bindings`;
+    const query = { [KIND]: kind, ...taggedQuery(any), [FIELDS]: asked?.join(',') };
+    return { data: pageDocument(call, page, (tag) => boundTagResource(tag, fields), path, query) };
+  },
+});

@@ -1,0 +1,168 @@
+import { Pace } from '../ground/pace.ts';
+import { type Binding, bindingsOf } from './bindings.ts';
+import { type IdentifierKind, printIdentifier } from './identifiers.ts';
+import {
+  defaultProjectKey,
+  organizationCalled,
+  type Ports,
+  type ProjectRecord,
+  type WorkspaceRecord,
+  workspacesOf,
+} from './organization.ts';
+import { offsetOf, type Page, type PageRequest } from './page.ts';
+import { RecordTable } from './record-table.ts';
+import { Surroundings } from './surroundings.ts';
+import type { WorkspaceIndexes } from './workspace-index.ts';
+import { type BindingFilter, holdsAny } from './workspace-query.ts';
+
+/** What tags of the form key=value are bound to. */
+export const TAGGABLE_KINDS = ['projects', 'workspaces'] as const;
+export type TaggableKind = (typeof TAGGABLE_KINDS)[number];
+
+export interface BoundTagsQuery {
+  /** Only those bound to things of this kind. */
+  readonly kind?: TaggableKind | undefined;
+  /** Only those for which one of these holds; absent or empty: all. */
+  readonly any?: readonly BindingFilter[] | undefined;
+  /** Whether the caller may know of the tags of one project or workspace; those of others are not there. */
+  sees(kind: TaggableKind, target: { readonly id: string; readonly name: string }): boolean;
+  /** Whether anybody wants to know for how many workspaces each holds: every workspace is looked at for it. */
+  readonly isCounted: boolean;
+  readonly page: PageRequest;
+}
+
+/** One tag on one thing. */
+export interface BoundTag extends Binding {
+  readonly kind: TaggableKind;
+  readonly target: { readonly id: string; readonly name: string; readonly organization: string };
+  /** For how many it holds by being bound here; undefined where nobody wanted to know. */
+  readonly counts?: { readonly projects: number; readonly workspaces: number };
+}
+
+/** A tag as it is found, with the record that it is bound to. */
+type Found = { readonly binding: Binding } & (
+  | { readonly kind: 'projects'; readonly record: ProjectRecord }
+  | { readonly kind: 'workspaces'; readonly record: WorkspaceRecord }
+);
+
+const ID_KINDS = { projects: 'prj', workspaces: 'ws' } as const satisfies Record<
+  TaggableKind,
+  IdentifierKind
+>;
+
+/** The tags of the form key=value of whole organizations, one entry for each thing that has one of its own. @see docs/decisions/0289 */
+export class BoundTags {
+  readonly #ports: Ports;
+  readonly #indexes: WorkspaceIndexes;
+
+  constructor(ports: Ports, indexes: WorkspaceIndexes) {
+    this.#ports = ports;
+    this.#indexes = indexes;
+  }
+
+  /**
+   * Those of projects, then those of workspaces, each in the order of their names.
+   * @throws `not-found` for an unknown organization.
+   */
+  async list(organizationName: string, query: BoundTagsQuery): Promise<Page<BoundTag>> {
+    const revision = await this.#ports.store.revision();
+    return this.#ports.store.read(async (view) => {
+      const organization = await organizationCalled(view, organizationName);
+      const surroundings = await Surroundings.open(view, organization);
+      const table = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
+      const usual = defaultProjectKey(organization);
+      const { records } = await this.#indexes.of(table, revision, usual);
+      const idOf = (kind: TaggableKind, key: string): string =>
+        printIdentifier(ID_KINDS[kind], { home: organization.home, key });
+
+      const search = new Search(query, idOf);
+      if (query.kind !== 'workspaces') await search.through('projects', await byName(surroundings));
+      if (query.kind !== 'projects') await search.through('workspaces', records);
+      const counts = query.isCounted ? await holding(search.page, records, surroundings) : undefined;
+      const items = search.page.map(
+        (found): BoundTag => ({
+          ...found.binding,
+          kind: found.kind,
+          target: {
+            id: idOf(found.kind, found.record.key),
+            name: found.record.name,
+            organization: organization.name,
+          },
+          ...(counts && {
+            counts:
+              found.kind === 'projects'
+                ? { projects: 1, workspaces: counts.get(found) ?? 0 }
+                : { projects: 0, workspaces: 1 },
+          }),
+        }),
+      );
+      return { ...query.page, items, total: search.total };
+    });
+  }
+}
+
+async function byName({ projects }: Surroundings): Promise<ProjectRecord[]> {
+  return (await projects.all()).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Goes through what may have tags, counts those that are wanted, and keeps those of one page. */
+class Search {
+  readonly page: Found[] = [];
+  total = 0;
+  readonly #query: BoundTagsQuery;
+  readonly #idOf: (kind: TaggableKind, key: string) => string;
+  readonly #pace = new Pace();
+
+  constructor(query: BoundTagsQuery, idOf: (kind: TaggableKind, key: string) => string) {
+    this.#query = query;
+    this.#idOf = idOf;
+  }
+
+  async through<K extends TaggableKind>(
+    kind: K,
+    records: readonly Extract<Found, { kind: K }>['record'][],
+  ): Promise<void> {
+    const { any = [], page, sees } = this.#query;
+    const first = offsetOf(page);
+    for (const record of records) {
+      if (this.#pace.isDue()) await this.#pace.pause();
+      const all = bindingsOf(record);
+      const wanted =
+        any.length === 0 ? all : all.filter((binding) => any.some((filter) => holdsAny([binding], filter)));
+      if (wanted.length === 0 || !sees(kind, { id: this.#idOf(kind, record.key), name: record.name }))
+        continue;
+      for (const binding of wanted) {
+        const place = this.total++;
+        if (place < first || this.page.length >= page.size) continue;
+        this.page.push({ kind, record, binding } as Found);
+      }
+    }
+  }
+}
+
+/** For how many workspaces each tag of a project holds: those in it that have no value of their own, or may not have one. */
+async function holding(
+  page: readonly Found[],
+  workspaces: readonly WorkspaceRecord[],
+  { organization, fixedKeys }: Surroundings,
+): Promise<ReadonlyMap<Found, number>> {
+  const usual = defaultProjectKey(organization);
+  const counts = new Map<Found, number>();
+  const byProject = new Map<string, Found[]>();
+  for (const found of page) {
+    if (found.kind !== 'projects') continue;
+    byProject.set(found.record.key, [...(byProject.get(found.record.key) ?? []), found]);
+  }
+  if (byProject.size === 0) return counts;
+  const pace = new Pace();
+  for (const workspace of workspaces) {
+    if (pace.isDue()) await pace.pause();
+    const own = bindingsOf(workspace);
+    for (const found of byProject.get(workspace.project ?? usual) ?? []) {
+      const { key } = found.binding;
+      if (!fixedKeys.has(key) && own.some((binding) => binding.key === key)) continue;
+      counts.set(found, (counts.get(found) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
