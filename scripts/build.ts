@@ -3,6 +3,7 @@
  * `import … from 'coffer'`, with its declarations in `dist/types`. Neither wants any package beside it. With `--untyped`, without the
  * declarations, which take longest and which no test needs.
  * @see docs/decisions/0227
+ * @see docs/decisions/0310
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
