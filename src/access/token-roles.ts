@@ -1,5 +1,6 @@
 import { invalid } from '../ground/errors.ts';
 import { glob } from '../ground/glob.ts';
+import { when } from '../ground/objects.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { deleteIfThere } from '../store/delete-if-there.ts';
 import type { DocumentRef, ListOptions, Store, View } from '../store/store.ts';
@@ -29,6 +30,8 @@ export interface TokenRole {
   /** 0: any number. */
   readonly token_num_uses: number;
   readonly token_type: KindRule;
+  /** Kept, and of no effect: there are no entities. Absent when there is none. */
+  readonly alias_metadata?: Readonly<Record<string, string>>;
   /** The older names of three, which are shown to who used them. */
   readonly period: number;
   readonly explicit_max_ttl: number;
@@ -114,9 +117,11 @@ function changedRole(before: TokenRole, { token_type: type, ...change }: TokenRo
     throw invalid(ownWords("'token_num_uses' cannot be negative"), { field: 'token_num_uses' });
   }
   if (role.token_type === 'batch') checkBatchRole(role);
+  const { alias_metadata: metadata = {}, ...rest } = role;
   const lower = (names: readonly string[]) => distinct(names.map(policyName).filter((name) => name !== ''));
   return {
-    ...role,
+    ...rest,
+    ...when(Object.keys(metadata).length > 0, { alias_metadata: metadata }),
     allowed_policies: lower(role.allowed_policies),
     allowed_policies_glob: lower(role.allowed_policies_glob),
     disallowed_policies: lower(role.disallowed_policies),

@@ -23,7 +23,11 @@ describe('the limit of a path', () => {
       limit({ path: 'transit' }),
       limit({ name: 'ci', path: 'auth/approle', role: 'CI' }),
     ],
-    config: { ...NEW_CONFIG, rate_limit_exempt_paths: ['sys/health', '/transit/random', 'sys/int*'] },
+    config: {
+      ...NEW_CONFIG,
+      rate_limit_exempt_paths: ['sys/health', '/transit/random', 'sys/int*'],
+      absolute_rate_limit_exempt_paths: ['sys/leader'],
+    },
   });
 
   it.each([
@@ -38,6 +42,7 @@ describe('the limit of a path', () => {
     ['', 'all'],
     ['sys/health', undefined],
     ['transit/random', undefined],
+    ['sys/leader', undefined],
     ['sys/internal/ui/mounts', undefined],
     [`auth${'/'.repeat(16_000)}`, 'all'],
   ])('of %s is the most particular one', (path, name) => {
@@ -73,6 +78,15 @@ describe('the rate of an address', () => {
     expect(take()).toEqual({ isAllowed: false, limit: 2, left: 0, resetsIn: 1 });
     now = 10_000;
     expect(take()).toEqual({ isAllowed: true, limit: 2, left: 1, resetsIn: 10 });
+  });
+
+  it('is that of all addresses together, where the limit says so', () => {
+    const rates = new Rates(() => 0);
+    const together = limit({ group_by: 'none' });
+    const allowed = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(
+      (address) => rates.take(together, address).isAllowed,
+    );
+    expect(allowed).toEqual([true, true, false]);
   });
 
   it('may be less than one', () => {

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { when } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { TokenKind } from '../token-kind.ts';
 import { boundNetworks } from './networks.ts';
@@ -19,6 +20,8 @@ interface NewSettings {
   readonly token_type: 'default' | TokenKind;
   /** Each token is bound to the address of its login. */
   readonly token_strictly_bind_ip: boolean;
+  /** Kept, and of no effect: there are no entities. Absent when there is none. */
+  readonly alias_metadata?: Readonly<Record<string, string>>;
 }
 
 /** Names that settings had before; clients still send them. Those that a method knows are said by its operations. */
@@ -70,7 +73,9 @@ export function changedSettings(before: TokenSettings, change: Partial<TokenSett
       field: 'token_strictly_bind_ip',
     });
   }
-  return withOlderNames({ ...changed, token_bound_cidrs: networks }, change);
+  const { alias_metadata: metadata = {}, ...rest } = changed;
+  const kept = { ...rest, ...when(Object.keys(metadata).length > 0, { alias_metadata: metadata }) };
+  return withOlderNames({ ...kept, token_bound_cidrs: networks }, change);
 }
 
 /** The newer name alone takes back that the older one was used. */

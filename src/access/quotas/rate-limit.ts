@@ -15,12 +15,16 @@ export interface RateLimit {
   readonly role: string;
   /** Kept for clients that compare; absent where nobody said. */
   readonly inheritable?: boolean;
+  /** Whose requests are counted together: those of one address (`ip`, also where nobody said), or all (`none`). */
+  readonly group_by?: 'ip' | 'none';
 }
 
 export interface QuotaConfig {
   readonly enable_rate_limit_response_headers: boolean;
   readonly enable_rate_limit_audit_logging: boolean;
   readonly rate_limit_exempt_paths: readonly string[];
+  /** More of them, with peers for all namespaces; absent where nobody said. */
+  readonly absolute_rate_limit_exempt_paths?: readonly string[];
 }
 
 /** As peers have it, though not all of it is there: clients compare. */
@@ -67,7 +71,8 @@ export class LimitTable {
     }
     this.#globs = globs.sort((a, b) => b.path.length - a.path.length);
     this.#longest = Math.max(0, ...[...this.#plain.keys()].map((path) => path.length));
-    const paths = config.rate_limit_exempt_paths.map(trimSlashes);
+    const { rate_limit_exempt_paths: exempt, absolute_rate_limit_exempt_paths: more = [] } = config;
+    const paths = [...exempt, ...more].map(trimSlashes);
     this.#exempt = new Set(paths);
     this.#exemptGlobs = paths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1));
   }

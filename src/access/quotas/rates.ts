@@ -31,11 +31,12 @@ export class Rates {
     this.#elapsedMs = now;
   }
 
-  /** Counts a request. */
+  /** Counts a request, by its address unless the limit counts all of them together. */
   take(limit: RateLimit, address: string): Rated {
     const now = this.#elapsedMs();
     const { tokens, intervalMs } = sizesOf(limit);
-    const key = `${limit.name} ${limit.rate} ${limit.interval} ${limit.path} ${sourceOf(address)}`;
+    const source = limit.group_by === 'none' ? '*' : sourceOf(address);
+    const key = `${limit.name} ${limit.rate} ${limit.interval} ${limit.path} ${source}`;
     const bucket = this.#bucket(key, now, tokens, intervalMs);
     const isBlocked = bucket.blockedUntilMs > now;
     const isAllowed = !isBlocked && bucket.left > 0;

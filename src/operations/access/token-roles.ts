@@ -4,8 +4,9 @@ import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { when } from '../../ground/objects.ts';
 import { listAnswer } from '../auth/lists.ts';
+import { lacking } from '../declaration/lacking.ts';
 import { operation } from '../declaration/operation.ts';
-import { duration, flag, integer, type Params, text, texts } from '../declaration/params.ts';
+import { duration, flag, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
 import { roleName } from './token-role-name.ts';
 
 const settings = {
@@ -46,10 +47,25 @@ const settings = {
   token_type: text({
     help: 'The kind of its tokens: `service`, `batch`, `default-service` or `default-batch`.',
   }),
+  alias_metadata: textMap({
+    help: 'Kept for the sake of clients: there are no entities.',
+    cli: { hidden: true },
+  }),
   period: duration({ help: 'Older name of `token_period`.', cli: { hidden: true } }),
   explicit_max_ttl: duration({ help: 'Older name of `token_explicit_max_ttl`.', cli: { hidden: true } }),
   bound_cidrs: texts({ help: 'Older name of `token_bound_cidrs`.', cli: { hidden: true } }),
 } satisfies Params & { readonly [K in keyof TokenRole]: unknown };
+
+/** What login methods have, and peers take here and drop. */
+const ofLogins = {
+  token_ttl: lacking(
+    'Not here.',
+    'whoever creates a token says how long it lives, up to token_explicit_max_ttl',
+  ),
+  token_max_ttl: lacking('Not here.', 'token_explicit_max_ttl says how long tokens of a role live at most'),
+  token_policies: lacking('Not here.', 'allowed_policies says which policies tokens of a role get'),
+  token_strictly_bind_ip: lacking('Not here.', 'token_bound_cidrs says from where tokens of a role are good'),
+} as const satisfies Params;
 
 export const list = operation({
   route: 'LIST /auth/token/roles',
@@ -93,7 +109,7 @@ export const read = operation({
 export const write = operation({
   route: 'POST /auth/token/roles/:name',
   capability: 'update',
-  params: { name: roleName, ...settings },
+  params: { name: roleName, ...settings, ...ofLogins },
   cli: {
     done: (values) => `Wrote the token role ${String(values['name'])}.`,
     examples: [
@@ -104,7 +120,8 @@ export const write = operation({
     ],
   },
   exists: async ({ core }, { name }) => (await (await core.access()).roles.read(name)) !== undefined,
-  async run({ core }, { name, ...change }) {
+  async run({ core }, values) {
+    const { name, token_ttl, token_max_ttl, token_policies, token_strictly_bind_ip, ...change } = values;
     await (await core.access()).roles.write(name, change);
     return {};
   },

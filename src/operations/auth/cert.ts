@@ -24,6 +24,7 @@ import { printGoTime } from '../../ground/clock.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { when } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { lacking } from '../declaration/lacking.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -71,8 +72,16 @@ const unusedParams = {
   ocsp_query_all_servers: flag({ help: 'Refused: there are lists of revoked certificates.', cli: HIDDEN }),
 } as const;
 
-function settingsIn(values: Partial<ValuesOf<typeof ownParams>>): Partial<RoleSettings> {
-  const names = Object.keys(ownParams) as (keyof typeof ownParams)[];
+/** How servers of OCSP would be asked; the usual values come with every role of Terraform's. */
+const inertParams = {
+  ocsp_max_retries: integer({ help: 'Kept for clients that compare.', minimum: 0, cli: HIDDEN }),
+  ocsp_this_update_max_age: duration({ help: 'Kept for clients that compare.', cli: HIDDEN }),
+} as const;
+
+const keptParams = { ...ownParams, ...inertParams } as const;
+
+function settingsIn(values: Partial<ValuesOf<typeof keptParams>>): Partial<RoleSettings> {
+  const names = Object.keys(keptParams) as (keyof typeof keptParams)[];
   return Object.fromEntries(
     names.filter((member) => values[member] !== undefined).map((member) => [member, values[member]]),
   );
@@ -126,7 +135,7 @@ export const write = operation({
   capability: 'update',
   params: {
     name,
-    ...ownParams,
+    ...keptParams,
     ...unusedParams,
     ...tokenSettingsParams,
     ...olderTokenParams('policies', 'ttl', 'max_ttl', 'period', 'bound_cidrs'),
@@ -270,8 +279,12 @@ export const writeConfig = operation({
     disable_binding: flag({ help: 'Renew tokens without the certificate that logged in.' }),
     enable_identity_alias_metadata: flag({ help: 'Kept for clients that compare; there are no identities.' }),
     ocsp_cache_size: integer({ help: 'Kept for clients that compare.' }),
+    role_cache_size: integer({
+      help: 'Kept for clients that compare: roles are cached with all of a store.',
+    }),
+    enable_metadata_on_failures: lacking('Not here.', 'who is not let in is told nothing'),
   },
-  async run(call: MountCall, values) {
+  async run(call: MountCall, { enable_metadata_on_failures: _nothing, ...values }) {
     const { ocsp_cache_size: size } = values;
     if (size !== undefined && (size < LEAST_CACHED || size > MOST_CACHED)) {
       throw invalid(`invalid cache size, must be >= ${LEAST_CACHED} and <= ${MOST_CACHED}`, {

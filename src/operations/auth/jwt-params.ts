@@ -2,6 +2,7 @@
 
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
+import { lacking } from '../declaration/lacking.ts';
 import { declare, duration, flag, type Spec, text, texts } from '../declaration/params.ts';
 import { parseDurationSeconds, parsePairs, parseText, wrongType } from '../declaration/weak-values.ts';
 import { olderTokenParams, tokenSettingsParams } from './token-settings.ts';
@@ -105,6 +106,7 @@ export const configParams = {
     default: [],
   }),
   provider_config: object({ help: 'Refused unless it is empty.', default: {}, cli: { hidden: true } }),
+  jwks_pairs: lacking('Not here.', 'a mount takes the tokens of one issuer, named by jwks_url'),
   namespace_in_state: flag({ ...ofBrowsers, default: true }),
   oidc_client_id: text({ ...ofBrowsers, default: '' }),
   oidc_client_secret: text({

@@ -62,7 +62,7 @@ export const configure = operation({
     ],
   },
   async run(call: MountCall, values) {
-    const { skip_jwks_validation, oidc_client_secret, provider_config, ...kept } = values;
+    const { skip_jwks_validation, oidc_client_secret, provider_config, jwks_pairs: _none, ...kept } = values;
     const changed = { ...kept, default_role: kept.default_role.toLowerCase() };
     const extras = {
       skipsValidation: skip_jwks_validation,

@@ -1,9 +1,4 @@
-import {
-  NO_SETTINGS,
-  OLDER_NAMES,
-  type OlderName,
-  type TokenSettings,
-} from '../../access/login/token-settings.ts';
+import { OLDER_NAMES, type OlderName, type TokenSettings } from '../../access/login/token-settings.ts';
 import { invalid } from '../../ground/errors.ts';
 import {
   declare,
@@ -11,6 +6,7 @@ import {
   flag,
   integer,
   type Params,
+  textMap,
   texts,
   type ValuesOf,
 } from '../declaration/params.ts';
@@ -55,6 +51,10 @@ export const tokenSettingsParams = {
     help: 'Each token is good for the address of its login alone.',
     cli: { negatable: true },
   }),
+  alias_metadata: textMap({
+    help: 'Kept for clients that compare: there are no entities.',
+    cli: { hidden: true },
+  }),
 } as const satisfies Params;
 
 const older = <N extends OlderName>(name: N) => ({
@@ -86,7 +86,7 @@ function parseTokenType(value: unknown, field: string): TokenSettings['token_typ
 
 /** Those of a role's values that were given; what was given by an older name, by both. */
 export function givenSettings(values: Given): Partial<TokenSettings> {
-  const names = Object.keys(NO_SETTINGS) as (keyof TokenSettings)[];
+  const names = Object.keys(tokenSettingsParams) as (keyof typeof tokenSettingsParams)[];
   const olderNames = (Object.keys(OLDER_NAMES) as OlderName[]).filter((name) => values[name] !== undefined);
   return Object.fromEntries([
     ...olderNames.map((name) => [OLDER_NAMES[name], values[name]]),

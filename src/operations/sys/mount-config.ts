@@ -1,7 +1,8 @@
 import { MAX_TTL_SECONDS } from '../../access/token-lifetime.ts';
-import { invalid, unsupported } from '../../ground/errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { MountConfig, MountTraits } from '../../mounts/mount.ts';
+import { lacking } from '../declaration/lacking.ts';
 import { choice, declare, flag, type Params, texts, type ValuesOf } from '../declaration/params.ts';
 import { parseDurationSeconds } from '../declaration/weak-values.ts';
 import { changedLockout, lockoutParam } from './lockout-config.ts';
@@ -14,18 +15,6 @@ const ttl = (help: string) =>
     (value, field) => {
       if (value === '' || value === null) return undefined;
       return value === 'system' ? 0 : parseDurationSeconds(value, field);
-    },
-  );
-
-/** A member that only means something where there is what this server does not have. @throws `unsupported` unless it says nothing. */
-const lacking = (help: string, why: string) =>
-  declare<undefined, { readonly help: string; readonly cli: { readonly hidden: true } }>(
-    { help, cli: { hidden: true } },
-    {},
-    (value, field) => {
-      const saysNothing = value === null || value === '' || (Array.isArray(value) && value.length === 0);
-      if (saysNothing) return undefined;
-      throw unsupported(`${field} can't be set: ${why}`, { field });
     },
   );
 

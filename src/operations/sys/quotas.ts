@@ -1,20 +1,22 @@
 /** Limits for the rate of requests: `sys/quotas`. */
 
 import { invalid, notFound } from '../../ground/errors.ts';
+import { defined } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
 import { listAnswer } from '../auth/lists.ts';
+import { lacking } from '../declaration/lacking.ts';
 import { type Core, operation } from '../declaration/operation.ts';
-import { declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';
+import { choice, declare, duration, flag, type Params, text, texts } from '../declaration/params.ts';
 import { wrongType } from '../declaration/weak-values.ts';
 
 const MOST_REQUESTS = 1e9;
 
 /** A number, also as text, of which a part may be a fraction. */
 const requests = declare<number, { readonly help: string }>(
-  { help: 'Requests that one address may send in an interval.' },
+  { help: 'Requests that may be sent in an interval: by one address, or by all with `group_by` `none`.' },
   { type: 'string' },
   (value, field) => {
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
@@ -23,6 +25,9 @@ const requests = declare<number, { readonly help: string }>(
     throw invalid(ownWords("'rate' is invalid"), { field });
   },
 );
+
+/** An empty text is the usual one. */
+const GROUPS = ['ip', 'none', ''] as const;
 
 const settings = {
   rate: requests,
@@ -33,6 +38,13 @@ const settings = {
   }),
   role: text({ help: 'Of logins by this role alone.' }),
   inheritable: flag({ help: 'Kept for clients that compare.' }),
+  group_by: choice(GROUPS, {
+    help: 'Whose requests are counted together: those of one address (`ip`), or all (`none`).',
+    unknown: (word) =>
+      word.startsWith('entity_')
+        ? `group_by can't be ${word}: there are no entities`
+        : `'group_by' is invalid: ${word}`,
+  }),
 } as const satisfies Params;
 
 const limitName = text({ help: 'The name of the limit.', required: true });
@@ -65,6 +77,7 @@ export const read = operation({
     return {
       data: {
         block_interval: limit.block_interval,
+        ...defined({ group_by: limit.group_by }),
         inheritable,
         interval: limit.interval,
         name,
@@ -80,14 +93,22 @@ export const read = operation({
 export const write = operation({
   route: 'POST /sys/quotas/rate-limit/:name',
   capability: 'update',
-  params: { name: limitName, ...settings },
-  async run({ core }, { name, path, role, ...change }) {
+  params: {
+    name: limitName,
+    ...settings,
+    secondary_rate: lacking(
+      'Not here.',
+      'no requests are counted by entity, so that there are none beside them',
+    ),
+  },
+  async run({ core }, { name, path, role, group_by, secondary_rate: _none, ...change }) {
     const quotas = await quotasOf(core);
     const before = (await quotas.read()).limits.find((limit) => limit.name === name);
     const wanted = trimSlashes(path ?? before?.path ?? '');
     const counted = pathOf(wanted, role ?? before?.role ?? '', await core.mounts.list());
     await quotas.write(name, {
       ...change,
+      ...defined({ group_by: group_by === '' ? 'ip' : group_by }),
       path: counted,
       ...(role === undefined ? {} : { role: role.toLowerCase() }),
     });
@@ -146,6 +167,7 @@ export const configure = operation({
     rate_limit_exempt_paths: texts({
       help: 'Paths that no limit is about; `*` at the end for all that begin so.',
     }),
+    absolute_rate_limit_exempt_paths: texts({ help: 'More of them: there are no namespaces.' }),
   },
   async run({ core }, change) {
     await (await quotasOf(core)).configure(change);

@@ -9,6 +9,7 @@ import { createKey, deleteKey, listKeys, setSoftDeleted } from '../../transit/li
 import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
 import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
+import { lacking } from '../declaration/lacking.ts';
 import { isMissing, type Outcome, type Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
@@ -53,6 +54,14 @@ export const create = transitOperation({
       default: 0,
       cli: { metavar: 'BYTES' },
     }),
+    context: base64({
+      help: 'Of no effect: contexts come with each request, and the key is the same for all.',
+      cli: { hidden: true },
+    }),
+    managed_key_name: lacking('Not here: keys in devices.', 'there are no managed keys'),
+    managed_key_id: lacking('Not here: keys in devices.', 'there are no managed keys'),
+    hybrid_key_type_ec: lacking('Not here: hybrid keys.', 'no key signs with two algorithms'),
+    hybrid_key_type_pqc: lacking('Not here: hybrid keys.', 'no key signs with two algorithms'),
   },
   cli: {
     acts: true,

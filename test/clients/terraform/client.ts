@@ -1,5 +1,5 @@
-import { equal, match } from 'node:assert/strict';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nowSeconds, signingKey, signToken } from '../../servers/issuer.ts';
@@ -7,6 +7,9 @@ import { gitlabClaims } from '../../servers/issuer-claims.ts';
 import { type Bench, type Client, shell } from '../client.ts';
 import { goInstall } from '../go.ts';
 import { installTofu, tofuVersion } from '../tofu/install.ts';
+import { settable } from './provider-schema.ts';
+
+const MEMBERS = new URL('../../vectors/terraform-provider-vault.json', import.meta.url);
 
 const lines = `
 tofu apply -auto-approve -input=false
@@ -54,6 +57,10 @@ export const client: Client = {
     return installTofu(machine);
   },
   checks: {
+    async 'has the members that the tests of Coffer walk through'(bench) {
+      const kept: unknown = JSON.parse(readFileSync(MEMBERS, 'utf8'));
+      deepEqual(settable(await tofu(bench, 'tofu providers schema -json')), kept);
+    },
     async 'makes mounts, keys of every type, a cache and a policy, plans no change, and destroys them'(
       bench,
     ) {

@@ -126,6 +126,13 @@ describe('keys create', () => {
     expect(Buffer.from(keys['1'] ?? '', 'base64')).toHaveLength(48);
   });
 
+  it('takes a context, and makes the same key as without one', async () => {
+    const { ask } = await freshOperations();
+    const data = await ask('keys create', { name: 'k', derived: true, context: 'YQ==' });
+    expect(data).toMatchObject({ derived: true, latest_version: 1 });
+    expect(data).not.toHaveProperty('context');
+  });
+
   it('leaves a key that exists as it is, but checks what is asked for', async () => {
     const { ask } = await freshOperations();
     const made = await ask('keys create', { name: 'orders' });

@@ -31,6 +31,9 @@ export interface RoleSettings {
   readonly required_extensions: readonly string[];
   /** Object identifiers of extensions that tokens tell. */
   readonly allowed_metadata_extensions: readonly string[];
+  /** Kept where they were given, and of no effect: nobody is asked by OCSP. The age in seconds. */
+  readonly ocsp_max_retries?: number;
+  readonly ocsp_this_update_max_age?: number;
 }
 
 export interface Role extends LoginRole {
@@ -55,6 +58,8 @@ export interface MountSettings {
   readonly disable_binding: boolean;
   readonly enable_identity_alias_metadata: boolean;
   readonly ocsp_cache_size: number;
+  /** Kept where it was given, and of no effect. */
+  readonly role_cache_size?: number;
 }
 
 export const NO_MOUNT_SETTINGS: MountSettings = {
