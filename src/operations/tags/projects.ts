@@ -109,7 +109,7 @@ const FIELDS: ProjectFields = {
 function contentIn(values: Partial<ValuesOf<typeof contentParams>>): ProjectContent {
   const { description, 'tag-bindings': bindings, 'default-execution-mode': mode } = values;
   const duration = values['auto-destroy-activity-duration'];
-  const executionMode = mode ?? (values['setting-overwrites'] === false ? null : undefined);
+  const executionMode = values['setting-overwrites'] === false ? null : mode;
   return {
     ...(description === undefined ? {} : { description: description || null }),
     ...(bindings === undefined ? {} : { bindings }),

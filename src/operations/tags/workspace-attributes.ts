@@ -127,9 +127,10 @@ function emptied(name: WireName, value: unknown): unknown {
 /** The mode that a request asks for: undefined leaves it, null gives it back to the project. */
 export function executionModeIn(values: Values): ExecutionMode | null | undefined {
   const { 'execution-mode': mode, operations, 'setting-overwrites': overwrites } = values;
-  if (mode !== undefined) return mode;
-  if (operations !== undefined) return operations ? 'remote' : 'local';
-  return overwrites === false ? null : undefined;
+  // Also beside a value: Terraform's provider sends both, and means the project's.
+  if (overwrites === false) return null;
+  if (mode !== undefined || operations === undefined) return mode;
+  return operations ? 'remote' : 'local';
 }
 
 const wireNames = new Map<string, WireName>(WIRE_NAMES.map((name) => [SETTING_OF[name], name]));

@@ -171,6 +171,11 @@ describe('projects', () => {
     expect(await mode()).toBe('remote');
     await change({ 'setting-overwrites': { 'execution-mode': false } });
     expect(await mode()).toBe('local');
+    await change({ 'execution-mode': 'remote' });
+    expect(await mode()).toBe('remote');
+    // As Terraform's provider gives it back.
+    await change({ 'execution-mode': 'remote', 'setting-overwrites': { 'execution-mode': false } });
+    expect(await mode()).toBe('local');
   });
 
   it('of another organization are not there', async () => {
