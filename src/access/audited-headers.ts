@@ -82,12 +82,19 @@ export class HeadersInTrail {
     });
   }
 
-  /** Those of a request that are to be recorded. @param revision the store's, since the request came in. */
-  async of(revision: string, sent: SentHeaders | undefined): Promise<readonly RecordedHeader[]> {
-    if (revision !== this.#revision) {
-      this.#headers = await this.read();
-      this.#revision = revision;
-    }
+  /** Whether `of` knows what holds at a revision of the store. */
+  isAsOf(revision: string): boolean {
+    return revision === this.#revision;
+  }
+
+  /** Reads what holds. @param revision the store's, since the request came in. */
+  async follow(revision: string): Promise<void> {
+    this.#headers = await this.read();
+    this.#revision = revision;
+  }
+
+  /** Those of a request that are to be recorded, as of the revision that was read last. */
+  of(sent: SentHeaders | undefined): readonly RecordedHeader[] {
     if (sent === undefined || this.#headers === NONE) return NOTHING;
     return Object.entries(this.#headers).flatMap(([name, { hmac }]) => {
       const value = Object.hasOwn(sent, name) ? sent[name] : undefined;

@@ -47,7 +47,9 @@ export async function performAdmitted<A>(
     token === undefined || asked.byOwner || operation?.unauthenticated
       ? asked.identity
       : await guarded.access.authenticate(token, asked.revision, asked.remoteAddress);
-  const trail = await Trail.of(guarded, asked, identity);
+  const awaited = Trail.awaited(guarded, asked);
+  if (awaited !== undefined) await awaited;
+  const trail = new Trail(guarded, asked, identity);
   const login = countLogin(guarded, asked);
   let result: Result<A>;
   let failure: unknown;
@@ -82,7 +84,8 @@ export async function recordRefusal<A>(
   result: Result<A>,
 ): Promise<A | undefined> {
   try {
-    await (await Trail.of(guarded, asked, undefined)).respond(result);
+    await Trail.awaited(guarded, asked);
+    await new Trail(guarded, asked, undefined).respond(result);
     return undefined;
   } catch (error) {
     return door.unrecorded(error);

@@ -1,6 +1,5 @@
 import type { TokenIdentity } from '../access/access.ts';
 import type { AuditedRequest } from '../access/audit-record.ts';
-import type { RecordedHeader } from '../access/audited-headers.ts';
 import type { Capability } from '../access/capability.ts';
 import { failedAfter } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
@@ -22,21 +21,16 @@ export class Trail {
   /** Whether an operation was allowed to run that changes something. */
   isChange = false;
 
-  static async of(
-    guarded: GuardedCore,
-    asked: AskedRequest,
-    identity: TokenIdentity | undefined,
-  ): Promise<Trail> {
-    const headers = await guarded.access.headersInTrail.of(asked.revision, asked.headers);
-    return new Trail(guarded, asked, identity, headers);
+  /**
+   * What has to be waited for before a request has a trail; undefined where it is nothing, as nearly always: nobody is to wait for a promise
+   * that is kept already.
+   */
+  static awaited({ access }: GuardedCore, { revision }: AskedRequest): Promise<void> | undefined {
+    return access.headersInTrail.isAsOf(revision) ? undefined : access.headersInTrail.follow(revision);
   }
 
-  private constructor(
-    guarded: GuardedCore,
-    asked: AskedRequest,
-    identity: TokenIdentity | undefined,
-    headers: readonly RecordedHeader[],
-  ) {
+  /** To be made when there is nothing to be awaited. */
+  constructor(guarded: GuardedCore, asked: AskedRequest, identity: TokenIdentity | undefined) {
     const { id, method, path, mount, token, remoteAddress, wrapTtl } = asked;
     this.#guarded = guarded;
     this.#shownOfAnswers = mount?.config?.audit_non_hmac_response_keys;
@@ -50,7 +44,7 @@ export class Trail {
       ...(token === undefined ? {} : { token }),
       ...(wrapTtl === undefined ? {} : { wrapTtl }),
       ...(identity === undefined ? {} : { identity }),
-      headers,
+      headers: guarded.access.headersInTrail.of(asked.headers),
     };
   }
 

@@ -14,8 +14,13 @@ export type Ends = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' 
 
 interface Held {
   readonly connection: Connection;
+  readonly source: string;
+  /** Both ends. */
+  readonly key: string;
   /** How many requests of it are being answered. */
   answering: number;
+  /** To be called once a request of it is answered. */
+  readonly answered: () => void;
 }
 
 const MOST = 8192;
@@ -48,8 +53,11 @@ function openFilesLimit(): number {
  */
 export class ConnectionPlaces {
   readonly #places: Places;
-  /** By source, by both ends; what was used last stands last. */
-  readonly #held = new Map<string, Map<string, Held>>();
+  /** By source; what was used last stands last. */
+  readonly #held = new Map<string, Set<Held>>();
+  readonly #byEnds = new Map<string, Held>();
+  /** So that a connection is looked for once, and not with each of its requests. */
+  readonly #known = new WeakMap<Ends, Held>();
 
   constructor(room: Room = roomForConnections()) {
     this.#places = new Places(room);
@@ -67,46 +75,54 @@ export class ConnectionPlaces {
         return;
       }
     }
-    const held: Held = { connection, answering: 0 };
-    const key = keyOf(connection);
-    const ofSource = this.#held.get(source) ?? new Map<string, Held>();
-    ofSource.set(key, held);
+    const ofSource = this.#held.get(source) ?? new Set<Held>();
+    const answered = (): void => {
+      held.answering -= 1;
+      if (ofSource.delete(held)) ofSource.add(held);
+    };
+    const held: Held = { connection, source, key: keyOf(connection), answering: 0, answered };
+    ofSource.add(held);
     this.#held.set(source, ofSource);
-    connection.once('close', () => this.#forget(source, key, held));
+    this.#byEnds.set(held.key, held);
+    this.#known.set(connection, held);
+    connection.once('close', () => this.#forget(held));
   }
 
   /** A request came on a connection. @returns what to call once it is answered. */
   asked(ends: Ends): () => void {
-    const { remoteAddress } = ends;
-    const ofSource = remoteAddress === undefined ? undefined : this.#held.get(sourceOf(remoteAddress));
-    const key = keyOf(ends);
-    const held = ofSource?.get(key);
-    if (ofSource === undefined || held === undefined) return () => undefined;
+    const held = this.#known.get(ends) ?? this.#find(ends);
+    if (held === undefined) return nothing;
     held.answering += 1;
-    return () => {
-      held.answering -= 1;
-      if (!ofSource.delete(key)) return;
-      ofSource.set(key, held);
-    };
+    return held.answered;
+  }
+
+  /** What comes out of the encryption is another object than what was met, with the same ends. */
+  #find(ends: Ends): Held | undefined {
+    const held = ends.remoteAddress === undefined ? undefined : this.#byEnds.get(keyOf(ends));
+    if (held !== undefined) this.#known.set(ends, held);
+    return held;
   }
 
   #dropIdle(source: string | undefined): void {
-    for (const [key, held] of (source === undefined ? undefined : this.#held.get(source)) ?? []) {
+    for (const held of (source === undefined ? undefined : this.#held.get(source)) ?? []) {
       if (held.answering > 0) continue;
-      this.#forget(source ?? '', key, held);
+      this.#forget(held);
       held.connection.destroy();
       return;
     }
   }
 
-  #forget(source: string, key: string, held: Held): void {
+  #forget(held: Held): void {
+    const { source, key } = held;
     const ofSource = this.#held.get(source);
-    if (ofSource?.get(key) !== held) return;
-    ofSource.delete(key);
+    if (ofSource?.delete(held) !== true) return;
+    if (this.#byEnds.get(key) === held) this.#byEnds.delete(key);
     if (ofSource.size === 0) this.#held.delete(source);
     this.#places.leave(source);
   }
 }
+
+const nothing = (): void => undefined;
 
 const keyOf = ({ remoteAddress, remotePort, localAddress, localPort }: Ends): string =>
   `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;

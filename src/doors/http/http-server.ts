@@ -76,7 +76,8 @@ export class HttpServer {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
-    response.once('close', this.#connections.asked(request.socket));
+    // An answer closes once.
+    response.on('close', this.#connections.asked(request.socket));
     const body = new IncomingBody(request, this.#maxRequestBytes, invite);
     const clientCertificates = this.#peers.of(request.socket);
     const answer = await this.#answer({

@@ -72,6 +72,28 @@ describe('the connections of a source', () => {
     expect(busy.map(({ isThere }) => isThere)).toEqual([true, false, true]);
   });
 
+  it('are looked for once, and not with each request, behind an encryption as well', () => {
+    const stage = new Stage(100, 2);
+    const connection = stage.come('2001:db8::1');
+    const { remotePort, localAddress, localPort } = connection;
+    let looks = 0;
+    const ends = {
+      remotePort,
+      localAddress,
+      localPort,
+      get remoteAddress() {
+        looks += 1;
+        return '2001:db8::1';
+      },
+    };
+    const [first, ...others] = [1, 2, 3, 4, 5].map(() => stage.places.asked(ends));
+    const seen = looks;
+    expect(others.every((answered) => answered === first)).toBe(true);
+    stage.places.asked(ends);
+    expect(looks).toBe(seen);
+    expect(seen).toBeLessThan(5);
+  });
+
   it('are those of a network of IPv6, and a Unix socket has no bound', () => {
     const stage = new Stage(100, 2);
     const connections = ['2001:db8::1', '2001:db8::2', '2001:db8::3'].map((address) => stage.come(address));
