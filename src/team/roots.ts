@@ -114,7 +114,10 @@ export class Roots {
   constructor(judgement: Judgement, own: readonly OwnKey[]) {
     this.#judgement = judgement;
     this.#own = own;
-    this.#grants = Map.groupBy(judgement.grants, ({ epoch }) => epoch);
+    // Who has left may have written armors that take long to look through: those that hold are looked at first.
+    const holds = ({ fact }: Grant): boolean => judgement.valid.has(fact.id);
+    const grants = [...judgement.grants.filter(holds), ...judgement.grants.filter((grant) => !holds(grant))];
+    this.#grants = Map.groupBy(grants, ({ epoch }) => epoch);
     const latest = judgement.everyEpoch.toReversed();
     const isValid = ({ id }: Fact): boolean => judgement.valid.has(id);
     this.#order = [...latest.filter(isValid), ...latest.filter((fact) => !isValid(fact))];

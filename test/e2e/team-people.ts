@@ -13,6 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import { parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
+import { writeFact } from '../../src/team/files.ts';
+import { signed } from '../../src/team/signing.ts';
 import { Place } from './harness.ts';
 
 /* People with a clone each, and a bare repository between them. Each has a home directory, and with it keys and a memory. */
@@ -124,6 +127,19 @@ export const fact = (person: Person, start: string): string => {
 };
 
 export const idOf = (path: string): string => path.slice(-32);
+
+/** Says once more what a fact says, signed by somebody who is an admin. */
+export function sayAgain(person: Person, start: string): void {
+  const text = readFileSync(fact(person, start), 'utf8');
+  const own = `${idOf(fact(person, `members/${person.name}.`))} ${person.name}`;
+  const message = text
+    .slice(0, text.lastIndexOf('\nsignature ') + 1)
+    .replace(/^by .*$/m, `by ${own}`)
+    .replace(/^at .*$/m, 'at 2026-01-01T00:00:00Z');
+  const key = parseSshPrivateKey(readFileSync(join(person.home, '.ssh', 'id_ed25519'), 'utf8'));
+  if (key === undefined) throw new Error(`${person.name} has no key`);
+  writeFact(person.place.file('.coffer'), message, signed(message, key));
+}
 
 /** Alice has made a keyring and one value; the others are in, as admins but for dave, and trust it. */
 export async function team(...others: readonly string[]) {

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { fact, factsOf, git, idOf, type Person, pull, push, save, team } from './team-people.ts';
+import { fact, factsOf, git, idOf, type Person, pull, push, save, sayAgain, team } from './team-people.ts';
 
 const only = (others: readonly Person[], at = 0): Person => {
   const person = others[at];
@@ -244,6 +244,27 @@ describe('a team without a server', () => {
     ]) {
       expect(await alice.place.refused(line, 2)).toContain('is for the keyring of a repository');
     }
+  });
+});
+
+describe('an admin who left, and may push', () => {
+  it('makes no value unreadable by signing the version that it is under once more', async () => {
+    const { alice, others } = await team('bob', 'carol');
+    const [bob, carol] = [only(others), only(others, 1)];
+    const before = read(alice);
+    sayAgain(bob, 'keys/app.v1.');
+    await alice.place.ok('team remove -q bob --yes');
+    writeFileSync(alice.place.file('old.env'), before);
+    push(alice);
+    save(bob);
+    pull(bob);
+    push(bob);
+    pull(carol);
+    pull(alice);
+    expect(factsOf(alice).filter((path) => path.startsWith('keys/app.v1.'))).toHaveLength(2);
+    expect(await carol.place.ok('secrets get app.env DB')).toBe('s3cret');
+    await carol.place.ok('secrets rewrap -q --yes old.env');
+    expect(await carol.place.ok('secrets get old.env DB')).toBe('s3cret');
   });
 });
 

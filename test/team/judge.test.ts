@@ -232,6 +232,35 @@ describe('judging the facts of a keyring', () => {
     }
   });
 
+  it('takes a version away that skips numbers, however many versions there are', () => {
+    const world = new World();
+    let last = world.version(world.first, 1);
+    for (let number = 2; number <= 1500; number++)
+      last = world.version(world.first, number, { after: [last] });
+    const skipping = world.version(world.first, 1502, { after: [last] });
+    world.version(world.first, 1503, { after: [skipping] });
+    const next = world.version(world.first, 1501, { after: [last] });
+    const other = world.version(world.first, 2, { after: [last], key: 'mail' });
+    const state = judged(world);
+    expect([...state.refused.values()]).toEqual(Array(3).fill('skips numbers'));
+    expect(state.refused.get(skipping.path)).toBe('skips numbers');
+    expect(state.refused.get(other.path)).toBe('skips numbers');
+    expect(bestVersion(state, 'app')?.id).toBe(next.id);
+  });
+
+  it('takes time in proportion to the facts, however many keys somebody who has left makes versions of', () => {
+    const world = new World();
+    const bob = world.member(world.first, 'bob');
+    const removal = world.remove(world.first, [bob], [world.first], { after: [bob] });
+    for (let count = 0; count < 5000; count++) world.version(bob, 2, { after: [bob], key: `key${count}` });
+    let state: Judgement | undefined;
+    const ms = processorMs(() => {
+      state = judged(world, [removal]);
+    });
+    expect(state && names(state)).toEqual(['alice']);
+    expect(ms).toBeLessThan(1000);
+  });
+
   it('takes time in proportion to the square of the removals at most, in words of 32 bits', () => {
     const world = new World();
     const bob = world.member(world.first, 'bob');

@@ -9,6 +9,7 @@ import { sshLineOf } from '../../src/team/recipients.ts';
 import { checkOf, openMaterial, Roots, sealMaterial, sealOlder } from '../../src/team/roots.ts';
 import { signatureCheck, signed } from '../../src/team/signing.ts';
 import { sshIdentity } from '../../src/transit/envelope/age/ssh.ts';
+import { sshKey, World } from './world.ts';
 
 /** A keyring of one, with real keys. */
 async function keyring() {
@@ -77,6 +78,34 @@ describe('the root keys of a keyring', () => {
     const wrong = await epoch(systemRandom.bytes(32), new Map([[first.id, root]]), checkOf(root));
     expect(await roots().open(wrong.id)).toBeUndefined();
     expect(await roots().open(first.id)).toEqual(root);
+  });
+
+  it('are looked for in what holds before what somebody has left behind who is out', async () => {
+    const world = new World();
+    const bob = world.member(world.first, 'bob');
+    const removal = world.remove(world.first, [bob], [world.first], { after: [bob] });
+    const key = sshKey('carol');
+    const carol = world.member(world.first, 'carol', { key, after: [removal] });
+    const slots = Array.from({ length: 3 }, () => world.slot(bob, carol, world.first, [bob]));
+    // In whatever order the files come.
+    const facts = new Map([...slots, ...world.facts.values()].map((fact) => [fact.id, fact]));
+    const state = judge(facts, world.first.id, () => true, [removal.id]);
+    const [first] = state.grants.filter(({ to }) => to.includes(carol.id));
+    expect(first?.fact.kind).toBe('slot');
+    const tried: string[] = [];
+    const looked = state.grants.map((grant) => {
+      const fact = new Proxy(grant.fact, {
+        get: (target, name) => {
+          if (name === 'armor') tried.push(target.kind);
+          return Reflect.get(target, name);
+        },
+      });
+      return { ...grant, fact };
+    });
+    const identity = async () => ({ unwrap: async () => undefined });
+    const roots = new Roots({ ...state, grants: looked }, [{ recipient: key, identity }]);
+    expect(await roots.open(world.first.id)).toBeUndefined();
+    expect(tried).toEqual(['member', 'slot', 'slot', 'slot']);
   });
 
   it('open the material of the version that it was sealed for, and of no other', () => {

@@ -140,11 +140,12 @@ export class TeamKeys {
     );
     if (versions.length === 0) throw noSuchVersion(keyring, key, number);
     const opened: Opened[] = [];
-    let isOpen = false;
+    const materials: Buffer[] = [];
     for (const version of versions) {
       const material = await this.#material(keyring, version.fact);
-      if (material === undefined) continue;
-      isOpen = true;
+      // The same key once more can't make a value mean two things; anybody who ever signed could say it again.
+      if (material === undefined || materials.some((other) => other.equals(material))) continue;
+      materials.push(material);
       const bytes = openValue(material, found.name, payload);
       if (bytes === undefined) continue;
       if (!isUtf8(bytes)) throw unsupported('what is encrypted there is no text');
@@ -155,7 +156,7 @@ export class TeamKeys {
     if (other !== undefined)
       throw inauthentic(`this opens under two versions ${number} of ${key}: it was made to mean two things`);
     if (only !== undefined) return only;
-    if (!isOpen) {
+    if (materials.length === 0) {
       const isIn = keyring.card !== undefined;
       throw denied(`nothing of yours opens version ${number} of key "${key}"`, {
         hint: isIn

@@ -23,7 +23,7 @@ export interface Loss {
 }
 
 export interface Witness {
-  /** Its history is cut off, so it is no witness. */
+  /** Its history is cut off, or git does not tell it, so it is no witness. */
   readonly isShallow: boolean;
   readonly losses: readonly Loss[];
 }
@@ -33,7 +33,8 @@ export function witnessOf(place: KeyringPlace): Witness {
   const { top } = place;
   if (top === undefined) return { isShallow: true, losses: [] };
   const prefix = `${pathIn(place)}/`;
-  const isShallow = git(top, ['rev-parse', '--is-shallow-repository'])?.toString().trim() === 'true';
+  // Where git is missing, or refuses to look, it is no witness either.
+  const isShallow = git(top, ['rev-parse', '--is-shallow-repository'])?.toString().trim() !== 'false';
   const present = new Set(filesIn(place.directory, ''));
   const lossOf = (path: string, commit: string | undefined, what: string): Loss => ({
     path: path.slice(prefix.length),

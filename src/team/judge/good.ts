@@ -1,4 +1,5 @@
-import { type Fact, isCard, isVersion } from '../fact.ts';
+import { type Bits, firstInBoth, join, noBits, put } from '../bits.ts';
+import { type Fact, isCard, isVersion, type VersionFact } from '../fact.ts';
 
 /** Which facts are good, each by itself and with its author: the first step of judging. */
 
@@ -39,7 +40,7 @@ export function goodFacts(facts: ReadonlyMap<string, Fact>, store: string, isSig
   }
   const good = new Map([...facts].filter(([id]) => verdicts.has(id) && verdicts.get(id) === undefined));
   const order = inOrder(good);
-  for (const fact of skipping(order, good)) {
+  for (const fact of skipping(order)) {
     good.delete(fact.id);
     refused.set(fact.path, 'skips numbers');
   }
@@ -95,27 +96,74 @@ function inOrder(good: ReadonlyMap<string, Fact>): readonly Fact[] {
  * Versions whose number is more than one above those of their key that they follow: somebody could use numbers up. It is not asked of what
  * follows something that is missing.
  */
-function skipping(order: readonly Fact[], good: ReadonlyMap<string, Fact>): readonly Fact[] {
+function skipping(order: readonly Fact[]): readonly Fact[] {
   const whole = new Set<string>();
   for (const { id, after } of order) if (after.every((before) => whole.has(before))) whole.add(id);
-  const skips = new Set<Fact>();
-  const asked = new Set(
-    order
-      .filter(isVersion)
-      .filter(({ version }) => version.number > 1)
-      .map(({ version }) => version.key),
-  );
-  for (const key of asked) {
-    const highest = new Map<string, number>();
-    for (const fact of order) {
-      let high = 0;
-      for (const id of fact.after) high = Math.max(high, highest.get(id) ?? 0);
-      if (isVersion(fact) && fact.version.key === key) {
-        if (fact.version.number > high + 1 && whole.has(fact.id)) skips.add(fact);
-        else high = Math.max(high, fact.version.number);
-      }
-      highest.set(fact.id, high);
-    }
+  const all = order.filter(isVersion);
+  const asked = new Set(all.filter(({ version }) => version.number > 1).map(({ version }) => version.key));
+  const versions = all.filter(({ version }) => asked.has(version.key));
+  const skips = new Set<VersionFact>();
+  // Somebody who has left can have made a key for each of thousands of versions: many are looked at in one pass over the facts.
+  const highest = new Map<string, number>();
+  for (let from = 0; from < versions.length; from += AT_ONCE) {
+    const some = versions.slice(from, from + AT_ONCE);
+    lookThrough(order, some, highest, (fact) => {
+      const isNext = fact.version.number <= (highest.get(fact.id) ?? 0) + 1;
+      if (!isNext && whole.has(fact.id)) skips.add(fact);
+      return !skips.has(fact);
+    });
   }
-  return [...skips].filter(({ id }) => good.has(id));
+  return [...skips];
+}
+
+/** Versions that one pass over the facts looks for. */
+const AT_ONCE = 1024;
+
+/**
+ * Finds the highest number of the same key that each version follows, among some that stand in the same order as the facts.
+ * @param highest by id; of the versions before these it is complete.
+ * @param counts whether one of these uses a number up: asked when all that it follows is known.
+ */
+function lookThrough(
+  order: readonly Fact[],
+  some: readonly VersionFact[],
+  highest: Map<string, number>,
+  counts: (fact: VersionFact) => boolean,
+): void {
+  // The highest number has the first place, so that the first one that is followed tells it.
+  const placed = some.toSorted((a, b) => b.version.number - a.version.number);
+  const placeOf = new Map(placed.map(({ id }, place) => [id, place]));
+  const ofKey = new Map<string, Bits>();
+  for (const [place, { version }] of placed.entries()) {
+    const places = ofKey.get(version.key) ?? noBits(some.length);
+    put(places, place);
+    ofKey.set(version.key, places);
+  }
+  const followed = new Map<string, Bits>();
+  for (const fact of order) {
+    let bits: Bits | undefined;
+    let isOwn = false;
+    for (const id of fact.after) {
+      const before = followed.get(id);
+      if (before === undefined || before === bits) continue;
+      if (bits === undefined) bits = before;
+      else {
+        if (!isOwn) bits = Int32Array.from(bits);
+        isOwn = true;
+        join(bits, before);
+      }
+    }
+    if (isVersion(fact)) {
+      const places = ofKey.get(fact.version.key);
+      const first = bits === undefined || places === undefined ? -1 : firstInBoth(bits, places);
+      const number = placed[first]?.version.number ?? 0;
+      if (number > (highest.get(fact.id) ?? 0)) highest.set(fact.id, number);
+      const place = placeOf.get(fact.id);
+      if (place !== undefined && counts(fact)) {
+        bits = bits === undefined ? noBits(some.length) : Int32Array.from(bits);
+        put(bits, place);
+      }
+    }
+    if (bits !== undefined) followed.set(fact.id, bits);
+  }
 }

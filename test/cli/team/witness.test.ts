@@ -61,3 +61,16 @@ it('what commits took away from a keyring or altered in it is named with its com
   });
   expect(many).toBe(one);
 });
+
+it('a history that git does not tell is no witness that nothing was taken away from a keyring', () => {
+  const { top } = repository(1);
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, 'git'), '#!/bin/sh\nexit 128\n');
+  chmodSync(join(directory, 'git'), 0o755);
+  vi.stubEnv('PATH', directory);
+  try {
+    expect(witnessOf(placeIn(top, top))).toEqual({ isShallow: true, losses: [] });
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});
