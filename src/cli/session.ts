@@ -78,7 +78,7 @@ export class Session {
   /** Asks, unless `--yes` was said. Tells it when the answer is no. */
   async confirmed(question: () => Promise<string>): Promise<boolean> {
     if (this.settings.yes) return true;
-    const yes = await this.prompts.confirm(visible(await question()));
+    const yes = await this.prompts.confirm(await question());
     if (!yes) this.say('Nothing was changed.');
     return yes;
   }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
 import type { Streams } from './streams.ts';
+import { visible } from './visible.ts';
 
 /** Questions to the person at the terminal. */
 export interface Prompts {
@@ -18,7 +19,7 @@ const TERMINAL_DEVICE = '/dev/tty';
 
 /**
  * Prompts on the terminal. When standard input carries data, the answers come from the terminal device itself;
- * standard output is never written to, because the result goes there.
+ * standard output is never written to, because the result goes there. Questions may name what somebody else has written.
  * @see docs/decisions/0034
  */
 export function terminalPrompts(streams: Streams): Prompts {
@@ -29,7 +30,7 @@ export function terminalPrompts(streams: Streams): Prompts {
     available,
     async secret(message) {
       const { askSecret } = await import('./questions.ts');
-      return askSecret(message, device());
+      return askSecret(visible(message), device());
     },
     async newSecret(message, made) {
       const question = made === undefined ? message : `${message} (Enter makes one of words)`;
@@ -47,7 +48,7 @@ export function terminalPrompts(streams: Streams): Prompts {
     },
     async confirm(message, ended) {
       const { askWhether } = await import('./questions.ts');
-      return askWhether(message, device(), ended);
+      return askWhether(visible(message), device(), ended);
     },
   };
 }
