@@ -187,7 +187,8 @@ async function exchangeAll(
     const errors: CofferError[] = [];
     for (const index of ofFile.get(read.file) ?? []) {
       const [item, result] = [found[index] as Found, results[index]];
-      if (result instanceof CofferError) errors.push(result);
+      // One error may be about all values.
+      if (result instanceof CofferError) errors.push(...(errors.includes(result) ? [] : [result]));
       else if (result !== undefined && result !== item.place.source) sources.set(item.place, result);
     }
     return errors.length > 0 ? { errors } : exchanged(read, sources);

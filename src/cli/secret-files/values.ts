@@ -59,7 +59,13 @@ export async function sealValues(
   }));
   const answers = await runBatches(session, runner, 'encrypt', key, items, { no_create: true }).catch(
     (error: unknown) => {
-      throw missingKey(error, key) ?? error;
+      throw (
+        missingKey(
+          error,
+          key,
+          `is this the right store? "coffer transit keys create ${key.name}" makes the key`,
+        ) ?? error
+      );
     },
   );
   return answers.map((answer) => {
@@ -129,13 +135,15 @@ async function withEachKey<T>(
 ): Promise<Result<T>[]> {
   const byKey = Map.groupBy(values.keys(), (index) => idOf(keyOf((values[index] as FoundValue).value)));
   const results = new Array<Result<T>>(values.length);
-  const runner = await session.runner();
+  const runner = await session.runner().catch((error: unknown) => {
+    throw withoutStore(error, values) ?? error;
+  });
   for (const indexes of byKey.values()) {
     const found = indexes.map((index) => values[index] as FoundValue);
     const key = keyOf((found[0] as FoundValue).value);
     const items = found.map(({ name, value }) => ({ ciphertext: ciphertextOf(value), ...bindingTo(name) }));
     const outcomes = await runBatches(session, runner, operation, key, items).catch((error: unknown) => {
-      const missing = missingKey(error, key);
+      const missing = missingKey(error, key, OTHER_STORE);
       if (missing === undefined) throw error;
       return missing;
     });
@@ -230,10 +238,21 @@ function* batchesOf<I extends Readonly<Record<string, string>>>(
   if (batch.length > 0) yield batch;
 }
 
-function missingKey(error: unknown, { mount, name }: KeyReference): CofferError | undefined {
+/** The hint where making a store or a key, which other hints advise, would only lead further away. */
+const OTHER_STORE =
+  'a new store or key would not open it: ask the person who encrypted it for access, see "coffer team --help"';
+
+function missingKey(error: unknown, { mount, name }: KeyReference, hint: string): CofferError | undefined {
   if (asCofferError(error)?.kind !== 'not-found') return undefined;
-  return notFound(`there is no key "${name}" in mount "${mount}"`, {
-    hint: `is this the right store? "coffer transit keys create ${name}" makes the key`,
+  return notFound(`there is no key "${name}" in mount "${mount}"`, { hint, cause: error });
+}
+
+/** That there is no store, for somebody who has values of one. */
+function withoutStore(error: unknown, [first]: readonly FoundValue[]): CofferError | undefined {
+  const known = asCofferError(error);
+  if (known?.kind !== 'not-found' || first === undefined) return undefined;
+  return notFound(`${first.where}: encrypted with key "${first.value.key}", and there is ${known.message}`, {
+    hint: OTHER_STORE,
     cause: error,
   });
 }
@@ -245,25 +264,40 @@ const placedError = (
   hint?: string,
 ): CofferError => new CofferError(kind, `${where}: ${name}: ${message}`, { hint });
 
-/** Finds out of the first values that can't be opened whether they were moved, or are of a version that the key doesn't open. */
+/**
+ * Finds out of the first values that can't be opened whether they were moved, or are of a version that the key doesn't open. Where none
+ * of several opens, and nothing else explains it, they are of another store, which is said once.
+ */
 async function explained<T>(
   session: Session,
   values: readonly FoundValue[],
   results: readonly Result<T>[],
 ): Promise<readonly Result<T>[]> {
   let left = MOST_EXPLAINED;
-  return Promise.all(
+  let hasReason = false;
+  const outcomes = await Promise.all(
     results.map(async (result, index) => {
       const found = values[index];
-      const isPuzzling = result instanceof CofferError && result.kind === 'inauthentic';
-      if (found === undefined || !isPuzzling || left-- <= 0) return result;
+      if (found === undefined || !isPuzzling(result) || left-- <= 0) return result;
       const reason = (await otherPlace(session, found, values)) ?? (await wrongVersion(session, found.value));
+      hasReason ||= reason !== undefined;
       return reason === undefined
         ? placedError(found, 'inauthentic', "this can't be opened", lookOf(found.value))
         : placedError(found, 'inauthentic', reason.message, reason.hint);
     }),
   );
+  const [first] = values;
+  if (first === undefined || values.length < 2 || hasReason || !results.every(isPuzzling)) return outcomes;
+  const ofAnotherStore = new CofferError(
+    'inauthentic',
+    `${first.where}: none of the ${values.length} values opens: this is not the store that they were encrypted with`,
+    { hint: OTHER_STORE },
+  );
+  return results.map(() => ofAnotherStore);
 }
+
+const isPuzzling = (result: unknown): boolean =>
+  result instanceof CofferError && result.kind === 'inauthentic';
 
 interface Reason {
   readonly message: string;
@@ -326,4 +360,4 @@ const LEAST_CHARACTERS = 40;
 const lookOf = ({ key, payload }: SealedValue): string =>
   payload.length % 4 !== 0 || payload.length < LEAST_CHARACTERS
     ? 'it looks cut off'
-    : `it was altered, moved from another name, or encrypted with another key that is called "${key}"`;
+    : `it was altered, moved from another name, or encrypted with a key "${key}" of another store`;
