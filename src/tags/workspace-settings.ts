@@ -77,7 +77,7 @@ export function changedSettings(
   fieldOf: (setting: keyof WorkspaceSettings) => string,
 ): Partial<WorkspaceSettings> | undefined {
   checkSettings(change, fieldOf);
-  const merged: Partial<WorkspaceSettings> = { ...present, ...change };
+  const merged: Partial<WorkspaceSettings> = { ...present, ...change, ...inheritance(present, change) };
   if (change.triggerPatterns !== undefined && change.triggerPatterns.length > 0) {
     if ((change.triggerPrefixes?.length ?? 0) > 0) throw bothTriggers(fieldOf('triggerPatterns'));
     Object.assign(merged, { triggerPrefixes: [] });
@@ -86,6 +86,22 @@ export function changedSettings(
   }
   const kept = Object.entries(merged).filter(([name, value]) => !isDefault(name, value));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/** Whose times of destruction hold, where the change says times and not whose: its own while it has any, as with the service that clients know. */
+function inheritance(
+  present: Partial<WorkspaceSettings> | undefined,
+  change: Partial<WorkspaceSettings>,
+): Partial<WorkspaceSettings> {
+  const isSaid =
+    change.inheritsProjectAutoDestroy !== undefined ||
+    (change.autoDestroyAt === undefined && change.autoDestroyActivityDuration === undefined);
+  if (isSaid) return {};
+  const { autoDestroyAt: at = null, autoDestroyActivityDuration: duration = null } = {
+    ...present,
+    ...change,
+  };
+  return { inheritsProjectAutoDestroy: at === null && duration === null };
 }
 
 const isDefault = (name: string, value: unknown): boolean => {

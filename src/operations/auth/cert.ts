@@ -74,7 +74,7 @@ const unusedParams = {
 
 /** How servers of OCSP would be asked; the usual values come with every role of Terraform's. */
 const inertParams = {
-  ocsp_max_retries: integer({ help: 'Kept for clients that compare.', minimum: 0, cli: HIDDEN }),
+  ocsp_max_retries: integer({ help: 'Kept for clients that compare.', cli: HIDDEN }),
   ocsp_this_update_max_age: duration({ help: 'Kept for clients that compare.', cli: HIDDEN }),
 } as const;
 
@@ -160,6 +160,9 @@ export const write = operation({
       ocsp_fail_open,
       ocsp_query_all_servers,
     });
+    if ((values.ocsp_max_retries ?? 0) < 0) {
+      throw invalid(ownWords('ocsp_max_retries can not be a negative number'), { field: 'ocsp_max_retries' });
+    }
     const ttl = values.ttl ?? lease;
     const warnings = await writeRole(await roomOf(call), role, {
       settings: settingsIn(values),

@@ -196,6 +196,23 @@ describe('settings of a workspace', () => {
     });
     expect((await call('POST', `${LIST}/settings/actions/safe-delete`)).status).toBe(204);
   });
+
+  it('say that times of destruction are its own while there are any, unless somebody says whose they are', async () => {
+    const inherits = async (attributes: object): Promise<boolean> => {
+      const body = { data: { type: 'workspaces', attributes } };
+      const { json } = await call('PATCH', `${LIST}/timed`, body);
+      return json.data.attributes['inherits-project-auto-destroy'];
+    };
+    await call('POST', LIST, { data: { type: 'workspaces', attributes: { name: 'timed' } } });
+    expect(await inherits({ description: 'a note' })).toBe(true);
+    expect(await inherits({ 'auto-destroy-at': '2100-01-01T00:00:00Z' })).toBe(false);
+    expect(await inherits({ 'auto-destroy-activity-duration': '3d' })).toBe(false);
+    expect(await inherits({ 'auto-destroy-at': null })).toBe(false);
+    expect(await inherits({ 'auto-destroy-activity-duration': null })).toBe(true);
+    const said = { 'auto-destroy-activity-duration': '3d', 'inherits-project-auto-destroy': true };
+    expect(await inherits(said)).toBe(true);
+    expect((await call('POST', `${LIST}/timed/actions/safe-delete`)).status).toBe(204);
+  });
 });
 
 describe('what a token may not see', () => {

@@ -173,6 +173,11 @@ describe('a role', () => {
     ['their authorities', { certificate: ca.cert, ocsp_ca_certificates: ca.cert }, 'OCSP is not supported'],
     ['their servers', { certificate: ca.cert, ocsp_servers_override: ['http://o'] }, 'OCSP is not supported'],
     ['leniency in them', { certificate: ca.cert, ocsp_fail_open: true }, 'OCSP is not supported'],
+    [
+      'fewer attempts than none',
+      { certificate: ca.cert, ocsp_max_retries: -1 },
+      'ocsp_max_retries can not be a negative number',
+    ],
     ['all of them at once', { certificate: ca.cert, ocsp_query_all_servers: true }, 'OCSP is not supported'],
     [
       'an extension without a value',
