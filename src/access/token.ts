@@ -103,4 +103,13 @@ export const accessorOf = (key: KeyObject, text: string): string =>
 export const isExpired = (token: Token, nowMs: number): boolean =>
   token.expiresMs !== undefined && token.expiresMs <= nowMs;
 
+/**
+ * When a token was issued, in milliseconds: the first whole one that is not before it, as its end is the last. So the time between them is never more
+ * than there is; clients of the family subtract the two. Of one that was renewed, or that is a batch token, no more than the second is known.
+ */
+export function issuedMs({ kind, createdMs, creationTtl, expiresMs, renewedMs }: Token): number {
+  if (kind === 'batch' || expiresMs === undefined || renewedMs !== undefined) return createdMs;
+  return expiresMs - creationTtl * 1000 + 1;
+}
+
 export const isUsedUp = (token: Token): boolean => token.usesLeft === 0;

@@ -1,4 +1,4 @@
-import type { TokenRecord } from '../../access/token.ts';
+import { issuedMs, type TokenRecord } from '../../access/token.ts';
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { when } from '../../ground/objects.ts';
 
@@ -20,7 +20,7 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     explicit_max_ttl: boundedSeconds(token.explicitMaxTtl),
     /** The token itself; empty when it was looked up by its accessor. */
     id,
-    ...when(expires !== undefined, { issue_time: printGoTime(token.createdMs) }),
+    ...when(expires !== undefined, { issue_time: printGoTime(issuedMs(token)) }),
     ...(renewed === undefined
       ? {}
       : { last_renewal: printGoTime(renewed), last_renewal_time: Math.floor(renewed / 1000) }),

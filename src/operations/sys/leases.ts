@@ -1,5 +1,6 @@
 /** Leases, as far as tokens have some: `sys/leases`. Nothing else is leased here. */
 
+import { issuedMs } from '../../access/token.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
@@ -57,7 +58,7 @@ export const lookup = operation({
       data: {
         expire_time,
         id,
-        issue_time: printGoTime(found.token.createdMs),
+        issue_time: printGoTime(issuedMs(found.token)),
         last_renewal,
         path: found.token.path,
         renewable: renewable ?? false,

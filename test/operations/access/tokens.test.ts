@@ -109,7 +109,7 @@ describe('auth/token/lookup-self', () => {
     expect(JSON.stringify(await calls.result(lookupSelf, {}, token.client_token))).toBe(
       `{"accessor":"${token.accessor}","creation_time":1767323045,"creation_ttl":3600,"display_name":"token",` +
         '"entity_id":"","expire_time":"2026-01-02T04:04:05Z","explicit_max_ttl":18000,' +
-        `"id":"${token.client_token}","issue_time":"2026-01-02T03:04:05Z","meta":null,"num_uses":8,"orphan":false,` +
+        `"id":"${token.client_token}","issue_time":"2026-01-02T03:04:05.001Z","meta":null,"num_uses":8,"orphan":false,` +
         '"path":"auth/token/create","policies":["app","default"],"renewable":true,"ttl":3500,"type":"service"}',
     );
   });
