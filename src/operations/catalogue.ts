@@ -30,6 +30,7 @@ const one =
 
 const keys = () => import('./transit/keys.ts');
 const keyRevocation = () => import('./transit/key-revocation.ts');
+const dataKey = () => import('./transit/data-key.ts');
 const backupKey = () => import('./transit/backup-key.ts');
 const importKey = () => import('./transit/import-key.ts');
 const byokExport = () => import('./transit/byok-export.ts');
@@ -103,7 +104,12 @@ export const catalogue = {
       'Encrypt again under the latest version without showing it',
       () => import('./transit/rewrap.ts'),
     ),
-    datakey: entry('Make a random key, encrypted with a named one', () => import('./transit/data-key.ts')),
+    reencrypt: entry(
+      'Encrypt with another key what a ciphertext holds, without showing it',
+      () => import('./transit/reencrypt.ts'),
+    ),
+    datakey: entry('Make a random key, encrypted with a named one', one(dataKey, 'declaration')),
+    datakeys: entry('Make many random keys, encrypted with a named one', one(dataKey, 'many')),
     random: entry('Print random bytes', () => import('./transit/random-bytes.ts')),
     hash: entry('Hash a value', () => import('./transit/hash-data.ts')),
     hmac: entry('Authenticate a value with a named key', () => import('./transit/hmac.ts')),

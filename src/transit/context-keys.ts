@@ -52,11 +52,12 @@ export interface Context {
 
 /**
  * @param text base64. Absent, empty, and what decodes to nothing are all no context.
+ * @param field as the caller named the parameter.
  * @throws `invalid` with the text of the decoder.
  */
-export function decodeContext(text: string | undefined): Context | undefined {
+export function decodeContext(text: string | undefined, field = 'context'): Context | undefined {
   if (text === undefined || text === '') return undefined;
-  const bytes = decodeBase64(text, 'context');
+  const bytes = decodeBase64(text, field);
   return bytes.length === 0 ? undefined : { text, bytes };
 }
 

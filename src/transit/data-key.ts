@@ -2,6 +2,7 @@ import { encodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
+import { Pace } from '../ground/pace.ts';
 import { type Context, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import {
@@ -39,11 +40,44 @@ export interface DataKey extends Encrypted {
 
 const LENGTHS_IN_BITS = [128, 256, 512];
 
+/** So many data keys are made at once at most. */
+const MOST_KEYS = 1000;
+
 /**
  * A fresh random key, encrypted with a named key.
  * @throws `not-found`, `invalid`, `unsupported`
  */
 export async function dataKey(engine: Engine, name: string, request: DataKeyRequest): Promise<DataKey> {
+  const make = await dataKeyMaker(engine, name, request);
+  return make();
+}
+
+/**
+ * The same, many times, all with one version of the named key.
+ * @param count from 1 to 1000.
+ * @throws `not-found`, `invalid`, `unsupported`
+ */
+export async function dataKeys(
+  engine: Engine,
+  name: string,
+  count: number,
+  request: DataKeyRequest,
+): Promise<readonly DataKey[]> {
+  if (count < 1 || count > MOST_KEYS) {
+    throw invalid(`count must be from 1 to ${MOST_KEYS}`, { field: 'count' });
+  }
+  const make = await dataKeyMaker(engine, name, request);
+  const made: DataKey[] = [];
+  const pace = new Pace();
+  while (made.length < count) {
+    made.push(await make());
+    await pace.step();
+  }
+  return made;
+}
+
+/** What makes data keys as a request wants them, after it was looked at. */
+async function dataKeyMaker(engine: Engine, name: string, request: DataKeyRequest) {
   const context = decodeContextOrRefuse(request.context);
   const found = await requireKey(engine, name, 'encryption key not found');
   if (!LENGTHS_IN_BITS.includes(request.bits)) {
@@ -57,12 +91,15 @@ export async function dataKey(engine: Engine, name: string, request: DataKeyRequ
   const oaepHash = oaepHashOf(found, request.hashAlgorithm, 'hash_algorithm');
   if (found.type.aead === undefined) refuseAssociatedData({ associatedData }, found.type.name);
   const key = await rotatedWhenDue(engine, found);
-  const plaintext = engine.random.bytes(request.bits / 8);
   const cipher = new KeyCipher(engine, key);
-  const encrypted = await cipher.encrypt({ plaintext, context, associatedData, nonce, keyVersion, oaepHash });
-  const printed = request.withPlaintext ? { plaintext: encodeBase64(plaintext) } : {};
-  wipe(plaintext);
-  return { ...encrypted, ...printed };
+  return async (): Promise<DataKey> => {
+    const plaintext = engine.random.bytes(request.bits / 8);
+    const inputs = { plaintext, context, associatedData, nonce, keyVersion, oaepHash };
+    const encrypted = await cipher.encrypt(inputs);
+    const printed = request.withPlaintext ? { plaintext: encodeBase64(plaintext) } : {};
+    wipe(plaintext);
+    return { ...encrypted, ...printed };
+  };
 }
 
 /** @throws `invalid` in the words of operations that decode the context before they look for the key. */

@@ -1,5 +1,6 @@
 import { wipe } from '../ground/bytes.ts';
 import { eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
+import { decodeContext } from './context-keys.ts';
 import { convergentVersionOf } from './convergent.ts';
 import { type DecryptItem, decryptRequest } from './decrypt.ts';
 import type { Engine } from './engine.ts';
@@ -22,6 +23,15 @@ export interface RewrapItem extends Omit<DecryptItem, 'paddingScheme' | 'hashAlg
   readonly encryptHashAlgorithm?: string | undefined;
 }
 
+/** What the new ciphertext is bound to, where it is another one than of the old: base64, empty for none. */
+export interface ReencryptItem extends RewrapItem {
+  readonly encryptContext?: string | undefined;
+  readonly encryptAssociatedData?: string | undefined;
+  readonly encryptNonce?: string | undefined;
+}
+
+const NO_KEY = 'encryption key not found';
+
 /**
  * Encrypts afresh, with the latest version unless told otherwise, what a ciphertext holds; the plaintext is never given
  * out. Associated data go into the new ciphertext as they were in the old one.
@@ -34,27 +44,59 @@ export async function rewrap(
 ): Promise<ItemResult<Encrypted>[]> {
   requireItems(items);
   requireUniformContext(engine, items);
-  const found = await requireKey(engine, name, 'encryption key not found');
-  const key = await rotatedWhenDue(engine, found);
-  const cipher = new KeyCipher(engine, key);
+  const key = await rotatedWhenDue(engine, await requireKey(engine, name, NO_KEY));
+  return encryptedAgain(engine, key, key, items);
+}
+
+/**
+ * Encrypts with one key what a ciphertext of another one holds, as `rewrap` does with one key. Whether the caller may is for
+ * others to say.
+ * @throws `not-found` for either key; `invalid` for what concerns the whole call.
+ * @see docs/decisions/0302
+ */
+export async function reencrypt(
+  engine: Engine,
+  source: string,
+  destination: string,
+  items: readonly ReencryptItem[],
+): Promise<ItemResult<Encrypted>[]> {
+  requireItems(items);
+  requireUniformContext(engine, items);
+  const from = await requireKey(engine, source, NO_KEY);
+  const into = await rotatedWhenDue(engine, await requireKey(engine, destination, NO_KEY));
+  return encryptedAgain(engine, from, into, items);
+}
+
+function encryptedAgain(
+  engine: Engine,
+  from: NamedKey,
+  into: NamedKey,
+  items: readonly ReencryptItem[],
+): Promise<ItemResult<Encrypted>[]> {
+  const reader = new KeyCipher(engine, from);
+  const writer = from === into ? reader : new KeyCipher(engine, into);
   return eachItem(items, (item, index) => {
-    requirePaddingScheme(key, item.decryptPaddingScheme, 'decrypt_padding_scheme', index);
-    requirePaddingScheme(key, item.encryptPaddingScheme, 'encrypt_padding_scheme', index);
-    const newHash = oaepHashOf(key, item.encryptHashAlgorithm, 'encrypt_hash_algorithm');
-    const oldHash = oaepHashOf(key, item.decryptHashAlgorithm, 'decrypt_hash_algorithm');
-    const request = { ...decryptRequest(item), oaepHash: oldHash };
-    const plaintext = cipher.decrypt(request, index);
+    requirePaddingScheme(from, item.decryptPaddingScheme, 'decrypt_padding_scheme', index);
+    requirePaddingScheme(into, item.encryptPaddingScheme, 'encrypt_padding_scheme', index);
+    const newHash = oaepHashOf(into, item.encryptHashAlgorithm, 'encrypt_hash_algorithm');
+    const oldHash = oaepHashOf(from, item.decryptHashAlgorithm, 'decrypt_hash_algorithm');
+    const request = decryptRequest(item);
+    const { encryptContext, encryptAssociatedData, encryptNonce } = item;
+    const context =
+      encryptContext === undefined ? request.context : decodeContext(encryptContext, 'encrypt_context');
+    const associatedData = encryptAssociatedData ?? request.associatedData;
+    const plaintext = reader.decrypt({ ...request, oaepHash: oldHash }, index);
     const keyVersion = item.keyVersion ?? LATEST;
     const again = (bytes: Buffer): MaybePromise<Encrypted> => {
-      const nonce = takesNonce(key, keyVersion) ? request.nonce : undefined;
-      const { context, associatedData } = request;
-      const encrypted = cipher.encrypt(
-        { plaintext: bytes, context, associatedData, nonce, keyVersion, oaepHash: newHash },
-        index,
-      );
-      if (encrypted instanceof Promise) return encrypted.finally(() => wipe(bytes));
-      wipe(bytes);
-      return encrypted;
+      const nonce = encryptNonce ?? (takesNonce(into, keyVersion) ? request.nonce : undefined);
+      let encrypted: MaybePromise<Encrypted> | undefined;
+      try {
+        const inputs = { context, associatedData, nonce, keyVersion, oaepHash: newHash };
+        encrypted = writer.encrypt({ plaintext: bytes, ...inputs }, index);
+      } finally {
+        if (!(encrypted instanceof Promise)) wipe(bytes);
+      }
+      return encrypted instanceof Promise ? encrypted.finally(() => wipe(bytes)) : encrypted;
     };
     return plaintext instanceof Promise ? plaintext.then(again) : again(plaintext);
   });

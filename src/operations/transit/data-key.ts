@@ -1,5 +1,5 @@
-import { dataKey } from '../../transit/data-key.ts';
-import { choice, integer } from '../declaration/params.ts';
+import { type DataKey, type DataKeyRequest, dataKey, dataKeys } from '../../transit/data-key.ts';
+import { choice, integer, type ValuesOf } from '../declaration/params.ts';
 import { type EncryptedData, encrypted } from './batch-results.ts';
 import {
   associatedData,
@@ -16,31 +16,38 @@ export interface DataKeyData extends EncryptedData {
   readonly plaintext?: string;
 }
 
+export interface DataKeysData {
+  readonly key_pairs: readonly { readonly plaintext?: string; readonly ciphertext: string }[];
+  readonly key_version: number;
+}
+
+const params = {
+  type: choice(['plaintext', 'wrapped'], {
+    help: 'With plaintext the key comes in the clear, too; wrapped gives only its ciphertext.',
+    required: true,
+    cli: { positional: true },
+    unknown: () => "Invalid path, must be 'plaintext' or 'wrapped'",
+  }),
+  name: existingKey,
+  bits: integer({
+    help: 'Length of the data key: 128, 256 or 512 bits.',
+    default: 256,
+    cli: { metavar: 'BITS', suggest: () => ['128', '256', '512'] },
+  }),
+  context,
+  key_version: keyVersion,
+  nonce,
+  associated_data: associatedData,
+  padding_scheme: paddingScheme(),
+  hash_algorithm: oaepHash(),
+};
+
 export const declaration = transitOperation({
   route: 'POST datakey/:type/:name',
   capability: 'update',
   withoutSecret: true,
   computes: true,
-  params: {
-    type: choice(['plaintext', 'wrapped'], {
-      help: 'With plaintext the key comes in the clear, too; wrapped gives only its ciphertext.',
-      required: true,
-      cli: { positional: true },
-      unknown: () => "Invalid path, must be 'plaintext' or 'wrapped'",
-    }),
-    name: existingKey,
-    bits: integer({
-      help: 'Length of the data key: 128, 256 or 512 bits.',
-      default: 256,
-      cli: { metavar: 'BITS', suggest: () => ['128', '256', '512'] },
-    }),
-    context,
-    key_version: keyVersion,
-    nonce,
-    associated_data: associatedData,
-    padding_scheme: paddingScheme(),
-    hash_algorithm: oaepHash(),
-  },
+  params,
   cli: {
     lines: (data: DataKeyData) =>
       data.plaintext === undefined ? [data.ciphertext] : [data.plaintext, data.ciphertext],
@@ -53,18 +60,48 @@ export const declaration = transitOperation({
     ],
   },
   async run({ engine }, values) {
-    const made = await dataKey(engine, values.name, {
-      withPlaintext: values.type === 'plaintext',
-      bits: values.bits,
-      keyVersion: values.key_version,
-      context: values.context,
-      nonce: values.nonce,
-      associatedData: values.associated_data,
-      paddingScheme: values.padding_scheme,
-      hashAlgorithm: values.hash_algorithm,
-    });
-    const { plaintext } = made;
-    const data: DataKeyData = { ...encrypted(made), ...(plaintext === undefined ? {} : { plaintext }) };
+    const made = await dataKey(engine, values.name, requestOf(values));
+    const data: DataKeyData = { ...encrypted(made), ...openKey(made) };
     return { data };
   },
+});
+
+/** A path of Vault's paid editions, and its answer. */
+export const many = transitOperation({
+  route: 'POST datakeys/:type/:name',
+  capability: 'update',
+  withoutSecret: true,
+  computes: true,
+  params: {
+    ...params,
+    count: integer({ help: 'How many keys, 1 to 1000.', default: 1, cli: { metavar: 'N' } }),
+  },
+  cli: {
+    lines: (data: DataKeysData) =>
+      data.key_pairs.map(({ plaintext, ciphertext }) =>
+        plaintext === undefined ? ciphertext : `${plaintext} ${ciphertext}`,
+      ),
+    examples: [['coffer transit datakeys wrapped orders --count 100', 'a line for each key']],
+  },
+  async run({ engine }, values) {
+    const made = await dataKeys(engine, values.name, values.count, requestOf(values));
+    const data: DataKeysData = {
+      key_pairs: made.map((key) => ({ ...openKey(key), ciphertext: key.ciphertext })),
+      key_version: made[0]?.keyVersion ?? 0,
+    };
+    return { data };
+  },
+});
+
+const openKey = ({ plaintext }: DataKey) => (plaintext === undefined ? {} : { plaintext });
+
+const requestOf = (values: ValuesOf<typeof params>): DataKeyRequest => ({
+  withPlaintext: values.type === 'plaintext',
+  bits: values.bits,
+  keyVersion: values.key_version,
+  context: values.context,
+  nonce: values.nonce,
+  associatedData: values.associated_data,
+  paddingScheme: values.padding_scheme,
+  hashAlgorithm: values.hash_algorithm,
 });

@@ -98,14 +98,13 @@ function derivationData({ document }: NamedKey) {
   });
 }
 
-/** Keys that only make HMACs show no versions, as with peers. */
+/** Peers leave those of keys that only make HMACs out. */
 function versionsData(
   asking: Asking,
   key: NamedKey,
   contextText: string | undefined,
-): { readonly keys?: Readonly<Record<string, VersionData>> } {
+): { readonly keys: Readonly<Record<string, VersionData>> } {
   const context = decodeContextOrRefuse(contextText);
-  if (!key.encrypts && key.type.signing === undefined) return {};
   const named = key.familyNameFor(asking);
   const label = named?.raw ? named.name : key.type.publicKey?.label;
   const versions = [...key.usableVersions()].map((version): [string, VersionData] => [

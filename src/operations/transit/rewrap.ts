@@ -22,7 +22,7 @@ import {
   transitOperation,
 } from './parameters.ts';
 
-const parameters = {
+export const rewrapParameters = {
   ...ciphertextParameters,
   decrypt_padding_scheme: paddingScheme(' of the old ciphertext'),
   encrypt_padding_scheme: paddingScheme(' of the new ciphertext'),
@@ -30,7 +30,7 @@ const parameters = {
   encrypt_hash_algorithm: oaepHash(' of the new ciphertext'),
   hash_algorithm: oaepHash(' of both, where nothing else is said'),
 };
-const itemFields = { ...parameters, key_version: itemKeyVersion, reference };
+const itemFields = { ...rewrapParameters, key_version: itemKeyVersion, reference };
 
 export const declaration = transitOperation({
   route: 'POST rewrap/:name',
@@ -39,7 +39,7 @@ export const declaration = transitOperation({
   computes: true,
   params: {
     name: existingKey,
-    ...parameters,
+    ...rewrapParameters,
     key_version: keyVersion,
     batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
   },
@@ -66,7 +66,7 @@ export const declaration = transitOperation({
 type ItemValues = Partial<ValuesOf<typeof itemFields>>;
 
 /** @param keyVersion for an item that does not say. */
-const rewrapItem = (values: ItemValues, keyVersion: number) => ({
+export const rewrapItem = (values: ItemValues, keyVersion: number) => ({
   ...decryptItem(values),
   keyVersion: values.key_version ?? keyVersion,
   decryptPaddingScheme: values.decrypt_padding_scheme,

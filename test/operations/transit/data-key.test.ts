@@ -96,3 +96,55 @@ describe('datakey', () => {
     });
   });
 });
+
+describe('datakeys', () => {
+  const many = (raw: Raw = {}) =>
+    operations.ask('datakeys', { name: 'orders', type: 'plaintext', ...raw }) as Promise<{
+      readonly key_pairs: readonly { readonly plaintext?: string; readonly ciphertext: string }[];
+      readonly key_version: number;
+    }>;
+
+  it('gives as many keys as count says, each another, in the clear and encrypted, or encrypted only', async () => {
+    await operations.restore('orders', twoVersions);
+    const { key_pairs, key_version } = await many({ count: 5, bits: 128, key_version: 1 });
+    expect(key_version).toBe(1);
+    expect(new Set(key_pairs.map(({ plaintext }) => plaintext)).size).toBe(5);
+    for (const { plaintext = '', ciphertext } of key_pairs) {
+      expect(Buffer.from(plaintext, 'base64')).toHaveLength(16);
+      expect(ciphertext).toMatch(/^service:v1:/);
+      expect(await operations.ask('decrypt', { name: 'orders', ciphertext })).toEqual({ plaintext });
+    }
+    const wrapped = await many({ type: 'wrapped', count: 1000 });
+    expect(wrapped.key_pairs).toHaveLength(1000);
+    expect(Object.keys(wrapped.key_pairs[999] ?? {})).toEqual(['ciphertext']);
+    expect((await many()).key_pairs).toHaveLength(1);
+  });
+
+  it.each([0, -1, 1001, 2 ** 31 - 1, null])('makes never %j keys', async (count) => {
+    await operations.restore('orders', twoVersions);
+    expect(await rejectionOf(many({ count }))).toMatchObject({
+      kind: 'invalid',
+      field: 'count',
+      message: 'count must be from 1 to 1000',
+    });
+  });
+
+  it('takes what datakey takes, for all of them', async () => {
+    await operations.ask('keys create', { name: 'orders', derived: true });
+    const { key_pairs } = await many({ context: CONTEXT, associated_data: KEY, count: 2 });
+    for (const { plaintext, ciphertext } of key_pairs) {
+      const raw = { name: 'orders', ciphertext, context: CONTEXT, associated_data: KEY };
+      expect(await operations.ask('decrypt', raw)).toEqual({ plaintext });
+    }
+    expect(await rejectionOf(many())).toMatchObject({ field: 'context' });
+    expect(await rejectionOf(many({ nonce: NONCE, context: CONTEXT }))).toMatchObject({ field: 'nonce' });
+    expect(await rejectionOf(many({ bits: 7, context: CONTEXT }))).toMatchObject({ field: 'bits' });
+    expect(await rejectionOf(many({ type: 'secret' }))).toMatchObject({ kind: 'invalid' });
+    expect(await rejectionOf(many({ name: 'nobody' }))).toMatchObject({ kind: 'not-found' });
+    await operations.ask('keys create', { name: 'rsa', type: 'rsa-2048' });
+    const padded = await many({ name: 'rsa', padding_scheme: 'oaep', hash_algorithm: 'sha2-384' });
+    const [{ plaintext, ciphertext } = { ciphertext: '' }] = padded.key_pairs;
+    const opened = await operations.ask('decrypt', { name: 'rsa', ciphertext, hash_algorithm: 'sha2-384' });
+    expect(opened).toEqual({ plaintext });
+  });
+});
