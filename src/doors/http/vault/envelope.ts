@@ -131,16 +131,22 @@ const printInOrder = (value: unknown): string => escapeHtml(JSON.stringify(value
 /** Further top-level members: some calls repeat their data there. */
 function printMembers(members: object | undefined): string {
   if (members === undefined) return '';
-  return Object.entries(members)
-    .map(([name, value]) => `,${printInOrder(name)}:${printSorted(value)}`)
-    .join('');
+  let printed = '';
+  for (const [name, value] of Object.entries(members)) {
+    printed += `,${JSON.stringify(name)}:${sortedJson(value)}`;
+  }
+  return escapeHtml(printed);
 }
 
 /** JSON with the members of every object sorted by code unit; undefined ones are left out. */
 export const printSorted = (value: unknown): string => escapeHtml(sortedJson(value));
 
 function sortedJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (Array.isArray(value)) {
+    // Lists of texts are most of what long answers are made of.
+    if (value.every((item) => typeof item === 'string')) return JSON.stringify(value);
+    return `[${value.map(sortedJson).join(',')}]`;
+  }
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = value as Readonly<Record<string, unknown>>;
