@@ -71,6 +71,7 @@ const exec = () => import('./commands/exec.ts');
 const tagsBulk = () => import('./commands/tags-bulk.ts');
 const tagsDelete = () => import('./commands/tags-delete.ts');
 const tagsFile = () => import('./commands/tags-file.ts');
+const tagsOf = () => import('./commands/tags-of.ts');
 const tagsPrune = () => import('./commands/tags-prune.ts');
 const workspacesList = () => import('./commands/workspaces-list.ts');
 const workspacesTag = () => import('./commands/workspaces-tag.ts');
@@ -223,9 +224,10 @@ function withOwnParts(children: Group['children']): Group['children'] {
   return within(withWorkspaceParts(withTransitParts(children)), 'tags', (tags) => ({
     ...tags,
     show: own('Show a tag and where it is used', tagsShow, 'command'),
-    attach: own('Put a tag on workspaces', tagsBulk, 'attach'),
-    detach: own('Take a tag off workspaces', tagsBulk, 'detach'),
-    delete: own('Delete tags from the pool and off every workspace', tagsDelete, 'command'),
+    attach: own('Put a tag on workspaces or keys', tagsBulk, 'attach'),
+    detach: own('Take a tag off workspaces or keys', tagsBulk, 'detach'),
+    of: own('List the tags of a workspace or key', tagsOf, 'command'),
+    delete: own('Delete tags from the pool and off every workspace and key', tagsDelete, 'command'),
     prune: own('Delete the tags that no workspace carries', tagsPrune, 'command'),
     export: own('Write all tags and workspaces to a file', tagsFile, 'exportTags'),
     import: own('Add what a file says', tagsFile, 'importTags'),

@@ -31,6 +31,7 @@ const one =
 const keys = () => import('./transit/keys.ts');
 const keyRevocation = () => import('./transit/key-revocation.ts');
 const dataKey = () => import('./transit/data-key.ts');
+const keyTags = () => import('./transit/key-tags.ts');
 const backupKey = () => import('./transit/backup-key.ts');
 const importKey = () => import('./transit/import-key.ts');
 const byokExport = () => import('./transit/byok-export.ts');
@@ -88,6 +89,9 @@ export const catalogue = {
       config: entry('Change the settings of a key', one(keys, 'configure')),
       rotate: entry('Add a version to a key and use it from now on', one(keys, 'rotate')),
       trim: entry('Delete old versions of a key for good', one(keys, 'trim')),
+      tags: entry('List the tags that a key carries', one(keyTags, 'tags')),
+      tag: entry('Put tags on a key, making those that are missing', one(keyTags, 'tag')),
+      untag: entry('Take tags off a key', one(keyTags, 'untag')),
       revoke: entry('Stop every use of one version of a key', one(keyRevocation, 'revoke')),
       reinstate: entry('Use a revoked version of a key again', one(keyRevocation, 'reinstate')),
       destroy: entry('Destroy one version of a key for good', one(keyRevocation, 'destroy')),
@@ -218,8 +222,11 @@ export const catalogue = {
     create: entry('Add tags to the pool', one(tags, 'create')),
     list: entry('List the tags of an organization', one(tags, 'list')),
     show: entry('Show a tag', one(tags, 'show')),
-    rename: entry('Rename a tag on every workspace, or merge it into another one', one(tags, 'rename')),
-    delete: entry('Delete tags from the pool and off every workspace', one(tags, 'remove')),
+    rename: entry(
+      'Rename a tag on every workspace and key, or merge it into another one',
+      one(tags, 'rename'),
+    ),
+    delete: entry('Delete tags from the pool and off every workspace and key', one(tags, 'remove')),
     attach: entry('Put a tag on workspaces', one(relationships, 'attach')),
     detach: entry('Take a tag off workspaces', one(relationships, 'detach')),
     of: entry('List the tags of a workspace', one(relationships, 'tagsOf')),

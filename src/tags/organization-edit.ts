@@ -9,8 +9,10 @@ import {
   type Ports,
   type ProjectRecord,
   projectNotFound,
+  type TaggedKeyRecord,
   type TagRecord,
   type TagReference,
+  taggedKeysOf,
   tagNotFound,
   tagsOf,
   type WorkspaceRecord,
@@ -18,6 +20,7 @@ import {
   workspacesOf,
 } from './organization.ts';
 import { addressIn, editProjects, ProjectTable } from './project-table.ts';
+import { RecordTable } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
 import type { ExecutionMode, WorkspaceSettings } from './workspace-settings.ts';
 
@@ -44,6 +47,7 @@ export class OrganizationEdit {
   readonly #tx: Transaction;
   readonly #random: Random;
   #projects: Promise<RecordTableEdit<ProjectRecord>> | undefined;
+  #taggedKeys: Promise<RecordTableEdit<TaggedKeyRecord>> | undefined;
 
   private constructor(
     tx: Transaction,
@@ -71,6 +75,19 @@ export class OrganizationEdit {
     await this.tags.save();
     await this.workspaces.save();
     await (await this.#projects)?.save();
+    await (await this.#taggedKeys)?.save();
+  }
+
+  /** The named keys that carry its tags, to be changed: asked for only by who will. */
+  taggedKeys(): Promise<RecordTableEdit<TaggedKeyRecord>> {
+    this.#taggedKeys ??= RecordTableEdit.open(this.#tx, taggedKeysOf(this.organization), this.#random);
+    return this.#taggedKeys;
+  }
+
+  /** The same, as they are. */
+  async allTaggedKeys(): Promise<readonly TaggedKeyRecord[]> {
+    const table = await RecordTable.open<TaggedKeyRecord>(this.#tx, taggedKeysOf(this.organization));
+    return table.all();
   }
 
   /** Its projects, to be changed: asked for only by who will. */
@@ -180,7 +197,7 @@ export class OrganizationEdit {
   }
 
   /**
-   * The workspaces that carry the tag are not touched: its key in them leads nowhere from now on.
+   * The workspaces and keys that carry the tag are not touched: its key in them leads nowhere from now on.
    * @see docs/decisions/0043
    */
   async removeTag(tag: TagRecord): Promise<void> {
@@ -188,7 +205,7 @@ export class OrganizationEdit {
   }
 
   /**
-   * Every workspace that carries `tag` carries `into` from now on, once, and `tag` is gone.
+   * Every workspace and key that carries `tag` carries `into` from now on, once, and `tag` is gone.
    * @see docs/decisions/0196
    */
   async mergeTag(tag: TagRecord, into: TagRecord): Promise<TagRecord> {
@@ -201,6 +218,12 @@ export class OrganizationEdit {
       if (isNew) added++;
       const tags = workspace.tags.flatMap((key) => (key !== tag.key ? [key] : isNew ? [into.key] : []));
       await this.workspaces.replace(workspace, { ...workspace, tags });
+    }
+    for (const known of await this.allTaggedKeys()) {
+      await pace.step();
+      if (!known.tags.includes(tag.key)) continue;
+      const tags = [...new Set(known.tags.map((key) => (key === tag.key ? into.key : key)))];
+      await (await this.taggedKeys()).replace(known, { ...known, tags });
     }
     const merged = { ...into, instances: into.instances + added };
     await this.tags.replace(into, merged);

@@ -69,6 +69,13 @@ export interface ProjectRecord extends TableRecord {
   readonly executionMode?: ExecutionMode;
 }
 
+/** A named key of transit, in the organization whose tags it carries: `name` says where it is. */
+export interface TaggedKeyRecord extends TableRecord {
+  /** Keys of tags, as in a workspace. */
+  readonly tags: readonly string[];
+  readonly bindings?: readonly Binding[];
+}
+
 /** Its name is the key. */
 export interface ReservedKeyRecord extends TableRecord {
   /** What a project binds to it can't be overridden by its workspaces. */
@@ -124,9 +131,16 @@ export const reservedKeysOf = ({ externalId }: Organization): TableShape => ({
   isLazy: true,
 });
 
+/** Written with the first key that carries a tag. */
+export const taggedKeysOf = ({ externalId }: Organization): TableShape => ({
+  collection: `tags/${externalId}/keys`,
+  perSlice: TAGS_PER_SLICE,
+  isLazy: true,
+});
+
 /** Every table of an organization, for those who clear it away. */
 export const tablesOf = (organization: Organization): readonly TableShape[] =>
-  [tagsOf, workspacesOf, projectsOf, reservedKeysOf].map((tableOf) => tableOf(organization));
+  [tagsOf, workspacesOf, projectsOf, reservedKeysOf, taggedKeysOf].map((tableOf) => tableOf(organization));
 
 /** The project that every organization has, and that holds each workspace of which nobody said otherwise. */
 export const defaultProjectKey = ({ externalId }: Organization): string => keyInExternalId(externalId);

@@ -128,7 +128,7 @@ export class TagPool {
   }
 
   /**
-   * Deletes those of these tags that no workspace carries at that moment. One that is gone already is passed over.
+   * Deletes those of these tags that no workspace and no key carries at that moment. One that is gone already is passed over.
    * @returns the tags that were deleted.
    * @throws `not-found` for the organization.
    * @see docs/decisions/0219
@@ -137,11 +137,12 @@ export class TagPool {
     return this.#edit(organizationName, async (edit) => {
       const deleted: Tag[] = [];
       const pace = new Pace();
+      const onKeys = new Set((await edit.allTaggedKeys()).flatMap(({ tags }) => tags));
       for (const id of new Set(ids)) {
         const address = addressIn(edit.organization, 'tag', id);
         const tag = address && (await edit.tags.get(address.key));
         await pace.step();
-        if (tag === undefined || tag.instances > 0) continue;
+        if (tag === undefined || tag.instances > 0 || onKeys.has(tag.key)) continue;
         await edit.removeTag(tag);
         deleted.push(printTag(edit.organization, tag));
       }

@@ -11,6 +11,7 @@ import { Organizations } from './organizations.ts';
 import { Projects } from './projects.ts';
 import { ReservedKeys } from './reserved-keys.ts';
 import { TagPool } from './tag-pool.ts';
+import { TaggedKeys } from './tagged-keys.ts';
 import { WorkspaceIndexes } from './workspace-index.ts';
 import { Workspaces } from './workspaces.ts';
 
@@ -34,6 +35,7 @@ export class Tags {
   readonly projects: Projects;
   readonly bound: BoundTags;
   readonly reservedKeys: ReservedKeys;
+  readonly keys: TaggedKeys;
   readonly #ports: Ports;
 
   constructor(ports: Ports) {
@@ -46,6 +48,7 @@ export class Tags {
     this.projects = new Projects(ports);
     this.bound = new BoundTags(ports, indexes);
     this.reservedKeys = new ReservedKeys(ports);
+    this.keys = new TaggedKeys(ports);
   }
 
   /**

@@ -38,6 +38,8 @@ export interface Engine {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
+  /** The uuid of the mount, which stays the same when it is moved. */
+  readonly mount: string;
   /** The collection of the mount's named keys; the id is the key's name. */
   readonly keys: string;
   /** The collection of what is configured for the mount as a whole. */
@@ -67,6 +69,7 @@ export function engineOf({
 }): Engine {
   return {
     ...ports,
+    mount: mount.uuid,
     keys: collectionOf(mount, 'keys'),
     settings: collectionOf(mount, 'config'),
     prefix: `${dialect}:v`,

@@ -76,6 +76,8 @@ export interface NamedKeyDocument {
    * @see docs/decisions/0300
    */
   readonly revokedVersions?: Readonly<Record<string, VersionDocument | null>>;
+  /** By what another room knows it that keeps something about it; absent as long as none does. Nothing here looks at it. */
+  readonly knownAs?: string;
   /** So many of the latest versions may be used; absent for all. */
   readonly keepVersions?: number;
   /** Present: rotation deletes the versions that may not be used any more. */

@@ -1,6 +1,6 @@
 import { conflict, invalid, unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import type { ListOptions } from '../store/store.ts';
+import type { ListOptions, Transaction } from '../store/store.ts';
 import { requireAutoRotatePeriod } from './configuration.ts';
 import { VERSIONS_SAY } from './convergent.ts';
 import type { Engine } from './engine.ts';
@@ -168,9 +168,14 @@ export const listKeys = (engine: Engine, options: ListOptions): Promise<string[]
 
 /**
  * Deletes a key with all its versions, for good.
+ * @param forget called in the same transaction when another room keeps something about the key.
  * @throws `not-found`; `conflict` unless deletion was allowed by configuration.
  */
-export function deleteKey(engine: Engine, name: string): Promise<void> {
+export function deleteKey(
+  engine: Engine,
+  name: string,
+  forget?: (tx: Transaction, knownAs: string) => Promise<void>,
+): Promise<void> {
   return engine.store.transact(async (tx) => {
     const key = await keyIn(tx, engine, name);
     if (key === undefined)
@@ -181,6 +186,7 @@ export function deleteKey(engine: Engine, name: string): Promise<void> {
         hint: 'set deletion_allowed first, with keys config --deletion-allowed',
       });
     }
+    if (key.document.knownAs !== undefined) await forget?.(tx, key.document.knownAs);
     tx.delete(keyRef(engine, name));
   });
 }

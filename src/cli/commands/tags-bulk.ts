@@ -2,10 +2,11 @@ import { invalid } from '../../ground/errors.ts';
 import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { counted, type ResourceDocument, type TagResource } from '../../operations/tags/documents.ts';
 import { attach as attachOperation, detach as detachOperation } from '../../operations/tags/relationships.ts';
+import { tag as tagKey, untag as untagKey } from '../../operations/transit/key-tags.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import type { Given } from '../given.ts';
+import { type Given, textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
 import { switching } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
@@ -14,10 +15,11 @@ import { carryOut, inCalls } from '../tags/in-calls.ts';
 import { organizationOf } from '../tags/surroundings.ts';
 import { printResult } from '../terminal/output.ts';
 
-/** `tags attach` and `tags detach`: on the workspaces that are named, or on all that fit a description. */
+/** `tags attach` and `tags detach`: on the workspaces that are named, or on all that fit a description; or on keys. */
 
 const DRY_RUN = 'dry-run';
 const WORKSPACE = 'workspace';
+const KEY = 'key';
 
 interface Bulk {
   readonly path: readonly string[];
@@ -27,6 +29,9 @@ interface Bulk {
   isDone(carries: boolean): boolean;
   said(tag: string, workspaces: string): string;
   readonly example: readonly [string, string];
+  /** What does the same to one key. */
+  readonly onKey: Operation;
+  readonly keyExample: readonly [string, string];
 }
 
 function bulkCommand(bulk: Bulk): Command {
@@ -38,11 +43,20 @@ function bulkCommand(bulk: Bulk): Command {
         option.flag === WORKSPACE ? { ...option, excludes: whereOptions.map(({ flag }) => flag) } : option,
       ),
       ...whereOptions,
+      {
+        flag: KEY,
+        takes: 'values',
+        metavar: 'NAME',
+        help: 'Keys of the mount, in place of workspaces.',
+        offers: 'key',
+        excludes: [WORKSPACE, DRY_RUN, ...whereOptions.map(({ flag }) => flag)],
+      },
       switching(DRY_RUN, 'Print the names of the workspaces that would change, and change nothing.'),
     ],
-    examples: [...plain.examples, bulk.example],
+    examples: [...plain.examples, bulk.example, bulk.keyExample],
     async run(session, given) {
       const choice = choiceOf(given.options);
+      if (given.options.has(KEY)) return onKeys(session, given, bulk);
       if (choice !== undefined) return onChosen(session, given, bulk, choice);
       if (!given.options.has(DRY_RUN)) return plain.run(session, given);
       throw invalid(`--${DRY_RUN} is for workspaces that are described`, {
@@ -50,6 +64,27 @@ function bulkCommand(bulk: Bulk): Command {
       });
     },
   };
+}
+
+/** One after the other, once all of them are known to be there. */
+async function onKeys(session: Session, given: Given, bulk: Bulk): Promise<number> {
+  const [given_tag = ''] = given.arguments;
+  const organization = organizationOf(session);
+  const runner = await session.runner();
+  const { id, attributes } = await tagCalled(runner, organization, given_tag);
+  const names = textsOption(given.options, KEY);
+  for (const name of names) await runner.run('transit keys tags', { name });
+  const more = 'organization' in bulk.onKey.params ? { organization } : {};
+  for (const name of names) await runner.run(bulk.onKey, { name, tags: [id], ...more });
+  if (session.settings.format !== undefined) {
+    await printResult(
+      session,
+      { tag: attributes.name, keys: names },
+      { result: { member: 'keys', as: 'lines' } },
+    );
+  }
+  session.say(bulk.said(attributes.name, counted(names.length, 'key')));
+  return DONE;
 }
 
 async function onChosen(session: Session, given: Given, bulk: Bulk, choice: Choice): Promise<number> {
@@ -90,8 +125,10 @@ async function tagCalled(runner: Runner, organization_name: string, tag: string)
 
 export const attach = bulkCommand({
   path: ['tags', 'attach'],
-  summary: 'Put a tag on workspaces',
+  summary: 'Put a tag on workspaces or keys',
   operation: attachOperation,
+  onKey: tagKey,
+  keyExample: ['coffer tags attach env:prod --key orders pay --org acme', 'on two keys'],
   isDone: (carries) => carries,
   said: (tag, workspaces) => `Put ${tag} on ${workspaces}.`,
   example: [
@@ -102,8 +139,10 @@ export const attach = bulkCommand({
 
 export const detach = bulkCommand({
   path: ['tags', 'detach'],
-  summary: 'Take a tag off workspaces',
+  summary: 'Take a tag off workspaces or keys',
   operation: detachOperation,
+  onKey: untagKey,
+  keyExample: ['coffer tags detach env:prod --key orders --org acme', 'off a key'],
   isDone: (carries) => !carries,
   said: (tag, workspaces) => `Took ${tag} off ${workspaces}.`,
   example: [

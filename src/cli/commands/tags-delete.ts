@@ -12,7 +12,11 @@ import { carryOut, inCalls } from '../tags/in-calls.ts';
 import { organizationOf } from '../tags/surroundings.ts';
 import { printResult } from '../terminal/output.ts';
 
-const plain = commandOf(['tags', 'delete'], 'Delete tags from the pool and off every workspace', remove);
+const plain = commandOf(
+  ['tags', 'delete'],
+  'Delete tags from the pool and off every workspace and key',
+  remove,
+);
 
 /** As many as one call takes go at once; more of them in several calls. */
 export const command: Command = {

@@ -17,7 +17,7 @@ import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
 
-const organizationFlag = {
+export const organizationFlag = {
   flag: 'org',
   metavar: 'NAME',
   environment: 'COFFER_ORG',

@@ -7,6 +7,7 @@ import type { NamedKeyDocument, VersionDocument, VersionStamp } from '../../tran
 import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
 import type { Asking, KeyVersion, NamedKey } from '../../transit/named-key.ts';
 import type { Table } from '../declaration/operation.ts';
+import type { KeyTagsData } from './key-tags.ts';
 
 /** What key read shows of one version: when it was made, and of an asymmetric one the public key. */
 type VersionData =
@@ -22,7 +23,7 @@ type VersionData =
 export type KeyData = ReturnType<typeof keyData> & {
   /** On a server: about how many messages a version has encrypted, from a million on. */
   readonly messages?: Readonly<Record<string, number>>;
-};
+} & KeyTagsData;
 
 const COUNTER_NAME = 'hmac-sha256-counter';
 const HKDF_NAME = 'hkdf_sha256';
@@ -153,7 +154,7 @@ export function keyTable(data: KeyData): Table {
   return { head: ['Setting', 'Value'], rows: [...rows, ...versions, ...counts] };
 }
 
-function settingText(value: string | number | boolean | readonly number[] | VersionStamp): string {
+function settingText(value: string | number | boolean | readonly (number | string)[] | VersionStamp): string {
   if (typeof value !== 'object') return String(value);
   return 'time' in value ? `version ${value.version} at ${value.time}` : value.join(', ');
 }

@@ -11,8 +11,9 @@ import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { isMissing, type Outcome, type Runner } from '../declaration/operation.ts';
-import { base64, duration, flag, integer, text } from '../declaration/params.ts';
+import { base64, duration, flag, integer, text, texts } from '../declaration/params.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
+import { keysCarrying, tagOrganization, tagsOfKey } from './key-tags.ts';
 import { existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';
 
 const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
@@ -153,7 +154,8 @@ export const read = transitOperation({
     }),
   },
   cli: { table: keyTable },
-  async run({ engine }, values) {
+  async run(call, values) {
+    const { engine } = call;
     const key = await requireKey(engine, values.name, 'key not found');
     const messages = (await engine.messages?.of(engine, key.document)) ?? {};
     const warnings = Object.entries(messages)
@@ -163,6 +165,7 @@ export const read = transitOperation({
       data: {
         ...keyData(engine, key, values.context),
         ...when(Object.keys(messages).length > 0, { messages }),
+        ...(await tagsOfKey(call, key)),
       },
       ...when(warnings.length > 0, { warnings }),
     };
@@ -176,13 +179,28 @@ export const list = transitOperation({
   params: {
     after: text({ help: 'Start after this name, which need not exist.', cli: { metavar: 'NAME' } }),
     limit: integer({ help: 'At most so many names; 0 for all.', default: 0, cli: { metavar: 'N' } }),
+    tag: texts({
+      help: 'Only keys that carry all of these tags; KEY=VALUE is one, and in a name * stands for anything.',
+      default: [],
+      cli: { metavar: 'TAG', refersTo: 'tag' },
+    }),
+    organization: tagOrganization,
   },
-  cli: { result: { member: 'keys', as: 'lines' } },
-  async run({ engine }, values) {
-    const keys = await listKeys(engine, {
-      ...(values.after === undefined ? {} : { after: values.after }),
-      ...(values.limit > 0 ? { limit: values.limit } : {}),
-    });
+  cli: {
+    result: { member: 'keys', as: 'lines' },
+    examples: [['coffer transit keys list --tag env:prod --org acme', 'the keys that carry the tag']],
+  },
+  async run(call, values) {
+    const { after = '', limit, tag, organization } = values;
+    const keys =
+      tag.length > 0
+        ? (await keysCarrying(call, organization, tag))
+            .filter((name) => name > after)
+            .slice(0, limit || undefined)
+        : await listKeys(call.engine, {
+            ...when(values.after !== undefined, { after }),
+            ...when(limit > 0, { limit }),
+          });
     return keys.length === 0 ? { data: { keys }, nothingListed: true } : { data: { keys } };
   },
 });
@@ -309,8 +327,8 @@ export const remove = transitOperation({
       `Delete key ${values['name']} for good? What it encrypted can never be decrypted. ("keys soft-delete" can be undone.)`,
     done: (values) => `Deleted key ${values['name']}.`,
   },
-  async run({ engine }, values) {
-    await deleteKey(engine, values.name);
+  async run({ core, engine }, values) {
+    await deleteKey(engine, values.name, async (tx, knownAs) => (await core.tags()).keys.forget(tx, knownAs));
     return {};
   },
 });

@@ -165,4 +165,33 @@ export const tagsSuite: Suite = (here) => {
       expect(await acme('tags list')).toBe('team:billing');
     });
   });
+
+  it('puts tags on keys, finds keys by them, and shows them beside those of workspaces', async () => {
+    const place = here();
+    await place.ok('orgs create keyed');
+    const org = ['--org', 'keyed'];
+    for (const name of ['tagged-a', 'tagged-b', 'untagged']) await place.ok(`transit keys create ${name}`);
+    expect(await place.ok(['transit', 'keys', 'tag', 'tagged-a', 'env:prod', 'tier=1', ...org])).toBe('');
+    expect(await place.ok(['tags', 'attach', 'env:prod', '--key', 'tagged-a', 'tagged-b', ...org])).toBe('');
+    expect(await place.ok(['transit', 'keys', 'list', '--tag', 'env:prod', ...org])).toBe(
+      'tagged-a\ntagged-b',
+    );
+    expect(await place.ok(['transit', 'keys', 'list', '--tag', 'env:prod', 'tier=1', ...org])).toBe(
+      'tagged-a',
+    );
+    expect(await place.ok('tags of tagged-a -o raw')).toBe('env:prod\ntier=1');
+    expect(await place.json(['tags', 'of', 'tagged-b', '--key'])).toEqual({
+      organization: 'keyed',
+      tags: ['env:prod'],
+    });
+    expect(await place.json('transit keys read tagged-a')).toMatchObject({ tags: ['env:prod', 'tier=1'] });
+    await place.ok(['tags', 'delete', 'env:prod', '--yes', ...org]);
+    expect(await place.ok('transit keys tags tagged-a -o raw')).toBe('tier=1');
+    expect(await place.refused(['tags', 'of', 'nobody', ...org], 3)).toContain(
+      'workspace "nobody" not found',
+    );
+    expect(await place.refused(['tags', 'attach', 'nobody', '--key', 'tagged-a', ...org], 3)).toContain(
+      'nobody',
+    );
+  });
 };

@@ -1,0 +1,189 @@
+import { type CofferError, invalid } from '../../ground/errors.ts';
+import { ownWords } from '../../ground/own-words.ts';
+import type { View } from '../../store/store.ts';
+import { organizationNotFound } from '../../tags/organization.ts';
+import type { KeyTags } from '../../tags/tagged-keys.ts';
+import type { Engine } from '../../transit/engine.ts';
+import { keyIn, requireKey } from '../../transit/key-collection.ts';
+import { changeKnown } from '../../transit/known-as.ts';
+import { isMissing, type MountCall, type Runner, type Table } from '../declaration/operation.ts';
+import { checkCount, text, texts } from '../declaration/params.ts';
+import { MOST_LINKED } from '../json-api/linkage.ts';
+import { organizationFlag } from '../json-api/params.ts';
+import { countedIn } from '../tags/documents.ts';
+import { existingKey, transitOperation } from './parameters.ts';
+
+/**
+ * Tags of an organization's pool on named keys.
+ * @see docs/decisions/0303
+ */
+
+type Call = MountCall & { readonly engine: Engine };
+
+/** What a key that carries tags shows of them. */
+export type KeyTagsData = Partial<KeyTags>;
+
+/** Whose tags they are; a key has those of one organization. */
+export const tagOrganization = text({
+  help: 'The organization whose tags they are.',
+  cli: organizationFlag,
+});
+
+const tagTexts = (help: string) =>
+  texts({ help, required: true, cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' } });
+
+const tagsTable = ({ organization = '', tags = [] }: KeyTagsData): Table => ({
+  head: ['Tag', 'Organization'],
+  rows: tags.map((tag) => [tag, organization]),
+  whole: 0,
+});
+
+const cli = {
+  acts: true,
+  table: tagsTable,
+  lines: ({ tags = [] }: KeyTagsData) => tags,
+} as const;
+
+/** Those of the pool that are not there yet, so that they will be made. */
+async function newTags(
+  { organization: organization_name, tags: given }: Readonly<Record<string, unknown>>,
+  runner: Runner,
+): Promise<readonly string[]> {
+  if (organization_name === undefined || !Array.isArray(given)) return [];
+  const names = given.map(String).filter((name) => !name.includes('='));
+  const missing = await Promise.all(
+    names.map((tag_name) => isMissing(runner, 'tags show', { organization_name, tag_name })),
+  );
+  return names.filter((_, index) => missing[index]).map((name) => `tag ${name}`);
+}
+
+/** What a key carries: looked up only for one that says it carries something. */
+export async function tagsOfKey(
+  { core }: MountCall,
+  { document }: { readonly document: { readonly knownAs?: string } },
+): Promise<KeyTagsData> {
+  const { knownAs } = document;
+  if (knownAs === undefined) return {};
+  const { keys } = await core.tags();
+  return (await core.store.read((view) => keys.of(view, knownAs))) ?? {};
+}
+
+export const tags = transitOperation({
+  route: 'GET keys/:name/tags',
+  capability: 'read',
+  withoutSecret: true,
+  params: { name: existingKey },
+  cli: { table: tagsTable, lines: cli.lines },
+  run: async (call, { name }) => ({ data: await shownTags(call, name) }),
+});
+
+async function shownTags(call: Call, name: string): Promise<KeyTagsData> {
+  const shown = await tagsOfKey(call, await requireKey(call.engine, name, 'key not found'));
+  return { ...shown, tags: shown.tags ?? [] };
+}
+
+export const tag = transitOperation({
+  route: 'POST keys/:name/tags',
+  capability: 'update',
+  withoutSecret: true,
+  params: {
+    name: existingKey,
+    organization: tagOrganization,
+    tags: tagTexts(
+      'The tags, by identifier or name, or KEY=VALUE; a name that the pool does not have is added to it.',
+    ),
+  },
+  cli: {
+    ...cli,
+    byTheWay: newTags,
+    done: (values) => `Put ${countedIn(values['tags'], 'tag')} on key ${values['name']}.`,
+    examples: [
+      ['coffer transit keys tag orders env:prod team:core --org acme', 'makes the tags that are missing'],
+    ],
+  },
+  async run(call, { name, organization = '', tags: given }) {
+    checkTexts(given);
+    const { core, caller, engine } = call;
+    const { keys } = await core.tags();
+    await changeKnown(engine, name, async (tx, knownAs) => {
+      const known = knownAs === undefined ? undefined : await keys.of(tx, knownAs);
+      const wanted = organization || known?.organization;
+      if (wanted === undefined) throw whichOrganization();
+      // Who may not change what is in the pool is told nothing of whether there is one.
+      if (!caller.may(`api/v2/organizations/${wanted}/tags`, 'update')) throw organizationNotFound(wanted);
+      return keys.tag(tx, { mount: engine.mount, name }, { record: knownAs, organization: wanted }, given);
+    });
+    return { data: await shownTags(call, name) };
+  },
+});
+
+export const untag = transitOperation({
+  route: 'POST keys/:name/untag',
+  capability: 'update',
+  withoutSecret: true,
+  params: {
+    name: existingKey,
+    tags: tagTexts(
+      'The tags, by identifier or name, or KEY=VALUE; what the key does not carry is passed over.',
+    ),
+  },
+  cli: {
+    ...cli,
+    done: (values) => `Took ${countedIn(values['tags'], 'tag')} off key ${values['name']}.`,
+    examples: [['coffer transit keys untag orders env:test', 'the tag stays in the pool']],
+  },
+  async run(call, { name, tags: given }) {
+    checkTexts(given);
+    const { keys } = await call.core.tags();
+    await changeKnown(call.engine, name, async (tx, knownAs) => {
+      if (knownAs === undefined) return undefined;
+      await keys.untag(tx, knownAs, given);
+      return (await keys.of(tx, knownAs)) === undefined ? undefined : knownAs;
+    });
+    return { data: await shownTags(call, name) };
+  },
+});
+
+/**
+ * Names of the keys of the mount that carry all of these tags, as far as the caller may read them; in order.
+ * @throws `not-found` for an unknown organization.
+ */
+export async function keysCarrying(
+  call: Call,
+  organization: string | undefined,
+  wanted: readonly string[],
+): Promise<readonly string[]> {
+  if (organization === undefined || organization === '') throw whichOrganization();
+  const { core, caller, engine, mount } = call;
+  const { keys } = await core.tags();
+  return core.store.read(async (view) => {
+    const names: string[] = [];
+    for (const { name, record } of await found(view)) {
+      if (!caller.may(`${mount}/keys/${name}`, 'read')) continue;
+      if ((await keyIn(view, engine, name))?.document.knownAs === record) names.push(name);
+    }
+    return names.sort((a, b) => (a < b ? -1 : 1));
+  });
+
+  async function found(view: View) {
+    try {
+      return await keys.carrying(view, organization ?? '', engine.mount, wanted);
+    } catch (error) {
+      // Nobody is told of an organization by this who may not read it.
+      if (caller.may(`api/v2/organizations/${organization}`, 'read')) throw error;
+      return [];
+    }
+  }
+}
+
+function checkTexts(given: readonly string[]): void {
+  checkCount(given, MOST_LINKED, 'tags');
+  if (given.length > 0) return;
+  throw invalid(ownWords('missing tags'), { field: 'tags', hint: 'give at least one' });
+}
+
+const whichOrganization = (): CofferError =>
+  invalid(ownWords('missing organization'), {
+    field: 'organization',
+    hint: 'give --org NAME or set COFFER_ORG, over HTTP the parameter organization',
+  });

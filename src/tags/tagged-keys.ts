@@ -1,0 +1,221 @@
+import { type CofferError, conflict } from '../ground/errors.ts';
+import type { Transaction, View } from '../store/store.ts';
+import { bindingsOf, type NewBinding, withBindings, withoutBindings } from './bindings.ts';
+import { parseIdentifier } from './identifiers.ts';
+import {
+  type Organization,
+  organizationAt,
+  organizationCalled,
+  type Ports,
+  type TaggedKeyRecord,
+  type TagRecord,
+  type TagReference,
+  taggedKeysOf,
+  tagsOf,
+} from './organization.ts';
+import { OrganizationEdit } from './organization-edit.ts';
+import { RecordTable } from './record-table.ts';
+import { anyOf } from './wildcard.ts';
+
+/**
+ * Named keys of transit that carry tags of an organization, as its workspaces do. Nothing is known of them here but where they are.
+ * A key says by which record it is known, so that a later key of the same name has none of its tags, and use of a key asks for nothing.
+ * @see docs/decisions/0303
+ */
+
+/** A key: the uuid of its mount, and its name there. */
+export interface KeyPlace {
+  readonly mount: string;
+  readonly name: string;
+}
+
+/** What a key carries. */
+export interface KeyTags {
+  /** The name of the organization. */
+  readonly organization: string;
+  /** Names of tags of the pool, in order, then KEY=VALUE in the order in which they came. */
+  readonly tags: readonly string[];
+}
+
+const nameOf = ({ mount, name }: KeyPlace): string => `${mount}/${name}`;
+
+/** The text by which a key knows its record: four letters that lead to the organization, and the record's key. */
+const HOME_LENGTH = 4;
+const addressIn = (record: string) => ({
+  home: record.slice(0, HOME_LENGTH),
+  key: record.slice(HOME_LENGTH),
+});
+
+export class TaggedKeys {
+  readonly #ports: Ports;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /**
+   * @param record by which the key is known.
+   * @returns undefined when it carries nothing any more.
+   */
+  async of(view: View, record: string): Promise<KeyTags | undefined> {
+    const found = await recordAt(view, record);
+    if (found === undefined) return undefined;
+    const tags = await printed(view, found.organization, found.known);
+    return tags.length === 0 ? undefined : { organization: found.organization.name, tags };
+  }
+
+  /**
+   * Names and records of the keys of a mount that carry all of what is wanted, in no order. A key may be gone, or be another one.
+   * @param wanted names of tags, in which `*` stands for anything, or KEY=VALUE; a name also finds a KEY, whatever its value.
+   * @throws `not-found` for an unknown organization.
+   */
+  async carrying(
+    view: View,
+    organizationName: string,
+    mount: string,
+    wanted: readonly string[],
+  ): Promise<readonly { readonly name: string; readonly record: string }[]> {
+    const organization = await organizationCalled(view, organizationName);
+    const table = await RecordTable.open<TaggedKeyRecord>(view, taggedKeysOf(organization));
+    const tests = wanted.map((text) => anyOf([text]));
+    const found: { name: string; record: string }[] = [];
+    for (const known of await table.all()) {
+      if (!known.name.startsWith(`${mount}/`)) continue;
+      const tags = await printed(view, organization, known);
+      const keys = bindingsOf(known).map(({ key }) => key);
+      if (!tests.every((fits) => [...tags, ...keys].some(fits))) continue;
+      found.push({ name: known.name.slice(mount.length + 1), record: organization.home + known.key });
+    }
+    return found;
+  }
+
+  /**
+   * Puts tags on a key: all of them, or none. Names that the pool does not have are added to it.
+   * @param at by which record the key is known, if by any; and the organization, which may be left out when the key has one.
+   * @param texts identifiers and names of tags, and KEY=VALUE.
+   * @returns by which record it is known from now on.
+   * @throws `not-found` for the organization, or a tag that it does not have; `conflict` when the key carries tags of another one;
+   * `invalid` for what breaks a rule.
+   */
+  async tag(
+    tx: Transaction,
+    place: KeyPlace,
+    at: { readonly record: string | undefined; readonly organization: string },
+    texts: readonly string[],
+  ): Promise<string> {
+    const organization = await organizationCalled(tx, at.organization);
+    const before = at.record === undefined ? undefined : await recordAt(tx, at.record);
+    const isElsewhere = before !== undefined && before.organization.home !== organization.home;
+    if (isElsewhere) {
+      const carried = await printed(tx, before.organization, before.known);
+      if (carried.length > 0) throw otherOrganization(before.organization.name);
+      await this.forget(tx, at.record ?? '');
+    }
+    const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+    const { references, bindings } = sorted(texts);
+    const added = await edit.tagsFor(references);
+    const keys = await edit.taggedKeys();
+    const known = (isElsewhere ? undefined : before?.known) ?? (await freshRecord(edit, nameOf(place)));
+    const tags = await living(edit, [...new Set([...known.tags, ...added])]);
+    await keys.replace(known, {
+      ...known,
+      tags,
+      bindings: withBindings(bindingsOf(known), bindings, edit.now),
+    });
+    await edit.save();
+    return organization.home + known.key;
+  }
+
+  /**
+   * Takes tags off a key; what it does not carry is passed over.
+   * @param texts identifiers and names of tags, and KEY=VALUE.
+   * @throws `not-found` for an identifier that its organization does not have.
+   */
+  async untag(tx: Transaction, record: string, texts: readonly string[]): Promise<void> {
+    const before = await recordAt(tx, record);
+    if (before === undefined) return;
+    const { organization, known } = before;
+    const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+    const { references, bindings } = sorted(texts);
+    const removed = new Set(await edit.existingTagsFor(references));
+    const tags = await living(
+      edit,
+      known.tags.filter((key) => !removed.has(key)),
+    );
+    const unbound = bindings.filter(({ key, value }) =>
+      bindingsOf(known).some((own) => own.key === key && own.value === value),
+    );
+    const left = withoutBindings(bindingsOf(known), new Set(unbound.map(({ key }) => key)));
+    const keys = await edit.taggedKeys();
+    if (tags.length + left.length === 0) await keys.remove(known);
+    else await keys.replace(known, { ...known, tags, bindings: left });
+    await edit.save();
+  }
+
+  /** The key is gone. */
+  async forget(tx: Transaction, record: string): Promise<void> {
+    const found = await recordAt(tx, record);
+    if (found === undefined) return;
+    const edit = await OrganizationEdit.open(tx, found.organization, this.#ports);
+    await (await edit.taggedKeys()).remove(found.known);
+    await edit.save();
+  }
+}
+
+async function recordAt(view: View, record: string) {
+  const { home, key } = addressIn(record);
+  const organization = await organizationAt(view, home);
+  if (organization === undefined) return undefined;
+  const table = await RecordTable.open<TaggedKeyRecord>(view, taggedKeysOf(organization));
+  const known = await table.get(key);
+  return known && { organization, known };
+}
+
+/** That of an earlier key of the name, which is gone, makes room. */
+async function freshRecord(edit: OrganizationEdit, name: string): Promise<TaggedKeyRecord> {
+  const keys = await edit.taggedKeys();
+  const taken = await keys.keyOf(name);
+  const orphan = taken === undefined ? undefined : await keys.get(taken);
+  if (orphan !== undefined) await keys.remove(orphan);
+  const record: TaggedKeyRecord = { key: await keys.freshKey(), name, tags: [] };
+  await keys.add(record);
+  return record;
+}
+
+/** Keys of deleted tags lead nowhere; they go with the next change. */
+async function living(edit: OrganizationEdit, tags: readonly string[]): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const key of tags) if ((await edit.tags.get(key)) !== undefined) left.push(key);
+  return left;
+}
+
+async function printed(
+  view: View,
+  organization: Organization,
+  known: TaggedKeyRecord,
+): Promise<readonly string[]> {
+  const pool = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+  const names = (await pool.getAll(known.tags)).map(({ name }) => name).sort();
+  return [...names, ...bindingsOf(known).map(({ key, value }) => `${key}=${value}`)];
+}
+
+/** What has the form of KEY=VALUE is no tag of the pool: their names have no such sign. */
+function sorted(texts: readonly string[]): {
+  readonly references: readonly TagReference[];
+  readonly bindings: readonly NewBinding[];
+} {
+  const references: TagReference[] = [];
+  const bindings: NewBinding[] = [];
+  for (const text of texts) {
+    const sign = text.indexOf('=');
+    if (sign >= 0) bindings.push({ key: text.slice(0, sign), value: text.slice(sign + 1) });
+    else references.push(parseIdentifier('tag', text) === undefined ? { name: text } : { id: text });
+  }
+  return { references, bindings };
+}
+
+const otherOrganization = (name: string): CofferError =>
+  conflict(`the key carries tags of the organization ${name}`, {
+    field: 'organization',
+    hint: 'take these off first; the tags of a key are of one organization',
+  });

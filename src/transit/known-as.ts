@@ -1,0 +1,23 @@
+import type { Transaction } from '../store/store.ts';
+import type { Engine } from './engine.ts';
+import { keyIn, keyRef, noSuchKey } from './key-collection.ts';
+
+/**
+ * Changes what another room keeps about a key, in one transaction with the key's own word for it.
+ * @param change is told by what the key is known there, and answers by what it is known from now on.
+ * @throws `not-found`, and what `change` does; then nothing is changed.
+ */
+export function changeKnown(
+  engine: Engine,
+  name: string,
+  change: (tx: Transaction, knownAs: string | undefined) => Promise<string | undefined>,
+): Promise<void> {
+  return engine.store.transact(async (tx) => {
+    const key = await keyIn(tx, engine, name);
+    if (key === undefined) throw noSuchKey(name, 'key not found');
+    const { knownAs, ...document } = key.document;
+    const after = await change(tx, knownAs);
+    if (after === knownAs) return;
+    tx.put(keyRef(engine, name), after === undefined ? document : { ...document, knownAs: after });
+  });
+}
