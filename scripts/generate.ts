@@ -1,6 +1,6 @@
 /**
- * Writes what is generated and committed: the completion scripts, the linter's rules of who may import what, and the index
- * of decisions. With `--check` it writes nothing, and fails when a file is not what would be written.
+ * Writes what is generated and committed: the completion scripts, the linter's rules of who may import what, the index of
+ * decisions, and the page with the rows of the specifications. With `--check` it writes nothing, and fails when a file is not what would be written.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { completionScript, shells } from '../src/cli/commands/completion.ts';
 import { commandTree } from '../src/cli/tree.ts';
+import { printPage } from '../test/specification/chapters.ts';
 import { DECISION_INDEX, withDecisionIndex } from './decision-index.ts';
 import { withImportRules } from './import-rules.ts';
 
@@ -18,6 +19,7 @@ const check = process.argv.includes('--check');
 for (const shell of shells)
   write(`completions/coffer.${shell}`, (await completionScript(shell, commandTree)) ?? '');
 write('biome.json', formatted(withImportRules(readFileSync(`${root}biome.json`, 'utf8'))));
+write('docs/specification.md', printPage());
 write(DECISION_INDEX, withDecisionIndex(readFileSync(root + DECISION_INDEX, 'utf8')));
 
 function write(name: string, text: string): void {
