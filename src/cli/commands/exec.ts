@@ -7,6 +7,7 @@ import { planVariables, type Source } from '../processes/child-variables.ts';
 import { maskingLines } from '../processes/masking.ts';
 import { findProgram } from '../processes/program.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
+import { refuseReadable } from '../secret-files/left-readable.ts';
 import { openSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, requireFile } from '../secret-files/transform.ts';
 import { secretVariables } from '../secrets/secret-variables.ts';
@@ -105,6 +106,13 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
     overwrite: options.has('overwrite'),
   });
   if (kept.length > 0) session.remark(`Set already, and left so without --overwrite: ${kept.join(', ')}`);
+  for (const [read, some] of Map.groupBy(sources, ({ read }) => read)) {
+    await refuseReadable(
+      session,
+      read,
+      some.map(({ place }) => place),
+    );
+  }
   const opened = await openSources(session, sources);
   refuseNul(opened, textsOption(options, 'as-file'));
   return {

@@ -1,8 +1,10 @@
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
+import { FAILED } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
-import { committedValues } from '../secret-files/committed.ts';
+import { committedFile, committedValues } from '../secret-files/committed.ts';
 import { Files, formatOption, KEY, keyOption, manyFiles, Outcomes } from '../secret-files/files.ts';
+import { consentToLess } from '../secret-files/left-readable.ts';
 import {
   type FileResult,
   openFiles,
@@ -28,15 +30,20 @@ export const encrypt: Command = {
   async run(session, { arguments: paths, options }) {
     const files = new Files(session, options);
     const outcomes = new Outcomes(session);
-    const sealings = await outcomes.each(paths, async (path) => {
+    const plans = await outcomes.each(paths, async (path) => {
       const file = await files.open(path);
       const key = files.keyFor(session, file);
-      const places = file.file.places.filter(
-        (place) => place.sealed === undefined && isSecret(place, file.rule),
-      );
-      const known = await committedValues(session, file, places);
-      return { ...file, key, places, known };
+      const readable = file.file.places.filter((place) => place.sealed === undefined);
+      const places = readable.filter((place) => isSecret(place, file.rule));
+      const committed = readable.length === 0 ? undefined : await committedFile(file);
+      return { ...file, key, places, committed };
     });
+    if (!(await consentToLess(session, plans, options.has(KEY)))) return FAILED;
+    const sealings: ((typeof plans)[number] & Sealing)[] = [];
+    for (const plan of plans) {
+      const known = plan.committed && (await committedValues(session, plan, plan.places, plan.committed));
+      sealings.push({ ...plan, ...(known && { known }) });
+    }
     await outcomes.write(sealings, await sealFiles(session, sealings), 'Encrypted');
     if (options.has(KEY)) for (const sealing of sealings) sayReadable(session, sealing);
     return outcomes.exitCode;

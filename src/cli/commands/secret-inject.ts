@@ -13,6 +13,7 @@ import { takingFile } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
 import { liesBelow, refuseWayOut, topOf } from '../secret-files/files-of-others.ts';
+import { refuseReadable } from '../secret-files/left-readable.ts';
 import { parsedFile, textOf } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
@@ -155,6 +156,15 @@ async function valuesOf(
     }
   }
   const places = new Set(wanted.values());
+  for (const read of files.values()) {
+    await outcomes.each([read], () =>
+      refuseReadable(
+        session,
+        read,
+        read.file.places.filter((place) => places.has(place)),
+      ),
+    );
+  }
   const opened = await openAll(session, outcomes, [...files.values()], (place) => places.has(place));
   return [...wanted].flatMap(([{ start, end, file }, place]) => {
     const before = files.get(file)?.file.places ?? [];

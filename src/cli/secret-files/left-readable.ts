@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { conflict } from '../../ground/errors.ts';
+import { lineCounter, type Place, type SecretFile } from '../../secret-files/format.ts';
+import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
+import { KEYRING } from '../../team/directory.ts';
+import type { KeyReference } from '../../transit/envelope/ports.ts';
+import type { Session } from '../session.ts';
+import { visible } from '../terminal/visible.ts';
+import { git } from './git.ts';
+import { Rulebook } from './rulebook.ts';
+import type { ReadFile } from './transform.ts';
+
+/*
+ * The rules of a repository are changed by whoever can push. These two checks see to it that nothing is less encrypted because of that
+ * without a word to the person who encrypts or uses it.
+ */
+
+/** How many names a question or refusal shows. */
+const MOST_NAMES = 10;
+
+/** A file about to be encrypted: what of it the last commit has, and what is to become of it now. */
+export interface Plan {
+  readonly path: string;
+  readonly file: SecretFile;
+  readonly key: KeyReference;
+  /** The values that are to be encrypted. */
+  readonly places: readonly Place[];
+  /** The file as the last commit has it. */
+  readonly committed: SecretFile | undefined;
+}
+
+/**
+ * Asks once about all values that the last commit has encrypted, and that the rules leave readable, or put under another key.
+ * @returns false when the answer is no.
+ * @throws `conflict` where there is nobody to ask and `--yes` was not said.
+ */
+export async function consentToLess(
+  session: Session,
+  plans: readonly Plan[],
+  isKeyNamed: boolean,
+): Promise<boolean> {
+  const changes = plans.flatMap((plan) => lessIn(plan, isKeyNamed));
+  if (changes.length === 0) return true;
+  const shown = changes.slice(0, MOST_NAMES).map(visible).join('; ');
+  const more = changes.length > MOST_NAMES ? `; and ${changes.length - MOST_NAMES} more` : '';
+  const what = `the last commit has more encrypted than ${RULES_NAME} wants now: ${shown}${more}${lastChange(plans)}`;
+  if (!session.settings.yes && !session.prompts.available()) {
+    throw conflict(what, { hint: `read what was changed in ${RULES_NAME}; if it is right, say --yes` });
+  }
+  return session.confirmed(async () => `${what[0]?.toUpperCase()}${what.slice(1)}. Go on?`);
+}
+
+function lessIn({ path, file, key, places, committed }: Plan, isKeyNamed: boolean): readonly string[] {
+  const before = new Map(committed?.places.map(({ name, sealed }) => [name, sealed]));
+  const meant = new Set(places);
+  return file.places.flatMap((place) => {
+    const sealed = before.get(place.name);
+    if (sealed === undefined || place.sealed !== undefined || !isSecret(place, undefined)) return [];
+    if (!meant.has(place)) return [`${place.name} of ${path} would be readable`];
+    const isUnderAnother = sealed.key !== key.name || sealed.mount !== key.mount;
+    if (!isUnderAnother || isKeyNamed) return [];
+    return [`${place.name} of ${path} would go from key "${sealed.key}" to "${key.name}"`];
+  });
+}
+
+/** Who changed the rules last, as git tells it; empty where they were not committed, or git is not there. */
+function lastChange(plans: readonly Plan[]): string {
+  const [directory] = plans
+    .map(({ path }) => rulesAbove(dirname(resolve(path))))
+    .filter((found) => found !== undefined);
+  if (directory === undefined) return '';
+  const told = git(directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])?.toString().trim();
+  return told ? ` (changed last in ${visible(told)})` : '';
+}
+
+const rulesAbove = (directory: string): string | undefined => above(directory, RULES_NAME);
+
+/**
+ * Refuses values in the clear that stand where the rules of a repository with a keyring want encrypted ones: somebody who can push, and
+ * has no key, can put nothing else there.
+ * @param places those that are about to be used.
+ * @throws `conflict` naming file, line and value.
+ */
+export async function refuseReadable(
+  session: Session,
+  { path, file }: ReadFile,
+  places: readonly Place[],
+): Promise<void> {
+  const plain = places.filter((place) => place.sealed === undefined);
+  if (plain.length === 0 || above(dirname(resolve(path)), KEYRING) === undefined) return;
+  const rule = await new Rulebook(session).ruleFor(path);
+  const wrong = rule && plain.find((place) => isSecret(place, rule));
+  if (wrong === undefined) return;
+  const line = lineCounter(file.text)(wrong.start);
+  throw conflict(`${path}:${line}: ${wrong.name} is not encrypted, and ${RULES_NAME} wants it to be`, {
+    hint: `see who wrote it with "git log -p ${relative('.', path)}"; if it is right, "coffer secrets encrypt ${relative('.', path)}"`,
+  });
+}
+
+/** The nearest directory above that has something of that name, within the repository. */
+function above(directory: string, name: string): string | undefined {
+  for (let folder = directory; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, name))) return folder;
+    if (dirname(folder) === folder || existsSync(join(folder, '.git'))) return undefined;
+  }
+}
