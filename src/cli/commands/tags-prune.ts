@@ -31,7 +31,7 @@ export const command: Command = {
     switching(DRY_RUN, 'Print the names of the tags that would go, and delete nothing.'),
   ],
   details:
-    'What is unused is looked up before the question, and once more when it is deleted: a tag that a workspace gets in the meantime stays.',
+    'What is unused is looked up before the question, and once more when it is deleted: a tag that a workspace gets in the meantime stays, and so does one that a key carries.',
   examples: [
     ['coffer tags prune --unused --dry-run --org acme', 'Tags that no workspace carries'],
     ["coffer tags prune --unused --matching 'tmp:*' --yes --org acme", 'Without a question, in a script'],

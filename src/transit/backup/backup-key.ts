@@ -75,9 +75,11 @@ export async function writeBackup(document: NamedKeyDocument): Promise<string> {
 
 /** A revoked version is nowhere else, so that a peer that takes the key over can't use it either. */
 async function ownMembers(document: NamedKeyDocument, type: KeyType): Promise<{ readonly own?: OwnMembers }> {
-  const { revokedVersions = {}, keepVersions = 0, autoTrim = false } = document;
+  const { revokedVersions = {}, keepVersions = 0, autoTrim = false, minAvailableVersion } = document;
   const revoked = new Map<string, BackupEntry | undefined>();
   for (const [number, version] of Object.entries(revokedVersions)) {
+    // An earlier release trims what it knows of.
+    if (Number(number) < minAvailableVersion) continue;
     revoked.set(number, version === null ? undefined : await entryOf(version, type));
     await turn();
   }

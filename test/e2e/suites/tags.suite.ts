@@ -187,11 +187,7 @@ export const tagsSuite: Suite = (here) => {
     expect(await place.json('transit keys read tagged-a')).toMatchObject({ tags: ['env:prod', 'tier=1'] });
     await place.ok(['tags', 'delete', 'env:prod', '--yes', ...org]);
     expect(await place.ok('transit keys tags tagged-a -o raw')).toBe('tier=1');
-    expect(await place.refused(['tags', 'of', 'nobody', ...org], 3)).toContain(
-      'workspace "nobody" not found',
-    );
-    expect(await place.refused(['tags', 'attach', 'nobody', '--key', 'tagged-a', ...org], 3)).toContain(
-      'nobody',
-    );
+    await place.refused(['tags', 'of', 'nobody', ...org], 3);
+    await place.refused(['tags', 'attach', 'nobody', '--key', 'tagged-a', ...org], 3);
   });
 };

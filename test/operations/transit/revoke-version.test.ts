@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { NamedKeyDocument } from '../../../src/transit/key-document.ts';
 import { refused } from '../../refusal.ts';
 import { freshOperations, type Operations, type Raw } from './operations.ts';
 
@@ -187,6 +188,21 @@ describe('a backup of a key with revoked versions', () => {
     expect(await refused(Promise.resolve(decrypts?.()))).toMatchObject(REVOKED);
     await ask('keys reinstate', { version: 2 });
     expect(await decrypts?.()).toMatchObject({ plaintext: 'aGVsbG8=' });
+  });
+
+  it('leaves out what an earlier release trimmed, which knows of no revoked versions', async () => {
+    await ask('keys revoke', { version: 1 });
+    const { store, keys } = operations.engine;
+    const ref = { collection: keys, id: 'orders' };
+    await store.transact(async (tx) => {
+      const { versions, ...key } = (await tx.get<NamedKeyDocument>(ref)) ?? expect.fail('no key');
+      const { 1: _, ...others } = versions;
+      const minima = { minAvailableVersion: 2, minDecryptionVersion: 2, minEncryptionVersion: 2 };
+      tx.put(ref, { ...key, ...minima, versions: others });
+    });
+    const backup = await text('backup', {}, 'backup');
+    await ask('restore', { name: 'other', backup });
+    expect(await ask('keys read', { name: 'other' })).not.toHaveProperty('revoked_versions');
   });
 
   it.each([
