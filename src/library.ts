@@ -1,3 +1,4 @@
+import { type CofferError, invalid } from './ground/errors.ts';
 import { type Branch, type Catalogue, catalogue, type Entry, isEntry } from './operations/catalogue.ts';
 import { openCore } from './operations/core.ts';
 import { type Operation, type Runner, resultOf } from './operations/declaration/operation.ts';
@@ -63,13 +64,20 @@ export interface OpenOptions {
 
 /**
  * Opens a store for a Node program.
- * @throws `not-found` when there is no store, `sealed` without a secret, `denied` with a wrong one.
+ * @throws `invalid` without a location, as programs written for release 0.1 come; `not-found` when there is no store, `sealed` without a secret, `denied` with a wrong one.
  */
 export async function openStore(options: OpenOptions): Promise<Coffer> {
+  if (typeof options.location !== 'string') throw noLocation(options);
   const store = await openSealedStore({ location: options.location, credentials: credentialsOf(options) });
   const runner = ownerRunner(openCore(store));
   return { ...(functionsOf(catalogue, runner) as Functions<Catalogue>), close: () => runner.close() };
 }
+
+const noLocation = (options: object): CofferError =>
+  invalid('openStore needs the location of the store', {
+    field: 'location',
+    hint: 'directory' in options ? 'write "location" for "directory"' : 'give its directory, or postgres://…',
+  });
 
 function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {
   const credentials: Credential[] = [];

@@ -1,4 +1,5 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
+import { when } from '../ground/objects.ts';
 import { ownWords } from '../ground/own-words.ts';
 
 /**
@@ -77,15 +78,28 @@ export function changedSettings(
   fieldOf: (setting: keyof WorkspaceSettings) => string,
 ): Partial<WorkspaceSettings> | undefined {
   checkSettings(change, fieldOf);
-  const merged: Partial<WorkspaceSettings> = { ...present, ...change, ...inheritance(present, change) };
-  if (change.triggerPatterns !== undefined && change.triggerPatterns.length > 0) {
-    if ((change.triggerPrefixes?.length ?? 0) > 0) throw bothTriggers(fieldOf('triggerPatterns'));
-    Object.assign(merged, { triggerPrefixes: [] });
-  } else if (change.triggerPrefixes !== undefined && change.triggerPrefixes.length > 0) {
-    Object.assign(merged, { triggerPatterns: [] });
+  if ((change.triggerPatterns?.length ?? 0) > 0 && (change.triggerPrefixes?.length ?? 0) > 0) {
+    throw bothTriggers(fieldOf('triggerPatterns'));
   }
+  const asked = withoutOthers(change);
+  const merged: Partial<WorkspaceSettings> = { ...present, ...asked, ...inheritance(present, asked) };
   const kept = Object.entries(merged).filter(([name, value]) => !isDefault(name, value));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+/**
+ * Of two settings that exclude each other, who says one gives up the other, as with the service that clients know: Terraform's provider sends the
+ * one that it has, and an empty list of triggers counts.
+ */
+function withoutOthers(change: Partial<WorkspaceSettings>): Partial<WorkspaceSettings> {
+  const { triggerPatterns, triggerPrefixes, autoDestroyAt, autoDestroyActivityDuration } = change;
+  return {
+    ...when(triggerPrefixes !== undefined, { triggerPatterns: [] }),
+    ...when(triggerPatterns !== undefined, { triggerPrefixes: [] }),
+    ...when(typeof autoDestroyAt === 'string', { autoDestroyActivityDuration: null }),
+    ...when(typeof autoDestroyActivityDuration === 'string', { autoDestroyAt: null }),
+    ...change,
+  };
 }
 
 /** Whose times of destruction hold, where the change says times and not whose: its own while it has any, as with the service that clients know. */

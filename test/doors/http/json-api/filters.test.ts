@@ -197,6 +197,24 @@ describe('settings of a workspace', () => {
     expect((await call('POST', `${LIST}/settings/actions/safe-delete`)).status).toBe(204);
   });
 
+  it('give up, of two that exclude each other, the one that was not sent', async () => {
+    const sent = async (attributes: object): Promise<unknown[]> => {
+      const body = { data: { type: 'workspaces', attributes } };
+      const { attributes: now } = (await call('PATCH', `${LIST}/one-of-two`, body)).json.data;
+      const times = [now['auto-destroy-at'], now['auto-destroy-activity-duration']];
+      return [now['trigger-patterns'], now['trigger-prefixes'], ...times];
+    };
+    await call('POST', LIST, { data: { type: 'workspaces', attributes: { name: 'one-of-two' } } });
+    const at = '2100-01-01T00:00:00Z';
+    await sent({ 'trigger-patterns': ['a/*'], 'auto-destroy-activity-duration': '3d' });
+    expect(await sent({ 'trigger-prefixes': ['b'], 'auto-destroy-at': at })).toEqual([[], ['b'], at, null]);
+    expect(await sent({ 'trigger-patterns': [] })).toEqual([[], [], at, null]);
+    await sent({ 'trigger-patterns': ['a/*'], 'trigger-prefixes': [] });
+    expect(await sent({ 'auto-destroy-activity-duration': '3d' })).toEqual([['a/*'], [], null, '3d']);
+    expect(await sent({ 'trigger-prefixes': [] })).toEqual([[], [], null, '3d']);
+    expect((await call('POST', `${LIST}/one-of-two/actions/safe-delete`)).status).toBe(204);
+  });
+
   it('say that times of destruction are its own while there are any, unless somebody says whose they are', async () => {
     const inherits = async (attributes: object): Promise<boolean> => {
       const body = { data: { type: 'workspaces', attributes } };
