@@ -1,11 +1,14 @@
 import { type CofferError, conflict } from '../ground/errors.ts';
+import { Pace } from '../ground/pace.ts';
 import type { Transaction, View } from '../store/store.ts';
 import { bindingsOf, type NewBinding, withBindings, withoutBindings } from './bindings.ts';
 import { parseIdentifier } from './identifiers.ts';
 import {
+  ORGANIZATIONS,
   type Organization,
   organizationAt,
   organizationCalled,
+  organizationRef,
   type Ports,
   type TaggedKeyRecord,
   type TagRecord,
@@ -60,7 +63,7 @@ export class TaggedKeys {
   async of(view: View, record: string): Promise<KeyTags | undefined> {
     const found = await recordAt(view, record);
     if (found === undefined) return undefined;
-    const tags = await printed(view, found.organization, found.known);
+    const tags = await printed(await poolOf(view, found.organization), found.known);
     return tags.length === 0 ? undefined : { organization: found.organization.name, tags };
   }
 
@@ -77,11 +80,14 @@ export class TaggedKeys {
   ): Promise<readonly { readonly name: string; readonly record: string }[]> {
     const organization = await organizationCalled(view, organizationName);
     const table = await RecordTable.open<TaggedKeyRecord>(view, taggedKeysOf(organization));
+    const pool = await poolOf(view, organization);
     const tests = wanted.map((text) => anyOf([text]));
+    const pace = new Pace();
     const found: { name: string; record: string }[] = [];
     for (const known of await table.all()) {
       if (!known.name.startsWith(`${mount}/`)) continue;
-      const tags = await printed(view, organization, known);
+      await pace.step();
+      const tags = await printed(pool, known);
       const keys = bindingsOf(known).map(({ key }) => key);
       if (!tests.every((fits) => [...tags, ...keys].some(fits))) continue;
       found.push({ name: known.name.slice(mount.length + 1), record: organization.home + known.key });
@@ -107,7 +113,7 @@ export class TaggedKeys {
     const before = at.record === undefined ? undefined : await recordAt(tx, at.record);
     const isElsewhere = before !== undefined && before.organization.home !== organization.home;
     if (isElsewhere) {
-      const carried = await printed(tx, before.organization, before.known);
+      const carried = await printed(await poolOf(tx, before.organization), before.known);
       if (carried.length > 0) throw otherOrganization(before.organization.name);
       await this.forget(tx, at.record ?? '');
     }
@@ -152,6 +158,29 @@ export class TaggedKeys {
     await edit.save();
   }
 
+  /** A mount is gone with all its keys: what is left here of them leads nowhere, and only lies in the way. */
+  async forgetMount(mount: string): Promise<void> {
+    const { store } = this.#ports;
+    for (const name of await store.read((view) => view.list(ORGANIZATIONS))) {
+      const ofMount = async (view: View) => {
+        const organization = await view.get<Organization>(organizationRef(name));
+        if (organization === undefined) return undefined;
+        const table = await RecordTable.open<TaggedKeyRecord>(view, taggedKeysOf(organization));
+        const gone = (await table.all()).filter((known) => known.name.startsWith(`${mount}/`));
+        return gone.length === 0 ? undefined : { organization, gone };
+      };
+      if ((await store.read(ofMount)) === undefined) continue;
+      await store.transact(async (tx) => {
+        const found = await ofMount(tx);
+        if (found === undefined) return;
+        const edit = await OrganizationEdit.open(tx, found.organization, this.#ports);
+        const keys = await edit.taggedKeys();
+        for (const known of found.gone) await keys.remove(known);
+        await edit.save();
+      });
+    }
+  }
+
   /** The key is gone. */
   async forget(tx: Transaction, record: string): Promise<void> {
     const found = await recordAt(tx, record);
@@ -189,12 +218,10 @@ async function living(edit: OrganizationEdit, tags: readonly string[]): Promise<
   return left;
 }
 
-async function printed(
-  view: View,
-  organization: Organization,
-  known: TaggedKeyRecord,
-): Promise<readonly string[]> {
-  const pool = await RecordTable.open<TagRecord>(view, tagsOf(organization));
+const poolOf = (view: View, organization: Organization): Promise<RecordTable<TagRecord>> =>
+  RecordTable.open<TagRecord>(view, tagsOf(organization));
+
+async function printed(pool: RecordTable<TagRecord>, known: TaggedKeyRecord): Promise<readonly string[]> {
   const names = (await pool.getAll(known.tags)).map(({ name }) => name).sort();
   return [...names, ...bindingsOf(known).map(({ key, value }) => `${key}=${value}`)];
 }

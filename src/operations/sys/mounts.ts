@@ -124,7 +124,9 @@ export const remove = operation({
   },
   async run({ core }, values) {
     const mount = await core.mounts.find(values.path);
-    if (mount !== undefined && !isLoginMount(mount)) await core.mounts.remove(mount.path);
+    if (mount === undefined || isLoginMount(mount)) return {};
+    await core.mounts.remove(mount.path);
+    await (await core.tags()).keys.forgetMount(mount.uuid);
     return {};
   },
 });

@@ -201,6 +201,22 @@ describe('keys list with tags', () => {
     expect(await refused(keys('list', { tag: ['x'] }))).toMatchObject({ field: 'organization' });
   });
 
+  it('keeps nothing of the keys of a mount that was removed', async () => {
+    await core.mounts.add('transit', 'second');
+    const there = { core, caller: owner, mount: 'second' };
+    await run(there, await loadOperation('transit keys create'), { name: 'orders' });
+    const raw = { name: 'orders', tags: ['only-there', 'env:prod'], organization: 'acme' };
+    await run(there, await loadOperation('transit keys tag'), raw);
+    const data = [await idOf('only-there')];
+    const prune = { organization_name: 'acme', data, 'filter[unused]': true };
+    await ask('tags delete', prune);
+    expect(Object.keys(await pool())).toContain('only-there');
+    await ask('mounts remove', { path: 'second' });
+    await ask('tags delete', prune);
+    expect(Object.keys(await pool())).not.toContain('only-there');
+    expect(await listed(['env:prod'])).toEqual(['orders', 'web']);
+  });
+
   it('shows a caller those keys alone that he may read, and of no organization whether it is there', async () => {
     const caller = clerk('read transit/keys/web');
     const asked = { tag: ['env:prod'], organization: 'acme' };
