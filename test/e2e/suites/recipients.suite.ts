@@ -10,6 +10,7 @@ import {
   identityToRecipient,
 } from 'age-encryption';
 import { expect, it } from 'vitest';
+import { sizeOf } from '../ssh-keys.ts';
 import type { Suite } from './index.ts';
 
 const CHUNK = 65_536;
@@ -41,7 +42,18 @@ export const recipientsSuite: Suite = (here) => {
   const publicOf = async (name: string): Promise<string> =>
     (await here().ok(`transit keys public ${name} --format age`)).trim();
   const sshKey = (name: string, type: string): void => {
-    spawnSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-C', name, '-f', here().file(name)]);
+    spawnSync('ssh-keygen', [
+      '-q',
+      '-t',
+      type,
+      ...sizeOf(type),
+      '-N',
+      '',
+      '-C',
+      name,
+      '-f',
+      here().file(name),
+    ]);
   };
 
   it.each(KINDS)(
