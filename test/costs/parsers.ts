@@ -35,6 +35,8 @@ import { parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
 import { parseSshSignature } from '../../src/signatures/ssh-signature.ts';
 import { parseAddress } from '../../src/store/backends/postgres/address.ts';
 import { csv } from '../../src/tag-files/csv.ts';
+import { parseFact } from '../../src/team/fact.ts';
+import { judgeRecipient } from '../../src/team/recipients.ts';
 import { readBackupDocument } from '../../src/transit/backup/document.ts';
 import { readAge } from '../../src/transit/envelope/age/file.ts';
 import { parsePrefix, parseSealedHeader } from '../../src/transit/envelope/header.ts';
@@ -193,6 +195,20 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
   },
   'a private key of SSH': { take: parseSshPrivateKey, starts: ['', '-----BEGIN OPENSSH PRIVATE KEY-----'] },
   'a signature of SSH': { take: parseSshSignature, starts: ['', '-----BEGIN SSH SIGNATURE-----\n'] },
+  'a fact of a keyring': {
+    take: (text) => parseFact(Buffer.from(`${text}\nsignature AAAA\n`), 'members/a.0'),
+    starts: [
+      '',
+      'coffer team 1 member\nkey ',
+      'coffer team 1 removal\nwithout ',
+      'coffer team 1 slot\nafter ',
+      'coffer team 1 slot\n-----BEGIN AGE ENCRYPTED FILE-----\n',
+    ],
+  },
+  'a recipient of a keyring': {
+    take: judgeRecipient,
+    starts: ['', 'age1', 'ssh-ed25519 AAAA', 'ssh-rsa AAAA'],
+  },
   'a table of tags': {
     take: (text) => csv.parse(text, 'x'),
     starts: ['', 'workspace,tag\n', 'workspace,tag\n"'],

@@ -19,14 +19,15 @@ const minisignText = (key: KeyObject): string => printMinisignKey(key).split('\n
 function ownerKey(): KeyPairKeyObjectResult {
   for (;;) {
     const pair = generateKeyPairSync('ed25519');
-    const texts = [sshLine(pair.publicKey, 'release'), minisignText(pair.publicKey)];
+    const texts = [sshLine(pair.publicKey, 'release'), printMinisignKey(pair.publicKey), pem(pair)];
     if (!texts.some((text) => text.includes('/'))) return pair;
   }
 }
 
+const pem = ({ publicKey }: Pick<KeyPairKeyObjectResult, 'publicKey'>) =>
+  String(publicKey.export({ format: 'pem', type: 'spki' }));
 const owner = ownerKey();
 const attacker = generateKeyPairSync('ed25519');
-const pem = (key: typeof owner) => String(key.publicKey.export({ format: 'pem', type: 'spki' }));
 const transitSignature = (key: typeof owner, message: string): string => {
   const privateKey = createPrivateKey({ key: key.privateKey.export({ format: 'pem', type: 'pkcs8' }) });
   return `vault:v1:${sign(null, Buffer.from(message), privateKey).toString('base64')}`;
@@ -36,6 +37,8 @@ const transitSignature = (key: typeof owner, message: string): string => {
 const KEYS: Readonly<Record<string, string>> = {
   'a line of OpenSSH': sshLine(owner.publicKey, 'release'),
   minisign: minisignText(owner.publicKey),
+  'the whole file of minisign': printMinisignKey(owner.publicKey),
+  PEM: pem(owner),
   'JSON Web Key': JSON.stringify(owner.publicKey.export({ format: 'jwk' })),
 };
 
