@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cleanUpAfterAll, issueToken, send, setPolicy, startServer } from '../servers/serving.ts';
 import { local } from './harness.ts';
 
-/** Follows docs/keys.md: its commands, one after the other, on a store of their own. */
+/** Follows docs/keys.md: its commands, one after the other, on a store of their own, and its policy on a server. */
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/keys.md', import.meta.url)), 'utf8');
 const commands = [...page.matchAll(/<!-- tested -->\n```sh\n([\s\S]*?)```/g)].flatMap(([, text = '']) =>
@@ -12,8 +13,10 @@ const commands = [...page.matchAll(/<!-- tested -->\n```sh\n([\s\S]*?)```/g)].fl
     .map((line) => line.replace(/\s+#.*$/, '').replace(/^coffer /, ''))
     .filter((line) => line !== ''),
 );
+const rules = /```hcl\n([\s\S]*?)```/.exec(page)?.[1]?.trim().split('\n') ?? [];
 
 let at: Awaited<ReturnType<typeof local.start>>;
+const afterwards = cleanUpAfterAll();
 beforeAll(async () => {
   at = await local.start();
 });
@@ -27,5 +30,25 @@ it('the page about keys says commands that do what it says', async () => {
     auto_trim: true,
     destroyed_versions: [4],
     latest_version: 5,
+    organization: 'acme',
+    tags: ['env:production'],
   });
+  expect(await place.refused('transit keys destroy archive 1', 2)).toContain('--yes');
+});
+
+it('the page about keys has a policy that lets somebody reencrypt, and of which each line is needed', async () => {
+  const server = await startServer({}, afterwards);
+  const ask = (path: string, body: object, token = server.token) =>
+    send(server.address, 'POST', `/v1/transit/${path}`, { body, headers: { 'x-service-token': token } });
+  await ask('keys/archive', {});
+  const { ciphertext } = (await ask('encrypt/orders', { plaintext: 'eA==' })).json.data;
+  expect(rules).toHaveLength(3);
+  const statuses: number[] = [];
+  for (const without of [-1, 0, 1, 2]) {
+    const text = rules.filter((_, index) => index !== without).join('\n');
+    await setPolicy(server.directory, `mover${without}`, text);
+    const token = await issueToken(server.directory, { policies: [`mover${without}`] });
+    statuses.push((await ask('reencrypt/orders/archive', { ciphertext }, token)).status);
+  }
+  expect(statuses).toEqual([200, 403, 403, 403]);
 });
