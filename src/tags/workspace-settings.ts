@@ -89,14 +89,14 @@ export function changedSettings(
 
 /**
  * Of two settings that exclude each other, who says one gives up the other, as with the service that clients know: Terraform's provider sends the
- * one that it has, and an empty list of triggers counts.
+ * one that it has, and one that is taken back counts.
  */
 function withoutOthers(change: Partial<WorkspaceSettings>): Partial<WorkspaceSettings> {
   const { triggerPatterns, triggerPrefixes, autoDestroyAt, autoDestroyActivityDuration } = change;
   return {
     ...when(triggerPrefixes !== undefined, { triggerPatterns: [] }),
     ...when(triggerPatterns !== undefined, { triggerPrefixes: [] }),
-    ...when(typeof autoDestroyAt === 'string', { autoDestroyActivityDuration: null }),
+    ...when(autoDestroyAt !== undefined, { autoDestroyActivityDuration: null }),
     ...when(typeof autoDestroyActivityDuration === 'string', { autoDestroyAt: null }),
     ...change,
   };

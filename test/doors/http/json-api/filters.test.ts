@@ -225,8 +225,9 @@ describe('settings of a workspace', () => {
     expect(await inherits({ description: 'a note' })).toBe(true);
     expect(await inherits({ 'auto-destroy-at': '2100-01-01T00:00:00Z' })).toBe(false);
     expect(await inherits({ 'auto-destroy-activity-duration': '3d' })).toBe(false);
-    expect(await inherits({ 'auto-destroy-at': null })).toBe(false);
     expect(await inherits({ 'auto-destroy-activity-duration': null })).toBe(true);
+    expect(await inherits({ 'auto-destroy-activity-duration': '3d', 'auto-destroy-at': null })).toBe(false);
+    expect(await inherits({ 'auto-destroy-at': null })).toBe(true);
     const said = { 'auto-destroy-activity-duration': '3d', 'inherits-project-auto-destroy': true };
     expect(await inherits(said)).toBe(true);
     expect((await call('POST', `${LIST}/timed/actions/safe-delete`)).status).toBe(204);
