@@ -119,8 +119,17 @@ export async function goInstallOfMain(
   return command;
 }
 
-/** Compiles the tests of a published module, as they are. @returns the program; beside it, `source` leads to what it finds its files in */
-export async function goTests(machine: Machine, module: string, version: string): Promise<string> {
+/**
+ * Compiles the tests of a published module, as they are.
+ * @param inside the folder of the package in it; default: its root
+ * @returns the program; beside it, `source` leads to the module, in which it finds its files
+ */
+export async function goTests(
+  machine: Machine,
+  module: string,
+  version: string,
+  inside = '',
+): Promise<string> {
   const directory = machine.folder(`go-tests/${module.split('/').at(-1) ?? module}`);
   const where = options(machine, directory);
   const downloaded = await machine.need('go', ['mod', 'download', '-json', `${module}@${version}`], {
@@ -134,7 +143,7 @@ export async function goTests(machine: Machine, module: string, version: string)
     `module coffer.test/main\n\n${go}\n\nrequire ${module} ${version}\n`,
   );
   const program = join(directory, 'own.test');
-  await machine.need('go', ['test', '-mod=mod', '-c', '-o', program, module], where);
+  await machine.need('go', ['test', '-mod=mod', '-c', '-o', program, join(module, inside)], where);
   rmSync(join(directory, 'source'), { force: true });
   symlinkSync(Dir, join(directory, 'source'));
   return program;

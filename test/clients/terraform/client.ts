@@ -7,6 +7,7 @@ import { gitlabClaims } from '../../servers/issuer-claims.ts';
 import { type Bench, type Client, shell } from '../client.ts';
 import { goInstall } from '../go.ts';
 import { installTofu, tofuVersion } from '../tofu/install.ts';
+import { PROVIDER } from './provider.ts';
 import { settable } from './provider-schema.ts';
 
 const MEMBERS = new URL('../../vectors/terraform-provider-vault.json', import.meta.url);
@@ -51,9 +52,7 @@ export const client: Client = {
   version: `5.9.0 with OpenTofu ${tofuVersion}`,
   minutes: 10,
   async install(machine) {
-    // Its module is published by commit: a release is one that ends a series of v1.9.1.
-    const provider = 'github.com/hashicorp/terraform-provider-vault@v1.9.1-0.20260422134934-5e9fcd457a99';
-    await goInstall(machine, provider, 'terraform-provider-vault');
+    await goInstall(machine, `${PROVIDER.module}@${PROVIDER.version}`, 'terraform-provider-vault');
     return installTofu(machine);
   },
   checks: {
