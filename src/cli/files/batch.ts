@@ -163,7 +163,7 @@ class Calls {
   readonly #shape: BatchShape;
   readonly #said = new Set<string>();
   /** A bare item of each kind that has come. */
-  readonly #kinds = new Map<string, object>();
+  readonly #kinds = new Set<object>();
   #isAsked = false;
   /** An item succeeded: the key is there, whatever comes next. */
   #isSettled = false;
@@ -182,20 +182,36 @@ class Calls {
    * @throws what refuses the batch as a whole; always before the first slice is answered, unless it takes the whole batch to know.
    */
   async run(slice: readonly Element[]): Promise<readonly unknown[]> {
-    const values = slice.flatMap((element) => ('value' in element ? [element.value] : []));
+    const values: Value[] = [];
+    for (const element of slice) if ('value' in element) values.push(element.value);
     if (values.length === 0 && !this.#isAsked) await this.#call([{}]);
     await this.#requireTogether(values);
+    const results = await this.#resultsOf(values);
+    let next = 0;
+    return slice.map((element) => ('error' in element ? { error: element.error } : results[next++]));
+  }
+
+  /** One for each value, in order. Nearly always one call has them all, and its answer is taken as it is. */
+  async #resultsOf(values: readonly Value[]): Promise<readonly unknown[]> {
+    const { apart } = this.#shape;
+    const [first] = values;
+    if (first === undefined) return [];
+    if (apart === undefined || values.every((value) => apart(value) === apart(first)))
+      return this.#answers(values);
     const results = new Map<object, unknown>();
     for (let from = 0; from < values.length; ) {
       const together = this.#next(values, from, results);
-      const answers = await this.#call(together);
+      const answers = await this.#answers(together);
       for (const [at, value] of together.entries()) results.set(value, answers[at]);
-      this.#isSettled ||= !answers.every(isFailed);
       while (from < values.length && results.has(values[from] ?? {})) from++;
     }
-    return slice.map((element) =>
-      'error' in element ? { error: element.error } : results.get(element.value),
-    );
+    return values.map((value) => results.get(value));
+  }
+
+  async #answers(values: readonly Value[]): Promise<readonly unknown[]> {
+    const answers = await this.#call(values);
+    this.#isSettled ||= !answers.every(isFailed);
+    return answers;
   }
 
   /** The values of the next call, without those that have their results: while it matters who comes first, those in a row. */
@@ -215,11 +231,8 @@ class Calls {
     const { bare } = this.#shape;
     if (bare === undefined) return;
     const before = this.#kinds.size;
-    for (const value of values) {
-      const kind = bare(value);
-      this.#kinds.set(JSON.stringify(kind), kind);
-    }
-    if (before > 0 && this.#kinds.size > before) await this.#call([...this.#kinds.values()]);
+    for (const value of values) this.#kinds.add(bare(value));
+    if (before > 0 && this.#kinds.size > before) await this.#call([...this.#kinds]);
   }
 
   async #call(values: readonly object[]): Promise<readonly unknown[]> {

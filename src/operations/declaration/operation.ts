@@ -228,7 +228,7 @@ export interface BatchShape {
   apart?(item: Item): boolean;
   /**
    * Present: not all items go together, and a batch is refused as a whole that mixes them: nothing is printed before its end.
-   * @returns a bare item of the same kind, to ask with whether it goes together with others.
+   * @returns a bare item of the same kind, one object for each kind, to ask with whether it goes together with others.
    */
   bare?(item: Item): Item;
 }

@@ -75,9 +75,11 @@ export const declaration = transitOperation({
 
 /** @see docs/decisions/0294 */
 function bareItem({ signature, hmac }: Readonly<Record<string, unknown>>) {
-  if (signature !== undefined) return { signature: '' };
-  return hmac === undefined ? {} : { hmac: '' };
+  if (signature !== undefined) return BARE.signature;
+  return hmac === undefined ? BARE.none : BARE.hmac;
 }
+
+const BARE = { signature: { signature: '' }, hmac: { hmac: '' }, none: {} } as const;
 
 const verifyItem = ({ input, context, signature, hmac }: Partial<ValuesOf<typeof itemFields>>) => ({
   input,
