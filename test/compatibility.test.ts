@@ -42,7 +42,7 @@ describe('the page on compatibility', () => {
   });
 });
 
-/** The paths that OpenBao 2.6.2 registers for transit, with the operations of each. */
+/** The paths that OpenBao 2.7.2 registers for transit, with the operations of each. */
 const OPENBAO = [
   'LIST keys',
   ...['POST', 'GET', 'DELETE'].map((method) => `${method} keys/:name`),

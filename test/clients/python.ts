@@ -6,7 +6,7 @@ import { type Client, checksOf, type Machine } from './client.ts';
 const python = (folder: string): string => join(folder, 'bin/python');
 
 /** Has packages from PyPI in a folder of their own. @returns the folder */
-async function installPackage(machine: Machine, name: string, version: string): Promise<string> {
+export async function installPackage(machine: Machine, name: string, version: string): Promise<string> {
   const folder = machine.folder(`${name}-${version}`);
   await machine.need('python3', ['-m', 'venv', folder]);
   const requirements = join(folder, 'requirements.txt');

@@ -109,6 +109,12 @@ export const client: Client = {
       match(output, /^Destroy complete! Resources: 9 destroyed\.$/m);
       equal(await bench.coffer(['auth', 'list']), 'token/\n');
     },
+    async 'makes keys of ML-DSA and SLH-DSA by everybody’s names, and plans no change'(bench) {
+      const output = await tofu(bench, lines, 'quantum.tf');
+      match(output, /^Apply complete! Resources: 9 added, 0 changed, 0 destroyed\.$/m);
+      match(output, /^No changes\./m);
+      match(output, /^Destroy complete! Resources: 9 destroyed\.$/m);
+    },
     async 'logs in with the token of a job'(bench) {
       const { job, key } = await gitLabJob();
       const run = (words: string) => bench.coffer(words.split(' '));
