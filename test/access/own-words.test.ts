@@ -46,6 +46,7 @@ describe('the text of a refusal', () => {
       "wrapped('permission denied')",
       "wrapped('unsupported operation')",
       '`missing $' + '{name}`',
+      'text',
       '`missing $' + '{name}`',
       '`": expected $' + '{wanted}`',
       'text',
