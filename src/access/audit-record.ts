@@ -83,6 +83,8 @@ export class AuditRecorder {
   readonly #clock: Clock;
   /** The `auth` part per identity, which is the same object from request to request while nothing changes. */
   readonly #auth = new WeakMap<AuditedIdentity, { readonly token: string; readonly json: string }>();
+  /** What was told of the parameters of a request that has a record of its own, and by which rules, for the record of its answer. */
+  readonly #told = new WeakMap<object, { readonly by: AuditedRequest; readonly json: string }>();
 
   constructor(key: KeyObject, clock: Clock) {
     this.#key = key;
@@ -91,6 +93,9 @@ export class AuditRecorder {
 
   /** Written before an operation that changes something runs. */
   request(request: AuditedRequest): string {
+    const { parameters } = request;
+    if (parameters !== undefined)
+      this.#told.set(parameters, { by: request, json: this.#dataJson(request, parameters) });
     return this.#line('request', request, '');
   }
 
@@ -135,17 +140,22 @@ export class AuditRecorder {
   #requestJson(request: AuditedRequest): string {
     const mount =
       request.mountPoint === undefined ? '' : `,"mount_point":${JSON.stringify(request.mountPoint)}`;
-    const { parameters, shown, wrapTtl, headers = [] } = request;
+    const { parameters, wrapTtl, headers = [] } = request;
     const wrapping = wrapTtl === undefined ? '' : `,"wrap_ttl":${wrapTtl}`;
-    const isPlain = (name: string, value: unknown): boolean => request.isPlain?.(name, value) ?? false;
-    const isKnown = (name: string): boolean => request.isKnown?.(name) ?? false;
-    const data =
-      parameters === undefined ? '' : `,"data":${this.#members(parameters, { shown, isPlain, isKnown })}`;
+    const data = parameters === undefined ? '' : `,"data":${this.#dataJson(request, parameters)}`;
     return (
       `{"id":${JSON.stringify(request.id)},"operation":${JSON.stringify(request.operation)}${mount}` +
       `,"path":${JSON.stringify(this.#withoutTokens(request.path, MAX_PATH_LENGTH))}` +
       `,"remote_address":${JSON.stringify(request.remoteAddress)}${wrapping}${this.#headers(headers)}${data}}`
     );
+  }
+
+  #dataJson(request: AuditedRequest, parameters: Readonly<Record<string, unknown>>): string {
+    const told = this.#told.get(parameters);
+    if (told !== undefined && RULES.every((rule) => told.by[rule] === request[rule])) return told.json;
+    const isPlain = (name: string, value: unknown): boolean => request.isPlain?.(name, value) ?? false;
+    const isKnown = (name: string): boolean => request.isKnown?.(name) ?? false;
+    return this.#members(parameters, { shown: request.shown, isPlain, isKnown });
   }
 
   #headers(headers: readonly RecordedHeader[]): string {
@@ -190,8 +200,14 @@ export class AuditRecorder {
     }
     if (told.length === all.length) return `{${members}}`;
     const named = new Set(told);
-    const others = all.filter((name) => !named.has(name)).map((name) => [name, values[name]]);
-    return `{${members},"${OTHER_MEMBERS}":"${this.hash(jsonOf(Object.fromEntries(others)))}"}`;
+    // As JSON would be of an object with these alone, which would take longer to make than all else.
+    let others = '';
+    for (const name of all) {
+      const value = values[name];
+      if (named.has(name) || value === undefined) continue;
+      others += `${others === '' ? '' : ','}${JSON.stringify(name)}:${jsonOf(value)}`;
+    }
+    return `{${members},"${OTHER_MEMBERS}":"${this.hash(`{${others}}`)}"}`;
   }
 
   /** @param isWithin a list or object of which something stands in clear. */
@@ -216,6 +232,9 @@ const tokenless = ({ accessor, displayName, policies }: AuditedIdentity) => ({
   display_name: displayName,
   policies,
 });
+
+/** What decides how parameters are told. */
+const RULES = ['shown', 'isPlain', 'isKnown'] as const;
 
 /** What of a request or an answer is not hashed. */
 interface Rules {

@@ -41,7 +41,7 @@ describe('the text of a refusal', () => {
   });
 
   it('is declared to be our own words only where nothing of a request can be in it', () => {
-    // What is not written out has names of parameters and types in it, of declarations.
+    // What is not written out has names of parameters and types in it, and reasons, all of declarations.
     expect(sources(found.madeUp)).toEqual([
       "wrapped('permission denied')",
       "wrapped('unsupported operation')",
