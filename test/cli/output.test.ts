@@ -69,13 +69,11 @@ describe('what others have named or written, shown on a terminal,', () => {
     expect(out.replaceAll(/\x1b\[\d+m/g, '')).not.toMatch(/[\x1b\x07\x9c\x9d\u202e]/);
   });
 
-  it('can do nothing to it in a warning, a remark or a question', async () => {
-    const { session, streams, prompts } = setUp(terminal);
+  it('can do nothing to it in a warning or a remark', async () => {
+    const { session, streams } = setUp(terminal);
     session.warn(HOSTILE);
     session.remark(HOSTILE);
     session.fail(HOSTILE);
-    await session.confirmed(async () => `Delete ${HOSTILE}?`);
     expect(streams.written.err).toBe(`coffer: warning: ${SHOWN}\n${SHOWN}\ncoffer: ${SHOWN}\n`);
-    expect(prompts.asked).toEqual([`Delete ${SHOWN}?`]);
   });
 });

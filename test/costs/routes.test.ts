@@ -14,6 +14,7 @@ import { type Asked, type Way, waysBeside, waysTo } from './route-requests.ts';
 
 /** Above what a short one costs. */
 const MOST_MS = 5;
+const SLOW_MACHINE = 3;
 const LENGTH = 16 * 1024;
 const SHORT = 64;
 /** A compiler or a collection of garbage that falls into a request is not its cost: what it costs, it costs again. */
@@ -145,12 +146,17 @@ async function leastOf(cost: () => Promise<number>, enough: number): Promise<num
   return least;
 }
 
-/** What costs more than a short one and some. */
+/**
+ * What costs more than a short one and some. On a machine that is slow at the moment, what is in proportion to its length may take twice
+ * as much; then it has to be seen to grow faster as well.
+ */
 const aboveShort: Look = async (cost) => {
   const long = await leastOf(() => cost(LENGTH), MOST_MS);
   if (long <= MOST_MS) return undefined;
   const short = await leastOf(() => cost(SHORT), 0);
-  return long - short > MOST_MS
+  if (long - short <= MOST_MS) return undefined;
+  const quarter = await leastOf(() => cost(LENGTH / 4), 0);
+  return long - short > SLOW_MACHINE * MOST_MS || long > MOST_TIMES_AS_DEAR * Math.max(quarter, 1)
     ? `${long.toFixed(1)} ms, and ${short.toFixed(1)} where it is short`
     : undefined;
 };

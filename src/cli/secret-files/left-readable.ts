@@ -6,7 +6,6 @@ import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import { KEYRING } from '../../team/directory.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
-import { visible } from '../terminal/visible.ts';
 import { git } from './git.ts';
 import { Rulebook } from './rulebook.ts';
 import type { ReadFile } from './transform.ts';
@@ -42,7 +41,7 @@ export async function consentToLess(
 ): Promise<boolean> {
   const changes = plans.flatMap((plan) => lessIn(plan, isKeyNamed));
   if (changes.length === 0) return true;
-  const shown = changes.slice(0, MOST_NAMES).map(visible).join('; ');
+  const shown = changes.slice(0, MOST_NAMES).join('; ');
   const more = changes.length > MOST_NAMES ? `; and ${changes.length - MOST_NAMES} more` : '';
   const what = `the last commit has more encrypted than ${RULES_NAME} wants now: ${shown}${more}${lastChange(plans)}`;
   if (!session.settings.yes && !session.prompts.available()) {
@@ -71,7 +70,7 @@ function lastChange(plans: readonly Plan[]): string {
     .filter((found) => found !== undefined);
   if (directory === undefined) return '';
   const told = git(directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])?.toString().trim();
-  return told ? ` (changed last in ${visible(told)})` : '';
+  return told ? ` (changed last in ${told})` : '';
 }
 
 const rulesAbove = (directory: string): string | undefined => above(directory, RULES_NAME);
