@@ -257,13 +257,15 @@ class PolicyJudge implements Judge {
   constructor(asked: AskedRequest, identity: TokenIdentity) {
     this.#asked = asked;
     this.#identity = identity;
-    const { token = '', policyPrefix, wrapTtl } = asked;
+    const { token = '', policyPrefix, wrapTtl, match } = asked;
+    const meaning = (sent: Raw = {}): Raw =>
+      typeof match === 'string' ? sent : meaningOf(match.served.operation, sent);
     this.caller = {
       id: idOf(identity),
       accessor: identity.accessor,
       token,
-      may: (path, capability) =>
-        identity.acl.allows(policyPrefix + path, capability, undefined, undefined, wrapTtl),
+      may: (path, capability, sent) =>
+        identity.acl.allows(policyPrefix + path, capability, sent, () => meaning(sent), wrapTtl),
       reaches: (path) => identity.acl.reaches(`${policyPrefix}${path}/`),
       ...(identity.wrapped === undefined ? {} : { wrapped: identity.wrapped }),
     };

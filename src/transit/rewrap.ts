@@ -1,4 +1,6 @@
 import { wipe } from '../ground/bytes.ts';
+import { denied } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 import { eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
 import { convergentVersionOf } from './convergent.ts';
@@ -48,22 +50,37 @@ export async function rewrap(
   return encryptedAgain(engine, key, key, items);
 }
 
+/** Names of keys, from which one and with which. */
+export interface ReencryptKeys {
+  readonly source: string;
+  readonly destination: string;
+  /** Whoever asks may decrypt with the source, and so may tell which plaintexts are equal. */
+  readonly isComparable: boolean;
+}
+
 /**
  * Encrypts with one key what a ciphertext of another one holds, as `rewrap` does with one key. Whether the caller may is for
  * others to say.
- * @throws `not-found` for either key; `invalid` for what concerns the whole call.
+ * @throws `not-found` for either key; `invalid` for what concerns the whole call; `denied` for a convergent destination, of which who can
+ * encrypt a guess sees whether it is right, if nothing is to be compared.
  * @see docs/decisions/0302
  */
 export async function reencrypt(
   engine: Engine,
-  source: string,
-  destination: string,
+  { source, destination, isComparable }: ReencryptKeys,
   items: readonly ReencryptItem[],
 ): Promise<ItemResult<Encrypted>[]> {
   requireItems(items);
   requireUniformContext(engine, items);
   const from = await requireKey(engine, source, NO_KEY);
-  const into = await rotatedWhenDue(engine, await requireKey(engine, destination, NO_KEY));
+  const found = await requireKey(engine, destination, NO_KEY);
+  if (found.document.convergentEncryption && !isComparable) {
+    throw denied(ownWords('permission denied'), {
+      field: 'destination',
+      hint: `${destination} is convergent: its ciphertexts tell which plaintexts are equal, so it takes update on decrypt/${source}`,
+    });
+  }
+  const into = await rotatedWhenDue(engine, found);
   return encryptedAgain(engine, from, into, items);
 }
 

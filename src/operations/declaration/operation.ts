@@ -78,8 +78,11 @@ export interface Caller {
   readonly accessor?: string;
   /** The token itself, for operations on oneself; undefined for the owner. */
   readonly token?: string;
-  /** Whether the caller may use `capability` on an API path (without `/v1/`). The owner may do everything. */
-  may(path: string, capability: Capability): boolean;
+  /**
+   * Whether the caller may use `capability` on an API path (without `/v1/`). The owner may do everything.
+   * @param sent parameters that this operation would take as they are, for rules about parameters; left out, those are not applied.
+   */
+  may(path: string, capability: Capability, sent?: Readonly<Record<string, unknown>>): boolean;
   /** Whether the caller may do anything at all on `path` or below it. */
   reaches(path: string): boolean;
   /** The answer that the token stood for, if it was a wrapping token. */

@@ -2,7 +2,7 @@ import { denied } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import { reencrypt } from '../../transit/rewrap.ts';
-import type { MountCall, Outcome } from '../declaration/operation.ts';
+import type { Caller, MountCall, Outcome } from '../declaration/operation.ts';
 import { base64, batch, type ValuesOf } from '../declaration/params.ts';
 import {
   type EncryptedData,
@@ -69,15 +69,14 @@ export const declaration = transitOperation({
     ],
   },
   async run(call, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
-    const { engine } = call;
     const { name, destination } = values;
-    requireBothPolicies(call, name, destination);
+    const keys = { source: name, destination, isComparable: requireBothPolicies(call, name, destination) };
     if (values.batch_input === undefined) {
       const item = reencryptItem(values, values.key_version);
-      return { data: encrypted(onlyValue(await reencrypt(engine, name, destination, [item]))) };
+      return { data: encrypted(onlyValue(await reencrypt(call.engine, keys, [item]))) };
     }
     const items = engineItems(values.batch_input, (item) => reencryptItem(item, values.key_version));
-    const results = await reencrypt(engine, name, destination, items);
+    const results = await reencrypt(call.engine, keys, items);
     return { data: { batch_results: resultLines(values.batch_input, results, encrypted) } };
   },
 });
@@ -85,19 +84,60 @@ export const declaration = transitOperation({
 /**
  * Beside this operation's own path, which names both keys, the caller must be allowed to rewrap with the one and to encrypt with the
  * other; and nobody comes to read by it what he could not decrypt before.
+ * @returns whether the caller may decrypt with the source.
  * @see docs/decisions/0302
  */
-function requireBothPolicies({ caller, mount }: MountCall, source: string, destination: string): void {
-  const may = (operation: string, key: string): boolean =>
-    caller.may(`${mount}/${operation}/${key}`, 'update');
-  const mayMove = may('rewrap', source) && may('encrypt', destination);
-  if (mayMove && (may('decrypt', source) || !may('decrypt', destination))) return;
+function requireBothPolicies({ caller, mount, sent = {} }: MountCall, source: string, destination: string) {
+  const ofSource = sentAlone(sent, ENCRYPT);
+  const ofDestination = { ...sentAlone(sent, DECRYPT), ...sentAs(sent, ENCRYPT) };
+  delete ofDestination['ciphertext'];
+  const mayMove =
+    caller.may(`${mount}/rewrap/${source}`, 'update', ofSource) &&
+    caller.may(`${mount}/encrypt/${destination}`, 'update', ofDestination);
+  const mayRead = caller.may(`${mount}/decrypt/${source}`, 'update', ofSource);
+  if (mayMove && (mayRead || !mayEverRead(caller, mount, destination))) return mayRead;
   throw denied(ownWords('permission denied'), {
     field: 'destination',
-    hint: `it takes update on rewrap/${source} and encrypt/${destination}, and on decrypt/${source} for who may decrypt with the other`,
+    hint: `it takes update on rewrap/${source} and encrypt/${destination}, and on decrypt/${source} for who may decrypt with the other, take it out or bring it in`,
   });
 }
 
+const DECRYPT = 'decrypt_';
+const ENCRYPT = 'encrypt_';
+
+/** What was sent for the other side is left out. */
+const sentAlone = (sent: Raw, others: string): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(sent).filter(([name]) => !name.startsWith(others)));
+
+/** As `encrypt` calls what is said of the new ciphertext alone. */
+const sentAs = (sent: Raw, prefix: string): Raw =>
+  Object.fromEntries(
+    Object.entries(sent).flatMap(([name, value]) =>
+      name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
+    ),
+  );
+
+/**
+ * Whether a policy allows, in whatever spelling, with whatever parameters and wrapped or not, to decrypt with a key, to take it
+ * out, or to bring it in: of a key that was brought in there is a copy. One right too many is found rather than one too few.
+ */
+const mayEverRead = (caller: Caller, mount: string, key: string): boolean =>
+  [
+    `decrypt/${key}`,
+    `export/encryption-key/${key}`,
+    // Of RSA it is the same key.
+    `export/signing-key/${key}`,
+    `backup/${key}`,
+    'byok-export',
+    'restore',
+    `keys/${key}/import`,
+    `keys/${key}/import_version`,
+  ].some((path) => {
+    const whole = `${mount}/${path}`;
+    return caller.reaches(whole) || caller.may(whole, 'update') || caller.may(whole, 'read');
+  });
+
+type Raw = Readonly<Record<string, unknown>>;
 type ItemValues = Partial<ValuesOf<typeof itemFields>>;
 
 /** @param keyVersion for an item that does not say. */

@@ -143,6 +143,14 @@ describe('reencrypt', () => {
     [['transit/decrypt/orders', DESTINATION], false],
     [['transit/rewrap/archive', 'transit/encrypt/orders'], false],
     [['other/rewrap/orders', 'other/encrypt/archive'], false],
+    ...['export/encryption-key/archive', 'export/signing-key/archive', 'backup/archive', 'restore'].map(
+      (way): [string[], boolean] => [[SOURCE, DESTINATION, `transit/${way}`], false],
+    ),
+    ...['keys/archive/import', 'keys/archive/import_version', 'byok-export'].map(
+      (way): [string[], boolean] => [[SOURCE, DESTINATION, `transit/${way}`], false],
+    ),
+    [[SOURCE, DESTINATION, 'transit/backup/archive', 'transit/decrypt/orders'], true],
+    [[SOURCE, DESTINATION, 'transit/backup/orders', 'transit/export/public-key/archive'], true],
   ])('is done for who may update %j, as far as policies say so: %s', async (paths, isAllowed) => {
     await operations.ask('keys create', { name: 'archive' });
     const caller: Caller = {
@@ -154,5 +162,18 @@ describe('reencrypt', () => {
     const asked = operations.outcome('reencrypt', raw, caller);
     if (isAllowed) expect((await asked).data).toMatchObject({ key_version: 1 });
     else expect(await refused(asked)).toMatchObject({ kind: 'denied', message: 'permission denied' });
+  });
+
+  it('shows nobody who may not decrypt which plaintexts are equal: into a convergent key', async () => {
+    await operations.ask('keys create', { name: 'archive', derived: true, convergent_encryption: true });
+    const clerk = (...more: string[]): Caller => ({
+      id: 'clerk',
+      may: (path) => [SOURCE, DESTINATION, ...more].includes(path),
+      reaches: () => false,
+    });
+    const raw = { name: 'orders', destination: 'archive', ciphertext: PLAIN, context: CONTEXT };
+    expect(await refused(operations.outcome('reencrypt', raw, clerk()))).toMatchObject({ kind: 'denied' });
+    const { data } = await operations.outcome('reencrypt', raw, clerk('transit/decrypt/orders'));
+    expect(data).toMatchObject({ key_version: 1 });
   });
 });
