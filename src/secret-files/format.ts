@@ -28,8 +28,8 @@ export interface Place {
   /** Undefined for a value that is not encrypted. */
   readonly sealed: SealedValue | undefined;
   /**
-   * Where it gets a second name for some readers. In YAML: where the first alias of the value stands, or of something that contains it; in a
-   * `.env`: where a value begins that goes on over it for them.
+   * Where it gets a second name for some readers. In YAML: where the first alias of the value stands, or of something that contains it, or a key
+   * with a tag; in a `.env`: where a value begins that goes on over it for them.
    */
   readonly otherNameAt?: number;
 }
@@ -104,13 +104,21 @@ export const otherNameRefused = (
         `for some readers the value that begins here goes on over ${name}, which is encrypted or is to be`,
         'close its quote on its line, with no backslash before it, and leave no blank behind a last "="',
       )
-    : refusedAt(
-        file,
-        text,
-        otherNameAt,
-        `an alias of ${name} stands here, and an encrypted value has one name`,
-        'write a value of its own in place of the alias',
-      );
+    : text[otherNameAt] === '*'
+      ? refusedAt(
+          file,
+          text,
+          otherNameAt,
+          `an alias of ${name} stands here, and an encrypted value has one name`,
+          'write a value of its own in place of the alias',
+        )
+      : refusedAt(
+          file,
+          text,
+          otherNameAt,
+          `the key here has a tag, by which some readers call ${name} otherwise, which is encrypted or is to be`,
+          'leave the tag out',
+        );
 
 /** `db.password` of its keys. */
 export const nameOf = (path: readonly string[]): string =>

@@ -15,6 +15,7 @@ import { type CofferError, invalid } from '../ground/errors.ts';
 import {
   type Format,
   nameOf,
+  otherNameRefused,
   type Place,
   refuseConflicts,
   refusedAt,
@@ -129,6 +130,12 @@ interface Where {
 /** Deeper than anybody nests secrets, and not deep enough for the stack. */
 const MAX_DEPTH = 200;
 
+/**
+ * Tags of keys that are called what stands there. `!!merge staging: {…}` puts the values a level higher, whatever the key is called, and `!!value` makes one
+ * the value of its map, for PyYAML and js-yaml.
+ */
+const MEANS_NAME: ReadonlySet<string | undefined> = new Set([undefined, '!', 'tag:yaml.org,2002:str']);
+
 class Walk {
   readonly places: AliasedPlace[] = [];
   readonly #inFlow = new Set<Place>();
@@ -189,14 +196,23 @@ class Walk {
   ): Entry {
     this.#key(key, where.path.length);
     const [start, keyEnd] = rangeOf(key);
-    const name =
-      isScalar(key) && key.type !== 'PLAIN' ? String(key.value) : this.#text.slice(start, keyEnd).trim();
+    const name = isScalar(key) && key.type !== 'PLAIN' ? String(key.value) : this.#text.slice(start, keyEnd);
     if (keys.has(name)) {
       throw refusedAt(this.#file, this.#text, start, `the key ${JSON.stringify(name)} is there twice`);
     }
     keys.add(name);
+    const from = this.places.length;
     const inner = this.#value(value, { ...where, path: [...where.path, name] });
+    if (isScalar(key) && !MEANS_NAME.has(key.tag)) this.#renamed(from, start);
     return { key: name, start, end: endOf(inner, value, keyEnd), value: inner };
+  }
+
+  /** Notes at the values below a key that its tag makes something else of it for some readers. @throws `invalid` where one is encrypted. */
+  #renamed(from: number, offset: number): void {
+    for (const place of this.places.slice(from)) {
+      place.otherNameAt = offset;
+      if (place.sealed !== undefined) throw otherNameRefused('yaml', this.#file, this.#text, place);
+    }
   }
 
   /** Looks for anchors and aliases in a key, which holds no values but may be an alias of one. */
