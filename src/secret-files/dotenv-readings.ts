@@ -55,8 +55,8 @@ interface Begin {
 
 /**
  * For each value, where one begins that goes on over it for some readers: because its quote ends later for them, or not at all (what is
- * decrypted may have one that ends it), or because they know no line that ends in a carriage return alone,
- * or look for a value that is empty in the next line.
+ * decrypted may have one that ends it), or because they know no line that ends in a carriage return alone, look for a value that is
+ * empty in the next line, or join a line that ends in a backslash with the next one.
  * @param values in the order of the text.
  */
 export function begunBefore(text: string, values: readonly Begin[]): readonly (number | undefined)[] {
@@ -75,7 +75,47 @@ export function begunBefore(text: string, values: readonly Begin[]): readonly (n
       for (; startsBefore(to); index++) begun[index] ??= from;
     }
   }
+  let index = 0;
+  for (const [from, to] of /["'\\]/.test(text) ? valuesOfSystemd(text) : []) {
+    for (; (values[index]?.lineStart ?? to) < to; index++)
+      if ((values[index]?.lineStart ?? 0) > from) begun[index] ??= from;
+  }
   return begun;
+}
+
+/**
+ * The values as systemd reads them (`EnvironmentFile=`): a backslash at the end of a line joins it with the next one, behind a quote that ends another one may
+ * begin, and nothing behind a value is a comment.
+ * @see https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#EnvironmentFile=
+ */
+function* valuesOfSystemd(text: string): Generator<readonly [from: number, to: number]> {
+  const head = /[ \t\r\n]*(?:[#;][^\r\n]*|[^=\r\n]*(=)?)/y;
+  for (let at = 0; at < text.length; ) {
+    const [whole = '', equals] = match(head, text, at) ?? [];
+    at += whole.length;
+    if (equals === undefined) at++;
+    else {
+      const from = at;
+      at = endForSystemd(text, from);
+      yield [from, at];
+    }
+  }
+}
+
+const BLANKS = /[ \t]*/y;
+const BARE = /[^\\\r\n]*(?:\\[\s\S][^\\\r\n]*)*/y;
+const QUOTED: Readonly<Record<string, RegExp>> = { "'": /'[^']*'/y, '"': /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y };
+
+/** Infinity for a quote that nothing ends. */
+function endForSystemd(text: string, from: number): number {
+  for (let at = from; ; ) {
+    at += match(BLANKS, text, at)?.[0].length ?? 0;
+    const quote = QUOTED[text[at] ?? ''];
+    if (quote === undefined) return at + (match(BARE, text, at)?.[0].length ?? 0);
+    const [quoted] = match(quote, text, at) ?? [];
+    if (quoted === undefined) return Number.POSITIVE_INFINITY;
+    at += quoted.length;
+  }
 }
 
 function* quotedIn(

@@ -102,7 +102,7 @@ export const otherNameRefused = (
         text,
         otherNameAt,
         `for some readers the value that begins here goes on over ${name}, which is encrypted or is to be`,
-        'close its quote on its line, with no backslash before it, and leave no blank behind a last "="',
+        'close its quote on its line, with no backslash before it or at the end of a line, and leave no blank behind a last "="',
       )
     : text[otherNameAt] === '*'
       ? refusedAt(

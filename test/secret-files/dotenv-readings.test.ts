@@ -21,6 +21,13 @@ const GOES_ON: readonly (readonly [text: string, line: number])[] = [
   [`A= \n\nB=${TOKEN}\n`, 1],
   [`D: ='x\nB=${TOKEN}\nC='\n`, 1],
   [`A=x\n\rC=1\r\rB=${TOKEN}\n`, 2],
+  [`A=x\\\nB=${TOKEN}\n`, 1],
+  [`C=1\nA=\\\nB=${TOKEN}\n`, 2],
+  [`export A=x # y\\\nB=${TOKEN}\n`, 1],
+  [`A=x\\\nC=y\\\nB=${TOKEN}\n`, 1],
+  [`A='x' 'y\nB=${TOKEN}\nC='\n`, 1],
+  [`A="x""y\nB=${TOKEN}\n`, 1],
+  [`A='x' y\\\nB=${TOKEN}\n`, 1],
 ];
 
 describe('a value that some readers of .env files take for a part of the one before', () => {
@@ -48,6 +55,9 @@ describe('a value that some readers of .env files take for a part of the one bef
     `A=\nB=${TOKEN}\n`,
     `A=\r\n \r\nB=${TOKEN}\r\n`,
     `A=1\r\nB=${TOKEN}\r\n`,
+    `# C:\\\nA=C:\\x\nB=${TOKEN}\n`,
+    `A=x\\\\\nB=${TOKEN}\nC=x\\\n`,
+    `A='x' "y"\nB=${TOKEN}\n`,
   ])('is none where all agree: %j', (text) => {
     expect(dotenv.parse(text, 'x.env').places.some(({ sealed }) => sealed !== undefined)).toBe(true);
   });
