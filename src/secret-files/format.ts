@@ -59,6 +59,8 @@ export interface Format {
    * @throws `invalid` for what is not of the format, has a key twice, is nested too deeply, or has an encrypted value with a second name.
    */
   parse(text: string, file: string): SecretFile;
+  /** The text as readers take it for whom more characters end a line; undefined where that makes no difference. */
+  asOthersRead?(file: SecretFile): string | undefined;
 }
 
 /** The place of a name: of several the last one, which wins. */

@@ -1,4 +1,4 @@
-import { type CofferError, invalid } from '../ground/errors.ts';
+import { asCofferError, type CofferError, invalid } from '../ground/errors.ts';
 import { type Format, lineAt, type Place, type SecretFile } from './format.ts';
 
 /** The text with some scalars written otherwise; every other character stays. */
@@ -42,8 +42,47 @@ export function respliced(
       throw misfit(place);
     delta += source.length - place.source.length;
   }
-  if (first !== undefined && result.places.length !== file.places.length) throw misfit(first);
+  if (first === undefined) return result;
+  if (result.places.length !== file.places.length) throw misfit(first);
+  const goesOn = beginsAnother(file, result, sources);
+  if (goesOn !== undefined) throw misfit(goesOn);
+  if (hasOtherNames(format, result)) throw misfit(first);
   return result;
+}
+
+/** A value of a `.env` that was put in and has a quote that ends nothing for us: for some readers it goes on over the next one. */
+function beginsAnother(
+  file: SecretFile,
+  result: SecretFile,
+  sources: ReadonlyMap<Place, string>,
+): Place | undefined {
+  const begun = new Set(
+    result.places.flatMap(({ otherNameAt }, index) =>
+      file.places[index]?.otherNameAt === undefined && otherNameAt !== undefined ? [otherNameAt] : [],
+    ),
+  );
+  const found = result.places.findIndex(
+    ({ start, source, text }, index) =>
+      begun.has(start) &&
+      text === source &&
+      /^["'`]/.test(source) &&
+      sources.has(file.places[index] as Place),
+  );
+  return file.places[found];
+}
+
+/** Whether readers for whom more characters end a line find other values in it, or what is none of the format: a name twice, say, of which they take one. */
+function hasOtherNames(format: Format, file: SecretFile): boolean {
+  const { places } = file;
+  const otherwise = format.asOthersRead?.(file);
+  if (otherwise === undefined) return false;
+  try {
+    const others = format.parse(otherwise, '').places;
+    return others.length !== places.length || others.some(({ name }, index) => name !== places[index]?.name);
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return true;
+  }
 }
 
 function parsedAgain(format: Format, text: string, name: string, misfit: CofferError): SecretFile {

@@ -32,7 +32,7 @@ import { addedToYaml, removedFromYaml, type YamlDocument, yamlString } from './y
  * nothing is printed anew. An alias has no value of its own, and an encrypted value has no alias.
  * @see docs/decisions/0286
  */
-export const yaml: Format = { name: 'yaml', parse };
+export const yaml: Format = { name: 'yaml', parse, asOthersRead };
 
 const OPTIONS = {
   // Its own way takes time with the square of the number of keys.
@@ -85,17 +85,33 @@ function documentsIn(text: string, file: string): readonly (ParsedNode | null)[]
  */
 const OTHER_LINE_ENDS = /[\x85\u2028\u2029]|\r(?!\n)/g;
 
-/**
- * Refuses such a character beside encrypted values, except in quotes, where it ends nothing: others would read an alias there that is none here, or the
- * values under other names than those they are bound to.
- */
-function refuseOtherLineEnds(text: string, places: readonly Place[], file: string): void {
-  if (!places.some(({ sealed }) => sealed !== undefined)) return;
+function asOthersRead({ text, places }: SecretFile): string | undefined {
+  let read = '';
+  let at = 0;
+  for (const index of otherLineEnds(text, places)) {
+    read += `${text.slice(at, index)}\n`;
+    at = index + 1;
+  }
+  return at === 0 ? undefined : read + text.slice(at);
+}
+
+/** Where such characters stand, except in values in quotes, where they end nothing. */
+function* otherLineEnds(text: string, places: readonly Place[]): Generator<number> {
   let next = 0;
   for (const { index } of text.matchAll(OTHER_LINE_ENDS)) {
     while ((places[next]?.end ?? text.length) <= index) next++;
     const { start = text.length, source = '' } = places[next] ?? {};
-    if (start < index && /^["']/.test(source)) continue;
+    if (start >= index || !/^["']/.test(source)) yield index;
+  }
+}
+
+/**
+ * Refuses such a character beside encrypted values: others would read an alias there that is none here, or the values under other names than those they
+ * are bound to.
+ */
+function refuseOtherLineEnds(text: string, places: readonly Place[], file: string): void {
+  if (!places.some(({ sealed }) => sealed !== undefined)) return;
+  for (const index of otherLineEnds(text, places)) {
     throw refusedAt(
       file,
       text,
