@@ -217,7 +217,18 @@ describe('coffer exec --as-file', () => {
   it('gives the path of a file in memory that only its owner can read, and that is gone afterwards', async () => {
     const here = await place();
     const script = 'printf "%s " "$LINES"; cat "$LINES"; stat -c " %a" -- "$LINES"; stat -f -c %T "$LINES"';
-    const said = await here.ok(['exec', '-f', 'app.env', '--as-file', 'LINES', 'sh', '-c', script]);
+    const said = await here.ok([
+      'exec',
+      '-f',
+      'app.env',
+      '--as-file',
+      'LINES',
+      '--as-file',
+      'LINES',
+      'sh',
+      '-c',
+      script,
+    ]);
     const [path = ''] = said.split(' ');
     expect(said.slice(path.length)).toBe(' a\nb 600\ntmpfs');
     expect(existsSync(path)).toBe(false);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Person, pull, push, save, team } from './team-people.ts';
 
@@ -56,8 +56,39 @@ describe('somebody who can push and has no key', () => {
     const used = await alice.place.shell('coffer exec -f app.env -- sh -c \'printf %s "$DB"\'');
     expect(used).toMatchObject({ exitCode: 1, stdout: '', stderr: `${refusal}\n` });
     expect(await alice.place.refused('secrets inject --in page.txt', 1)).toBe(refusal);
+    expect(await alice.place.refused('secrets inject --in app.env', 1)).toBe(refusal);
     await alice.place.ok('secrets encrypt -q app.env');
     expect(await alice.place.ok('secrets inject --in page.txt')).toBe('evil');
+  });
+});
+
+describe('somebody who can push and has no key, and takes the keyring away', () => {
+  it('can put no value in the clear in the place of a secret', async () => {
+    const { alice, mallory } = await withMallory();
+    await alice.place.ok('secrets get app.env DB');
+    rmSync(mallory.place.file('.coffer'), { recursive: true });
+    write(mallory, 'app.env', 'DB=evil\n');
+    push(mallory);
+    pull(alice);
+    const used = await alice.place.shell('coffer exec -f app.env -- sh -c \'printf %s "$DB"\'');
+    expect(used).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('app.env:1: DB is not'),
+    });
+  });
+});
+
+describe('a link to a file of values', () => {
+  it('is asked about as the file that it leads to', async () => {
+    const { alice } = await withMallory();
+    symlinkSync('app.env', alice.place.file('link.env'));
+    save(alice);
+    await alice.place.ok('secrets decrypt -q link.env');
+    write(alice, '.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n    except: DB\n');
+    expect(await alice.place.refused('secrets encrypt link.env', 1)).toContain(
+      'DB of link.env would be readable',
+    );
   });
 });
 

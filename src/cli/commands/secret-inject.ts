@@ -69,7 +69,7 @@ export const command: Command = {
     const files = await readAll(outcomes, new Files(session, new Map()), allowed);
     const replacements = [
       ...(await valuesOf(session, outcomes, allowed, files)),
-      ...(own === undefined ? [] : await ownValues(session, outcomes, own)),
+      ...(own === undefined ? [] : await ownValues(session, outcomes, own, named !== undefined)),
     ];
     if (outcomes.exitCode !== DONE) return outcomes.exitCode;
     await printExactly(session, out, 'text', replaced(text, replacements));
@@ -177,7 +177,9 @@ async function ownValues(
   session: Session,
   outcomes: Outcomes,
   own: ReadFile,
+  isFile: boolean,
 ): Promise<readonly Replacement[]> {
+  if (isFile) await outcomes.each([own], () => refuseReadable(session, own, own.file.places));
   const opened = (await openAll(session, outcomes, [own])).get(own.path);
   return own.file.places.flatMap(({ sealed, start, end }, index) => {
     const source = opened?.places[index]?.source;

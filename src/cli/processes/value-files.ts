@@ -23,7 +23,7 @@ export function withFiles(
   const directory = makeMemoryDirectory(environment, PURPOSE, onDisk);
   const changed = new Map(Object.entries(variables));
   try {
-    for (const name of names) {
+    for (const name of new Set(names)) {
       const path = join(directory.path, name.replaceAll('/', '_'));
       writeFileSync(path, variables[name] ?? '', { mode: 0o600, flag: 'wx' });
       changed.set(name, path);

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { asCofferError } from '../../ground/errors.ts';
 import type { Place, SecretFile } from '../../secret-files/format.ts';
 import type { Session } from '../session.ts';
@@ -7,7 +8,8 @@ import { type KnownValues, knownValues, openFiles, type ReadFile } from './trans
 
 /** A file as the last commit has it; undefined where it has none, or one that can't be read. */
 export async function committedFile({ path, format }: ReadFile): Promise<SecretFile | undefined> {
-  const bytes = committed(path);
+  // What git has of a link is where it leads.
+  const bytes = committed(realpathSync(path));
   if (bytes === undefined) return undefined;
   try {
     return (await parsedFile(path, bytes, format.name)).file;

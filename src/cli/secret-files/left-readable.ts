@@ -6,6 +6,7 @@ import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import { KEYRING } from '../../team/directory.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
+import { mayHaveKeyring, teamKeysFor } from '../team/nearest.ts';
 import { git } from './git.ts';
 import { Rulebook } from './rulebook.ts';
 import type { ReadFile } from './transform.ts';
@@ -87,10 +88,13 @@ export async function refuseReadable(
   places: readonly Place[],
 ): Promise<void> {
   const plain = places.filter((place) => place.sealed === undefined);
-  if (plain.length === 0 || above(dirname(resolve(path)), KEYRING) === undefined) return;
+  const directory = dirname(resolve(path));
+  const isThere = above(directory, KEYRING) !== undefined;
+  if (plain.length === 0 || !(isThere || mayHaveKeyring(session, directory))) return;
   const rule = await new Rulebook(session).ruleFor(path);
   const wrong = rule && plain.find((place) => isSecret(place, rule));
-  if (wrong === undefined) return;
+  // Whoever can push can take a keyring away, too.
+  if (wrong === undefined || !(isThere || (await teamKeysFor(session, path)))) return;
   const line = lineCounter(file.text)(wrong.start);
   throw conflict(`${path}:${line}: ${wrong.name} is not encrypted, and ${RULES_NAME} wants it to be`, {
     hint: `see who wrote it with "git log -p ${relative('.', path)}"; if it is right, "coffer secrets encrypt ${relative('.', path)}"`,

@@ -35,7 +35,8 @@ export function teamKeysFor(
 /** Drops what was read, after a keyring was changed. */
 export const forgetTeamKeys = (session: Session): boolean => found.delete(session);
 
-function mayHaveKeyring(session: Session, directory: string): boolean {
+/** False where there can be none, for whatever file of a directory; true is no answer yet. */
+export function mayHaveKeyring(session: Session, directory: string): boolean {
   const state = stateDirectory(session.environment);
   if (state !== undefined && existsSync(join(state, 'team', 'clones'))) return true;
   for (let folder = directory; ; folder = dirname(folder)) {
