@@ -118,7 +118,7 @@ export const otherNameRefused = (
           file,
           text,
           otherNameAt,
-          `the key here has a tag, by which some readers call ${name} otherwise, which is encrypted or is to be`,
+          `a tag has some readers call ${name} otherwise, which is encrypted or is to be`,
           'leave the tag out',
         );
 

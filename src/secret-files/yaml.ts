@@ -197,10 +197,13 @@ class Walk {
     const entries: Entry[] = [];
     const keys = new Set<string>();
     for (const item of node.items) {
+      const from = this.places.length;
       const entry = isPair(item)
         ? this.#member(item, inside, keys)
         : this.#item(item, inside, String(entries.length), entries.at(-1)?.end ?? start);
       entries.push(entry);
+      // Of a list that a tag makes a map, whose values others find below numbers.
+      if (isList && isPair(item)) this.#renamed(from, entry.start);
     }
     return { isList, isFlow, start, end, entries };
   }

@@ -15,14 +15,17 @@ const RENAMED: readonly (readonly [string, number])[] = [
   [`db: !!str\n  !!value password: ${TOKEN}\n`, 2],
   [`{a: {!!null password: ${TOKEN}}}\n`, 1],
   [`a: {!own password: ${TOKEN}}\n`, 1],
+  // A list for who does not know the tag.
+  [`db: !!omap\n- password: ${TOKEN}\n`, 2],
+  [`db: !!pairs [password: ${TOKEN}]\n`, 1],
   [`!!merge a:\n  b:\n    c:\n    - ${TOKEN}\n`, 1],
 ];
 
-describe('a key with a tag', () => {
+describe('a key with a tag, or of a list with one', () => {
   it.each(RENAMED)('is refused with its line above an encrypted value: %j', (text, line) => {
     expect(refusal(() => yaml.parse(text, 'f'))).toMatchObject({
       kind: 'invalid',
-      message: expect.stringMatching(new RegExp(`^f:${line}: the key here has a tag`)),
+      message: expect.stringMatching(new RegExp(`^f:${line}: a tag has some readers call `)),
     });
   });
 
