@@ -6,7 +6,7 @@ import type { Chance } from '../chance.ts';
 import { valueFor } from '../fuzz/request-values.ts';
 import { Secrets } from '../fuzz/secrets.ts';
 import { openServedWorld, type ServedWorld } from '../fuzz/served-world.ts';
-import { isLong } from '../long.ts';
+import { isLong, isSlow } from '../long.ts';
 import { seeded } from '../seeded.ts';
 import { issueToken, ownersCall } from '../servers/owner.ts';
 import { hurtfulTexts } from './hurtful.ts';
@@ -23,7 +23,7 @@ const LOOKS = 8;
 const MOST_TIMES_AS_DEAR = 8;
 const FREE_MS = 25;
 /** Texts that each parameter is sent, one after the other, beside all that is no text. */
-const TEXTS = isLong ? 24 : 2;
+const TEXTS = isSlow ? 24 : isLong ? 8 : 2;
 /** Of the ways to send something, one in so many is tried where not all are; of those that get as far as the work itself, fewer. */
 const ONE_IN = isLong ? 1 : 12;
 const ONE_IN_WORK = isLong ? 2 : 80;
