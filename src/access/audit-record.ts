@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
+import { jsonOf } from '../ground/objects.ts';
 import { keyedHash } from './access-keys.ts';
 import { hiddenError } from './audit-error.ts';
 import type { RecordedHeader } from './audited-headers.ts';
@@ -258,20 +259,3 @@ function holdsShown(name: string, value: unknown, shown: readonly string[]): boo
 }
 
 const isScalar = (value: unknown): boolean => typeof value === 'number' || typeof value === 'boolean';
-
-/** With long whole numbers as texts. A replacer would make it slow for every value, and hardly any has one. */
-function jsonOf(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? '';
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return JSON.stringify(withoutBigInt(value));
-  }
-}
-
-function withoutBigInt(value: unknown): unknown {
-  if (typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return value.map(withoutBigInt);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutBigInt(member)]));
-}

@@ -1,5 +1,6 @@
 import { OLDER_NAMES, type OlderName, type TokenSettings } from '../../access/login/token-settings.ts';
 import { invalid } from '../../ground/errors.ts';
+import { jsonOf } from '../../ground/objects.ts';
 import {
   declare,
   duration,
@@ -81,7 +82,7 @@ function parseTokenType(value: unknown, field: string): TokenSettings['token_typ
   if (value === 'service' || value === 'default-service') return 'service';
   if (value === 'default' || value === '' || value === null) return 'default';
   if (value === 'batch' || value === 'default-batch') return 'batch';
-  throw invalid(`invalid 'token_type' value ${JSON.stringify(value)}`, { field });
+  throw invalid(`invalid 'token_type' value ${jsonOf(value)}`, { field });
 }
 
 /** Those of a role's values that were given; what was given by an older name, by both. */

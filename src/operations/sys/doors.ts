@@ -1,5 +1,6 @@
 import { FORWARDED_USE, type Offer } from '../../access/doors.ts';
 import { invalid } from '../../ground/errors.ts';
+import { jsonOf } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { DEFAULT_MOUNT, isMountPath } from '../../mounts/paths.ts';
 import { operation } from '../declaration/operation.ts';
@@ -55,7 +56,7 @@ export const offer = operation({
   route: 'POST /sys/doors/:door/:key',
   capability: 'update',
   // Whatever form it is sent in, the word stands in it.
-  withoutSecret: ({ uses }) => !JSON.stringify(uses ?? []).includes(FORWARDED_USE),
+  withoutSecret: ({ uses }) => !jsonOf(uses ?? []).includes(FORWARDED_USE),
   params: {
     door,
     key,

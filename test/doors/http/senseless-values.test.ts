@@ -81,6 +81,20 @@ describe('whatever a value is, sent where it makes no sense', () => {
     }
   });
 
+  it.each([
+    ['auth/approle/role/app', 'token_type', 400],
+    ['sys/doors/ssh/app', 'uses', 400],
+  ])(
+    'is refused by %s where a whole number that no double holds stands in %s',
+    async (path, name, status) => {
+      const { address, token } = server;
+      await send(address, 'POST', '/v1/sys/auth/approle', { token, body: { type: 'approle' } });
+      const body = `{"${name}":[12345678901234567890]}`;
+      const refused = await send(address, 'POST', `/v1/${path}`, { token, body });
+      expect([refused.status, refused.text]).toEqual([status, expect.any(String)]);
+    },
+  );
+
   it('breaks no list afterwards', async () => {
     const { address, token } = server;
     const list = await send(address, 'LIST', '/v1/auth/token/accessors', { token });
