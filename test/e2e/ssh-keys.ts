@@ -1,2 +1,7 @@
-/** What `ssh-keygen` is told of the size of a key: RSA keys of its default size take it a second. */
-export const sizeOf = (type: string): readonly string[] => (type === 'rsa' ? ['-b', '2048'] : []);
+import { spawnSync } from 'node:child_process';
+
+/** Makes an SSH key without a passphrase: a file, and beside it the public half. RSA keys of the default size take a second. */
+export function makeSshKey(path: string, type: string, comment: string): void {
+  const size = type === 'rsa' ? ['-b', '2048'] : [];
+  spawnSync('ssh-keygen', ['-q', '-t', type, ...size, '-N', '', '-C', comment, '-f', path]);
+}

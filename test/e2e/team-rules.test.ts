@@ -92,6 +92,15 @@ describe('a link to a file of values', () => {
   });
 });
 
+describe('a file that is called like a command', () => {
+  it('is one word in the line that a refusal tells to paste', async () => {
+    const { alice } = await withMallory();
+    write(alice, '$(touch pwned).env', 'DB=evil\n');
+    const used = await alice.place.shell("coffer exec -f '$(touch pwned).env' -- true");
+    expect(used.stderr).toContain(`"git log -p '$(touch pwned).env'"`);
+  });
+});
+
 describe('values in the clear', () => {
   it('are given to programs where the rules leave them readable', async () => {
     const { alice } = await withMallory();

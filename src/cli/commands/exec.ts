@@ -8,6 +8,7 @@ import { maskingLines } from '../processes/masking.ts';
 import { findProgram } from '../processes/program.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
 import { refuseReadable } from '../secret-files/left-readable.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
 import { openSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, requireFile } from '../secret-files/transform.ts';
 import { secretVariables } from '../secrets/secret-variables.ts';
@@ -97,8 +98,10 @@ interface ChildVariables {
 }
 
 async function childVariables(session: Session, { options }: Given): Promise<ChildVariables> {
+  const rulebook = new Rulebook(session);
+  const opener = new Files(session, options, rulebook);
   const files = await Promise.all(
-    textsOption(options, 'file').map((path) => openFile(session, path, options)),
+    textsOption(options, 'file').map((path) => openFile(opener, path, options)),
   );
   const { variables, sources, kept } = planVariables(session.environment, {
     files,
@@ -109,6 +112,7 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
   for (const [read, some] of Map.groupBy(sources, ({ read }) => read)) {
     await refuseReadable(
       session,
+      rulebook,
       read,
       some.map(({ place }) => place),
     );
@@ -131,9 +135,9 @@ function refuseNul(opened: readonly Opened[], asFiles: readonly string[]): void 
 }
 
 /** Rules need a reader of YAML, so they are asked only about a name that does not tell the format. */
-const openFile = (session: Session, path: string, options: Given['options']): Promise<ReadFile> => {
+const openFile = (files: Files, path: string, options: Given['options']): Promise<ReadFile> => {
   const format = formatIn(options) ?? formatOf(path);
-  return format === undefined ? new Files(session, options).open(path) : openSecretFile(path, format);
+  return format === undefined ? files.open(path) : openSecretFile(path, format);
 };
 
 interface Opened extends Source {

@@ -5,6 +5,7 @@ import type { Given } from '../given.ts';
 import { committedFile, committedValues } from '../secret-files/committed.ts';
 import { Files, formatOption, KEY, keyOption, manyFiles, Outcomes } from '../secret-files/files.ts';
 import { consentToLess } from '../secret-files/left-readable.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
 import {
   type FileResult,
   openFiles,
@@ -28,7 +29,8 @@ export const encrypt: Command = {
     ['coffer secrets encrypt --key app .env', 'With a key of your choice'],
   ],
   async run(session, { arguments: paths, options }) {
-    const files = new Files(session, options);
+    const rulebook = new Rulebook(session);
+    const files = new Files(session, options, rulebook);
     const outcomes = new Outcomes(session);
     const plans = await outcomes.each(paths, async (path) => {
       const file = await files.open(path);
@@ -38,7 +40,7 @@ export const encrypt: Command = {
       const committed = readable.length === 0 ? undefined : await committedFile(file);
       return { ...file, key, places, committed };
     });
-    if (!(await consentToLess(session, plans, options.has(KEY)))) return FAILED;
+    if (!(await consentToLess(session, rulebook, plans, options.has(KEY)))) return FAILED;
     const sealings: ((typeof plans)[number] & Sealing)[] = [];
     for (const plan of plans) {
       const known = plan.committed && (await committedValues(session, plan, plan.places, plan.committed));

@@ -14,6 +14,7 @@ import { IN, outOptions } from '../parse/operation-spec.ts';
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
 import { liesBelow, refuseWayOut, topOf } from '../secret-files/files-of-others.ts';
 import { refuseReadable } from '../secret-files/left-readable.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile, textOf } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
@@ -66,10 +67,13 @@ export const command: Command = {
       repositoryOf(dirname(named ?? '.')),
       ...textsOption(options, ALLOW),
     ]);
-    const files = await readAll(outcomes, new Files(session, new Map()), allowed);
+    const rulebook = new Rulebook(session);
+    const files = await readAll(outcomes, new Files(session, new Map(), rulebook), allowed);
+    const work = { session, outcomes, rulebook };
+    if (own !== undefined && named !== undefined) await requireEncrypted(work, own, own.file.places);
     const replacements = [
-      ...(await valuesOf(session, outcomes, allowed, files)),
-      ...(own === undefined ? [] : await ownValues(session, outcomes, own, named !== undefined)),
+      ...(await valuesOf(work, allowed, files)),
+      ...(own === undefined ? [] : await ownValues(session, outcomes, own)),
     ];
     if (outcomes.exitCode !== DONE) return outcomes.exitCode;
     await printExactly(session, out, 'text', replaced(text, replacements));
@@ -140,12 +144,28 @@ async function readAll(
   return new Map(await outcomes.each(paths, async (path) => [path, await files.open(path)] as const));
 }
 
+/** What the parts of one command share. */
+interface Work {
+  readonly session: Session;
+  readonly outcomes: Outcomes;
+  readonly rulebook: Rulebook;
+}
+
+/** Tells of values in the clear where the rules want encrypted ones. */
+async function requireEncrypted(
+  { session, outcomes, rulebook }: Work,
+  read: ReadFile,
+  places: readonly Place[],
+): Promise<void> {
+  await outcomes.each([read], () => refuseReadable(session, rulebook, read, places));
+}
+
 async function valuesOf(
-  session: Session,
-  outcomes: Outcomes,
+  work: Work,
   references: readonly Reference[],
   files: ReadFiles,
 ): Promise<readonly Replacement[]> {
+  const { session, outcomes } = work;
   const wanted = new Map<Reference, Place>();
   for (const reference of references) {
     const read = files.get(reference.file);
@@ -157,12 +177,10 @@ async function valuesOf(
   }
   const places = new Set(wanted.values());
   for (const read of files.values()) {
-    await outcomes.each([read], () =>
-      refuseReadable(
-        session,
-        read,
-        read.file.places.filter((place) => places.has(place)),
-      ),
+    await requireEncrypted(
+      work,
+      read,
+      read.file.places.filter((place) => places.has(place)),
     );
   }
   const opened = await openAll(session, outcomes, [...files.values()], (place) => places.has(place));
@@ -177,9 +195,7 @@ async function ownValues(
   session: Session,
   outcomes: Outcomes,
   own: ReadFile,
-  isFile: boolean,
 ): Promise<readonly Replacement[]> {
-  if (isFile) await outcomes.each([own], () => refuseReadable(session, own, own.file.places));
   const opened = (await openAll(session, outcomes, [own])).get(own.path);
   return own.file.places.flatMap(({ sealed, start, end }, index) => {
     const source = opened?.places[index]?.source;

@@ -1,14 +1,13 @@
-import { existsSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { conflict } from '../../ground/errors.ts';
 import { lineCounter, type Place, type SecretFile } from '../../secret-files/format.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
-import { KEYRING } from '../../team/directory.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
+import { quoted } from '../completions/model.ts';
 import type { Session } from '../session.ts';
-import { mayHaveKeyring, teamKeysFor } from '../team/nearest.ts';
+import { isBelowKeyring, mayHaveKeyring, teamKeysFor } from '../team/nearest.ts';
 import { git } from './git.ts';
-import { Rulebook } from './rulebook.ts';
+import type { Rulebook } from './rulebook.ts';
 import type { ReadFile } from './transform.ts';
 
 /*
@@ -37,6 +36,7 @@ export interface Plan {
  */
 export async function consentToLess(
   session: Session,
+  rulebook: Rulebook,
   plans: readonly Plan[],
   isKeyNamed: boolean,
 ): Promise<boolean> {
@@ -44,7 +44,7 @@ export async function consentToLess(
   if (changes.length === 0) return true;
   const shown = changes.slice(0, MOST_NAMES).join('; ');
   const more = changes.length > MOST_NAMES ? `; and ${changes.length - MOST_NAMES} more` : '';
-  const what = `the last commit has more encrypted than ${RULES_NAME} wants now: ${shown}${more}${lastChange(plans)}`;
+  const what = `the last commit has more encrypted than ${RULES_NAME} wants now: ${shown}${more}${await lastChange(rulebook, plans)}`;
   if (!session.settings.yes && !session.prompts.available()) {
     throw conflict(what, { hint: `read what was changed in ${RULES_NAME}; if it is right, say --yes` });
   }
@@ -65,16 +65,17 @@ function lessIn({ path, file, key, places, committed }: Plan, isKeyNamed: boolea
 }
 
 /** Who changed the rules last, as git tells it; empty where they were not committed, or git is not there. */
-function lastChange(plans: readonly Plan[]): string {
-  const [directory] = plans
-    .map(({ path }) => rulesAbove(dirname(resolve(path))))
-    .filter((found) => found !== undefined);
-  if (directory === undefined) return '';
-  const told = git(directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])?.toString().trim();
-  return told ? ` (changed last in ${told})` : '';
+async function lastChange(rulebook: Rulebook, plans: readonly Plan[]): Promise<string> {
+  for (const { path } of plans) {
+    const rules = await rulebook.rulesOf(dirname(resolve(path)));
+    if (rules === undefined) continue;
+    const told = git(rules.directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])
+      ?.toString()
+      .trim();
+    return told ? ` (changed last in ${told})` : '';
+  }
+  return '';
 }
-
-const rulesAbove = (directory: string): string | undefined => above(directory, RULES_NAME);
 
 /**
  * Refuses values in the clear that stand where the rules of a repository with a keyring want encrypted ones: somebody who can push, and
@@ -84,27 +85,24 @@ const rulesAbove = (directory: string): string | undefined => above(directory, R
  */
 export async function refuseReadable(
   session: Session,
+  rulebook: Rulebook,
   { path, file }: ReadFile,
   places: readonly Place[],
 ): Promise<void> {
   const plain = places.filter((place) => place.sealed === undefined);
   const directory = dirname(resolve(path));
-  const isThere = above(directory, KEYRING) !== undefined;
-  if (plain.length === 0 || !(isThere || mayHaveKeyring(session, directory))) return;
-  const rule = await new Rulebook(session).ruleFor(path);
+  if (plain.length === 0 || !mayHaveKeyring(session, directory)) return;
+  const rule = await rulebook.ruleFor(path);
   const wrong = rule && plain.find((place) => isSecret(place, rule));
   // Whoever can push can take a keyring away, too.
-  if (wrong === undefined || !(isThere || (await teamKeysFor(session, path)))) return;
+  if (wrong === undefined || !(isBelowKeyring(directory) || (await teamKeysFor(session, path)))) return;
   const line = lineCounter(file.text)(wrong.start);
+  const typed = forTheShell(relative('.', path));
   throw conflict(`${path}:${line}: ${wrong.name} is not encrypted, and ${RULES_NAME} wants it to be`, {
-    hint: `see who wrote it with "git log -p ${relative('.', path)}"; if it is right, "coffer secrets encrypt ${relative('.', path)}"`,
+    hint: `see who wrote it with "git log -p ${typed}"; if it is right, "coffer secrets encrypt ${typed}"`,
   });
 }
 
-/** The nearest directory above that has something of that name, within the repository. */
-function above(directory: string, name: string): string | undefined {
-  for (let folder = directory; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, name))) return folder;
-    if (dirname(folder) === folder || existsSync(join(folder, '.git'))) return undefined;
-  }
-}
+/** A path in a command that is to be pasted: whoever can push chooses what a file is called. */
+const forTheShell = (path: string): string =>
+  /^\w[\w./-]*$/.test(path) ? path : quoted(path.startsWith('-') ? `./${path}` : path);

@@ -39,6 +39,11 @@ export const forgetTeamKeys = (session: Session): boolean => found.delete(sessio
 export function mayHaveKeyring(session: Session, directory: string): boolean {
   const state = stateDirectory(session.environment);
   if (state !== undefined && existsSync(join(state, 'team', 'clones'))) return true;
+  return isBelowKeyring(directory);
+}
+
+/** Whether a keyring lies in a directory or above it, within the repository. */
+export function isBelowKeyring(directory: string): boolean {
   for (let folder = directory; ; folder = dirname(folder)) {
     if (existsSync(join(folder, KEYRING))) return true;
     if (dirname(folder) === folder || existsSync(join(folder, '.git'))) return false;

@@ -14,17 +14,18 @@ const params = {
   }),
 };
 
+/** Allowed through an agent without the secret, as trimming and deleting a key are. */
+const ofVersion = { capability: 'update', withoutSecret: true, params } as const;
+const acting = { acts: true, table: keyTable } as const;
+
 const subject = (values: Readonly<Record<string, unknown>>): string =>
   `version ${values['version']} of key ${values['name']}`;
 
 export const revoke = transitOperation({
   route: 'POST keys/:name/revoke',
-  capability: 'update',
-  withoutSecret: true,
-  params,
+  ...ofVersion,
   cli: {
-    acts: true,
-    table: keyTable,
+    ...acting,
     done: (values) =>
       `Nothing is done with ${subject(values)} from now on; "keys reinstate" takes that back.`,
     examples: [['coffer transit keys revoke orders 2', 'what version 2 encrypted or signed is refused']],
@@ -36,12 +37,9 @@ export const revoke = transitOperation({
 
 export const reinstate = transitOperation({
   route: 'POST keys/:name/reinstate',
-  capability: 'update',
-  withoutSecret: true,
-  params,
+  ...ofVersion,
   cli: {
-    acts: true,
-    table: keyTable,
+    ...acting,
     done: (values) => `Used again from now on: ${subject(values)}.`,
     examples: [['coffer transit keys reinstate orders 2', 'as if version 2 had never been revoked']],
   },
@@ -52,12 +50,9 @@ export const reinstate = transitOperation({
 
 export const destroy = transitOperation({
   route: 'POST keys/:name/destroy',
-  capability: 'update',
-  withoutSecret: true,
-  params,
+  ...ofVersion,
   cli: {
-    acts: true,
-    table: keyTable,
+    ...acting,
     confirm: async (values) =>
       `Destroy ${subject(values)} for good? What it encrypted can never be decrypted. ("keys revoke" can be undone.)`,
     done: (values) => `Destroyed ${subject(values)}.`,

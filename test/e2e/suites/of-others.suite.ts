@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Decrypter } from 'age-encryption';
 import { expect, it } from 'vitest';
 import { isLong } from '../../long.ts';
-import { sizeOf } from '../ssh-keys.ts';
+import { makeSshKey } from '../ssh-keys.ts';
 import type { Suite } from './index.ts';
 
 /** Work with the files of other programs for which no key of a store or server is needed. */
@@ -22,18 +22,7 @@ export const ofOthersSuite: Suite = (here) => {
 
   it.each(['ed25519', 'ecdsa', 'rsa'])('verifies what ssh-keygen signs with %s', async (type) => {
     rmSync(here().file(`id_${type}`), { force: true });
-    program('ssh-keygen', [
-      '-q',
-      '-t',
-      type,
-      ...sizeOf(type),
-      '-N',
-      '',
-      '-C',
-      'somebody',
-      '-f',
-      `id_${type}`,
-    ]);
+    makeSshKey(here().file(`id_${type}`), type, 'somebody');
     file('message', 'a message');
     rmSync(here().file('message.sig'), { force: true });
     program('ssh-keygen', ['-Y', 'sign', '-n', 'mail', '-f', `id_${type}`, 'message']);

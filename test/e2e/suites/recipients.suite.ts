@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import {
@@ -10,7 +9,7 @@ import {
   identityToRecipient,
 } from 'age-encryption';
 import { expect, it } from 'vitest';
-import { sizeOf } from '../ssh-keys.ts';
+import { makeSshKey } from '../ssh-keys.ts';
 import type { Suite } from './index.ts';
 
 const CHUNK = 65_536;
@@ -42,18 +41,7 @@ export const recipientsSuite: Suite = (here) => {
   const publicOf = async (name: string): Promise<string> =>
     (await here().ok(`transit keys public ${name} --format age`)).trim();
   const sshKey = (name: string, type: string): void => {
-    spawnSync('ssh-keygen', [
-      '-q',
-      '-t',
-      type,
-      ...sizeOf(type),
-      '-N',
-      '',
-      '-C',
-      name,
-      '-f',
-      here().file(name),
-    ]);
+    makeSshKey(here().file(name), type, name);
   };
 
   it.each(KINDS)(
