@@ -26,6 +26,7 @@ import type { KeyType, PublicKeyEncryption, SignatureOptions, Signing } from './
 import { DIGEST_HASHES, type DigestHashName } from './prehash/digest-hash.ts';
 import {
   exactSaltBytes,
+  hasModulusLength,
   signPkcs1Digest,
   signPssDigest,
   verifyPkcs1Digest,
@@ -147,7 +148,9 @@ const signing: Signing<KeyPair> = {
     const key = pair.publicKey;
     const usesPss = isPss(options);
     if (!options.prehashed) {
-      return (usesPss ? pss : pkcs1).verify(key, namedHash(options), input, signature, options);
+      const scheme = usesPss ? pss : pkcs1;
+      const isMade = scheme.verify(key, namedHash(options), input, signature, options);
+      return isMade && hasModulusLength(key, signature);
     }
     return usesPss
       ? verifyPssDigest(key, namedHash(options), input, signature, options.saltLength)

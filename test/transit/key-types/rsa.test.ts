@@ -117,6 +117,18 @@ describe('an RSA signature', () => {
     expect(await isValid(Buffer.alloc(0), {})).toBe(false);
   });
 
+  it.each(['pss', 'pkcs1v15'])('of %s is not valid without the zero that it begins with', async (scheme) => {
+    const options = { signatureAlgorithm: scheme };
+    for (let number = 0; ; number++) {
+      const input = Buffer.from(`message ${number}`);
+      const signature = await signed(options, input);
+      if (signature[0] !== 0) continue;
+      expect(await isValid(signature, options, input)).toBe(true);
+      expect(await isValid(signature.subarray(1), options, input)).toBe(false);
+      return;
+    }
+  });
+
   it('is refused, made or verified, with a salt that cannot fit and a scheme that nobody knows', async () => {
     const signature = await signed({});
     for (const attempt of [

@@ -25,9 +25,16 @@ function modulusBitsOf(key: KeyObject): number {
   return bits;
 }
 
+/**
+ * Whether a signature has as many bytes as the modulus. OpenSSL takes a shorter one for the same number.
+ * @see RFC 8017, sections 8.1.2 and 8.2.2
+ */
+export const hasModulusLength = (key: KeyObject, signature: Uint8Array): boolean =>
+  signature.length === Math.ceil(modulusBitsOf(key) / 8);
+
 /** The RSA public operation; undefined when the signature is not a number that this key could have made. */
 function recover(key: KeyObject, padding: number, signature: Uint8Array): Buffer | undefined {
-  if (signature.length !== Math.ceil(modulusBitsOf(key) / 8)) return undefined;
+  if (!hasModulusLength(key, signature)) return undefined;
   try {
     return publicDecrypt({ key, padding }, signature);
   } catch {
