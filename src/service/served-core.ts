@@ -2,8 +2,8 @@ import type { Access } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
 import type { Mount } from '../mounts/mount.ts';
 import { MAX_MOUNT_PATH_LENGTH } from '../mounts/paths.ts';
-import type { GuardedCore } from '../operations/asked-request.ts';
 import type { Core } from '../operations/declaration/operation.ts';
+import type { GuardedCore } from '../operations/pipeline/asked-request.ts';
 import type { Dialect, Engine } from '../transit/engine.ts';
 
 /** What takes the lines of the audit trail. */

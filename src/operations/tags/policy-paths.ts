@@ -1,5 +1,5 @@
-import type { PolicyPaths } from '../asked-request.ts';
 import type { Core } from '../declaration/operation.ts';
+import type { PolicyPaths } from '../pipeline/asked-request.ts';
 import { IDENTIFIER_PARAMS } from '../resource-kinds.ts';
 
 /**

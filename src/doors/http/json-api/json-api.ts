@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
 import { asCofferError } from '../../../ground/errors.ts';
-import type { AskedRequest, Door, Result } from '../../../operations/asked-request.ts';
 import type { Operation } from '../../../operations/declaration/operation.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
 import { readQuery } from '../../../operations/json-api/query.ts';
 import { readDocument } from '../../../operations/json-api/request.ts';
-import { isWelcome } from '../../../operations/perform.ts';
-import { perform } from '../../../operations/rate-limits.ts';
+import type { AskedRequest, Door, Result } from '../../../operations/pipeline/asked-request.ts';
+import { isWelcome } from '../../../operations/pipeline/judge.ts';
+import { perform } from '../../../operations/pipeline/perform.ts';
 import { type Match, RouteTable, routesUnder, type ServedRoute } from '../../../operations/routes.ts';
 import { policyPathsOf } from '../../../operations/tags/policy-paths.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';

@@ -4,11 +4,12 @@ import { when } from '../../../ground/objects.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
-import type { AskedRequest, Door, Result } from '../../../operations/asked-request.ts';
 import { type Core, NOBODY, type Operation, resultOf } from '../../../operations/declaration/operation.ts';
 import { type Method, routesOf } from '../../../operations/declaration/route.ts';
-import { isWelcome } from '../../../operations/perform.ts';
-import { perform } from '../../../operations/rate-limits.ts';
+import type { AskedRequest, Door, Result } from '../../../operations/pipeline/asked-request.ts';
+import { isWelcome } from '../../../operations/pipeline/judge.ts';
+import { perform } from '../../../operations/pipeline/perform.ts';
+import { spellingsOf } from '../../../operations/pipeline/spellings.ts';
 import {
   type Match,
   mountedRoutes,
@@ -17,7 +18,6 @@ import {
   type ServedRoute,
 } from '../../../operations/routes.ts';
 import { run } from '../../../operations/runner.ts';
-import { spellingsOf } from '../../../operations/spellings.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import { mountEnd, type ServedCore } from '../../../service/served-core.ts';
 import { dialectOf, errorDetails, tokenOf, wantsDetails } from '../credentials.ts';

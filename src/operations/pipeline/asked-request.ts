@@ -1,14 +1,14 @@
-import type { Access, TokenIdentity } from '../access/access.ts';
-import type { AuditedRequest, AuditedResponse } from '../access/audit-record.ts';
-import type { SentHeaders } from '../access/audited-headers.ts';
-import type { WrapInfo } from '../access/wrapping.ts';
-import type { Mount } from '../mounts/mount.ts';
-import type { Dialect } from '../transit/engine.ts';
-import type { Core, Operation, Outcome } from './declaration/operation.ts';
-import type { Method } from './declaration/route.ts';
-import type { Match } from './routes.ts';
+import type { Access, TokenIdentity } from '../../access/access.ts';
+import type { AuditedRequest, AuditedResponse } from '../../access/audit-record.ts';
+import type { SentHeaders } from '../../access/audited-headers.ts';
+import type { WrapInfo } from '../../access/wrapping.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import type { Dialect } from '../../transit/engine.ts';
+import type { Core, Operation, Outcome } from '../declaration/operation.ts';
+import type { Method } from '../declaration/route.ts';
+import type { Match } from '../routes.ts';
 
-/** What a door hands to the pipeline (`perform.ts`), and what it gets back. */
+/** What a door hands to the pipeline (`perform`), and what it gets back. */
 
 type Raw = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
-import { Crowded } from '../access/login/turns.ts';
-import { asCofferError, type ErrorKind } from '../ground/errors.ts';
-import type { Mount } from '../mounts/mount.ts';
+import { Crowded } from '../../access/login/turns.ts';
+import { asCofferError, type ErrorKind } from '../../ground/errors.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import type { Match } from '../routes.ts';
 import type { GuardedCore } from './asked-request.ts';
-import type { Match } from './routes.ts';
 
 /** As much of a request as says whether it is a login, and from where. */
 interface Attempt {

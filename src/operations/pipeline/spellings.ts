@@ -1,6 +1,6 @@
-import type { Mount } from '../mounts/mount.ts';
-import { printPath } from './declaration/route.ts';
-import type { Match } from './routes.ts';
+import type { Mount } from '../../mounts/mount.ts';
+import { printPath } from '../declaration/route.ts';
+import type { Match } from '../routes.ts';
 
 /**
  * The path that was sent, and where a name in it has another spelling (policies are called by lower-case names) the one

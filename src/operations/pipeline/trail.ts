@@ -1,12 +1,12 @@
-import type { TokenIdentity } from '../access/access.ts';
-import type { AuditedRequest } from '../access/audit-record.ts';
-import type { Capability } from '../access/capability.ts';
-import { failedAfter } from '../ground/errors.ts';
-import { isObject } from '../ground/objects.ts';
+import type { TokenIdentity } from '../../access/access.ts';
+import type { AuditedRequest } from '../../access/audit-record.ts';
+import type { Capability } from '../../access/capability.ts';
+import { failedAfter } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { changesSomething, type Operation } from '../declaration/operation.ts';
+import type { Params } from '../declaration/params.ts';
+import { CAPABILITY_OF } from '../declaration/route.ts';
 import type { AskedRequest, GuardedCore, Result } from './asked-request.ts';
-import { changesSomething, type Operation } from './declaration/operation.ts';
-import type { Params } from './declaration/params.ts';
-import { CAPABILITY_OF } from './declaration/route.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 

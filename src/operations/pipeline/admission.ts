@@ -1,0 +1,90 @@
+import type { Admission } from '../../access/quotas/quotas.ts';
+import type { Rated } from '../../access/quotas/rates.ts';
+import type { AskedRequest, Door, GuardedCore, Result } from './asked-request.ts';
+import { loginMountOf } from './login-limits.ts';
+import { Trail } from './trail.ts';
+
+/** A request on its way through the pipeline. */
+export interface PipelineRequest<A> {
+  readonly guarded: GuardedCore;
+  readonly asked: AskedRequest;
+  readonly door: Door<A>;
+}
+
+/** One that no limit for its path or address refuses. */
+export interface AdmittedRequest<A> extends PipelineRequest<A> {
+  /** Refuses logins of a role that come too often. */
+  readonly roleLimit?: (role: string | undefined) => Result<A> | undefined;
+}
+
+/**
+ * Has a request answered within the limits that there are for its rate: before anybody looks who asks, so that strangers are
+ * counted, and before anything of its body is read.
+ * @param answerTo what answers it once it is admitted.
+ * @see docs/decisions/0187
+ */
+export async function withinLimits<A>(
+  request: PipelineRequest<A>,
+  answerTo: (admitted: AdmittedRequest<A>) => Promise<A>,
+): Promise<A> {
+  const { guarded, asked, door } = request;
+  let admission: Admission | undefined;
+  try {
+    const { revision, remoteAddress } = asked;
+    admission = await guarded.access.quotas.admit({
+      revision,
+      paths: () => pathsOf(guarded, asked),
+      remoteAddress,
+      loginMount: loginMountOf(asked)?.path,
+    });
+  } catch (error) {
+    return door.failed(error, undefined).answer;
+  }
+  if (admission === undefined) return answerTo(request);
+  const { config, rated, byRole } = admission;
+  let last = rated;
+  const told = (answer: A): A =>
+    config.enable_rate_limit_response_headers && last !== undefined && door.told !== undefined
+      ? door.told(answer, headersOf(last))
+      : answer;
+  const refusal = (by: Rated): Result<A> =>
+    door.tooOften?.(Math.max(1, by.resetsIn)) ?? door.unauthenticated();
+  if (rated?.isAllowed === false) {
+    const refused = refusal(rated);
+    const failure = config.enable_rate_limit_audit_logging ? await record(request, refused) : undefined;
+    return failure ?? told(refused.answer);
+  }
+  if (byRole === undefined) return told(await answerTo(request));
+  const roleLimit = (role: string | undefined): Result<A> | undefined => {
+    last = byRole(role);
+    return last?.isAllowed === false ? refusal(last) : undefined;
+  };
+  const answer = await answerTo({ ...request, roleLimit });
+  return told(answer);
+}
+
+/** Records what was refused before anybody looked who asks. @returns what is answered when that fails. */
+async function record<A>(
+  { guarded, asked, door }: PipelineRequest<A>,
+  refused: Result<A>,
+): Promise<A | undefined> {
+  try {
+    await Trail.awaited(guarded, asked);
+    await new Trail(guarded, asked, undefined).respond(refused);
+    return undefined;
+  } catch (error) {
+    return door.unrecorded(error);
+  }
+}
+
+/** The path as it was sent, and as policies know it: what an identifier leads to counts for its organization, too. */
+async function pathsOf({ core }: GuardedCore, asked: AskedRequest): Promise<readonly string[]> {
+  const { paths } = await asked.policyPaths(core);
+  return [...new Set([asked.path, ...paths.map((path) => asked.policyPrefix + path)])];
+}
+
+const headersOf = ({ limit, left, resetsIn }: Rated): Readonly<Record<string, string>> => ({
+  'X-Ratelimit-Limit': String(limit),
+  'X-Ratelimit-Remaining': String(left),
+  'X-Ratelimit-Reset': String(resetsIn),
+});

@@ -1,0 +1,127 @@
+import { idOf, isGoodFrom, type TokenIdentity } from '../../access/access.ts';
+import type { Capability } from '../../access/capability.ts';
+import type { RequestParameters } from '../../access/parameter-rule.ts';
+import { asCofferError } from '../../ground/errors.ts';
+import { type Caller, NOBODY, type Operation, owner } from '../declaration/operation.ts';
+import { CAPABILITY_OF, type Method } from '../declaration/route.ts';
+import type { AskedRequest, GuardedCore } from './asked-request.ts';
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Decides what may be done with one request. */
+export interface Judge {
+  readonly caller: Caller;
+  /** As far as the paths tell: what is sent beside them may be refused yet. */
+  allowsPaths(paths: readonly string[]): boolean;
+  allows(paths: readonly string[], operation: Operation, capability: Capability, sent: Raw): boolean;
+}
+
+/**
+ * The judge of a request, by its caller.
+ * @param identity that of a good token; undefined without one.
+ * @returns undefined when the request needs a good token and has none.
+ */
+export function judgeOf(asked: AskedRequest, identity: TokenIdentity | undefined): Judge | undefined {
+  const { match, isOpenPath, byOwner } = asked;
+  const operation = typeof match === 'string' ? undefined : match.served.operation;
+  if (byOwner && !operation?.unauthenticated) return OWNER;
+  if (identity !== undefined) return new PolicyJudge(asked, identity);
+  const isOpen = operation === undefined ? isOpenPath : operation.unauthenticated || operation.strangers;
+  return isOpen ? anybody(asked) : undefined;
+}
+
+/** Whether a token is good there and its policies may allow a request, as far as its path tells; it is not used up by this. */
+export async function isWelcome(
+  guarded: GuardedCore,
+  asked: AskedRequest,
+): Promise<TokenIdentity | undefined> {
+  if (asked.token === undefined || asked.byOwner) return undefined;
+  const identity = await guarded.access.identify({ token: asked.token });
+  if (identity === undefined || !isGoodFrom(identity, asked.remoteAddress)) return undefined;
+  const { paths, leadNowhere } = await asked.policyPaths(guarded.core);
+  const isAllowedThere = new PolicyJudge(asked, identity).allowsPaths(paths);
+  return isAllowedThere && !leadNowhere ? identity : undefined;
+}
+
+/** For operations that need no token: a login is open to everybody, and recorded all the same. */
+const anybody = ({ token }: AskedRequest): Judge => ({
+  caller: token === undefined ? NOBODY : { ...NOBODY, token },
+  allowsPaths: () => true,
+  allows: () => true,
+});
+
+/** Anybody who can open the store. */
+const OWNER: Judge = { caller: owner, allowsPaths: () => true, allows: () => true };
+
+/** The policies of a token. */
+class PolicyJudge implements Judge {
+  readonly caller: Caller;
+  readonly #asked: AskedRequest;
+  readonly #identity: TokenIdentity;
+
+  constructor(asked: AskedRequest, identity: TokenIdentity) {
+    this.#asked = asked;
+    this.#identity = identity;
+    const { token = '', policyPrefix, wrapTtl, match } = asked;
+    const meaning = (sent: Raw = {}): Raw =>
+      typeof match === 'string' ? sent : meaningOf(match.served.operation, sent);
+    this.caller = {
+      id: idOf(identity),
+      accessor: identity.accessor,
+      token,
+      may: (path, capability, sent) =>
+        identity.acl.allows(policyPrefix + path, capability, sent, () => meaning(sent), wrapTtl),
+      reaches: (path) => identity.acl.reaches(`${policyPrefix}${path}/`),
+      ...(identity.wrapped === undefined ? {} : { wrapped: identity.wrapped }),
+    };
+  }
+
+  allowsPaths(paths: readonly string[]): boolean {
+    const { match, method } = this.#asked;
+    const may = (capability: Capability) => this.#may(paths, capability);
+    if (typeof match === 'string') return may(CAPABILITY_OF[method]);
+    const { operation } = match.served;
+    if (operation.exists !== undefined) return may('update') || may('create');
+    return isAllowed(operation, capabilityOf(operation, method), may);
+  }
+
+  allows(paths: readonly string[], operation: Operation, capability: Capability, sent: Raw): boolean {
+    const meant = () => meaningOf(operation, sent);
+    return isAllowed(operation, capability, (wanted) => this.#may(paths, wanted, sent, meant));
+  }
+
+  #may(paths: readonly string[], capability: Capability, sent?: Raw, meant?: () => Raw): boolean {
+    const { policyPrefix, wrapTtl } = this.#asked;
+    const { acl } = this.#identity;
+    return paths.every((path) => acl.allows(policyPrefix + path, capability, sent, meant, wrapTtl));
+  }
+}
+
+/** `sudo` is asked for beside the capability that the method has anyway. */
+export const capabilityOf = (operation: Operation, method: Method): Capability =>
+  operation.capability === 'sudo' ? CAPABILITY_OF[method] : operation.capability;
+
+const isAllowed = (
+  operation: Operation,
+  capability: Capability,
+  may: (capability: Capability) => boolean,
+): boolean =>
+  operation.anyToken === true || (may(capability) && (operation.capability !== 'sudo' || may('sudo')));
+
+/**
+ * What an operation will understand parameters as, because policies deny values however they are spelled.
+ * What it will refuse is left out.
+ * @param parameters as they were sent; what a path or a default adds is not theirs.
+ */
+function meaningOf({ params }: Operation, parameters: RequestParameters): RequestParameters {
+  const meant: Record<string, unknown> = {};
+  for (const [name, param] of Object.entries(params)) {
+    if (!Object.hasOwn(parameters, name)) continue;
+    try {
+      meant[name] = param.parse(parameters[name], name);
+    } catch (error) {
+      if (asCofferError(error) === undefined) throw error;
+    }
+  }
+  return meant;
+}
