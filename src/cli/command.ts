@@ -71,9 +71,20 @@ export interface Leaf {
   readonly load: () => Promise<Command>;
 }
 
+/** Commands that help lists together. A command is in one section only. */
+export interface Section {
+  readonly title: string;
+  /** The words of the commands that are listed with their summaries, in this order. */
+  readonly listed: readonly string[];
+  /** Those that are only named, on a line below the others. */
+  readonly named: readonly string[];
+}
+
 export interface Group {
   readonly summary: string;
   readonly children: Readonly<Record<string, Node>>;
+  /** How help divides the children; if undefined, help lists all of them below one title. */
+  readonly sections?: readonly Section[];
   /** The child that is meant where the group's name stands alone; without it, help is. */
   readonly bare?: string;
 }

@@ -1,7 +1,7 @@
 import { type Branch, catalogue, type Entry, isEntry } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/declaration/operation.ts';
 import { AGENT_PROCESS } from './agent/agent-process.ts';
-import type { Command, Group, Leaf, Node } from './command.ts';
+import type { Command, Group, Leaf, Node, Section } from './command.ts';
 import { commandOf } from './operation-command.ts';
 
 /** What the groups of the catalogue are for. */
@@ -200,9 +200,32 @@ const servingCommands: Readonly<Record<string, Node>> = {
   complete: { ...own('Print names for a completion script', complete, 'command'), hidden: true },
 };
 
-/** Every command at its place, in the order in which help lists them. Nothing is loaded before it is used. */
+/** The first page of help. It has to fit a screen, so that less frequent commands are only named. */
+const SECTIONS: readonly Section[] = [
+  {
+    title: 'Start here',
+    listed: ['init', 'unlock', 'status'],
+    named: ['lock', 'help', 'completion', 'version'],
+  },
+  { title: 'Keys and data', listed: ['transit'], named: [] },
+  { title: 'Secrets in files', listed: ['secrets', 'edit', 'exec', 'team'], named: [] },
+  { title: 'Signing', listed: ['sign', 'verify'], named: [] },
+  { title: 'Tags', listed: ['tags', 'workspaces'], named: ['projects', 'orgs'] },
+  {
+    title: 'Servers and access',
+    listed: ['serve', 'login', 'token', 'policy'],
+    named: [
+      ...['logout', 'auth', 'mounts', 'health', 'seal', 'unseal', 'kms', 'unwrap'],
+      ...['read', 'write', 'list', 'delete'],
+    ],
+  },
+  { title: 'The store', listed: ['store', 'slots', 'agent', 'doctor'], named: ['keygen', 'rekey'] },
+];
+
+/** Every command at its place. Nothing is loaded before it is used. */
 export const commandTree: Group = {
   summary: 'Transit encryption and an organization tag pool in one command, on a local sealed store.',
+  sections: SECTIONS,
   children: {
     ...storeCommands,
     ...withOwnParts(branchOf([], catalogue)),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Command, type Group, isGroup } from '../../src/cli/command.ts';
+import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
 import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
 import { commandTree } from '../../src/cli/tree.ts';
@@ -59,6 +60,33 @@ describe('coffer --help', () => {
       expect(help, path.join(' ')).toContain(`Usage: coffer ${path.join(' ')}`.trim());
       expect(help, path.join(' ')).toContain(summary);
     }
+  });
+
+  it('fits a screen of 50 lines and 80 columns, and names every command in one section', async () => {
+    const page = await helpOf([]);
+    const lines = page.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(50);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    const sections = commandTree.sections ?? [];
+    const visible = Object.entries(commandTree.children).filter(([, node]) => isGroup(node) || !node.hidden);
+    const words = sections.flatMap(({ listed, named }) => [...listed, ...named]);
+    expect(words.toSorted()).toEqual(visible.map(([word]) => word).toSorted());
+    const flat = page.replace(/\s+/g, ' ');
+    for (const { title, listed, named } of sections) {
+      expect(page).toContain(`\n${title}:\n`);
+      for (const word of listed) expect(flat).toContain(`${word} ${commandTree.children[word]?.summary}`);
+      if (named.length > 0) expect(flat).toContain(`also: ${named.join(', ')}`);
+    }
+  });
+
+  it('explains the options of every command on a page of their own', async () => {
+    const page = await here.ok('help options');
+    for (const { flag, help } of everywhereOptions) {
+      expect(page).toContain(`--${flag}`);
+      expect(page.replace(/\s+/g, ' ')).toContain(help);
+      expect(await helpOf(['transit', 'keys', 'read'])).toContain(`--${flag}`);
+    }
+    expect(page.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
   it('shows the arguments and options of every command, each with a text', async () => {

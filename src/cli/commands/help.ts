@@ -2,10 +2,12 @@ import { invalid } from '../../ground/errors.ts';
 import { backendEnvironments, locationForms } from '../../store/backends/registry.ts';
 import { type Command, type Group, isGroup, nodeAt } from '../command.ts';
 import { DONE, exitCodeMeanings } from '../exit-codes.ts';
-import { parseWithCommander } from '../parse/program.ts';
+import { everywhereOptions } from '../parse/everywhere.ts';
+import { withNotes } from '../parse/notes.ts';
+import { optionTerm, parseWithCommander } from '../parse/program.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
 import { formats } from '../topics/formats.ts';
-import { topicText } from '../topics/topic.ts';
+import { MOST_COLUMNS, topicText, wrapped } from '../topics/topic.ts';
 
 /** `coffer help`, on the commands of a tree. */
 export function helpOn(tree: Group): Command {
@@ -72,6 +74,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
 
 /** Texts for `coffer help TOPIC`, for a terminal of so many columns. */
 export const topics: ReadonlyMap<string, (columns: number) => string> = new Map([
+  ['options', optionsTopic],
   ['environment', environmentTopic],
   ['exit-codes', exitCodesTopic],
   ...formats.map((topic) => [topic.name, (columns: number) => topicText(topic, columns)] as const),
@@ -96,6 +99,19 @@ export const variableGroups = (): readonly VariableGroup[] => [
 
 /** What holds for all of them. */
 export const EMPTY_VARIABLES = 'An empty variable counts as one that is not set.';
+
+function optionsTopic(columns: number): string {
+  const width = Math.min(columns, MOST_COLUMNS);
+  const terms = everywhereOptions.map((option): readonly [string, string] => [
+    optionTerm(option),
+    withNotes(option.help, option),
+  ]);
+  return [
+    'Options of every command, before or after its name:',
+    ...terms.map(([term, meaning]) => `  ${term}\n${wrapped(meaning, width, 6)}`),
+    '',
+  ].join('\n');
+}
 
 function environmentTopic(): string {
   const groups = variableGroups().flatMap(({ title, variables }) => [title, ...columns(variables), '']);

@@ -12,11 +12,11 @@ import {
   type OptionSpec,
 } from '../command.ts';
 import type { OptionValue } from '../given.ts';
-import { EVERYWHERE_HEADING, helpPage } from '../terminal/help-page.ts';
+import { EVERYWHERE_HEADING, helpPage, ONLY_NAMED } from '../terminal/help-page.ts';
 import type { Streams } from '../terminal/streams.ts';
 import { formats } from '../topics/formats.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
-import { rootExamples, withNotes } from './notes.ts';
+import { withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
 import { suggestionFor } from './suggestion.ts';
 
@@ -125,17 +125,19 @@ class Building {
       .helpOption('-h, --help', 'Show help.')
       .version(`coffer ${version}`, '-V, --version', 'Show the version.');
     this.#fillGroup(program, tree, []);
-    program.addHelpText('after', examplesText({ examples: rootExamples }) + MORE);
+    program.addHelpText('after', MORE);
     return program;
   }
 
   #fillGroup(program: Program, group: Group, path: readonly string[]): void {
-    for (const [word, node] of Object.entries(group.children)) {
-      program
+    for (const [word, node] of inOrderOfSections(group)) {
+      const section = group.sections?.find(({ listed, named }) => [...listed, ...named].includes(word));
+      const child = program
         .command(word, { hidden: !isGroup(node) && node.hidden === true })
         .helpCommand(false)
-        .summary(node.summary)
+        .summary(section?.named.includes(word) === true ? ONLY_NAMED : node.summary)
         .description(`${node.summary}.`);
+      if (section !== undefined) child.helpGroup(`${section.title}:`);
     }
     this.#addOptions(program, everywhereOptions, this.#before, EVERYWHERE_HEADING);
     program.hook('preSubcommand', async (_, chosen) => {
@@ -185,6 +187,13 @@ class Building {
   }
 }
 
+/** The children of a group as help lists them: by its sections, and those that no section has last. */
+function inOrderOfSections({ sections = [], children }: Group): [string, Node][] {
+  const words = sections.flatMap(({ listed, named }) => [...listed, ...named]);
+  const placeOf = (word: string): number => (words.includes(word) ? words.indexOf(word) : words.length);
+  return Object.entries(children).sort(([one], [other]) => placeOf(one) - placeOf(other));
+}
+
 function recorded(
   spec: OptionSpec,
   value: string | null | undefined,
@@ -196,6 +205,11 @@ function recorded(
 }
 
 function optionOf(spec: OptionSpec): Option {
+  return new Option(optionTerm(spec), withNotes(spec.help, spec));
+}
+
+/** An option as help shows it: `-o, --output <FORMAT>`. */
+export function optionTerm(spec: OptionSpec): string {
   const metavar = spec.metavar ?? spec.flag.toUpperCase();
   const value = {
     nothing: '',
@@ -205,7 +219,7 @@ function optionOf(spec: OptionSpec): Option {
     maybe: ` [${metavar}]`,
   };
   const short = spec.short === undefined ? '' : `-${spec.short}, `;
-  return new Option(`${short}--${spec.flag}${value[spec.takes]}`, withNotes(spec.help, spec));
+  return `${short}--${spec.flag}${value[spec.takes]}`;
 }
 
 function argumentOf(spec: ArgumentSpec): Argument {
@@ -220,6 +234,6 @@ function examplesText({ examples }: Pick<CommandSpec, 'examples'>): string {
 }
 
 const MORE = `
-More: coffer COMMAND --help, coffer help environment, coffer help exit-codes,
+More: coffer COMMAND --help, coffer help options, environment, exit-codes,
   ${formats.map(({ name }) => name).join(', ')}
 `;

@@ -1,7 +1,10 @@
 import type { Command, Help, Option } from 'commander';
 
-/** Options under this heading belong to every command; they are explained on the first page alone. */
+/** Options under this heading belong to every command; `coffer help options` explains them. */
 export const EVERYWHERE_HEADING = 'Options of every command:';
+
+/** The summary of a command that the page of its group only names. */
+export const ONLY_NAMED = '';
 
 /** A longer term gets a line of its own. */
 const MAX_TERM = 30;
@@ -18,8 +21,7 @@ export function helpPage(command: Command, helper: Help): string {
     term: (item: T) => string,
     text: (item: T) => string,
   ) => {
-    const widest = Math.min(MAX_TERM, Math.floor((helper.helpWidth ?? 80) / 2));
-    const width = Math.min(widest, Math.max(0, ...items.map((item) => term(item).length)));
+    const width = termWidth(items.map(term), helper);
     const lines = items.map((item) => listItem(term(item), width, text(item), helper));
     return lines.length === 0 ? [] : [heading, ...lines, ''];
   };
@@ -35,21 +37,40 @@ export function helpPage(command: Command, helper: Help): string {
     '',
     helper.boxWrap(helper.commandDescription(command), helper.helpWidth ?? 80),
     '',
-    ...list(
-      'Commands:',
-      helper.visibleCommands(command),
-      (child) => child.name(),
-      (child) => helper.subcommandDescription(child),
-    ),
+    ...commandLists(command, helper),
     ...list(
       'Arguments:',
       helper.visibleArguments(command),
       (argument) => helper.argumentTerm(argument),
       (argument) => argument.description,
     ),
-    ...optionList('Options:', own),
-    ...(command.parent === null ? optionList(EVERYWHERE_HEADING, shared) : everywhereLine(shared, helper)),
+    ...(command.parent === null
+      ? optionLine('Options:', options, helper)
+      : [...optionList('Options:', own), ...optionLine(EVERYWHERE_HEADING, shared, helper)]),
   ].join('\n');
+}
+
+/** The commands of a group, a list for each of its sections. */
+function commandLists(command: Command, helper: Help): string[] {
+  const children = helper.visibleCommands(command);
+  const sections = Map.groupBy(children, (child) => child.helpGroup() || 'Commands:');
+  const names = (of: readonly Command[]): string[] => of.map((child) => child.name());
+  const isListed = (child: Command): boolean => child.summary() !== ONLY_NAMED;
+  const width = termWidth(names(children), helper);
+  return [...sections].flatMap(([heading, all]) => {
+    const listed = all.filter(isListed);
+    const named = names(all.filter((child) => !isListed(child)));
+    const lines = listed.map((child) =>
+      listItem(child.name(), width, helper.subcommandDescription(child), helper),
+    );
+    const last = named.length === 0 ? [] : [listItem('also:', width, named.join(', '), helper)];
+    return [heading, ...lines, ...last, ''];
+  });
+}
+
+function termWidth(terms: readonly string[], helper: Help): number {
+  const widest = Math.min(MAX_TERM, Math.floor((helper.helpWidth ?? 80) / 2));
+  return Math.min(widest, Math.max(0, ...terms.map((term) => term.length)));
 }
 
 function listItem(term: string, width: number, text: string, helper: Help): string {
@@ -57,7 +78,8 @@ function listItem(term: string, width: number, text: string, helper: Help): stri
   return `  ${term}\n${helper.formatItem('', width, text, helper)}`;
 }
 
-function everywhereLine(options: readonly Option[], helper: Help): string[] {
+/** Options by their names alone. */
+function optionLine(heading: string, options: readonly Option[], helper: Help): string[] {
   const terms = options.map((option) => option.long ?? '').join(' ');
-  return [helper.boxWrap(`${EVERYWHERE_HEADING} ${terms} (see coffer --help)`, helper.helpWidth ?? 80), ''];
+  return [helper.boxWrap(`${heading} ${terms} (see coffer help options)`, helper.helpWidth ?? 80), ''];
 }

@@ -18,7 +18,7 @@ export interface Topic {
 
 const INDENT = 2;
 /** Longer lines are hard to read, however wide the terminal is. */
-const MOST_COLUMNS = 100;
+export const MOST_COLUMNS = 100;
 
 /** A topic for people at a terminal of so many columns. */
 export function topicText({ summary, parts }: Topic, columns: number): string {
