@@ -1,6 +1,6 @@
 /**
  * Writes what is generated and committed: the completion scripts, the linter's rules of who may import what, the index of
- * decisions, and the page with the rows of the specifications. With `--check` it writes nothing, and fails when a file is not what would be written.
+ * decisions, the page with the rows of the specifications, that of the environment variables, and the picture of a terminal. With `--check` it writes nothing, and fails when a file is not what would be written.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,9 @@ import { completionScript, shells } from '../src/cli/commands/completion.ts';
 import { commandTree } from '../src/cli/tree.ts';
 import { printPage } from '../test/specification/chapters.ts';
 import { DECISION_INDEX, withDecisionIndex } from './decision-index.ts';
+import { ENVIRONMENT_PAGE, environmentPage } from './environment-page.ts';
 import { withImportRules } from './import-rules.ts';
+import { TERMINAL_PICTURE, terminalPicture } from './terminal-picture.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const linter = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
@@ -20,6 +22,8 @@ for (const shell of shells)
   write(`completions/coffer.${shell}`, (await completionScript(shell, commandTree)) ?? '');
 write('biome.json', formatted(withImportRules(readFileSync(`${root}biome.json`, 'utf8'))));
 write('docs/specification.md', printPage());
+write(ENVIRONMENT_PAGE, environmentPage());
+write(TERMINAL_PICTURE, await terminalPicture());
 write(DECISION_INDEX, withDecisionIndex(readFileSync(root + DECISION_INDEX, 'utf8')));
 
 function write(name: string, text: string): void {

@@ -58,7 +58,7 @@ function tour(): void {
 
   chapter('The whole store, checked');
   run('doctor');
-  process.stdout.write('\nThe tour is done. Next: README.md, "Five minutes".\n');
+  process.stdout.write('\nThe tour is done. Next: README.md, "Your first ciphertext".\n');
 }
 
 function chapter(title: string): void {

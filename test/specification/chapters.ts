@@ -37,9 +37,11 @@ export function printPage(): string {
   return `<!-- Written by "npm run generate". -->
 # The specifications, row by row
 
-What the two specifications of the API say (transit encryption, and the tags of an organization), in our words, each row with its check. The rows lie in [test/specification](../test/specification);
-\`npx vitest run test/specification\` asks each of them over HTTP, at a server, and by the command, on a local store: ${rows.length} rows, ${checks} checks. What is different on purpose from Vault, OpenBao and
-Terraform Enterprise is in [compatibility.md](compatibility.md) and [tags.md](tags.md).
+What the two specifications of the API say (transit encryption, and the tags of an organization), in our words, each row
+with its check. The rows are in [test/specification](../test/specification); \`npx vitest run test/specification\` asks
+each of them over HTTP, at a server, and by the command, on a local store: ${rows.length} rows, ${checks} checks. What is different on
+purpose from Vault, OpenBao and Terraform Enterprise is on the pages [Compatibility](compatibility.md) and
+[Tags](tags.md).
 
 ${chapters.join('\n')}`;
 }
