@@ -7,6 +7,7 @@ const NOTES = 'docs/decisions/';
 export const DECISION_INDEX = `${NOTES}README.md`;
 const CODE = ['src', 'scripts', 'bench', 'test'] as const;
 const TITLE = /^# (\d{4}) (.+)\n/;
+const EVIDENCE = /^\*\*Evidence\.\*\*/m;
 const CITATION = /@see docs\/decisions\/(\d{4})(?![\w-])/g;
 /** Everything that looks like one, in whatever form. */
 const MENTION = /\bdecisions?[ /]\d{4}/gi;
@@ -17,6 +18,8 @@ export interface Note {
   readonly file: string;
   /** Undefined when the first line is not `# NUMBER Title`, with the number of the file's name. */
   readonly title: string | undefined;
+  /** Whether a paragraph says what shows that the choice is right. */
+  readonly hasEvidence: boolean;
 }
 
 /** A file that mentions decisions. */
@@ -32,8 +35,9 @@ export function decisionNotes(): readonly Note[] {
   const files = readdirSync(root + NOTES).filter((name) => name.endsWith('.md') && name !== 'README.md');
   return files.sort().map((file) => {
     const number = file.slice(0, 4);
-    const [, written, title] = TITLE.exec(readFileSync(root + NOTES + file, 'utf8')) ?? [];
-    return { number, file, title: written === number ? title : undefined };
+    const text = readFileSync(root + NOTES + file, 'utf8');
+    const [, written, title] = TITLE.exec(text) ?? [];
+    return { number, file, title: written === number ? title : undefined, hasEvidence: EVIDENCE.test(text) };
   });
 }
 

@@ -11,6 +11,14 @@ describe('the notes of decisions', () => {
     expect(notes.filter(({ title }) => title === undefined)).toEqual([]);
   });
 
+  it('have titles of 60 characters at most', () => {
+    expect(notes.map(({ title = '' }) => title).filter((title) => title.length > 60)).toEqual([]);
+  });
+
+  it('each have evidence: a choice that needs none is a comment at the code', () => {
+    expect(notes.filter(({ hasEvidence }) => !hasEvidence).map(({ file }) => file)).toEqual([]);
+  });
+
   it('have a number each', () => {
     const numbers = notes.map(({ number }) => number);
     expect(numbers).toEqual([...new Set(numbers)]);

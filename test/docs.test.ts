@@ -20,10 +20,51 @@ const sources = new Set(
   ),
 );
 
+const COLUMNS = 120;
+
+/** The lines of prose: without code blocks, tables, and what a program writes. */
+function proseOf(page: string): string[] {
+  const text = readFileSync(join(root, page), 'utf8').replace(/^( *)(```+|~~~+)[\s\S]*?^\1\2 *$/gm, '');
+  return text.split('\n').filter((line) => !/^\s*\||^ {4}/.test(line));
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+const anchorsOf = (page: string): ReadonlySet<string> =>
+  new Set(
+    found(page, /^#{1,6} (.+)$/gm).map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+
 const found = (page: string, pattern: RegExp): readonly string[] =>
   [...readFileSync(join(root, page), 'utf8').matchAll(pattern)].map(([, name = '']) => name);
 
 describe('the pages of the documentation', () => {
+  it.each(pages.filter((page) => page !== 'CHANGELOG.md'))('have lines of 120 columns at most: %s', (page) => {
+    expect(proseOf(page).filter((line) => line.length > COLUMNS)).toEqual([]);
+  });
+
+  it('are all named in the index, but for decisions, which have one of their own', () => {
+    const linked = new Set(found('docs/README.md', /\]\(([\w-]+\.md)/g));
+    const unnamed = pages.filter(
+      (page) => /^docs\/[^/]+$/.test(page) && page !== 'docs/README.md' && !linked.has(basename(page)),
+    );
+    expect(unnamed).toEqual([]);
+  });
+
+  it.each(pages)('link to headings that are there: %s', (page) => {
+    const links = [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!\w+:)([^)#\s]*)#([^)]+)\)/g)];
+    const missing = links.filter(([, path = '', anchor = '']) => {
+      const target = path === '' ? page : join(dirname(page), path);
+      return target.endsWith('.md') && existsSync(join(root, target)) && !anchorsOf(target).has(anchor);
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
+  });
+
   it.each(pages)('link to pages that exist: %s', (page) => {
     const links = found(page, /\]\((?!\w+:|#)([^)#\s]+)(?:#[^)]*)?\)/g);
     expect(links.filter((link) => !existsSync(join(root, dirname(page), link)))).toEqual([]);
