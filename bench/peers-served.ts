@@ -1,7 +1,6 @@
 /**
  * Every served operation against OpenBao's server, in time and in processor time for each request. Both speak plain HTTP on loopback,
  * check a token and its policy, write an audit file, and use as many cores as there are.
- * @see docs/decisions/0243
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

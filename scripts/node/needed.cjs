@@ -1,6 +1,6 @@
 'use strict';
 // Run before a script in TypeScript: an older Node would stop at the first type, and say nothing that helps.
-// @see docs/decisions/0230
+// The Node of a checkout is an optional dependency, because there is none for some machines.
 const { engines } = require('../../package.json');
 
 const needed = engines.node.slice(2);

@@ -16,7 +16,6 @@ const IMPORTED = /(?:\bfrom |\bimport\()\s*["'](\.[^"']+)["']/g;
 /**
  * The package as npm would pack it, `coffer-VERSION.tgz`, but for what only a checkout needs: scripts, and packages that are in the
  * bundles already. Who installs it runs nothing of ours and fetches nothing else.
- * @see docs/decisions/0227
  */
 export const npmPackage: Part = async (release) => {
   execFileSync(process.execPath, [join(release.root, 'scripts/build.ts')], { stdio: 'inherit' });

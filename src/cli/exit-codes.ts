@@ -9,7 +9,7 @@ export const NOT_VALID = 5;
 export const EXISTS = 6;
 /** A change is made, or may be, and something failed after that. @see docs/decisions/0119 */
 export const UNCONFIRMED = 7;
-/** What shells report for a process that Ctrl-C ended. @see docs/decisions/0032 */
+/** What shells report for a process that Ctrl-C ended. */
 export const INTERRUPTED = 130;
 
 /** The exit code of each kind of error; a new kind does not compile until it has one. */

@@ -2,7 +2,7 @@ import type { Runner } from '../operations/declaration/operation.ts';
 import { givesSecret } from './secrets/secret-variables.ts';
 import type { Session } from './session.ts';
 
-/** The local store, in its agent if it has one, whatever server is named. @see docs/decisions/0144 */
+/** The local store, in its agent if it has one, whatever server is named. */
 export async function openHere(session: Session): Promise<Runner> {
   // What the environment gives is meant more than an agent that happens to be there.
   if (givesSecret(session.environment)) return openStore(session);

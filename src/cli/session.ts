@@ -28,7 +28,7 @@ export class Session {
     this.streams = streams;
     this.environment = environment;
     this.settings = resolveSettings(everywhere, environment);
-    // @see docs/decisions/0034
+    // With --no-prompt nothing is asked anywhere. Standard input from /dev/null does not say so: ssh and xargs put it there.
     this.prompts = this.settings.mayAsk ? prompts : { ...prompts, available: () => false };
     this.#everywhere = everywhere;
     this.#open = open;

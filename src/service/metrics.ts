@@ -2,7 +2,6 @@
  * Numbers for Prometheus. Snapshots of several processes add up, so that any of them can answer for all.
  * Alerts and a dashboard name them: those are held against what is printed here.
  * @see docs/decisions/0067
- * @see docs/decisions/0242
  */
 import type { ErrorKind } from '../ground/errors.ts';
 import type { StoreCondition } from './conditions.ts';

@@ -46,7 +46,6 @@ export function requireMinisignKey(key: KeyObject): void {
 /**
  * Any number will do for minisign, as long as it stays: ours follows from the key.
  * @throws `unsupported`
- * @see docs/decisions/0161
  */
 export function minisignKeyOf(key: KeyObject): MinisignKey {
   requireMinisignKey(key);

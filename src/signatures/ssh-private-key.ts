@@ -43,7 +43,6 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
 /**
  * The passphrase goes through bcrypt_pbkdf, which nobody maintains an audited package of. Many releases of ssh-keygen write an Ed25519
  * key in their own format even when told to write PEM, which only an RSA key becomes everywhere.
- * @see docs/decisions/0234
  */
 const wayOut = (isRsa: boolean): string =>
   isRsa

@@ -36,7 +36,7 @@ export type IdentifierKind = (typeof KINDS)[number];
 /**
  * An identifier is its own address: `tag-`, `ws-` and so on, four letters that name the organization, twelve that name the
  * record. Requests give the identifier alone, so it has to lead to the organization without an index of all of them.
- * @see docs/decisions/0041
+ * All letters are random, and identifiers are no secrets: existing and missing ones get the same answer from who may not see them.
  */
 export interface Address {
   readonly home: string;

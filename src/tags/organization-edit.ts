@@ -197,8 +197,8 @@ export class OrganizationEdit {
   }
 
   /**
-   * The workspaces and keys that carry the tag are not touched: its key in them leads nowhere from now on.
-   * @see docs/decisions/0043
+   * The workspaces and keys that carry the tag are not touched, of which there may be 10,000: its key in them leads nowhere from
+   * now on, is passed over, and is dropped with a later change.
    */
   async removeTag(tag: TagRecord): Promise<void> {
     await this.tags.remove(tag);

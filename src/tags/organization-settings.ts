@@ -1,6 +1,5 @@
 /**
  * What clients set on an organization and compare with what they read: kept and answered, and nothing acts on it.
- * @see docs/decisions/0195
  */
 export interface OrganizationSettings {
   readonly aggregatedCommitStatusEnabled: boolean;

@@ -95,8 +95,7 @@ export class TagPool {
   /**
    * Adds tags that no workspace carries yet. A name given twice, in whatever case, is one tag.
    * @throws `not-found` for an unknown organization, `invalid` for a name that breaks a rule, `exists` for one that is taken; nothing is
-   * added then.
-   * @see docs/decisions/0044
+   * added then. A tag stays until it is deleted, also when no workspace carries it: users of Terraform Enterprise see both.
    */
   create(organizationName: string, tags: readonly NamedTag[]): Promise<Tag[]> {
     return this.#edit(organizationName, async (edit) => {
@@ -112,8 +111,8 @@ export class TagPool {
 
   /**
    * Deletes tags from the pool and from all workspaces that carry them: all of them, or none.
-   * @throws `not-found` for the organization, or naming a tag that it does not have.
-   * @see docs/decisions/0045
+   * @throws `not-found` for the organization, or naming a tag that it does not have: the document of the API says that tags to
+   * delete must exist.
    */
   delete(organizationName: string, ids: readonly string[]): Promise<void> {
     return this.#edit(organizationName, async (edit) => {
@@ -131,7 +130,6 @@ export class TagPool {
    * Deletes those of these tags that no workspace and no key carries at that moment. One that is gone already is passed over.
    * @returns the tags that were deleted.
    * @throws `not-found` for the organization.
-   * @see docs/decisions/0219
    */
   deleteUnused(organizationName: string, ids: readonly string[]): Promise<Tag[]> {
     return this.#edit(organizationName, async (edit) => {

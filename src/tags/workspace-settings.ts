@@ -5,7 +5,6 @@ import { ownWords } from '../ground/own-words.ts';
 /**
  * What clients set on a workspace and compare with what they read: kept and answered, and nothing is done with it here, because
  * nothing runs here.
- * @see docs/decisions/0195
  */
 export interface WorkspaceSettings {
   readonly allowDestroyPlan: boolean;

@@ -11,7 +11,6 @@ const LOOK_EVERY_MS = 20;
  * Kills the agent that listens on a socket. Only a process of this user is killed that has that very socket open and was started as an
  * agent: a service manager, which may hold the same socket for it, is not.
  * @returns the process that was killed; undefined where it can't be told which one it is, as without `/proc`, or it has ended by itself.
- * @see docs/decisions/0235
  */
 export async function endAgent(socket: string): Promise<number | undefined> {
   const inodes = attempt(() => inodesOf(socket)) ?? [];

@@ -20,7 +20,6 @@ import { notForOthers } from './age-recipients.ts';
  * What may open files: the private keys that `--identity` names and the named key, else every key of the store that others can
  * encrypt to; and whoever knows the passphrase, where a file has one.
  * @param name the named key that the user wants.
- * @see docs/decisions/0165
  */
 export async function identitiesOf(
   session: Session,

@@ -6,7 +6,6 @@ import type { Environment } from '../given.ts';
  * no such line; a text of several lines has to be named line by line. GitLab's hides only variables that were set as masked
  * before the job began; printing a value there would show it.
  * @throws `unsupported` for GitLab; `invalid` where no runner reads what is printed.
- * @see docs/decisions/0152
  */
 export function maskingLines(where: string, environment: Environment): (values: readonly string[]) => string {
   if (where === 'gitlab') {

@@ -6,7 +6,6 @@ import { inCalls, type Piece } from './in-calls.ts';
 /**
  * The calls that delete tags which no workspace carried when they were looked at; one that has come to a workspace since then stays.
  * @param onDeleted told the names that went, after each call.
- * @see docs/decisions/0219
  */
 export const deletingUnused = (
   runner: Runner,

@@ -41,8 +41,8 @@ export const printDocument = async (session: Session, data: unknown): Promise<bo
   session.settings.format !== 'json' || printResult(session, data, {});
 
 /**
- * What was asked for; else a table for a person, unless there is but one value to show, and lines for a program.
- * @see docs/decisions/0033
+ * What was asked for; else a table for a person, unless there is but one value to show, and lines for a program: what a script
+ * can use without parsing it, such as the ciphertext alone, names one a line, or members with a tab before their values.
  */
 export function formatFor(session: Session, shape: Shape, destination: Destination): Format {
   const isForPerson = isToTerminal(session, destination);

@@ -20,7 +20,7 @@ const TERMINAL_DEVICE = '/dev/tty';
 /**
  * Prompts on the terminal. When standard input carries data, the answers come from the terminal device itself;
  * standard output is never written to, because the result goes there. Questions may name what somebody else has written.
- * @see docs/decisions/0034
+ * Where standard error is no terminal, or the command runs in the background of one, nothing is asked and the command fails.
  */
 export function terminalPrompts(streams: Streams): Prompts {
   const available = (): boolean =>

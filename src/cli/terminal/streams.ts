@@ -48,7 +48,10 @@ export interface Streams {
   readonly err: Output;
 }
 
-/** The reader of our output has gone, as in `coffer … | head`. Not worth a message. @see docs/decisions/0032 */
+/**
+ * The reader of our output has gone, as in `coffer … | head`: it has read what it wanted, so the command ends quietly with 0. Where
+ * the exit code is an answer (`verify`, `doctor`) it stays that answer.
+ */
 export class ClosedPipe extends Error {}
 
 /** The person pressed Ctrl-C at a question. */
@@ -72,8 +75,9 @@ const RETRY_MS = 2;
 export const DEFAULT_COLUMNS = 80;
 
 /**
- * The streams of the process, by file descriptor: `process.stdout` and its like cost several milliseconds of start.
- * @see docs/decisions/0031
+ * The streams of the process, by file descriptor: `process.stdout` and its like cost three to five milliseconds of start.
+ * Writes are synchronous: back-pressure needs no code, and an exit loses nothing. A pipe that another program made
+ * non-blocking answers EAGAIN, and is tried again after two milliseconds.
  */
 export function standardStreams(): Streams {
   return { in: inputFrom(0), out: outputTo(1), err: messagesTo(2) };

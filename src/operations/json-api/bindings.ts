@@ -98,7 +98,6 @@ const ALL_OF_THESE =
 /**
  * What tags of the form key=value must hold. A value that is absent or empty is any, or none; a value alone is that
  * of any key.
- * @see docs/decisions/0194
  */
 export function taggedFilter(cli: CliParam, help = ALL_OF_THESE) {
   const schema: Schema = {

@@ -7,7 +7,6 @@ type Raw = Readonly<Record<string, unknown>>;
 /**
  * Parameters that change what is found. One of them that is not known is refused: to leave it out would answer another question, and
  * "every workspace with env=dev" would be every workspace. Others are ignored, as real clients send some.
- * @see docs/decisions/0194
  */
 const CHANGES_RESULT = /^(?:filter|search|q|page|sort|include)(?:$|\[)/;
 /** Sent to every list, be it in pages or whole. */

@@ -63,7 +63,7 @@ function relationshipsOf(params: Params, data: Raw): Raw {
 }
 
 /**
- * What is to be related and is not would be lost without a word. @see docs/decisions/0194
+ * What is to be related and is not would be lost without a word.
  * @throws `invalid` for a relationship that nobody keeps.
  */
 function refuseUnkept(params: Params, relationships: Raw): void {

@@ -164,7 +164,7 @@ export const rename = documentOperation({
   },
 });
 
-/** On a deletion an addition of our own. @see docs/decisions/0219 */
+/** On a deletion an addition of our own, called a filter because a server that does not know one refuses it and deletes nothing. */
 export const UNUSED_ONLY = 'filter[unused]';
 
 export const remove = documentOperation({

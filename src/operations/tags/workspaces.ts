@@ -176,7 +176,7 @@ export const create = documentOperation({
 });
 
 const PROJECT = 'filter[project][id]';
-/** An addition of our own, as patterns are. @see docs/decisions/0220 */
+/** An addition of our own, as patterns are: no name can have a `*` in it, so that no other search means something else. */
 const ANY_TAGS = 'search[any-tags]';
 
 export const list = documentOperation({

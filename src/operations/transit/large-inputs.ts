@@ -6,7 +6,6 @@ import type { LargeInput, Runner } from '../declaration/operation.ts';
 /**
  * For sign and verify: where the key hashes its input first, the hash travels in place of a large input, and the signature is
  * the same. Whoever may use the key but not read it sends the whole input.
- * @see docs/decisions/0160
  */
 export const largeSignedInput: LargeInput = {
   hint: 'this takes the input in one piece; "coffer sign" signs files of any size',

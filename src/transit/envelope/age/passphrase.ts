@@ -16,7 +16,7 @@ const LABEL = 'age-encryption.org/v1/scrypt';
 const BLOCK = 8;
 /** 2 to this power: 256 MiB and the better part of a second for each guess, as age writes it. */
 const WORK_FACTOR = 18;
-/** As with age: 4 GiB and some seconds; a file can't ask for more. @see docs/decisions/0163 */
+/** As with age: 4 GiB and some seconds; a file can't ask for more. */
 const MAX_WORK_FACTOR = 22;
 
 const wrapKeyOf = (
