@@ -74,19 +74,24 @@ async function played(directory: string): Promise<readonly Line[]> {
   await run(['init']);
   const lines: Line[] = [];
   for (const typed of TYPED) {
-    const [program, ...words] = [...typed.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+    const [program, ...words] = [...typed.matchAll(/'([^']*)'|(\S+)/g)].map(
+      ([, quoted, bare]) => quoted ?? bare ?? '',
+    );
     const output = program === 'cat' ? readFileSync(words[0] ?? '', 'utf8') : await run(words);
     lines.push({ text: typed, isTyped: true });
     for (const text of output.replace(/\n$/, '').split('\n')) {
-      if (output !== '') lines.push(...inColumns(withFixedCiphertexts(text)).map((part) => ({ text: part, isTyped: false })));
+      if (output !== '')
+        lines.push(...inColumns(withFixedCiphertexts(text)).map((part) => ({ text: part, isTyped: false })));
     }
   }
   return lines;
 }
 
+/** Each line gets other ciphertexts, as what stands before them differs. */
 const withFixedCiphertexts = (text: string): string =>
-  text.replace(CIPHERTEXT, (found) => {
-    const fixed = createHash('shake256', { outputLength: found.length }).update('picture').digest('base64');
+  text.replace(CIPHERTEXT, (found, at: number) => {
+    const seed = text.slice(0, at);
+    const fixed = createHash('shake256', { outputLength: found.length }).update(seed).digest('base64');
     return fixed.replaceAll('=', '').slice(0, found.length);
   });
 
@@ -121,4 +126,5 @@ ${[...dots, ...rows].join('\n')}
 `;
 }
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

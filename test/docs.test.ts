@@ -44,9 +44,12 @@ const found = (page: string, pattern: RegExp): readonly string[] =>
   [...readFileSync(join(root, page), 'utf8').matchAll(pattern)].map(([, name = '']) => name);
 
 describe('the pages of the documentation', () => {
-  it.each(pages.filter((page) => page !== 'CHANGELOG.md'))('have lines of 120 columns at most: %s', (page) => {
-    expect(proseOf(page).filter((line) => line.length > COLUMNS)).toEqual([]);
-  });
+  it.each(pages.filter((page) => page !== 'CHANGELOG.md'))(
+    'have lines of 120 columns at most: %s',
+    (page) => {
+      expect(proseOf(page).filter((line) => line.length > COLUMNS)).toEqual([]);
+    },
+  );
 
   it('are all named in the index, but for decisions, which have one of their own', () => {
     const linked = new Set(found('docs/README.md', /\]\(([\w-]+\.md)/g));
