@@ -3,9 +3,9 @@ import { utf8 } from '../ground/bytes.ts';
 import { isObject } from '../ground/objects.ts';
 
 /**
- * Small clear-text files (header, slots, journal) carry their own checksum, so that damage is told apart from a
- * wrong key. The file is one line: `{"checksum":"<64 hex>",` and then the rest of a JSON object. The checksum is
- * SHA-256 over `{` and that rest, so every byte of the file counts. It protects from accidents, not from people.
+ * Small clear-text files (header, slots, journal) with a checksum, which distinguishes damage from a wrong key. The
+ * file is one line: `{"checksum":"<64 hex>",` and then the rest of a JSON object. The checksum is SHA-256 over `{` and
+ * that rest, so every byte of the file counts. It protects against accidents, not against attackers.
  */
 const PREFIX = '{"checksum":"';
 const HEX_LENGTH = 64;
@@ -13,18 +13,21 @@ const BODY_START = PREFIX.length + HEX_LENGTH + '",'.length;
 
 const checksumOf = (body: string): string => hash('sha256', body, 'hex');
 
-/** @param body a JSON object with at least one field. */
+/**
+ * Prints an object with its checksum.
+ * @param body JSON object with at least one field
+ */
 export function printChecked(body: object): Buffer {
   const json = JSON.stringify(body);
   return utf8(`${PREFIX}${checksumOf(json)}",${json.slice(1)}\n`);
 }
 
-/** The object, or undefined when any byte is not as it was printed. */
+/** Parses the object; undefined if any byte has changed since it was printed. */
 export function parseChecked(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const body = `{${text.slice(BODY_START, -1)}`;
   const expected = `${PREFIX}${checksumOf(body)}",${body.slice(1)}\n`;
-  // Comparing bytes, for a decoder maps many malformed sequences to one character.
+  // Compare bytes, because a decoder maps many malformed sequences to one character.
   if (!utf8(expected).equals(bytes)) return undefined;
   try {
     const value: unknown = JSON.parse(body);

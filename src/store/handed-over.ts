@@ -1,4 +1,4 @@
-/** An opened store on its way to another process of the same user. */
+/** Transfers an opened store to another process of the same user. */
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../ground/bytes.ts';
 import { asCofferError, corrupt } from '../ground/errors.ts';
@@ -15,21 +15,24 @@ import { slotRef } from './slots/slot-file.ts';
 import { openSlotList } from './slots/slot-list.ts';
 
 /**
- * What opens a store in another process: the root key of one generation, and neither what unlocked it nor the keys of its slot, so
- * that it is worth nothing once the store was rekeyed. As secret as the store.
+ * Handle that opens a store in another process: the root key of one generation, without the unlocking secret or the
+ * keys of its slot, so that it is worthless once the store is rekeyed. As secret as the store.
  * @see docs/decisions/0140
  */
 export interface HandedOver {
   readonly storeId: string;
   readonly slotId: string;
   readonly generation: number;
-  /** Whoever takes the store over wipes it. */
+  /** Root key; the receiving process wipes it. */
   readonly rootKey: Uint8Array;
-  /** What was seen of the store, behind which nobody goes. */
+  /** Last-seen state of the store; an older one is refused. */
   readonly seen?: Sighting | undefined;
 }
 
-/** @throws `sealed` when the store was closed or its slot removed. */
+/**
+ * Exports the handle of an open store.
+ * @throws `sealed` if the store was closed or its slot removed
+ */
 export async function handOver(store: SealedStore): Promise<HandedOver> {
   store.refuseClosed();
   const { generation } = await store.backend.state();
@@ -38,7 +41,10 @@ export async function handOver(store: SealedStore): Promise<HandedOver> {
   return { storeId: store.id, slotId: store.keyring.slotId, generation, rootKey, seen };
 }
 
-/** Opens a store with what another process handed over. @throws as `openStore`, but `corrupt` for a wrong key. */
+/**
+ * Opens a store with a handle from another process.
+ * @throws as `openStore`, but `corrupt` for a wrong key
+ */
 export async function takeOver(
   location: Location,
   { storeId, slotId, generation, rootKey, seen }: HandedOver,
@@ -49,7 +55,7 @@ export async function takeOver(
     const { id } = await readHeader(backend);
     if (id !== storeId) throw corrupt('another store is in its place', { hint: RESTORE });
     const root = new RootKey(rootKey, id, generation);
-    // Only the right key opens it, so nothing that follows meets a wrong one.
+    // Only the right key opens the list, so a wrong one is detected before anything else is read.
     await openSlotList(backend, root);
     const store = new SealedStore(backend, Keyring.handedOver(slotId, root));
     if (seen !== undefined) await store.expect(seen);
@@ -63,8 +69,9 @@ export async function takeOver(
 }
 
 /**
- * A key that who has the same store open, in the same generation, has as well.
- * @param generation default: the present one. @throws `sealed` when the store was closed or its slot removed.
+ * Derives a key that every process with the same store open, in the same generation, can derive as well.
+ * @param generation default: the current one
+ * @throws `sealed` if the store was closed or its slot removed
  */
 export async function sharedKey(store: SealedStore, generation?: number): Promise<KeyObject> {
   store.refuseClosed();
@@ -74,8 +81,9 @@ export async function sharedKey(store: SealedStore, generation?: number): Promis
 }
 
 /**
- * Why a store that was handed over is not open any more: it was rekeyed, or its slot was removed, or it is gone.
- * @returns undefined while it is open. @throws `unavailable` when that can't be told now.
+ * Returns why a transferred store is not open any more: it was rekeyed, its slot was removed, or it is gone.
+ * @returns undefined while it is open
+ * @throws `unavailable` if that cannot be determined now
  */
 export async function lockedBecause(
   { backend, id }: SealedStore,

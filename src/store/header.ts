@@ -5,17 +5,17 @@ import type { Backend } from './backends/backend.ts';
 import { parseChecked, printChecked } from './checked-json.ts';
 import { RESTORE } from './refusals.ts';
 
-/** The format of docs/format.md. A store of a higher one is refused. */
+/** Format version of docs/format.md. A store of a higher one is refused. */
 export const FORMAT = 1;
 const KIND = 'coffer store';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** What a store says of itself to everyone. Written once and never changed. */
+/** Public description of a store. Written once and never changed. */
 export interface Header {
   readonly format: number;
-  /** A random UUID; part of what everything is authenticated with. */
+  /** Random UUID; part of the associated data of everything that is authenticated. */
   readonly id: string;
-  /** RFC 3339, UTC. */
+  /** Creation time, RFC 3339 in UTC. */
   readonly created: string;
 }
 
@@ -28,12 +28,19 @@ export const newHeader = (clock: Clock): Header => ({
 export const printHeader = ({ format, id, created }: Header): Buffer =>
   printChecked({ kind: KIND, format, id, created });
 
-/** @throws `not-found` without a store, `corrupt` when the header is damaged or of a newer format. */
+/**
+ * Reads the header.
+ * @throws `not-found` without a store; `corrupt` if the header is damaged or of a newer format
+ */
 export async function readHeader(backend: Backend): Promise<Header> {
   return parseHeader(await backend.header(), backend.headerPlace);
 }
 
-/** @param place for messages. @throws `corrupt` */
+/**
+ * Parses a header.
+ * @param place location for messages
+ * @throws `corrupt` if it is damaged or of a newer format
+ */
 export function parseHeader(bytes: Uint8Array, place: Place): Header {
   const { kind, format, id, created } = parseChecked(bytes) ?? {};
   if (kind === KIND && typeof format === 'number' && format > FORMAT) {

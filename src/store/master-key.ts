@@ -5,7 +5,7 @@ import { type Random, systemRandom } from '../ground/random.ts';
 
 export const MASTER_KEY_BYTES = 32;
 
-/** A way to write bytes as text: what each digit is worth, by its character code, and how many digits make a key. */
+/** Text encoding of bytes: the value of each digit by its character code, and the number of digits of a key. */
 interface Digits {
   readonly bits: 4 | 6;
   readonly count: number;
@@ -23,7 +23,7 @@ const PADDING = 0x3d;
 /** ASCII white space, and the no-break space of Latin-1. */
 const SPACES: readonly number[] = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0];
 
-/** A fresh 256-bit master key as base64 text, for `COFFER_MASTER_KEY` or a key file. */
+/** Generates a 256-bit master key as base64 text, for `COFFER_MASTER_KEY` or a key file. */
 export function generateMasterKey(random: Random = systemRandom): string {
   const key = random.bytes(MASTER_KEY_BYTES);
   const text = encodeBase64(key);
@@ -32,9 +32,10 @@ export function generateMasterKey(random: Random = systemRandom): string {
 }
 
 /**
- * The 32 bytes of a master key given as text: base64 with padding, or hexadecimal; white space around it is ignored.
- * @param source how the message calls the place the text came from.
- * @throws `invalid` for anything else. The text is never repeated in the message.
+ * Parses a master key given as text: base64 with padding, or hexadecimal; surrounding white space is ignored.
+ * @param source name of the text's origin, for messages
+ * @returns 32 bytes
+ * @throws `invalid` for anything else, without repeating the text
  */
 export function parseMasterKey(text: string, source = 'the master key'): Buffer {
   const key = tryParseMasterKey(text);
@@ -45,7 +46,7 @@ export function parseMasterKey(text: string, source = 'the master key'): Buffer 
 }
 
 /**
- * As `parseMasterKey`, but undefined when the text is no master key. A text that comes as bytes is decoded as such: a
+ * Like `parseMasterKey`, but undefined if the text is not a master key. Text given as bytes is decoded as bytes: a
  * string made of them could not be overwritten.
  */
 export function tryParseMasterKey(text: string | Uint8Array): Buffer | undefined {
@@ -62,7 +63,7 @@ function decodedKey(text: Uint8Array): Buffer | undefined {
   return isPadded ? decoded(text.subarray(0, BASE64.count), BASE64) : undefined;
 }
 
-/** Undefined for anything but digits. Bits that are left over at the end don't count. */
+/** Decodes digits; undefined for any other character. Leftover bits at the end are ignored. */
 function decoded(text: Uint8Array, { bits, worth }: Digits): Buffer | undefined {
   const key = Buffer.allocUnsafe(MASTER_KEY_BYTES);
   let held = 0;

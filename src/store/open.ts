@@ -9,19 +9,19 @@ import { unlock } from './slots/unlock.ts';
 
 export interface OpenOptions extends SealedStoreOptions {
   readonly location: Location;
-  /** Tried in an order that costs least: keys before passphrases. */
+  /** Credentials, tried in order of cost: keys before passphrases. */
   readonly credentials: readonly Credential[];
-  /** Milliseconds to wait for other writers before giving up; 30,000 by default. */
+  /** Time to wait for other writers before giving up, in milliseconds. Default: 30,000. */
   readonly lockWaitMs?: number;
-  /** What this process, or one that it takes the place of, has seen of the store before. */
+  /** Last-seen state of the store, from this process or its predecessor. */
   readonly seen?: Sighting | undefined;
 }
 
 /**
  * Unlocks a store.
- * @throws `not-found` when there is no store; `sealed` when no credential was given or revealed anything; `denied`
- * when none opens a slot; `corrupt` naming the damaged file or the newer format; `unavailable` when the directory
- * can't be read, belongs to somebody else or is writable by others, or the store is behind what was seen.
+ * @throws `not-found` if there is no store; `sealed` if no credential was given or revealed anything; `denied` if none
+ * opens a slot; `corrupt` naming the damaged file or the newer format; `unavailable` if the directory cannot be read,
+ * belongs to another user or is writable by others, or the store is older than `seen`
  */
 export async function openStore(options: OpenOptions): Promise<SealedStore> {
   const { location, credentials, lockWaitMs, cacheBytes, seen } = options;
@@ -36,7 +36,10 @@ export async function openStore(options: OpenOptions): Promise<SealedStore> {
   }
 }
 
-/** Unlocks a store that is kept in any backend. @throws as `openStore`. */
+/**
+ * Unlocks a store in any backend.
+ * @throws as `openStore`
+ */
 export async function openBackend(
   backend: Backend,
   credentials: readonly Credential[],

@@ -7,22 +7,25 @@ import { diskError } from '../backends/files/disk-errors.ts';
 import { FILE_MODE } from '../backends/files/durable-files.ts';
 
 /**
- * One file that holds a whole store: `COFFERBK`, a format byte, records, and an end record with the SHA-256 of
- * everything before it. A record is its type (one byte), a name and a content, each after its length (32-bit
- * big-endian). Format: docs/format.md, "Backups". The contents are sealed as they were in the store.
+ * Backup file of a whole store: `COFFERBK`, a format byte, records, and an end record with the SHA-256 of everything
+ * before it. A record is its type (one byte), a name and a content, each after its length (32-bit big-endian). Format:
+ * docs/format.md, "Backups". The contents are copied sealed, as they are in the store.
  */
 const MAGIC = Buffer.from('COFFERBK\x01', 'latin1');
 const MAGIC_TEXT_LENGTH = 8;
 const NAME = /^[0-9a-f]{1,64}$/;
 const CHUNK_BYTES = 1024 * 1024;
-/** More than any document; bounds what a damaged length can make us allocate. */
+/**
+ * Maximum length of a field, in bytes: larger than any document, and bounds the memory that a damaged length can
+ * allocate.
+ */
 const MAX_FIELD_BYTES = 1024 * 1024 * 1024;
 
 const types = { info: 1, header: 2, slots: 3, documents: 4, end: 5 } as const;
 type RecordType = (typeof types)[keyof typeof types];
 const areaTypes: Record<Area, RecordType> = { slots: types.slots, documents: types.documents };
 
-/** What a backup says of itself, its header, or a blob. */
+/** Record of a backup: its info, the store header, or a blob. */
 export type BackupRecord =
   | { readonly kind: 'info' | 'header'; readonly bytes: Buffer }
   | { readonly kind: 'blob'; readonly ref: BlobRef; readonly bytes: Buffer };
@@ -41,7 +44,10 @@ export class BackupWriter {
     this.#path = path;
   }
 
-  /** @throws `unavailable` when the file exists or can't be written. */
+  /**
+   * Creates a backup file.
+   * @throws `unavailable` if the file exists or cannot be written
+   */
   static async create(path: string): Promise<BackupWriter> {
     try {
       return new BackupWriter(await open(path, 'wx', FILE_MODE), path);
@@ -96,8 +102,9 @@ export class BackupWriter {
 }
 
 /**
- * The records of a backup. The caller must read to the end before it relies on any: only there the checksum is known.
- * @throws `corrupt` when the file is damaged, cut short, newer, or no backup at all.
+ * Reads the records of a backup. The caller must read to the end before using any of them: the checksum is verified
+ * only there.
+ * @throws `corrupt` if the file is damaged, truncated, of a newer format, or not a backup
  */
 export async function* readBackupFile(path: string): AsyncGenerator<BackupRecord> {
   const source = await Source.open(path);
@@ -123,14 +130,14 @@ function recordOf(type: number | undefined, name: string, bytes: Buffer, path: s
   if (type === types.info && name === '') return { kind: 'info', bytes };
   if (type === types.header && name === '') return { kind: 'header', bytes };
   const area = type === types.slots ? 'slots' : type === types.documents ? 'documents' : undefined;
-  // A name becomes part of a path, so nothing but hexadecimal digits may pass.
+  // The name becomes part of a path, so only hexadecimal digits are allowed.
   if (area === undefined || !NAME.test(name)) throw damagedBackup(path);
   return { kind: 'blob', ref: { area, name }, bytes };
 }
 
 async function checkMagic(source: Source, path: string): Promise<void> {
   const magic = await source.take(MAGIC.length).catch((error: unknown) => {
-    // Too short to be one; a disk that fails says nothing about what the file is.
+    // Too short to be a backup. A disk error says nothing about the file and is rethrown.
     if (asCofferError(error)?.kind === 'corrupt') return Buffer.alloc(MAGIC.length);
     throw error;
   });
@@ -148,7 +155,7 @@ async function checkMagic(source: Source, path: string): Promise<void> {
   });
 }
 
-/** Reads a file from front to back in large pieces, hashing what was taken. */
+/** Reads a file sequentially in large pieces and hashes the bytes taken. */
 class Source {
   readonly #file: FileHandle;
   readonly #path: string;
@@ -168,12 +175,15 @@ class Source {
     }
   }
 
-  /** Of everything taken so far. */
+  /** Digest of all bytes taken so far. */
   digest(): Buffer {
     return this.#hash.copy().digest();
   }
 
-  /** Exactly `size` bytes. @throws `corrupt` when there are fewer. */
+  /**
+   * Takes exactly `size` bytes.
+   * @throws `corrupt` if there are fewer
+   */
   async take(size: number): Promise<Buffer> {
     while (this.#buffer.length < size && (await this.#fill(size))) {}
     if (this.#buffer.length < size) throw damagedBackup(this.#path);

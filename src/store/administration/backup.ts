@@ -27,27 +27,28 @@ import {
 } from './verified.ts';
 
 export interface BackupSummary {
-  /** The store's id. */
+  /** Store ID. */
   readonly id: string;
-  /** Slots and sealed blobs. */
+  /** Number of files: slots and sealed blobs. */
   readonly files: number;
-  /** Size of the backup. */
+  /** Size of the backup, in bytes. */
   readonly bytes: number;
-  /** What was damaged or missing, and is not in it. */
+  /** Damaged or missing files that the backup does not contain. */
   readonly leftOut?: readonly Finding[];
 }
 
 export interface BackupOptions extends VerifyOptions {
   readonly location: Location;
   readonly to: string;
-  /** A file that is there may go for it. */
+  /** Whether an existing file may be replaced. */
   readonly replace?: boolean;
 }
 
 /**
- * Writes the whole store, as it is at one moment, to one file (0600, whole or not at all). Everything stays sealed, and
- * the keys that open it are those of this moment. Others may write meanwhile.
- * @throws `exists` when `to` does and must stay; `DamageError` when the store is not whole; `sealed` and `denied` as `openStore`.
+ * Writes a consistent snapshot of the whole store to one file (mode 0600), atomically. Everything stays sealed, and the
+ * backup opens with the keys of that moment. Other processes may write to the store at the same time.
+ * @throws `exists` if `to` exists and must not be replaced; `DamageError` if the store is damaged or incomplete;
+ * `sealed` and `denied` as `openStore`
  * @see docs/decisions/0118
  */
 export async function backupStore(options: BackupOptions): Promise<BackupSummary> {
@@ -71,19 +72,19 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
     );
     return { id, ...written };
   } catch (error) {
-    // Why it failed is worth more than why the rest of it stays.
+    // The original error matters more than a failure to remove the partial file.
     await rm(partial, { force: true }).catch(() => undefined);
     throw diskError(error, 'write', to);
   }
 }
 
-/** A backup that is there may be the last good one. */
+/** Refuses to overwrite an existing backup, which may be the last good one. */
 function refuseExisting(to: string): void {
   if (isThere(to))
     throw exists(placed`${{ file: to }} exists already`, { hint: 'say --force to replace it' });
 }
 
-/** What may be gone after a power cut is no backup, and would be in the way of the next one. */
+/** Removes a backup that may not survive a power cut: it could not be relied on, and would block the next attempt. */
 async function takeBack(to: string, why: unknown): Promise<never> {
   try {
     await rm(to);
@@ -136,10 +137,10 @@ export interface RestoreOptions extends VerifyOptions {
 }
 
 /**
- * Brings a backup back to a place where nothing is: a directory, or `postgres://…`. The keys are those of the time of
- * the backup.
- * @throws `exists` or `conflict` when the place isn't empty; `corrupt` when the backup is damaged or newer; `DamageError` when the store
- * in it is not whole; `sealed` and `denied` as `openStore`. Nothing is left behind then.
+ * Restores a backup to an empty location: a directory, or `postgres://…`. The keys are those at the time of the backup.
+ * Leaves nothing behind on failure.
+ * @throws `exists` or `conflict` if the location is not empty; `corrupt` if the backup is damaged or of a newer format;
+ * `DamageError` if the store in it is damaged or incomplete; `sealed` and `denied` as `openStore`
  */
 export async function restoreStore(options: RestoreOptions): Promise<BackupSummary> {
   const { from, location, credentials } = options;
@@ -176,7 +177,7 @@ interface Unlocked {
   readonly root: RootKey;
 }
 
-/** Reads a backup to its end, and unlocks the store in it. */
+/** Reads a backup to its end and unlocks the store in it. */
 async function unlockBackup(from: string, credentials: readonly Credential[]): Promise<Unlocked> {
   const records = readBackupFile(from);
   const head = await headOf(records, from);
@@ -190,7 +191,7 @@ async function* slotsOf(blobs: AsyncIterable<Blob>): AsyncGenerator<Blob> {
   for await (const blob of blobs) if (blob.ref.area === 'slots') yield blob;
 }
 
-/** The store in a backup. Its slots are known when its documents have been read. */
+/** Store in a backup. Its slots are known only after its documents have been read. */
 function sourceIn(records: AsyncGenerator<BackupRecord>, from: string, unlocked: Unlocked): Source {
   const slots: Blob[] = [];
   return {
@@ -248,6 +249,9 @@ function parseInfo(bytes: Buffer, from: string): Version {
   return { generation, revision };
 }
 
-/** Files and directories of a store are named after these, with so many digits at most. */
+/**
+ * Whether a value is an integer in range. File and directory names are made from these numbers, so their digits are
+ * bounded.
+ */
 const isCount = (value: unknown, least: number, below: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least && Number(value) < below;

@@ -11,30 +11,30 @@ import { leftOutOf, sourceOf, type VerifyOptions, verifiedBlobs } from './verifi
 
 export interface CopyOptions extends VerifyOptions {
   readonly from: Location;
-  /** There must be no store yet. */
+  /** Destination. It must not contain a store. */
   readonly to: Location;
   /** Called after each file with the number of files read and their total. */
   readonly onProgress?: Progress;
 }
 
 export interface CopySummary {
-  /** The store's id; the copy has the same. */
+  /** Store ID; the copy has the same ID. */
   readonly id: string;
-  /** Slots and sealed blobs. */
+  /** Number of files: slots and sealed blobs. */
   readonly files: number;
-  /** What was damaged or missing, and is not in it. */
+  /** Damaged or missing files that the copy does not contain. */
   readonly leftOut?: readonly Finding[];
 }
 
-/** Each attempt goes on from the one before, so the last ones are short. */
+/** Maximum number of attempts. Each continues the previous one, so the last ones are short. */
 const ATTEMPTS = 4;
 const STOP = 'stop the servers that use it, then run this again: it goes on from here';
 
 /**
- * Copies a whole store as it is at one moment, sealed as it is: the same secrets open the copy. When
- * it is cut short, the next call goes on from there. The copy is compared with the original before it counts as a store.
- * @throws `exists` when there is a store at `to`; `not-found` when there is none at `from`; `DamageError` when it is not
- * whole; `sealed` and `denied` as `openStore`.
+ * Copies a consistent snapshot of a whole store, still sealed: the same secrets open the copy. An interrupted copy is
+ * continued by the next call. The copy is compared with the original before it becomes a store.
+ * @throws `exists` if there is a store at `to`; `not-found` if there is none at `from`; `DamageError` if it is damaged
+ * or incomplete; `sealed` and `denied` as `openStore`
  * @see docs/decisions/0093
  */
 export async function copyStore(options: CopyOptions): Promise<CopySummary> {
@@ -69,7 +69,7 @@ async function isAt({ generation, revision, settled }: State, backend: Backend):
   return state.settled === settled && state.generation === generation && state.revision === revision;
 }
 
-/** Ends with an error when somebody wrote meanwhile, so that no store is made of a mixture. */
+/** Passes on blobs and fails if the store changed during the copy, so that the copy never mixes two versions. */
 async function* unchanged(
   backend: Backend,
   version: State,

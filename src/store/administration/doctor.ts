@@ -17,16 +17,16 @@ import { type Progress, surveyBlobs } from './survey.ts';
 export interface ExamineOptions {
   readonly location: Location;
   readonly credentials: readonly Credential[];
-  /** Called after each file with the number of files looked at and their total. */
+  /** Called after each file with the number of files checked and their total. */
   readonly onProgress?: Progress;
 }
 
 export interface Examination {
-  /** Files that were looked at. */
+  /** Number of files checked. */
   readonly checked: number;
-  /** False when damage kept the store locked, so that documents could not be checked. */
+  /** Whether the store was unlocked. If damage prevented that, documents were not checked. */
   readonly unlocked: boolean;
-  /** Empty when all is well; sorted by file. */
+  /** Problems found, sorted by file; empty if there are none. */
   readonly findings: readonly Finding[];
 }
 
@@ -34,9 +34,9 @@ export interface Examination {
 export type Unlocking = (storeId: string) => Promise<Keyring>;
 
 /**
- * Checks a whole store: its directories, header, slots, every sealed file, the indexes, and files that don't belong there.
- * Damage is reported, not thrown. Mends nothing.
- * @throws `sealed`, `denied`, `not-found`, `unavailable` as `openStore` does.
+ * Checks a whole store: directories, header, slots, every sealed file, the indexes, and unexpected files. Reports
+ * damage instead of throwing it. Repairs nothing.
+ * @throws `sealed`, `denied`, `not-found`, `unavailable` as `openStore`
  */
 export async function examineStore(options: ExamineOptions): Promise<Examination> {
   return withBackendAt(options.location, (backend) =>
@@ -44,14 +44,14 @@ export async function examineStore(options: ExamineOptions): Promise<Examination
   );
 }
 
-/** As `examineStore`, for a store in any backend. */
+/** Checks a store in any backend, like `examineStore`. */
 export const examineBackend = (
   backend: Backend,
   credentials: readonly Credential[],
   onProgress?: Progress,
 ): Promise<Examination> => examine(backend, (id) => unlock(backend, id, credentials), onProgress);
 
-/** As `examineBackend`, for who unlocks it in another way. */
+/** Checks a store like `examineBackend`, with a caller-supplied way to unlock it. */
 export async function examine(
   backend: Backend,
   unlocking: Unlocking,
@@ -67,7 +67,7 @@ export async function examine(
   if (header === undefined) return { checked: 1, unlocked: false, findings: locked.sort(byFile) };
   const state = await unlessDamaged(() => backend.state(), backend.place, locked);
   if (state === undefined) return { checked: 1, unlocked: false, findings: locked.sort(byFile) };
-  // What keeps it locked is found again among its slots, unless none is left.
+  // The reason why it stays locked is found again among its slots, unless there are none left.
   const whyLocked: Finding[] = [...flaws];
   const keyring = await unlessDamaged(() => unlocking(header.id), backend.place, whyLocked);
   const examineIt = (version: Version, view: Backend): Promise<Examination> =>
@@ -79,14 +79,14 @@ export async function examine(
     (await unlessDamaged(() => readConsistently(backend, examineIt), backend.place, unfinished)) ??
     (await examineIt(state, backend));
   const findings = [...unfinished, ...examination.findings].sort(byFile);
-  // What a change that is not finished seems to have lost comes back when it is finished or given up.
+  // Files that an unfinished commit seems to have lost return when the commit is finished or discarded.
   return {
     ...examination,
     findings: state.settled ? findings : findings.map((found) => ({ ...found, hint: REPAIR })),
   };
 }
 
-/** All that can be told of a store that stays locked. */
+/** Checks the slots only: all that can be checked in a store that stays locked. */
 async function examineSlots(
   backend: Backend,
   version: Version,
@@ -135,8 +135,9 @@ async function strayFindings(backend: Backend): Promise<Finding[]> {
 }
 
 /**
- * Undefined, and a finding, when the store is damaged.
- * @param findings where flaws of the store's place are found already, that it can't be used is one of them.
+ * Runs a step; if the store is damaged, adds a finding and returns undefined.
+ * @param findings list to add to; if it already has flaws of the store's location, an unusable location is reported as
+ * one of them
  */
 async function unlessDamaged<T>(
   run: () => Promise<T>,

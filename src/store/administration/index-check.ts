@@ -7,46 +7,46 @@ import { SLOT_LIST } from '../slots/slot-list.ts';
 import type { Finding } from './status.ts';
 import type { Survey } from './survey.ts';
 
-/** A sealed blob before it is sealed. */
+/** Plaintext blob of an index, before sealing. */
 export interface NewBlob {
   readonly identity: Identity;
   readonly json: string;
 }
 
-/** The index of a collection, made anew from the documents that are there. */
+/** Index of a collection, rebuilt from its existing documents. */
 export interface NewIndex {
   readonly collection: string;
-  /** How many ids it has. */
+  /** Number of IDs in it. */
   readonly ids: number;
-  /** Ids that the old one, sound as it was, did not have. */
+  /** IDs that the old index did not contain, although it was intact. */
   readonly added: readonly string[];
   readonly blobs: readonly NewBlob[];
   /** Blobs of the old index that no blob of the new one replaces. */
   readonly stale: readonly BlobRef[];
 }
 
-/** What the index of a collection says. */
+/** Content of a collection's stored index. */
 interface OldIndex {
   readonly ids: ReadonlySet<string>;
-  /** False when a blob of it is damaged, missing, or does not fit the others: then there may have been more. */
+  /** Whether the index is intact. If a blob of it is damaged, missing or inconsistent, it may have had more IDs. */
   readonly sound: boolean;
-  /** No page has this number or a higher one. */
+  /** Upper bound of the page numbers, exclusive. */
   readonly pages: number;
 }
 
-/** Where the head is lost, so is how many pages there were: so many numbers are tried to tell what a damaged blob was. */
+/** Number of page numbers tried to identify a damaged blob if the head, and with it the number of pages, is lost. */
 const PAGES_TRIED = 2048;
 
-/** Whether the indexes and the documents of a surveyed store agree, and how the indexes should be. */
+/** Compares the indexes of a surveyed store with its documents, and rebuilds the indexes that need it. */
 export class IndexCheck {
-  /** Everything that is wrong with the sealed blobs, but for what the list of slots says of the slots. */
+  /** All problems of the sealed blobs, except what the list of slots says about slots. */
   readonly findings: Finding[] = [];
   readonly #survey: Survey;
   readonly #indexes = new Map<string, OldIndex>();
   readonly #collections: OldIndex;
-  /** Names of the index blobs that some index uses. */
+  /** Names of the index blobs in use. */
   readonly #used = new Set<string>();
-  /** What damaged blobs were, by name. */
+  /** Identities of damaged blobs, by blob name. */
   readonly #held = new Map<string, Identity>();
 
   constructor(survey: Survey) {
@@ -54,14 +54,14 @@ export class IndexCheck {
     this.#collections = this.#read(COLLECTIONS);
     for (const collection of this.#everyCollection()) this.#indexes.set(collection, this.#read(collection));
     for (const collection of this.#indexes.keys()) this.#compare(collection);
-    // When everything that could use them was read, index blobs that nobody used are left over.
+    // All indexes have been read, so index blobs that are still unused are leftovers.
     if (this.#isSound) this.#reportUnused();
     this.#reportDamaged();
   }
 
   /**
-   * The indexes that have to be made anew, the list of collections last.
-   * @param lost whether documents that are listed and lost stay listed, so that they are missed for as long as they are.
+   * Returns the indexes to rebuild, with the list of collections last.
+   * @param lost whether lost documents stay listed, so that they are reported as missing from then on
    */
   newIndexes(lost: 'stay' | 'go'): NewIndex[] {
     const made: NewIndex[] = [];
@@ -87,7 +87,7 @@ export class IndexCheck {
 
   #everyCollection(): Set<string> {
     const all = new Set([...this.#collections.ids, ...this.#survey.documents.keys()]);
-    // Where the list of collections is lost, their own indexes tell of those that have lost their documents, too.
+    // If the list of collections is lost, index blobs also reveal collections whose documents are all lost.
     if (this.#collections.sound) return all;
     for (const { identity } of this.#survey.indexBlobs.values()) all.add(identity.collection);
     all.delete(COLLECTIONS);
@@ -131,7 +131,7 @@ export class IndexCheck {
     return { ids, sound, pages: head.next };
   }
 
-  /** The pages that are left tell their ids all the same. */
+  /** Reads the remaining pages of an index whose head is lost. */
   #readWithoutHead(collection: string): OldIndex {
     const left = [...this.#survey.indexBlobs.values()].filter(
       ({ identity }) => identity.collection === collection,
@@ -142,7 +142,7 @@ export class IndexCheck {
     return { ids: new Set(ids), sound: false, pages: PAGES_TRIED };
   }
 
-  /** The content of an index blob that should exist. */
+  /** Returns the content of an index blob that should exist. */
   #content(identity: Identity): unknown {
     const { name } = this.#survey.root.refOf(identity);
     this.#used.add(name);
@@ -162,7 +162,10 @@ export class IndexCheck {
     });
   }
 
-  /** @returns whether the blob is damaged, rather than gone. */
+  /**
+   * Records the identity of a damaged blob.
+   * @returns whether the blob is damaged rather than missing
+   */
   #noteHeld(identity: Identity): boolean {
     const { name } = this.#survey.root.refOf(identity);
     if (!this.#survey.damaged.has(name)) return false;

@@ -16,19 +16,19 @@ export interface RekeyOptions extends DamageOptions {
 }
 
 export interface RekeySummary {
-  /** Files that were sealed again. */
+  /** Number of files resealed. */
   readonly files: number;
-  /** What was damaged or missing, and is gone now. */
+  /** Damaged or missing files that were dropped. */
   readonly leftOut: readonly Finding[];
 }
 
 /**
- * Replaces the root key and seals everything again. Every slot keeps working with its old secret, and keeps its pairing
- * key: whoever has the old root key can't read what follows, but can do what this does, with a root key of their own, for
- * the slots of then. Only slots with new secrets end that (docs/threat-model.md).
- * Writers wait meanwhile, readers don't. Killed at any point, the store is as before or wholly re-keyed, and
- * whoever writes next clears the rest away.
- * @throws `DamageError` naming what is damaged or missing; nothing is changed then.
+ * Replaces the root key and reseals everything. Every slot keeps its secret and its pairing key. An attacker who has
+ * the old root key cannot read later data, but could do the same as this function: rekey, with a root key of their own,
+ * the slots that exist then. Only slots with new secrets prevent that (docs/threat-model.md). Writers wait meanwhile,
+ * readers do not. If the process is killed, the store is unchanged or completely rekeyed, and the next writer removes
+ * the rest.
+ * @throws `DamageError` naming damaged or missing files; nothing is changed then
  */
 export async function rekey(store: SealedStore, options: RekeyOptions = {}): Promise<RekeySummary> {
   store.refuseClosed();
@@ -43,7 +43,7 @@ export async function rekey(store: SealedStore, options: RekeyOptions = {}): Pro
     } finally {
       wipe(rootKey);
     }
-    // Taken from the slot as everybody else does it, which also proves that the slot works.
+    // Read the root key from the slot as every other command does, which also proves that the slot works.
     await keyring.root(backend, fresh.generation);
     return summary;
   });
@@ -52,7 +52,7 @@ export async function rekey(store: SealedStore, options: RekeyOptions = {}): Pro
 interface Resealing {
   readonly source: Source;
   readonly fresh: RootKey;
-  /** That of `fresh`. */
+  /** Root key of `fresh`. */
   readonly rootKey: Uint8Array;
   readonly summary: { files: number; readonly leftOut: Finding[] };
   readonly options: RekeyOptions;
@@ -71,7 +71,7 @@ async function* sealAgain(work: Resealing): AsyncGenerator<Blob> {
 }
 
 function wrapAgain({ rootKey, fresh }: Resealing, { slot, listed }: SoundSlot): Blob {
-  // To the listed public key, which only a holder of the old root key can have written.
+  // Wrap it for the listed public key, which only a holder of the old root key can have written.
   const wrapped = wrapRootKey(rootKey, listed.pairingKey, fresh.storeId, fresh.generation, listed);
   return slotBlob({ ...slot, rootKey: wrapped });
 }

@@ -16,23 +16,23 @@ import { checkSlots, type SlotCheck } from './slot-check.ts';
 import { type Finding, findingOf } from './status.ts';
 import { surveyBlobs } from './survey.ts';
 
-/** Something that was put right. */
+/** Something that was repaired. */
 export interface Mended {
   readonly file: string;
-  /** What was done: the rest of a sentence that begins with the path. */
+  /** What was done, as the rest of a sentence that begins with the path. */
   readonly done: string;
 }
 
 export interface Repair {
   readonly mended: readonly Mended[];
-  /** What is found afterwards: what can't be mended. */
+  /** Examination after the repair: what could not be repaired. */
   readonly examination: Examination;
 }
 
 /**
- * Mends all that can be mended with nothing lost: the lock, modes, a missing state, what killed writers left, indexes, a list of slots of
- * which the only slot is known. What is lost stays, and is found.
- * @throws as `examineStore`.
+ * Repairs everything that can be repaired without losing data: the lock, file modes, a missing state, leftovers of
+ * killed writers, indexes, and a list of slots if its only slot is known. Lost data stays lost and is reported.
+ * @throws as `examineStore`
  * @see docs/decisions/0117
  */
 export async function repairStore(options: ExamineOptions): Promise<Repair> {
@@ -41,14 +41,14 @@ export async function repairStore(options: ExamineOptions): Promise<Repair> {
   );
 }
 
-/** As `repairStore`, for a store in any backend. */
+/** Repairs a store in any backend, like `repairStore`. */
 export async function repairBackend(
   backend: Backend,
   credentials: readonly Credential[],
   onProgress?: ExamineOptions['onProgress'],
 ): Promise<Repair> {
   let keyring: Keyring | undefined;
-  // Nobody is asked twice.
+  // Prompt for credentials only once.
   const unlocking = async (storeId: string): Promise<Keyring> =>
     (keyring ??= await unlock(backend, storeId, credentials));
   const mended: Mended[] = [];
@@ -72,7 +72,7 @@ export async function repairBackend(
     mended.push(...done.map(({ place, done }) => ({ file: printPlace(place), done })));
   });
   if (refusal !== undefined) unmended.push(findingOf(backend.place, refusal));
-  // Why it stays locked is found below.
+  // The examination below finds out why it stays locked.
   const sealed = await refusedBy(async () => {
     const { id } = await readHeader(backend);
     mended.push(...(await mendSealed(backend, await unlocking(id))));
@@ -80,7 +80,7 @@ export async function repairBackend(
   if (sealed?.kind === 'unavailable') unmended.push(findingOf(backend.place, sealed));
   const { findings, ...rest } = await examine(backend, unlocking, onProgress);
   const files = new Set(unmended.map(({ file }) => file));
-  // Why it could not be mended says more than that it should be.
+  // The reason why a file could not be repaired is more useful than the finding that it needs repair.
   return {
     mended,
     examination: { ...rest, findings: [...unmended, ...findings.filter(({ file }) => !files.has(file))] },
@@ -92,7 +92,10 @@ interface WholeGeneration {
   readonly keyring: Keyring;
 }
 
-/** The newest of which nothing is missing: a rekey was killed in the middle of making the next, or of deleting the last. */
+/**
+ * Finds the newest generation that is complete: a rekey was killed while it wrote the next one or deleted the previous
+ * one.
+ */
 async function wholeGeneration(
   backend: Backend,
   credentials: readonly Credential[],
@@ -119,7 +122,7 @@ async function wholeGeneration(
   );
 }
 
-/** What is wrong with the sealed blobs of a generation. */
+/** Checks the sealed blobs of a generation. */
 async function checkGeneration(
   backend: Backend,
   root: RootKey,
@@ -145,7 +148,7 @@ async function mendSealed(backend: Backend, keyring: Keyring): Promise<Mended[]>
 async function mendUnderLock(backend: Backend, session: WriteSession, keyring: Keyring): Promise<Mended[]> {
   const root = await keyring.root(backend, session.version.generation);
   const { slots, index, unread } = await checkGeneration(backend, root, keyring);
-  // An index that is made without a document that can't be read just now would lose it.
+  // Rebuilding an index without a document that is only temporarily unreadable would lose that document.
   const [problem] = unread.values();
   if (problem !== undefined) throw problem;
   const mended: Mended[] = [];
@@ -160,7 +163,7 @@ async function mendUnderLock(backend: Backend, session: WriteSession, keyring: K
       done: 'is made anew with the only slot there is; the label of the slot is lost',
     });
   }
-  // One after the other, so that an index of any size is all that is held at a time; the list of collections comes last.
+  // One at a time, so that at most one index is in memory; the list of collections comes last.
   for (const made of index.newIndexes('stay'))
     mended.push(...(await writeIndex(backend, session, root, made)));
   return mended;
@@ -186,7 +189,7 @@ async function writeIndex(
       : `is made anew: the ${what}, with ${ids} in it`;
   const index: Mended = { file: fileOf(headOf(collection)), done };
   if (collection === COLLECTIONS) return [index];
-  // It could be read by its id all the time: now it is seen.
+  // The document was always readable by ID; now it is listed as well.
   const listed = added.map((id) => ({
     file: fileOf({ space: 'document', collection, id }),
     done: `is listed again: document ${id} of ${collection}; if it had been deleted, delete it again`,

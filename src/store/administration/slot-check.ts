@@ -6,18 +6,18 @@ import { compareSlotFiles, type ListedSlot, SLOT_LIST, type SlotFile } from '../
 import { type Finding, findingOf } from './status.ts';
 import type { Survey } from './survey.ts';
 
-/** A slot in which its file and the list of slots agree. */
+/** Slot whose file matches the list of slots. */
 export interface SoundSlot {
   readonly listed: ListedSlot;
   readonly slot: Slot;
 }
 
 export interface SlotCheck {
-  /** What is wrong with the slots, but for a damaged list of them. */
+  /** Problems of the slots, except a damaged list of slots. */
   readonly findings: readonly Finding[];
-  /** Without the list: the slot that unlocked the store. */
+  /** Intact slots. Without the list: only the slot that unlocked the store. */
   readonly sound: readonly SoundSlot[];
-  /** The list is lost, but there is no other slot that it could have had than the one that unlocked the store. */
+  /** Whether a lost list can be rebuilt: it can only have contained the slot that unlocked the store. */
   readonly listCanBeMade: boolean;
 }
 

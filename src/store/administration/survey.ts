@@ -10,7 +10,7 @@ import { type Finding, findingOf } from './status.ts';
 export type Progress = (done: number, total: number) => void;
 export type Locate = (ref: BlobRef) => Place;
 
-/** A sealed blob of a store, or why it could not be read. */
+/** Sealed blob of a store, or the reason why it could not be read. */
 export interface SoughtBlob {
   readonly ref: BlobRef;
   readonly bytes: Uint8Array | undefined;
@@ -19,28 +19,28 @@ export interface SoughtBlob {
 
 export interface IndexBlob extends Blob {
   readonly identity: Identity;
-  /** Parsed. */
+  /** Parsed content. */
   readonly content: unknown;
 }
 
-/** Others get a turn after so many blobs. */
+/** Yield interval: number of blobs after which other tasks get a turn. */
 const BREATHER = 64;
 
-/** What every sealed blob of a store turns out to be. The documents themselves are not kept. */
+/** Inventory of every sealed blob of a store. The documents themselves are not kept. */
 export class Survey {
   readonly root: RootKey;
   readonly locate: Locate;
-  /** One for each blob that could not be read or opened, by name. */
+  /** Findings for blobs that could not be read or opened, by blob name. */
   readonly damaged = new Map<string, Finding>();
   /** Names of all blobs. */
   readonly present = new Set<string>();
-  /** Ids of the documents that open, by collection. */
+  /** IDs of the documents that could be opened, by collection. */
   readonly documents = new Map<string, Set<string>>();
-  /** The index blobs that open, by name. */
+  /** Index blobs that could be opened, by name. */
   readonly indexBlobs = new Map<string, IndexBlob>();
-  /** Why blobs could not be read of which that says nothing: they may be there, and well. By file. */
+  /** Errors of blobs that could not be read although they may exist and be intact, by file. */
   readonly unread = new Map<string, unknown>();
-  /** The list of slots as it is in the store, if it is there and opens. */
+  /** List of slots in the store; undefined if it is missing or cannot be opened. */
   slotList: { readonly blob: Blob; readonly slots: readonly ListedSlot[] } | undefined;
 
   constructor(root: RootKey, locate: Locate) {
@@ -48,7 +48,10 @@ export class Survey {
     this.locate = locate;
   }
 
-  /** Looks at one more blob. Undefined, and a finding, when it is damaged. */
+  /**
+   * Adds a blob.
+   * @returns undefined if it is damaged, which is added to the findings
+   */
   take({ ref, bytes, problem }: SoughtBlob): OpenedBlob | undefined {
     this.present.add(ref.name);
     try {
@@ -84,7 +87,7 @@ export class Survey {
   }
 }
 
-/** The sealed blobs of a generation, one after the other; one that can't be read doesn't hide the others. */
+/** Yields the sealed blobs of a generation one at a time; an unreadable blob does not hide the others. */
 export async function* seekEvery(
   backend: Backend,
   generation: number,
@@ -103,10 +106,7 @@ export async function* seekEvery(
   }
 }
 
-/**
- * Whether a blob that could not be read is lost. A database that doesn't answer, or permissions that can be given back, say
- * nothing about what is there.
- */
+/** Whether an unreadable blob is lost. A database that does not respond, or missing permissions, prove no loss. */
 const isLoss = (problem: unknown): boolean => {
   const error = asCofferError(problem);
   return error?.kind === 'corrupt' || errorCode(error?.cause) === 'EIO';

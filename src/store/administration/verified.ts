@@ -1,4 +1,4 @@
-/** Whole stores on their way elsewhere: what is passed on was authenticated, and compared with what there should be. */
+/** Transfers whole stores (backup, restore, copy). Every blob is authenticated and checked for completeness. */
 import { CofferError, corrupt, type Place, placed, type Text } from '../../ground/errors.ts';
 import type { Backend, Blob } from '../backends/backend.ts';
 import { readEvery } from '../backends/whole-store.ts';
@@ -12,28 +12,28 @@ import { checkSlots, type SlotCheck, type SoundSlot } from './slot-check.ts';
 import type { Finding } from './status.ts';
 import { type Locate, type Progress, type SoughtBlob, Survey, seekEvery } from './survey.ts';
 
-/** What is done about damage: nothing goes on with it unless somebody has said so. */
+/** How to handle damage. Fails by default. */
 export interface DamageOptions {
-  /** Goes on without what is damaged or missing, with indexes and a list of slots that fit the rest. */
+  /** Whether to continue without damaged or missing files, with indexes and a list of slots that match the rest. */
   readonly withoutDamaged?: boolean;
 }
 
-/** How a store is looked at on its way. */
+/** Options for verifying a store during a transfer. */
 export interface VerifyOptions extends DamageOptions {
-  /** What unlocks it. Without any it is passed on as it is, and nobody knows whether it is whole. */
+  /** Credentials to verify the store with. Without any, blobs are copied unverified. */
   readonly credentials?: readonly Credential[];
 }
 
-/** A whole store that is about to be read. */
+/** Whole store that is about to be read. */
 export interface Source {
   readonly place: Place;
   readonly root: RootKey;
   readonly keyring: Keyring;
   readonly locate: Locate;
   readonly slots: readonly Blob[];
-  /** In any order. */
+  /** Sealed documents, in any order. */
   readonly documents: AsyncIterable<SoughtBlob>;
-  /** What to do about damage, but for going on without. */
+  /** Remedy for damage to suggest, besides continuing without the damaged files. */
   readonly remedy: string;
 }
 
@@ -43,7 +43,7 @@ export type VerifiedBlob = Blob &
     | { readonly opened?: undefined; readonly slot: SoundSlot }
   );
 
-/** A store is damaged, and nobody has said that this does not matter. */
+/** Thrown if a store is damaged and `withoutDamaged` is not set. */
 export class DamageError extends CofferError {
   readonly findings: readonly Finding[];
 
@@ -62,7 +62,7 @@ function damageText(place: Place, findings: readonly Finding[]): Text {
   return placed`${findings.length} files of ${place} are damaged or missing`;
 }
 
-/** A store in a backend, at one version. */
+/** Reads a store in a backend at one version. */
 export async function sourceOf(
   backend: Backend,
   keyring: Keyring,
@@ -84,10 +84,10 @@ export async function sourceOf(
 }
 
 /**
- * Passes on every blob of a store that is whole: documents as they come, indexes and slots in the end, so that little is held at
- * a time.
- * @param leftOut takes what is left out.
- * @throws `DamageError` at the end when something is damaged or missing, unless it is to go on without it.
+ * Passes on every blob of an undamaged store: documents as they arrive, indexes and slots at the end, so that little is
+ * in memory at a time.
+ * @param leftOut receives the files that are left out
+ * @throws `DamageError` at the end if something is damaged or missing and `withoutDamaged` is not set
  */
 export async function* verifiedBlobs(
   source: Source,
@@ -113,7 +113,7 @@ export async function* verifiedBlobs(
   yield* soundSlots(source, survey, slotCheck);
 }
 
-/** The indexes as they are, or as they have to be without the documents that are lost. */
+/** Yields the indexes unchanged, or rebuilt without the lost documents. */
 function* indexBlobs(survey: Survey, check: IndexCheck): Generator<VerifiedBlob> {
   const made = check.newIndexes('go');
   const replaced = new Set(made.flatMap(({ stale }) => stale.map(({ name }) => name)));
@@ -147,6 +147,6 @@ function* soundSlots(
   }
 }
 
-/** For summaries: nothing when nothing was left out. */
+/** Returns the `leftOut` member of a summary; empty if nothing was left out. */
 export const leftOutOf = (leftOut: readonly Finding[]): { readonly leftOut?: readonly Finding[] } =>
   leftOut.length === 0 ? {} : { leftOut };

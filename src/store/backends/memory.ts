@@ -1,4 +1,4 @@
-/** Stores that live and die with the process, while a new one is furnished and in tests. */
+/** Stores in the memory of the process: for filling a new store, and for tests. */
 import type { DatabasePlace, Place } from '../../ground/errors.ts';
 import type {
   Area,
@@ -18,7 +18,7 @@ import { Witness } from './witness.ts';
 type Blobs = Map<string, Uint8Array>;
 const keyOf = (ref: BlobRef): string => `${ref.area}/${ref.name}`;
 
-/** A store that lives and dies with the process. Several opened stores may share one backend. */
+/** In-memory store, lost when the process exits. Several open stores may share one backend. */
 export class MemoryBackend implements Backend {
   readonly place: DatabasePlace;
   readonly headerPlace: Place;
@@ -37,7 +37,10 @@ export class MemoryBackend implements Backend {
     this.#blobs = blobs;
   }
 
-  /** @param place for messages. */
+  /**
+   * Creates a backend.
+   * @param place name for messages
+   */
   static async create({ header, version, blobs }: InitialContent, place = 'memory'): Promise<MemoryBackend> {
     return new MemoryBackend(Uint8Array.from(header), version, await collect(blobs), place);
   }
@@ -89,7 +92,7 @@ export class MemoryBackend implements Backend {
     return run;
   }
 
-  /** It lives on for other handles. */
+  /** Does nothing: the data stays available to other handles. */
   close(): void {}
 
   #session(): WriteSession {

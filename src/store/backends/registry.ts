@@ -1,4 +1,4 @@
-/** The backends, by the locations that they match. A new one is a folder of its own, and one line here. */
+/** Registry of backends, matched by location. A new backend is a folder of its own and one line here. */
 import type { Backend, InitialContent } from './backend.ts';
 import type {
   BackendEnvironment,
@@ -12,65 +12,68 @@ import type {
 import { files } from './files/files.ts';
 import { postgres } from './postgres/postgres.ts';
 
-/** The last that matches a location has it: the first takes what nobody else does. */
+/** The last kind that matches a location is used: the first one matches everything. */
 const KINDS: readonly [BackendKind, ...BackendKind[]] = [files, postgres];
 
 const kindOf = (text: string): BackendKind => KINDS.findLast((kind) => kind.matches(text)) ?? KINDS[0];
 
-/** A location taken apart. */
+/** Normalizes a location to an object. */
 export const located = (location: Location): Located =>
   typeof location === 'string' ? { text: location, defaults: {} } : location;
 
-/** How locations look, for people: "directory, or postgres://…". */
+/** Forms of locations, for help texts: "directory, or postgres://…". */
 export const locationForms = KINDS.map(({ form }) => form).join(', or ');
 
-/** What backends take from the environment, for people. */
+/** Returns the environment variables of all backends, for help texts. */
 export const backendEnvironments = (): readonly BackendEnvironment[] =>
   KINDS.flatMap(({ environment }) => environment ?? []);
 
 /**
- * A location as it was given, with what the environment says of it.
- * @param variable the value of a variable; undefined when it is not set.
+ * Returns a location with its defaults from the environment.
+ * @param variable returns the value of a variable; undefined if it is not set
  */
 export const locationFrom = (text: string, variable: (name: string) => string | undefined): Location => {
   const { environment } = kindOf(text);
   return environment === undefined ? text : { text, defaults: environment.defaults(variable) };
 };
 
-/** Variables with secrets that a store at this location has no use for. */
+/** Returns the names of secret variables that a store at this location does not need. */
 export function uselessSecrets(location: Location): readonly string[] {
   const own = kindOf(located(location).text);
   return KINDS.filter((kind) => kind !== own).flatMap(({ environment }) => environment?.secrets ?? []);
 }
 
-/** What tells a location from others; the same however it is written, and without a password. */
+/** Returns a canonical identity of a location: the same for all spellings, and without a password. */
 export function identityOf(location: Location): string {
   const where = located(location);
   return kindOf(where.text).identity(where);
 }
 
-/** The same location for a process that works in another directory. */
+/** Returns an equivalent location for a process in another directory. */
 export function lasting(location: Location): Location {
   const where = located(location);
   return kindOf(where.text).lasting?.(where) ?? where;
 }
 
-/** The directory that holds a store; undefined for one that lies elsewhere. */
+/** Returns the directory that holds a store; undefined for other backends. */
 export function directoryOf(location: Location): string | undefined {
   const where = located(location);
   return kindOf(where.text).directory?.(where);
 }
 
-/** What a store at this location lies in and what it consists of, for people: "directory" and "files". */
+/** Returns the words for the place and the parts of a store at this location, for messages: "directory" and "files". */
 export const placeWords = (location: Location): BackendKind['words'] => kindOf(located(location).text).words;
 
-/** The backend of a store. @throws `invalid` for an impossible location. */
+/**
+ * Opens the backend of a store.
+ * @throws `invalid` for an impossible location
+ */
 export async function backendAt(location: Location, options: BackendOptions = {}): Promise<Backend> {
   const where = located(location);
   return kindOf(where.text).open(where, options);
 }
 
-/** Runs `use` on the backend of a store, and lets go of it. */
+/** Runs `use` on the backend of a store, and closes it. */
 export async function withBackendAt<T>(
   location: Location,
   use: (backend: Backend) => Promise<T>,
@@ -84,8 +87,8 @@ export async function withBackendAt<T>(
 }
 
 /**
- * Makes a store. It exists whole or not at all; with `resume`, everything is compared with what was sent before it does.
- * @throws `conflict` when something is there already; `unavailable` when the disk or the database refuses.
+ * Creates a store atomically; with `resume`, everything is compared with the input before it exists.
+ * @throws `conflict` if something exists there; `unavailable` if the disk or the database fails
  */
 export async function createAt(
   location: Location,
@@ -96,13 +99,13 @@ export async function createAt(
   await kindOf(where.text).create(where, content, options);
 }
 
-/** Brings what holds a store up to date, or makes it. Undefined for a directory, where there is nothing of the kind. */
+/** Creates or migrates the schema for a store. Undefined for backends that have none, such as directories. */
 export async function migrateAt(location: Location): Promise<Migration | undefined> {
   const where = located(location);
   return kindOf(where.text).migrate?.(where);
 }
 
-/** A location for messages: without a password. */
+/** Formats a location for messages, without its password. */
 export async function printLocation(location: Location): Promise<string> {
   const where = located(location);
   return kindOf(where.text).print(where);

@@ -1,12 +1,12 @@
-/** One committed state. Every commit raises the revision; a new root key raises the generation as well. */
+/** Version of a committed state. Every commit raises the revision; a new root key raises the generation as well. */
 export interface Version {
-  /** From 1. Each generation has blobs of its own. */
+  /** Starts at 1. Each generation has blobs of its own. */
   readonly generation: number;
-  /** From 0, never reset. */
+  /** Starts at 0, and is never reset. */
   readonly revision: number;
 }
 
-/** Whether a store that was at `b` has gone back when it is at `a`. */
+/** Whether version `a` is older than `b`, which means that a store was rolled back. */
 export const isLower = (a: Version, b: Version): boolean =>
   a.generation < b.generation || a.revision < b.revision;
 

@@ -1,4 +1,4 @@
-/** A whole store as it is, sealed: for those who copy or examine it, with a key or without. */
+/** Reads all sealed blobs of a store, for copying and checking. */
 import { elapsedMs } from '../../ground/clock.ts';
 import { notFound, placed } from '../../ground/errors.ts';
 import {
@@ -12,15 +12,17 @@ import {
   type Version,
 } from './backend.ts';
 
-/** A whole store takes long to read; a part of one is tried again for a while. */
+/**
+ * Minimum attempts and time to retry reading: reading a whole store takes long, a part of one is retried for a while.
+ */
 const LEAST_ATTEMPTS = 2;
 const TRYING_MS = 1000;
 
 /**
- * Runs `read` on one version of the store; again when another process commits meanwhile, and in the end with all writers
- * waiting. Nobody who writes is waited for before that, nor is anything written: so a store can be read on a read-only disk,
- * and while a writer stands still in the midst of its commit.
- * @param read is given the store as it is in that version.
+ * Runs `read` on one version of the store; again if another process commits meanwhile, and finally with all writers
+ * waiting. Until then it neither waits for writers nor writes: so a store can be read on a read-only disk, and while a
+ * writer is stopped in the middle of its commit.
+ * @param read receives a view of the store at that version
  */
 export async function readConsistently<T>(
   backend: Backend,
@@ -34,7 +36,7 @@ export async function readConsistently<T>(
       const after = await steady(backend);
       if (!isSame(before.state, after.state)) continue;
       if (outcome.status === 'fulfilled') return () => outcome.value;
-      // The one change of an unsettled state may have come in between.
+      // The one change of an unsettled state may have happened in between.
       if (!before.state.settled && attempt < LEAST_ATTEMPTS) continue;
       return () => {
         throw outcome.reason;
@@ -48,14 +50,13 @@ export async function readConsistently<T>(
 const isSame = (a: State, b: State): boolean =>
   a.settled === b.settled && a.generation === b.generation && a.revision === b.revision;
 
-/** So long a reader waits for its turn among the writers before it tries again beside them. */
+/** Time in milliseconds that a reader waits for the write lock before it tries again without it. */
 const TURN_MS = 1000;
 
 /**
- * Reads beside the writers, and where they change again and again what is read, in turn with them. When the right to write is
- * not to be had, because whoever has it stands still or the disk is read-only, nothing changes either, and the next try beside
- * them succeeds.
- * @param beside undefined when it came to nothing.
+ * Reads without the write lock; if writers keep changing the data, reads with it. If the lock is not available, because
+ * its holder is stopped or the disk is read-only, nothing changes either, and the next attempt without it succeeds.
+ * @param beside reads without the lock; returns undefined if it was disturbed
  */
 export async function besideOrBetween<T>(
   backend: Backend,
@@ -81,13 +82,13 @@ export async function besideOrBetween<T>(
   }
 }
 
-/** What there is to be read, whatever a writer is at. */
+/** Returns a readable state, regardless of writers. */
 export async function steady(backend: Backend): Promise<Followed> {
   const state = await backend.state();
   return state.settled || backend.follow === undefined ? { state, view: backend } : backend.follow();
 }
 
-/** The names of all blobs of a version, slots first, each area sorted. */
+/** Lists the names of all blobs of a version, slots first, each area sorted. */
 export async function everyRef(backend: Backend, { generation }: Version): Promise<BlobRef[]> {
   const refs: BlobRef[] = [];
   for (const area of areas) {
@@ -96,7 +97,10 @@ export async function everyRef(backend: Backend, { generation }: Version): Promi
   return refs;
 }
 
-/** Their contents, sealed as they are. @throws `not-found` when one went while others wrote. */
+/**
+ * Yields the sealed contents.
+ * @throws `not-found` if a blob was removed by a writer
+ */
 export async function* readEvery(
   backend: Backend,
   { generation }: Version,

@@ -7,16 +7,20 @@ import type { Transaction } from '../store.ts';
 import type { Keyring } from './keyring.ts';
 
 /**
- * The owner's word that a state counts which is older than what others have seen. It is sealed, so nobody else can give it; and it
- * names a revision above all that were seen until then, so that it says nothing of what is put in place later.
+ * Record by which the owner accepts a state older than what others have seen. It is sealed, so only the owner can
+ * create it; and it names a revision above all that were seen until then, so that it does not apply to states that are
+ * put in place later.
  * @see docs/decisions/0110
  */
 const ACCEPTANCE = { collection: 'store', id: 'accepted' } as const;
 
-/** @param revision from which the store goes on. */
+/**
+ * Adds the record to a transaction.
+ * @param revision first revision after the acceptance
+ */
 export const markAccepted = (tx: Transaction, revision: number): void => tx.put(ACCEPTANCE, { revision });
 
-/** The root key of the state that was refused, if its owner has accepted it since. */
+/** Returns the root key of a refused state if its owner has accepted it since. */
 export async function acceptedRoot(
   backend: Backend,
   keyring: Keyring,
@@ -34,7 +38,7 @@ export async function acceptedRoot(
     return isSince ? root : undefined;
   } catch (error) {
     if (asCofferError(error)?.kind === 'unavailable') throw error;
-    // What doesn't open with the keys of this process was accepted by nobody.
+    // A state that does not open with the keys of this process was not accepted by the owner.
     return undefined;
   }
 }

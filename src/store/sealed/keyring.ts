@@ -6,10 +6,10 @@ import { parseSlot, type Slot, slotRef } from '../slots/slot-file.ts';
 import { type SlotKeys, unwrapRootKey } from '../slots/slot-keys.ts';
 import type { ListedSlot } from '../slots/slot-list.ts';
 
-/** The keys of an unlocked store: those of the slot that opened it, and with them the root key of the day. */
+/** Keys of an unlocked store: those of the slot that opened it, and the current root key. */
 export class Keyring {
   readonly storeId: string;
-  /** The slot that opened the store. */
+  /** Slot that opened the store. */
   readonly slotId: string;
   #keys: SlotKeys | undefined;
   #root: RootKey | undefined;
@@ -21,19 +21,19 @@ export class Keyring {
     this.#root = root;
   }
 
-  /** Of no slot, for a store that is being made: it knows the first root key, and will know no other. */
+  /** Creates a keyring without a slot, for a store that is being created: it knows only the first root key. */
   static ofOne(root: RootKey): Keyring {
     return new Keyring(root.storeId, '', undefined, root);
   }
 
-  /** Of a slot whose own keys stayed elsewhere: it opens this generation, and ends with it. */
+  /** Creates a keyring for a slot whose own keys stayed in another process: it opens only this generation. */
   static handedOver(slotId: string, root: RootKey): Keyring {
     return new Keyring(root.storeId, slotId, undefined, root);
   }
 
   /**
-   * The root key of a generation; after a rekey by another process, the slot's keys open the new one.
-   * @throws `sealed` when the store was locked, or the slot was removed since; `corrupt` naming the slot's file.
+   * Returns the root key of a generation; after a rekey by another process, the slot's keys open the new one.
+   * @throws `sealed` if the store was locked, or the slot was removed; `corrupt` naming the slot's file
    */
   async root(backend: Backend, generation: number): Promise<RootKey> {
     if (this.#root?.generation === generation) return this.#root;
@@ -41,9 +41,9 @@ export class Keyring {
     return this.#root;
   }
 
-  /** As `root`, with the keys of the slot, whatever is known of this generation. */
+  /** Like `root`, but always opens the generation with the keys of the slot. */
   async open(backend: Backend, generation: number): Promise<RootKey> {
-    // Whoever has the keys of no slot knows this one, or none.
+    // A keyring without slot keys knows this generation's root key, or none.
     if (this.#keys === undefined && this.#root?.generation === generation) return this.#root;
     const bytes = await backend.read(generation, slotRef(this.slotId));
     if (bytes === undefined || this.#keys === undefined) {
@@ -55,14 +55,15 @@ export class Keyring {
     return unwrapRoot(parseSlot(this.slotId, bytes, place), this.#keys, this.storeId, generation, place);
   }
 
-  /** Takes this for the root key of its generation. */
+  /** Replaces the root key by that of another generation. */
   replaceRoot(root: RootKey): void {
     this.#root = root;
   }
 
   /**
-   * The slot that opened the store as the list of slots has it, for when that list is lost; the label is lost with it.
-   * @throws `sealed` when the store was locked.
+   * Returns the list entry of the slot that opened the store, for a lost list of slots; its label is lost with the
+   * list.
+   * @throws `sealed` if the store was locked
    */
   listedSlot({ id, kind, created, shares, publicKey }: Slot): ListedSlot {
     if (this.#keys === undefined) throw sealed('the store is sealed');
@@ -78,7 +79,7 @@ export class Keyring {
     };
   }
 
-  /** Forgets every key. */
+  /** Wipes every key. */
   destroy(): void {
     wipe(this.#keys?.pairingKey);
     this.#keys = undefined;
@@ -86,7 +87,11 @@ export class Keyring {
   }
 }
 
-/** @param place that of the slot, for messages. @throws `corrupt` when the root key in it is not for this slot. */
+/**
+ * Unwraps the root key of a slot.
+ * @param place location of the slot, for messages
+ * @throws `corrupt` if the root key in it is not for this slot
+ */
 export function unwrapRoot(
   slot: Slot,
   keys: SlotKeys,

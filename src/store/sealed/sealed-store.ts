@@ -1,4 +1,4 @@
-/** The sealed store itself: documents, their index and their cache, over blobs that nobody reads without a key. */
+/** Sealed store: documents, their index and their cache, over blobs that are unreadable without a key. */
 import { sealed } from '../../ground/errors.ts';
 import { pause } from '../../ground/pause.ts';
 import type { Backend, State, Version, WriteSession } from '../backends/backend.ts';
@@ -10,32 +10,35 @@ import { DocumentCache } from './document-cache.ts';
 import { DocumentTransaction, DocumentView } from './documents.ts';
 import type { Keyring } from './keyring.ts';
 
-/** How often a reader tries beside the writers before it makes them wait. @see docs/decisions/0120 */
+/**
+ * Number of attempts to read without the write lock before writers have to wait.
+ * @see docs/decisions/0120
+ */
 const ATTEMPTS = 50;
-/** Between two of these, growing. */
+/** Longest pause between attempts, in milliseconds; pauses grow up to it. */
 const LONGEST_PAUSE_MS = 10;
 const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
 
 export interface SealedStoreOptions {
-  /** Bound of the opened documents that are kept, by their sealed size; 32 MiB by default. */
+  /** Maximum size of the document cache, measured by sealed size, in bytes. Default: 32 MiB. */
   readonly cacheBytes?: number;
 }
 
-/** An unlocked store over any backend. */
+/** Unlocked store over any backend. */
 export class SealedStore implements Store {
   readonly id: string;
-  /** For the rest of this room: administration works on the same bytes under the same keys. */
+  /** Backend, for the store's own administration: it works on the same bytes with the same keys. */
   readonly backend: Backend;
   readonly keyring: Keyring;
   readonly #cache: DocumentCache;
   #closed = false;
-  /** What `revision` saw last, while nothing but what waited for it runs. */
+  /** State that `revision` saw last, valid only for calls that waited for it. */
   #seen: State | undefined;
-  /** Looked into, and not accepted by anybody. */
+  /** Rollback that was examined and found not to be accepted by the owner. */
   #examined: WentBack | undefined;
-  /** Counts looks at a state that nobody can tell from the next one. */
+  /** Number of looks at states that cannot be distinguished from the next one. */
   #vagueLooks = 0;
-  /** A view of a state that has shown nothing but what the cache knew for certain: good for further readers. */
+  /** View of a state that has only shown data that the cache knew for certain, so further readers can share it. */
   #known: { readonly state: State; readonly reader: BlobReader; readonly view: View } | undefined;
 
   constructor(backend: Backend, keyring: Keyring, options: SealedStoreOptions = {}) {
@@ -56,7 +59,8 @@ export class SealedStore implements Store {
       const outcome = await outcomeOf(() => read(known.view));
       if (known.reader.isSpotless) return outcome();
       this.#known = undefined;
-      // What it opened is looked after like that of any reader: thrown away, a search of thousands would open them all each time.
+      // Its cached documents are treated like those of any reader: if they were discarded, a search over thousands
+      // would reopen them every time.
       if (await this.#counts(known.reader)) return outcome();
     }
     this.refuseClosed();
@@ -79,10 +83,10 @@ export class SealedStore implements Store {
   }
 
   /**
-   * Reads while others commit again and again. What was read need not be of one version from the start: when all of it is
-   * read once more and is still the same, it was there together at the moment between. Writers have to miss only that moment,
-   * and only with what is read here.
-   * @returns undefined when it came to nothing.
+   * Reads while other processes keep committing. The data need not be of one version from the start: if all of it is
+   * read again and is unchanged, it existed together at the moment in between. Writers only have to be quiet at that
+   * moment, and only about the data that is read here.
+   * @returns undefined if every attempt was disturbed
    */
   async #readBeside<T>(read: (view: View) => T | Promise<T>): Promise<(() => T) | undefined> {
     let at = await steady(this.backend);
@@ -113,16 +117,19 @@ export class SealedStore implements Store {
     return this.#exclusive(async (session) => this.#transactIn(session, change));
   }
 
-  /** Takes over what another process has seen, or this one before. @throws WentBack when the store is behind it. */
+  /**
+   * Continues from what another process, or this one before, has seen.
+   * @throws WentBack if the store is older
+   */
   async expect(seen: Sighting): Promise<void> {
     this.backend.witness.expect(seen);
     await this.#state();
   }
 
   /**
-   * What is there counts from now on, whatever was seen of another state of the store: the revision goes on above all that was,
-   * and processes that refuse this state take it up.
-   * @param above at least as high as any revision that was seen, as far as it is known.
+   * Accepts the current state, whatever was seen of another one: the revision continues above all seen ones, and
+   * processes that refuse this state accept it then.
+   * @param above at least as high as any seen revision, as far as known
    * @see docs/decisions/0110
    */
   async accept(above: number): Promise<{ readonly from: Version; readonly to: Version }> {
@@ -163,7 +170,7 @@ export class SealedStore implements Store {
     }
     const { state: followed } = await this.#following(() => steady(this.backend));
     this.refuseClosed();
-    // What may be this version or the one before is like nothing that was seen or will be.
+    // A state that may be this version or the previous one must not equal any other state, past or future.
     return followed.settled ? printVersion(followed) : `${printVersion(followed)}-${++this.#vagueLooks}`;
   }
 
@@ -175,15 +182,18 @@ export class SealedStore implements Store {
     this.backend.close();
   }
 
-  /** @throws `sealed` once the store was closed. */
+  /**
+   * Throws if the store is closed.
+   * @throws `sealed`
+   */
   refuseClosed(): void {
     if (this.#closed) throw sealed('the store is sealed', { hint: 'it was closed; unlock it again' });
   }
 
   /**
-   * Spares the reads that follow a look at the revision at once (a server looks once for each request) their own look:
-   * whoever asked for the revision began before it was seen, so what it saw is fresh enough for them. It is forgotten before
-   * anything new can come in: a look that went over a network may be older than a request that comes now.
+   * Remembers a state, which saves a look for reads that follow a `revision` call at once (a server looks once per
+   * request): their request began before the state was seen, so it is fresh enough. It is forgotten before any new
+   * request can arrive: a look over a network may be older than such a request.
    * @see docs/decisions/0063
    */
   #remember(state: State): void {
@@ -203,7 +213,10 @@ export class SealedStore implements Store {
     return this.#following(() => this.backend.exclusive(work));
   }
 
-  /** Whatever was seen: a state that the owner has accepted is taken up, with nothing remembered of the one before. */
+  /**
+   * Looks at the store; if it was rolled back to a state that the owner has accepted, continues from there with an
+   * empty cache.
+   */
   async #following<T>(look: () => Promise<T>): Promise<T> {
     try {
       return await look();
@@ -230,11 +243,11 @@ export class SealedStore implements Store {
     return new BlobReader({ backend, root, cache: this.#cache, version, trust });
   }
 
-  /** Whether everything that went through a reader belongs to its version. */
+  /** Whether everything read through a reader belongs to its version. */
   async #counts(reader: BlobReader): Promise<boolean> {
     if (reader.versionGone) return false;
     if (!reader.needsConfirmation) return true;
-    // Several may read through one reader: what one of them finds after this look is not covered by it.
+    // Several callers may share a reader: data that another one reads after this look is not covered by it.
     const confirm = reader.confirmation();
     const now = await this.#state();
     if (!now.settled || printVersion(now) !== printVersion(reader.version)) return false;
@@ -245,7 +258,7 @@ export class SealedStore implements Store {
 
 const printVersion = ({ generation, revision }: Version): string => `${generation}-${revision}`;
 
-/** Runs now, and answers or throws when the outcome is wanted. */
+/** Runs a function now, and returns or throws its outcome on demand. */
 async function outcomeOf<T>(run: () => T | Promise<T>): Promise<() => T> {
   try {
     const result = await run();

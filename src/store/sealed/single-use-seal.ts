@@ -2,9 +2,9 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyOb
 import { wipe } from '../../ground/bytes.ts';
 
 /**
- * The one way in which this store encrypts: AES-256-GCM under a key *and* nonce that HKDF-SHA256 (RFC 5869) derives
- * from a secret and a salt. The salt is fresh for every seal, so each key seals one message, and the limit of 2^32
- * random nonces under one key (NIST SP 800-38D §8.3) is never approached, however long a root key lives.
+ * The store's only encryption: AES-256-GCM under a key *and* nonce that HKDF-SHA256 (RFC 5869) derives from a secret
+ * and a salt. The salt is fresh for every seal, so each key seals one message, and the limit of 2^32 random nonces
+ * under one key (NIST SP 800-38D §8.3) is never approached, however long a root key lives.
  * @see docs/decisions/0002
  */
 const ALGORITHM = 'aes-256-gcm';
@@ -14,15 +14,18 @@ export const TAG_BYTES = 16;
 
 export interface SealContext {
   readonly secret: KeyObject | Uint8Array;
-  /** Never used before with the same secret and purpose. */
+  /** Salt, never used before with the same secret and purpose. */
   readonly salt: Uint8Array;
-  /** HKDF's `info`: keeps the purposes of one secret apart. */
+  /** HKDF `info`; separates the purposes of one secret. */
   readonly purpose: string;
-  /** Authenticated with the message, not stored with it. */
+  /** Associated data: authenticated with the message, not stored with it. */
   readonly associatedData: Uint8Array;
 }
 
-/** @returns what is given as `head`, the ciphertext, as long as the plaintext, and the 16-byte tag. */
+/**
+ * Encrypts a message.
+ * @returns `head`, the ciphertext (as long as the plaintext), and the 16-byte tag
+ */
 export function sealOnce(context: SealContext, plaintext: Uint8Array, ...head: Uint8Array[]): Buffer {
   const { key, nonce } = derive(context);
   const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
@@ -32,7 +35,10 @@ export function sealOnce(context: SealContext, plaintext: Uint8Array, ...head: U
   return Buffer.concat([...head, ciphertext, cipher.getAuthTag()]);
 }
 
-/** The plaintext, which the caller should wipe; undefined when key, context or bytes are not those of the seal. */
+/**
+ * Decrypts a message.
+ * @returns the plaintext, which the caller should wipe; undefined if key, context or bytes do not match
+ */
 export function openOnce(context: SealContext, sealed: Uint8Array): Buffer | undefined {
   if (sealed.length < TAG_BYTES) return undefined;
   const { key, nonce } = derive(context);
@@ -49,7 +55,9 @@ export function openOnce(context: SealContext, sealed: Uint8Array): Buffer | und
   }
 }
 
-/** The key as an object: `node:crypto` takes several times as long to start with bytes. */
+/**
+ * Derives key and nonce. The key is a KeyObject, because `node:crypto` takes several times as long to start with bytes.
+ */
 function derive({ secret, salt, purpose }: SealContext): { key: KeyObject; nonce: Uint8Array } {
   const bytes = new Uint8Array(hkdfSync('sha256', secret, salt, purpose, KEY_BYTES + NONCE_BYTES));
   const keyBytes = bytes.subarray(0, KEY_BYTES);

@@ -1,23 +1,26 @@
-/** Undefined means that the caller has nothing to offer after all (an empty answer at a prompt). */
+/**
+ * Value that a credential reveals; undefined if the caller has nothing to offer after all (an empty answer at a
+ * prompt).
+ */
 type Revealed<T> = T | undefined | Promise<T | undefined>;
 
 /**
- * Something that may unlock a store, offered by the caller. `reveal` runs only when the store has a slot that this
- * could open, and once, or once more each time that `again` is true; so a prompt behind it appears only when an answer can help.
- * Byte arrays that it returns are overwritten after use.
+ * Credential that may unlock a store. `reveal` runs only if the store has a slot that it could open, and once, or again
+ * each time that `again` returns true; so a prompt behind it appears only if an answer can help. Byte arrays that it
+ * returns are overwritten after use.
  */
 export type Credential = {
-  /** How messages call it, e.g. `COFFER_MASTER_KEY` or `the passphrase`. */
+  /** Name in messages, e.g. `COFFER_MASTER_KEY` or `the passphrase`. */
   readonly source: string;
-  /** Revealing it asks a person: everything else is tried first, and then these in the order given. */
+  /** Set if revealing prompts the user: everything else is tried first, and then these in the order given. */
   readonly asks?: true;
-  /** Called when what was revealed does not open the store: whether another answer can be had. */
+  /** Called if the revealed secret does not open the store. Returns whether another one can be obtained. */
   again?(): boolean;
 } & (
   | { readonly kind: 'raw'; readonly reveal: () => Revealed<Uint8Array> }
   | { readonly kind: 'key-file'; readonly reveal: () => Revealed<Uint8Array> }
   | { readonly kind: 'command'; readonly reveal: () => Revealed<Uint8Array> }
-  /** As bytes it is UTF-8. */
+  /** Passphrase; bytes are UTF-8. */
   | { readonly kind: 'passphrase'; readonly reveal: () => Revealed<string | Uint8Array> }
   /** Share texts in any order. */
   | { readonly kind: 'shares'; readonly reveal: () => Revealed<readonly string[]> }

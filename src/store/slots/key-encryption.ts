@@ -3,8 +3,8 @@ import { isObject } from '../../ground/objects.ts';
 import type { Random } from '../../ground/random.ts';
 
 /**
- * How a slot's secret becomes the input of the seal over the slot's keys. Random secrets need no stretching;
- * passphrases are stretched with argon2id (RFC 9106), whose parameters stay with the slot.
+ * Key derivation from a slot's secret to the input of the seal over the slot's keys. Random secrets need no stretching;
+ * passphrases are stretched with argon2id (RFC 9106), whose parameters are stored in the slot.
  */
 export type Kdf =
   | { readonly name: 'hkdf-sha256'; readonly salt: Buffer }
@@ -16,7 +16,7 @@ export type Kdf =
       readonly lanes: number;
     };
 
-/** What a credential comes to: 32 bytes that can't be guessed, or UTF-8 bytes that a person chose. */
+/** Secret of a credential: 32 random bytes, or a passphrase in UTF-8. */
 export type SlotSecret = { readonly kind: 'key' | 'passphrase'; readonly bytes: Buffer };
 
 /** RFC 9106 §4, second recommended option, with 16 bytes of salt: about 0.1 s on the machines of 2026. */
@@ -25,15 +25,15 @@ const PASSPHRASE_SALT_BYTES = 16;
 const KEY_SALT_BYTES = 32;
 const STRETCHED_BYTES = 32;
 
-/** Bounds for what a file may ask of this machine: a few times the cost of today. */
+/** Bounds for the parameters in a slot file: a few times today's cost. */
 const MAX_MEMORY_KIB = 4 * PASSPHRASE_COST.memoryKiB;
 const MAX_PASSES = 8;
 const MAX_LANES = 16;
 
-/** Stretching a passphrase for a slot, in KiB times passes; random secrets need none. */
+/** Cost of stretching a passphrase for a slot, in KiB times passes; random secrets need none. */
 export const workOf = (kdf: Kdf): number => (kdf.name === 'argon2id' ? kdf.memoryKiB * kdf.passes : 0);
 
-/** The work for so many slots as they are made today. */
+/** Returns the cost for a number of slots with today's parameters. */
 export const workForSlots = (count: number): number =>
   count * PASSPHRASE_COST.memoryKiB * PASSPHRASE_COST.passes;
 
@@ -43,11 +43,11 @@ export function newKdf(kind: SlotSecret['kind'], random: Random): Kdf {
     : { name: 'argon2id', ...PASSPHRASE_COST, salt: random.bytes(PASSPHRASE_SALT_BYTES) };
 }
 
-/** Whether a secret of this kind is what the slot was made for. */
+/** Whether the slot was made for a secret of this kind. */
 export const accepts = (kdf: Kdf, kind: SlotSecret['kind']): boolean =>
   kind === (kdf.name === 'argon2id' ? 'passphrase' : 'key');
 
-/** The secret under which a slot's keys are sealed; the caller wipes it. */
+/** Derives the secret under which a slot's keys are sealed; the caller wipes it. */
 export async function keyEncryptionSecret(kdf: Kdf, secret: SlotSecret): Promise<Buffer> {
   if (kdf.name === 'hkdf-sha256') return Buffer.from(secret.bytes);
   return new Promise((resolve, reject) => {

@@ -11,28 +11,28 @@ import type { ListedSlot } from './slot-list.ts';
 import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
 
 const ID_BYTES = 8;
-/** Characters of a note for people, which every list of slots shows. */
+/** Maximum length of a label, in characters; every list of slots shows labels. */
 const MAX_LABEL_LENGTH = 512;
 
-/** What slots are made with. */
+/** Context for creating slots. */
 export interface SlotContext {
   readonly storeId: string;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** A slot in which no root key is wrapped yet. */
+/** Slot in which no root key is wrapped yet. */
 export interface PreparedSlot {
   readonly listed: ListedSlot;
   readonly created: CreatedSlot;
-  /** Wraps a root key of a generation, which makes the slot whole. */
+  /** Wraps the root key of a generation, which completes the slot. */
   wrap(rootKey: Uint8Array, generation: number): Slot;
 }
 
 /**
- * Makes a slot's own keys and seals them under its secret. Stretching a passphrase takes about 0.1 s, so this is
- * done before others are made to wait.
- * @throws `invalid` for a secret that can't be one.
+ * Creates a slot's own keys and seals them under its secret. Stretching a passphrase takes about 0.1 s, so this is done
+ * before the write lock is taken.
+ * @throws `invalid` for an impossible secret
  */
 export async function prepareSlot(request: SlotRequest, context: SlotContext): Promise<PreparedSlot> {
   if ((request.label?.length ?? 0) > MAX_LABEL_LENGTH) {

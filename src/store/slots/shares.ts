@@ -6,10 +6,9 @@ import { MASTER_KEY_BYTES } from '../master-key.ts';
 import type { SlotSecret } from './key-encryption.ts';
 
 /**
- * A recovery share as text, all on one line:
- * `coffer-share.1.<slot id>.<index>of<count>.need<threshold>.<share, hex>.<checksum>`.
- * The checksum is the first 4 bytes of the SHA-256 of everything before its dot, in hex: it names the share in which a
- * typing error is. Case and white space don't matter.
+ * Recovery share as text, all on one line: `coffer-share.1.<slot id>.<index>of<count>.need<threshold>.<share,
+ * hex>.<checksum>`. The checksum is the first 4 bytes of the SHA-256 of everything before its dot, in hex: it
+ * identifies the share with a typing error. Case and white space are ignored.
  */
 const PATTERN =
   /^coffer-share\.1\.([0-9a-f]{16})\.([0-9]{1,3})of([0-9]{1,3})\.need([0-9]{1,3})\.([0-9a-f]{66})$/;
@@ -28,7 +27,10 @@ interface Share extends ShareCounts {
   readonly bytes: Buffer;
 }
 
-/** @throws `invalid` unless 2 ≤ threshold ≤ count ≤ 255. */
+/**
+ * Checks the counts.
+ * @throws `invalid` unless 2 ≤ threshold ≤ count ≤ 255
+ */
 export function checkShareCounts({ count, threshold }: ShareCounts): void {
   const whole = Number.isSafeInteger(count) && Number.isSafeInteger(threshold);
   if (!whole || count < MIN || count > MAX) {
@@ -39,7 +41,7 @@ export function checkShareCounts({ count, threshold }: ShareCounts): void {
   }
 }
 
-/** A random secret, and the texts of the shares that give it back (Shamir). */
+/** Creates a random secret, and the texts of its shares (Shamir's secret sharing). */
 export async function splitNewSecret(
   slotId: string,
   { count, threshold }: ShareCounts,
@@ -63,9 +65,9 @@ export interface ShareSet {
 }
 
 /**
- * Reads shares given in any order. One that is given twice counts once.
- * @throws `invalid` naming the share (counted as given, from 1) that has an error or belongs to another slot;
- * `denied` when there are too few.
+ * Parses shares given in any order. Duplicates count once.
+ * @throws `invalid` naming the share (counted as given, from 1) that has an error or belongs to another slot; `denied`
+ * if there are too few
  */
 export function parseShares(texts: readonly string[]): ShareSet {
   const shares = texts.map(parseShare);

@@ -13,11 +13,11 @@ import type { Kdf } from './key-encryption.ts';
 import type { SlotIdentity, WrappedRootKey } from './slot-file.ts';
 
 /**
- * A slot has keys of its own between its secret and the root key: an X25519 pair, and a random pairing key. The root
- * key is wrapped to the public key, so a new root key can be wrapped for every slot by somebody who knows none of the
- * secrets. The pairing key goes into that wrap too. It is known only under the slot's secret and in the store's
- * sealed list of slots, so somebody who can merely write to the disk can't wrap a root key of their own choice;
- * somebody who also had a root key of the slot's time can.
+ * Keys of a slot, between its secret and the root key: an X25519 pair, and a random pairing key. The root key is
+ * wrapped to the public key, so that a rekey can wrap it for every slot without knowing any secret. The pairing key
+ * enters that wrap too. It is known only under the slot's secret and in the store's sealed list of slots, so an
+ * attacker who can merely write to the disk cannot wrap a root key of their choice; one who also had a root key of the
+ * slot's time can.
  * @see docs/decisions/0001
  */
 export interface SlotKeys {
@@ -32,7 +32,10 @@ export function newSlotKeys(random: Random): { keys: SlotKeys; publicKey: Buffer
   return { keys: { privateKey, pairingKey: random.bytes(KEY_BYTES) }, publicKey: exportPublic(publicKey) };
 }
 
-/** @param secret of `keyEncryptionSecret`. */
+/**
+ * Seals the keys of a slot.
+ * @param secret output of `keyEncryptionSecret`
+ */
 export function sealSlotKeys(
   keys: SlotKeys,
   secret: Uint8Array,
@@ -47,7 +50,7 @@ export function sealSlotKeys(
   return sealed;
 }
 
-/** Undefined when the secret is not the slot's. */
+/** Opens the keys of a slot; undefined if the secret is not the slot's. */
 export function openSlotKeys(
   sealed: Uint8Array,
   secret: Uint8Array,
@@ -59,7 +62,7 @@ export function openSlotKeys(
   if (plaintext === undefined) return undefined;
   const privateKey = createPrivateKey({
     key: plaintext.subarray(0, KEY_BYTES),
-    // Raw keys spare OpenSSL's decoders, whose first use costs half a millisecond.
+    // Raw keys avoid OpenSSL's decoders, whose first use costs half a millisecond.
     format: 'raw-private',
     asymmetricKeyType: 'x25519',
   });
@@ -68,7 +71,7 @@ export function openSlotKeys(
   return { privateKey, pairingKey };
 }
 
-/** Wraps a root key for a slot; needs no secret of the slot but its pairing key. */
+/** Wraps a root key for a slot; needs no secret of the slot except its pairing key. */
 export function wrapRootKey(
   rootKey: Uint8Array,
   pairingKey: Uint8Array,
@@ -85,7 +88,10 @@ export function wrapRootKey(
   return { ephemeralKey, sealed };
 }
 
-/** The root key, which the caller wipes; undefined when it was not wrapped for this slot by somebody entitled. */
+/**
+ * Unwraps the root key, which the caller wipes; undefined if it was not wrapped for this slot by a holder of its
+ * pairing key.
+ */
 export function unwrapRootKey(
   { ephemeralKey, sealed }: WrappedRootKey,
   keys: SlotKeys,
@@ -101,7 +107,7 @@ export function unwrapRootKey(
   return rootKey;
 }
 
-/** Whether two public keys are the same. */
+/** Whether two public keys are equal. */
 export const samePublicKey = (a: Buffer, b: Buffer): boolean =>
   a.length === b.length && timingSafeEqual(a, b);
 
@@ -132,7 +138,7 @@ function wrapContext(
   };
 }
 
-/** Everything that a slot says of itself. */
+/** Returns all public fields of a slot, for authentication. */
 const bound = (
   storeId: string,
   { id, kind, created, shares, publicKey }: SlotIdentity,
@@ -150,7 +156,7 @@ const exportPublic = (key: KeyObject): Buffer => key.export({ format: 'raw-publi
 const importPublic = (key: Uint8Array): KeyObject =>
   createPublicKey({ key: Buffer.from(key), format: 'raw-public', asymmetricKeyType: 'x25519' });
 
-/** Undefined for bytes that are no key to agree with: a wrong length, or a point of low order. */
+/** Runs X25519; undefined for invalid public keys: a wrong length, or a point of low order. */
 function tryAgree(privateKey: KeyObject, publicKey: Uint8Array): Buffer | undefined {
   try {
     return diffieHellman({ privateKey, publicKey: importPublic(publicKey) });

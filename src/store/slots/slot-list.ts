@@ -6,19 +6,22 @@ import { parseSlot, type Slot, type SlotIdentity, slotRef } from './slot-file.ts
 import { samePublicKey } from './slot-keys.ts';
 import type { SlotSummary } from './slot-kind.ts';
 
-/** More than people keep apart; each one with a passphrase makes a wrong passphrase cost its stretching once more. */
+/**
+ * Maximum number of slots: more than users can tell apart; each slot with a passphrase makes a wrong passphrase cost
+ * its stretching once more.
+ */
 export const MAX_SLOTS = 64;
 
-/** A slot as the store itself remembers it, under the root key. */
+/** Entry of the sealed list of slots. */
 export interface ListedSlot extends SlotIdentity {
   readonly label: string;
-  /** 32 bytes; see `SlotKeys`. */
+  /** Pairing key, 32 bytes; see `SlotKeys`. */
   readonly pairingKey: Buffer;
 }
 
 /**
- * The sealed list of a store's slots. Slot files can be written by whoever can write to the disk; what is in this list
- * was written by somebody who had the root key. Only slots that agree with it are trusted with a root key.
+ * Identity of the sealed list of a store's slots. Slot files can be written by anyone who can write to the disk;
+ * entries of this list were written by a holder of the root key. Only slots that match it are trusted with a root key.
  */
 export const SLOT_LIST: Identity = { space: 'slots', collection: '', id: 'list' };
 
@@ -37,7 +40,10 @@ export function sealSlotList(root: RootKey, slots: readonly ListedSlot[]): Blob 
   return root.seal(SLOT_LIST, JSON.stringify({ slots: printed }));
 }
 
-/** @throws `corrupt` when it is damaged or missing. */
+/**
+ * Opens the list of slots.
+ * @throws `corrupt` if it is damaged or missing
+ */
 export async function openSlotList(backend: Backend, root: RootKey): Promise<ListedSlot[]> {
   const ref = root.refOf(SLOT_LIST);
   const place = backend.locate(root.generation, ref);
@@ -46,7 +52,10 @@ export async function openSlotList(backend: Backend, root: RootKey): Promise<Lis
   return parseSlotList(root.open(ref, bytes, place).json);
 }
 
-/** @param json as it was sealed. */
+/**
+ * Parses the list.
+ * @param json JSON text that was sealed
+ */
 export function parseSlotList(json: string): ListedSlot[] {
   const { slots } = JSON.parse(json) as { slots: PrintedSlot[] };
   return slots.map(({ publicKey, pairingKey, ...slot }) => ({
@@ -64,22 +73,22 @@ export const summaryOf = ({ id, kind, created, label, shares }: ListedSlot): Slo
   ...(shares === undefined ? {} : { shares }),
 });
 
-/** A slot file, or why it can't be used. */
+/** Slot file, or the reason why it cannot be used. */
 export type SlotFile = { readonly name: string; readonly place: Place } & (
   | { readonly slot: Slot; readonly problem?: undefined }
   | { readonly slot?: undefined; readonly problem: unknown }
 );
 
-/** Reads every slot file of a generation, sorted by name. What is wrong with one doesn't hide the others. */
+/** Reads every slot file of a generation, sorted by name. A problem with one does not hide the others. */
 export async function readSlotFiles(backend: Backend, generation: number): Promise<SlotFile[]> {
   const names = await backend.names(generation, 'slots');
   return Promise.all(names.sort().map((name) => readSlotFile(backend, generation, name)));
 }
 
-/** Earlier releases had no bound for the number of slots, so more are read than are made. */
+/** Maximum number of slots to read. Earlier releases had no maximum, so more are read than can be created. */
 const MAX_READ = 4 * MAX_SLOTS;
 
-/** The same for whoever does not know which of them are the store's own: of a great many only the first. */
+/** Reads a bounded number of slot files, before it is known which of them belong to the store. */
 export async function readFirstSlotFiles(
   backend: Backend,
   generation: number,
@@ -101,7 +110,10 @@ async function readSlotFile(backend: Backend, generation: number, name: string):
   }
 }
 
-/** @param bytes undefined when there is no such file any more. */
+/**
+ * Parses a slot file.
+ * @param bytes undefined if the file does not exist any more
+ */
 export function parseSlotFile(name: string, bytes: Uint8Array | undefined, place: Place): SlotFile {
   try {
     if (bytes === undefined) throw missing(place);
@@ -117,7 +129,7 @@ export interface SlotProblem {
   readonly problem: unknown;
 }
 
-/** What is wrong with the slot files in the light of the sealed list; empty when all agree. */
+/** Compares the slot files with the sealed list; returns no problems if all agree. */
 export async function compareSlots(
   backend: Backend,
   root: RootKey,
@@ -127,7 +139,7 @@ export async function compareSlots(
   return compareSlotFiles(files, listed, (ref) => backend.locate(root.generation, ref));
 }
 
-/** As `compareSlots`, for slot files from anywhere. */
+/** Like `compareSlots`, for slot files from anywhere. */
 export function compareSlotFiles(
   files: readonly SlotFile[],
   listed: readonly ListedSlot[],

@@ -7,7 +7,10 @@ import type { SlotSecret } from './key-encryption.ts';
 
 const MIN_KEY_FILE_BYTES = 32;
 
-/** @throws `invalid` when it isn't 32 bytes. */
+/**
+ * Validates a raw key.
+ * @throws `invalid` unless it has 32 bytes
+ */
 export function rawKeySecret(key: Uint8Array): SlotSecret {
   if (key.length === MASTER_KEY_BYTES) return { kind: 'key', bytes: Buffer.from(key) };
   throw invalid(`a master key must be ${MASTER_KEY_BYTES} bytes, got ${key.length}`, {
@@ -16,9 +19,9 @@ export function rawKeySecret(key: Uint8Array): SlotSecret {
 }
 
 /**
- * A master key as text or as 32 bytes counts as that key, so that what opens a store from the environment opens
- * it from a file as well. Anything else counts as its SHA-256.
- * @throws `invalid` for content that could be guessed because it is short.
+ * Returns the secret of a key file. A master key as text or as 32 bytes counts as that key, so that one from the
+ * environment also opens the store from a file. Anything else counts as its SHA-256.
+ * @throws `invalid` for content that is short enough to be guessed
  */
 export function keyFileSecret(content: Uint8Array): SlotSecret {
   const key = tryParseMasterKey(content);
@@ -36,8 +39,9 @@ export function keyFileSecret(content: Uint8Array): SlotSecret {
 }
 
 /**
- * A master key as text counts as that key, anything else as a passphrase. One line break at the end is not part of it.
- * @throws `invalid` when nothing is left, or it isn't UTF-8.
+ * Returns the secret in a command's output: a master key as text counts as that key, anything else as a passphrase. One
+ * trailing line break is removed.
+ * @throws `invalid` if nothing is left, or it is not UTF-8
  */
 export function commandSecret(output: Uint8Array): SlotSecret {
   if (!isUtf8(output)) throw invalid('the command must print a master key or a passphrase as UTF-8 text');
@@ -51,17 +55,17 @@ export function commandSecret(output: Uint8Array): SlotSecret {
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** A view of the same bytes without one line break at their end. */
+/** Returns a view of the same bytes without one trailing line break. */
 export function withoutLineBreak(text: Uint8Array): Uint8Array {
   if (text.at(-1) !== LINE_FEED) return text;
   return text.subarray(0, text.at(-2) === CARRIAGE_RETURN ? -2 : -1);
 }
 
 /**
- * The passphrase in Unicode's composed form (NFC), for keyboards and systems differ in how they send accents.
- * @param passphrase as bytes it must be UTF-8. ASCII has but one form, and so never becomes a string, which nobody could
- * overwrite.
- * @throws `invalid` when it is empty.
+ * Normalizes a passphrase to Unicode NFC, because keyboards and systems differ in how they encode accents.
+ * @param passphrase UTF-8 if given as bytes. ASCII has only one form, so it never becomes a string, which could not be
+ * overwritten.
+ * @throws `invalid` if it is empty
  */
 export function passphraseSecret(passphrase: string | Uint8Array): SlotSecret {
   if (passphrase.length === 0) throw invalid('the passphrase must not be empty');

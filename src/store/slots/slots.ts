@@ -1,4 +1,4 @@
-/** The key slots of a store: each holds its root key under one secret, so that any of them opens it. */
+/** Manages the key slots of a store: each holds its root key under one secret, so that any of them opens it. */
 import { wipe } from '../../ground/bytes.ts';
 import { type Clock, systemClock } from '../../ground/clock.ts';
 import { asCofferError, conflict, notFound } from '../../ground/errors.ts';
@@ -12,8 +12,8 @@ import type { CreatedSlot, SlotRequest, SlotSummary } from './slot-kind.ts';
 import { compareSlots, MAX_SLOTS, openSlotList, sealSlotList, summaryOf } from './slot-list.ts';
 
 /**
- * Every slot, in the order in which they were added.
- * @throws `corrupt` when a slot file is damaged, or was added, exchanged or removed behind the store's back.
+ * Lists every slot, in the order in which they were added.
+ * @throws `corrupt` if a slot file is damaged, or was added, exchanged or removed behind the store's back
  */
 export async function listSlots(store: SealedStore): Promise<readonly SlotSummary[]> {
   store.refuseClosed();
@@ -33,9 +33,10 @@ interface AddSlotOptions {
 }
 
 /**
- * Adds a way to unlock the store, without touching data.
- * @param options.tell told before the slot is there, so that no secret is lost with whoever made it; when it throws, none is added.
- * @throws `invalid` for an impossible request; `conflict` when there are too many; `corrupt` as `listSlots`.
+ * Adds a slot, without touching data.
+ * @param options.tell called before the slot exists, so that no secret is lost if the process dies; if it throws, no
+ * slot is added
+ * @throws `invalid` for an impossible request; `conflict` if there are too many; `corrupt` as `listSlots`
  */
 export async function addSlot(
   store: SealedStore,
@@ -64,9 +65,9 @@ export async function addSlot(
 }
 
 /**
- * Removes a slot; a damaged or planted one as well. Its secret still opens older copies of the store, and the root key
- * that they hold is the present one until a rekey.
- * @throws `not-found` for an unknown id, `conflict` for the last one that works.
+ * Removes a slot, even a damaged or planted one. Its secret still opens older copies of the store, and the root key in
+ * them is the current one until a rekey.
+ * @throws `not-found` for an unknown ID; `conflict` for the last one that works
  */
 export async function removeSlot(store: SealedStore, id: string): Promise<void> {
   store.refuseClosed();
@@ -82,7 +83,7 @@ export async function removeSlot(store: SealedStore, id: string): Promise<void> 
     const unusable = new Set(problems.map((problem) => problem.id));
     const left = listed.filter((slot) => slot.id !== id);
     if (!left.some((slot) => !unusable.has(slot.id))) {
-      // One that only can't be read now may be as good as ever.
+      // A slot that is only unreadable at the moment may be intact.
       const unread = problems.find((slot) => slot.id !== id && isUnavailable(slot.problem));
       if (unread !== undefined) throw unread.problem;
       throw conflict('the last slot cannot be removed: nothing would open the store', {

@@ -13,7 +13,7 @@ import type { SlotKind } from './slot-kind.ts';
 import { MAX_SLOTS, readFirstSlotFiles, type SlotFile } from './slot-list.ts';
 import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
 
-/** Cheapest first; a command may ask somebody. */
+/** Order in which credentials are tried, cheapest first; a command may prompt the user. */
 const order: Record<Credential['kind'], number> = {
   raw: 0,
   'key-file': 1,
@@ -25,7 +25,7 @@ const order: Record<Credential['kind'], number> = {
 const turnOf = ({ kind, asks }: Credential): number => (asks ? Object.keys(order).length : order[kind]);
 const inTurn = (a: Credential, b: Credential): number => turnOf(a) - turnOf(b);
 
-/** What opens a slot of each kind, for messages. */
+/** Names of the credentials for each kind of slot, for messages. */
 export const kindNames: Record<SlotKind, string> = {
   raw: 'a master key',
   'key-file': 'a key file',
@@ -34,7 +34,7 @@ export const kindNames: Record<SlotKind, string> = {
   shares: 'recovery shares',
 };
 
-/** A secret to try, and the slots that it may be for. */
+/** Secret to try, and the slots that it may open. */
 interface Attempt {
   readonly secret: SlotSecret;
   readonly slots: readonly UsableSlot[];
@@ -42,24 +42,24 @@ interface Attempt {
 
 type UsableSlot = SlotFile & { readonly slot: Slot };
 
-/** What was done so far. */
+/** Progress so far. */
 interface Trying {
   readonly sources: string[];
-  /** Slots that were not tried, because there are too many of them or they ask for too much work. */
+  /** Number of slots that were not tried, because there are too many or they require too much work. */
   leftOut: number;
 }
 
 /**
- * What one secret may cost. Whoever can write to the directory can plant slot files, which nobody can tell from others before
- * the store is open: the cheap ones are tried first, and all together no longer than as many as a store may have.
+ * Work limit for one secret. Slot files cannot be authenticated before unlocking, so an attacker with write access
+ * could plant expensive ones: cheap slots are tried first, within the total cost of the maximum number of slots.
  * @see docs/decisions/0112
  */
 const MOST_WORK = workForSlots(MAX_SLOTS);
 
 /**
  * Opens the first slot that a credential fits.
- * @throws `sealed` when there is nothing to try, `denied` when nothing fits, `corrupt` when nothing fits but a slot is
- * damaged that might have.
+ * @throws `sealed` if there is nothing to try; `denied` if nothing fits; `corrupt` if nothing fits but a damaged slot
+ * might have
  */
 export async function unlock(
   backend: Backend,
@@ -70,8 +70,8 @@ export async function unlock(
 }
 
 /**
- * As `unlock`, for a generation of which nobody knows whether it is the present one.
- * @throws as `unlock`.
+ * Like `unlock`, for a generation that may not be the current one.
+ * @throws as `unlock`
  */
 export async function unlockGeneration(
   backend: Backend,
@@ -86,7 +86,7 @@ export async function unlockGeneration(
 interface Slots {
   readonly generation: number;
   readonly files: readonly SlotFile[];
-  /** So many more there are. */
+  /** Number of further slot files that were not read. */
   readonly unread: number;
 }
 
@@ -104,7 +104,7 @@ async function openFirst(
   const trying: Trying = { sources: [], leftOut: unread };
   for (const credential of [...credentials].sort(inTurn)) {
     if (!usable.some(({ slot }) => mayOpen(credential.kind, slot))) {
-      // What nobody was asked for was not tried.
+      // Do not report secrets that the user was not asked for.
       if (!credential.asks && credential.kind !== 'passphrase') trying.sources.push(credential.source);
       continue;
     }
@@ -114,7 +114,7 @@ async function openFirst(
   throw refusal(files, usable, trying);
 }
 
-/** Tries a credential, and then whatever else it has to offer. */
+/** Tries a credential, and then further secrets that it offers. */
 async function openWith(
   credential: Credential,
   usable: readonly UsableSlot[],
@@ -136,7 +136,7 @@ async function openWith(
   }
 }
 
-/** The slot files of one generation, even when another process replaces the root key meanwhile. */
+/** Reads the slot files of one generation, even if another process replaces the root key meanwhile. */
 async function presentSlots(backend: Backend): Promise<Slots> {
   for (;;) {
     const { state, view } = await presentView(backend);
@@ -148,7 +148,7 @@ async function presentSlots(backend: Backend): Promise<Slots> {
   }
 }
 
-/** A damaged journal says nothing of the slots: whoever unlocks is told of it by what comes next. */
+/** Returns a view for unlocking. A damaged journal does not affect the slots: the next step reports it. */
 async function presentView(backend: Backend): Promise<Followed> {
   try {
     return await steady(backend);
@@ -158,14 +158,14 @@ async function presentView(backend: Backend): Promise<Followed> {
   }
 }
 
-/** Whether a credential of this kind could be for a slot, before it is revealed. */
+/** Whether a credential of this kind could open a slot, before it is revealed. */
 function mayOpen(kind: Credential['kind'], slot: Slot): boolean {
   if (kind === 'shares' || slot.kind === 'shares') return kind === slot.kind;
   if (kind === 'command') return true;
   return accepts(slot.kdf, kind === 'passphrase' ? 'passphrase' : 'key');
 }
 
-/** Undefined when the credential turns out to be nothing. */
+/** Reveals a credential; undefined if it is empty. */
 async function attemptOf(
   credential: Credential,
   usable: readonly UsableSlot[],

@@ -27,10 +27,10 @@ import { HEADER, Layout, STAGED } from './layout.ts';
 import { StateDirectory, settled, unsettled } from './state-directory.ts';
 
 /**
- * Makes the files of a new store. The store exists from the moment in which its header gets its name; until then the
- * staged header marks the directory as unfinished, so that what a killed `init` left can be begun again.
- * @throws `exists` when the directory holds a store, `conflict` when anything else; `unavailable` when the disk refuses: then everything
- * made is deleted again.
+ * Creates the files of a new store. The store exists from the moment its header is renamed to its final name; until
+ * then the staged header marks the directory as unfinished, so that an `init` that was killed can be restarted.
+ * @throws `exists` if the directory has a store; `conflict` if it has anything else; `unavailable` if the disk fails:
+ * everything created is deleted again then
  */
 export async function createFiles(
   directory: string,
@@ -46,7 +46,7 @@ export async function createFiles(
       await fill(layout, content, resume);
     });
   } catch (error) {
-    // Why it failed is worth more than why the rest of it stays.
+    // The original error matters more than a failure to remove the rest.
     if (!resume) await clear(layout, made).catch(() => undefined);
     throw error;
   }
@@ -63,7 +63,7 @@ async function fill(layout: Layout, content: InitialContent, resume: boolean): P
   if (resume) await completeGeneration(layout, version.generation, blobs);
   else await writeGeneration(layout, version.generation, blobs);
   makeDirectory(state.path);
-  // Whoever finds the store before its name is on the disk has it synced by recovery, and only then builds on it.
+  // A process that finds the store before its name is on disk runs recovery, which syncs it before building on it.
   await state.create(unsettled(version));
   await syncDirectory(state.path);
   moveFile(stagedHeader, layout.header);
@@ -76,7 +76,10 @@ async function fill(layout: Layout, content: InitialContent, resume: boolean): P
   }
 }
 
-/** Makes a store that nobody was told of yet an unfinished one again. @throws `unconfirmed` when that can't be done. */
+/**
+ * Turns a store that has not been announced yet into an unfinished one again.
+ * @throws `unconfirmed` if that fails
+ */
 function takeBack(layout: Layout, stagedHeader: string, why: unknown): void {
   try {
     moveFile(layout.header, stagedHeader);
@@ -89,7 +92,10 @@ function takeBack(layout: Layout, stagedHeader: string, why: unknown): void {
   }
 }
 
-/** @returns whether the directory is new. */
+/**
+ * Creates the directory.
+ * @returns whether it is new
+ */
 async function makeStoreDirectory(directory: string): Promise<boolean> {
   try {
     const first = makeWithParents(directory, DIRECTORY_MODE);
@@ -102,8 +108,9 @@ async function makeStoreDirectory(directory: string): Promise<boolean> {
 }
 
 /**
- * Waits until a directory has its name on the disk. Those above that are ours may have been made by an attempt that was killed.
- * @param first the uppermost that was made.
+ * Waits until the name of a directory is on disk. Parents of the same owner may have been created by an attempt that
+ * was killed, so they are synced too.
+ * @param first topmost directory that was created
  */
 async function syncPathTo(directory: string, first: string): Promise<void> {
   const surely = dirname(resolve(first));
@@ -114,7 +121,7 @@ async function syncPathTo(directory: string, first: string): Promise<void> {
     try {
       await syncDirectory(dirname(path));
     } catch {
-      // Nobody who may not look into it can have made anything there.
+      // A directory that this user may not read cannot contain anything that this user created.
       return;
     }
   }
@@ -140,7 +147,7 @@ async function removeUnfinished(layout: Layout, but?: number): Promise<void> {
 }
 
 async function clear(layout: Layout, madeDirectory: boolean): Promise<void> {
-  // Another process may have finished its own store here meanwhile.
+  // Another process may have completed its own store here in the meantime.
   if (isThere(layout.header)) return;
   if (isThere(layout.header + STAGED)) {
     await removeUnfinished(layout);
@@ -153,9 +160,9 @@ async function clear(layout: Layout, madeDirectory: boolean): Promise<void> {
 }
 
 /**
- * Writes all blobs of a generation that nobody uses yet, as far as they are not there already from an earlier attempt, and
- * leaves what it has done when it fails. Durable and compared with what was sent once resolved.
- * @throws `corrupt` when the disk gives back something else.
+ * Writes all blobs of an unused generation that an earlier attempt has not already written, and keeps its progress on
+ * failure. Once resolved, the blobs are durable and compared with the input.
+ * @throws `corrupt` if the disk returns other data
  */
 async function completeGeneration(
   layout: Layout,
@@ -169,7 +176,7 @@ async function completeGeneration(
   await inParallel(blobs, async ({ ref, bytes }) => {
     const path = layout.blob(generation, ref);
     sent.set(path, digestOf(bytes));
-    // An attempt that was killed may have left it in the page cache alone.
+    // An attempt that was killed may have left it in the page cache only.
     if (digestAt(path) === digestOf(bytes)) await syncFile(path);
     else await writeDurably(path, bytes);
   });

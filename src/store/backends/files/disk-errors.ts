@@ -17,19 +17,19 @@ const reasons: Record<string, { readonly reason: string; readonly hint: string }
   ELOOP: { reason: 'it is a symbolic link', hint: 'put the file itself there' },
 };
 
-/** The platform's code (`ENOENT`, …) of an error, or undefined. */
+/** Returns the platform's code of an error (`ENOENT`, …), or undefined. */
 export function errorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Why the file system refused, in our own words where we have some. */
+/** Describes why the file system failed; falls back to the platform's code. */
 export function diskReason(error: unknown): string {
   const code = errorCode(error) ?? 'unknown error';
   return reasons[code]?.reason ?? code;
 }
 
-/** An error of the file system in our own words: what could not be done to which file, why, and what to do. */
+/** Converts a file system error into a CofferError: what failed on which file, why, and what to do. */
 export function diskError(
   error: unknown,
   action: 'read' | 'write' | 'create' | 'delete',

@@ -19,15 +19,15 @@ import { diskError, errorCode } from './disk-errors.ts';
 
 export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;
-// Absent on Windows, where they are 0.
+// Undefined on Windows, so default to 0.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const READ = constants.O_RDONLY | NO_FOLLOW;
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW;
 
 /**
- * A whole file, or undefined when there is none. Synchronous: a small file in the page cache costs about 10 µs,
- * a trip to the thread pool several times that.
- * @throws `unavailable` when it can't be read, or others could have written it.
+ * Reads a whole file; undefined if it does not exist. Synchronous: a small file in the page cache takes about 10 µs, a
+ * trip to the thread pool several times that.
+ * @throws `unavailable` if it cannot be read, or other users could have written it
  */
 export function readWhole(path: string): Buffer | undefined {
   let fd: number;
@@ -59,15 +59,16 @@ function readToEnd(fd: number, size: number): Buffer {
   return bytes.subarray(0, filled);
 }
 
-/** By callback: `util.promisify` would load a module on the way of every command. */
+/** Callback form: `util.promisify` would load a module in the path of every command. */
 const sync = (fd: number): Promise<void> =>
   new Promise((resolve, reject) => {
     fsync(fd, (error) => (error === null ? resolve() : reject(error)));
   });
 
 /**
- * Creates or replaces a file and waits until its content is on disk; its directory entry is not, until the directory
- * is synced. Only the wait goes to the thread pool: everything before it ends in the page cache within microseconds.
+ * Creates or replaces a file and waits until its content is on disk; its directory entry is durable only after the
+ * directory is synced. Only the sync uses the thread pool: everything before it ends in the page cache within
+ * microseconds.
  */
 export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   try {
@@ -83,15 +84,15 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
   }
 }
 
-/** Waits until the content of a file that somebody else has written is on disk. */
+/** Waits until the content of a file that another process wrote is on disk. */
 export function syncFile(path: string): Promise<void> {
-  // Windows syncs only what was opened for writing.
+  // Windows syncs only files opened for writing.
   return syncOpened(path, constants.O_RDWR | NO_FOLLOW);
 }
 
-/** Waits until the entries of a directory are on disk: what was created, renamed or deleted in it. */
+/** Waits until the entries of a directory are on disk: created, renamed and deleted files. */
 export async function syncDirectory(path: string): Promise<void> {
-  // Windows can't open directories; its file system journals entries by itself.
+  // Windows cannot open directories; its file system journals entries on its own.
   if (process.platform !== 'win32') await syncOpened(path, constants.O_RDONLY);
 }
 
@@ -108,7 +109,10 @@ async function syncOpened(path: string, flags: number): Promise<void> {
   }
 }
 
-/** Whether there is anything at a path. @throws `unavailable` when it can't be told. */
+/**
+ * Whether a path exists.
+ * @throws `unavailable` if that cannot be determined
+ */
 export function isThere(path: string): boolean {
   try {
     return isAnythingAt(path);
@@ -117,7 +121,7 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** Gives a file another place on the same disk, atomically. When this throws, it was seen not to be done. */
+/** Moves a file within the same disk, atomically. If this throws, the file was verified not to be moved. */
 export function moveFile(from: string, to: string): void {
   try {
     move(from, to);
@@ -126,7 +130,7 @@ export function moveFile(from: string, to: string): void {
   }
 }
 
-/** Deletes a file, if there is one. When this throws, it was seen to be there yet. */
+/** Deletes a file if it exists. If this throws, the file was verified to exist still. */
 export function deleteFile(path: string): void {
   try {
     patiently(() => unlinkSync(path));
@@ -135,7 +139,7 @@ export function deleteFile(path: string): void {
   }
 }
 
-/** Deletes a file, or a directory with everything in it, if there is one. */
+/** Deletes a file, or a directory with its contents, if it exists. */
 export function deleteTree(path: string): void {
   try {
     patiently(() => rmSync(path, { recursive: true, force: true }));
@@ -144,10 +148,13 @@ export function deleteTree(path: string): void {
   }
 }
 
-// Node's thread pool has four threads; a few more keep them busy while others sync.
+// Number of parallel syncs: Node's thread pool has four threads, and a few more keep them busy.
 const PARALLEL = 8;
 
-/** Runs `work` on every item, several at a time. When one fails, the first error is thrown after all that began have ended. */
+/**
+ * Runs `work` on every item, several at a time. On failure, waits for all that have started, then throws the first
+ * error.
+ */
 export async function inParallel<T>(
   items: Iterable<T> | AsyncIterable<T>,
   work: (item: T) => Promise<void>,
@@ -168,7 +175,7 @@ export async function inParallel<T>(
       if (running.size >= PARALLEL) await Promise.race(running);
     }
   } finally {
-    // When the items themselves fail, too: nobody clears away what is still being made.
+    // Also if the items themselves fail: nothing must be cleaned up while it is still being written.
     await Promise.all(running);
   }
   if (failures.length > 0) throw failures[0];
@@ -177,9 +184,9 @@ export async function inParallel<T>(
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Refuses what somebody else could have changed: not ours, or writable for group or others. On platforms without
- * such owners (Windows) there is nothing to check.
- * @throws `unavailable` with the remedy.
+ * Refuses a file that another user could have changed: owned by another user, or writable for group or others.
+ * Platforms without such owners (Windows) have nothing to check.
+ * @throws `unavailable` with the remedy
  */
 export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>): void {
   const uid = process.geteuid?.();
@@ -197,13 +204,15 @@ export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>):
   }
 }
 
-/** Stands for "no such file": `Low` keeps its old data when a read finds nothing, so that must be told apart. */
+/**
+ * Marker for "no such file": `Low` keeps its old data if a read returns nothing, so absence needs a value of its own.
+ */
 const ABSENT: Uint8Array = new Uint8Array(0);
 
 /**
- * How lowdb reaches one sealed file. Reading takes it from its place; writing puts the new content, durably, beside
- * the store's state, from where a commit moves it into place in one step. So what a `Low` has written is seen by no
- * reader before it is committed.
+ * lowdb adapter for one sealed file. Reads come from its final path; writes put the new content, durably, next to the
+ * store's state, from where a commit renames it into place. So no reader sees what a `Low` has written before it is
+ * committed.
  * @see docs/decisions/0008
  */
 class StagedFile implements Adapter<Uint8Array> {
@@ -224,15 +233,15 @@ class StagedFile implements Adapter<Uint8Array> {
   }
 }
 
-/** The content of a sealed file, or undefined when there is none. */
+/** Reads a sealed file; undefined if it does not exist. */
 export async function readBlobFile(path: string): Promise<Uint8Array | undefined> {
-  // A new Low for each read: one that was used before would go on showing a file that has vanished since.
+  // Use a new Low for each read: a used one would still show a file that has been deleted since.
   const file = new Low(new StagedFile(path, ''), ABSENT);
   await file.read();
   return file.data === ABSENT ? undefined : file.data;
 }
 
-/** Writes the content that the file at `path` shall have to `stagedPath`, and waits until it is on disk. */
+/** Writes the future content of the file at `path` to `stagedPath`, and waits until it is on disk. */
 export async function stageBlobFile(path: string, stagedPath: string, bytes: Uint8Array): Promise<void> {
   await new Low(new StagedFile(path, stagedPath), bytes).write();
 }

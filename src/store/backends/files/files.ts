@@ -23,7 +23,7 @@ export const files: BackendKind = {
   },
 };
 
-/** Where nothing is yet, the path itself. */
+/** Resolves links; returns the path itself if it does not exist yet. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -4,7 +4,7 @@ import { diskError } from './disk-errors.ts';
 import { DIRECTORY_MODE, inParallel, isThere, syncDirectory, writeDurably } from './durable-files.ts';
 import { type Layout, parseGeneration } from './layout.ts';
 
-/** Writes all blobs of a generation that nobody uses yet; durable once resolved. Leaves nothing when it fails. */
+/** Writes all blobs of an unused generation; durable once resolved. Leaves nothing behind on failure. */
 export async function writeGeneration(
   layout: Layout,
   generation: number,
@@ -18,7 +18,7 @@ export async function writeGeneration(
     await syncDirectory(layout.generation(generation));
     await syncDirectory(layout.directory);
   } catch (error) {
-    // Why it failed is worth more than why the rest of it stays: whoever writes next clears that away.
+    // The original error matters more than a failure to clean up, which the next writer does.
     await files.rm(layout.generation(generation), { recursive: true, force: true }).catch(() => undefined);
     throw error;
   }
@@ -33,8 +33,8 @@ export function makeDirectory(path: string): void {
 }
 
 /**
- * Deletes what a rekey left that was killed: a half-written next generation, or the one before. The state that says which of them
- * counts may not be on the disk yet, and is synced before the other goes for good.
+ * Deletes leftovers of a killed rekey: a half-written next generation, or the previous one. The state that names the
+ * current generation may not be on disk yet, so it is synced before the other generation is deleted for good.
  */
 export async function deleteNeighbours(layout: Layout, statePath: string, generation: number): Promise<void> {
   const others = [generation - 1, generation + 1].filter((other) => isThere(layout.generation(other)));
@@ -53,7 +53,7 @@ export async function deleteGeneration(layout: Layout, generation: number): Prom
   }
 }
 
-/** The numbers of all generations in the store directory. */
+/** Lists the numbers of all generations in the store directory. */
 export function listGenerations(layout: Layout): number[] {
   return readdirSync(layout.directory)
     .map(parseGeneration)

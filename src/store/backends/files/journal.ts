@@ -4,22 +4,22 @@ import { parseChecked, printChecked } from '../../checked-json.ts';
 import { REPAIR } from '../../refusals.ts';
 import { type Area, areas, type BlobRef, type Version } from '../backend.ts';
 
-/** Its name in the directory of a decided commit. */
+/** File name of the journal in the directory of a decided commit. */
 export const JOURNAL = 'journal';
 const FORMAT = 1;
 const NAME = /^[0-9a-f]{1,64}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** One step of a commit: put the staged file with this content in its place, or delete. */
+/** Step of a commit: moves the staged file with this content into place, or deletes the blob. */
 export interface JournalEntry {
   readonly ref: BlobRef;
-  /** Of the new content, hexadecimal; undefined for a deletion. */
+  /** SHA-256 of the new content in hexadecimal; undefined for a deletion. */
   readonly sha256: string | undefined;
 }
 
-/** What a commit of several changes is going to do. Once this is on disk the commit is decided. */
+/** Pending changes of a commit with several changes. Once the journal is on disk, the commit is decided. */
 export interface Journal {
-  /** The version that the commit starts from. */
+  /** Version that the commit starts from. */
   readonly from: Version;
   readonly entries: readonly JournalEntry[];
 }
@@ -34,9 +34,10 @@ export function printJournal({ from, entries }: Journal): Buffer {
 }
 
 /**
- * Names are checked strictly: whoever could write this file must not be able to have us write or delete
- * anything outside the store.
- * @param file its path. @throws `corrupt`
+ * Parses a journal. Names are checked strictly: an attacker who can write this file must not be able to make us write
+ * or delete anything outside the store.
+ * @param file path of the journal
+ * @throws `corrupt` if it is malformed
  */
 export function parseJournal(bytes: Uint8Array, file: string): Journal {
   const body = parseChecked(bytes);

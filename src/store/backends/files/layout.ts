@@ -2,12 +2,12 @@ import { join, sep } from 'node:path';
 import type { Area, BlobRef } from '../backend.ts';
 
 export const HEADER = 'coffer.json';
-/** Ends the name of a file that is not yet what its name says. */
+/** Suffix of unfinished files. */
 export const STAGED = '.new';
 const BLOB_FILE = /^([0-9a-f]{1,64})(\.json)?$/;
 const GENERATION = /^generation-([1-9][0-9]{0,9})$/;
 
-/** Where everything lies in a store directory. Described for people in docs/format.md. */
+/** Paths in a store directory. Documented in docs/format.md. */
 export class Layout {
   readonly directory: string;
   readonly header: string;
@@ -35,21 +35,21 @@ export class Layout {
 }
 
 /**
- * What `join` puts before a name in a directory. It looks at every character of a path, so with the dozens of paths that a command
- * makes in a store it is called once.
+ * Returns the prefix that `join` puts before a name in a directory. `join` scans every character of a path, and a
+ * command uses dozens of paths in a store, so it is called only once.
  */
 export const prefixOf = (directory: string): string => join(directory, '-').slice(0, -1);
 
-/** Slots are JSON for people to look at; documents are only bytes. */
+/** Returns the file name of a blob. Slots are JSON, so that people can read them; documents are opaque bytes. */
 const blobFileName = (ref: BlobRef): string => (ref.area === 'slots' ? `${ref.name}.json` : ref.name);
 
-/** The blob's name that a file name of an area stands for, or undefined for a file that isn't ours. */
+/** Returns the blob name of a file name in an area; undefined for any other file. */
 export function parseBlobFileName(area: Area, fileName: string): string | undefined {
   const [, name, extension] = BLOB_FILE.exec(fileName) ?? [];
   return (extension !== undefined) === (area === 'slots') ? name : undefined;
 }
 
-/** The number of a generation's directory, or undefined for any other name. */
+/** Returns the number of a generation's directory; undefined for any other name. */
 export function parseGeneration(name: string): number | undefined {
   const [, digits] = GENERATION.exec(name) ?? [];
   return digits === undefined ? undefined : Number(digits);

@@ -2,24 +2,27 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { printGoTime } from '../../../ground/clock.ts';
 import { type Aside, type CofferError, placed, type Text, unavailable } from '../../../ground/errors.ts';
 
-/** The byte that SQLite locks for whoever is going to write. @see https://www.sqlite.org/lockingv3.html */
+/**
+ * Byte that SQLite locks for a process that is about to write.
+ * @see https://www.sqlite.org/lockingv3.html
+ */
 const RESERVED_BYTE = 0x40000001;
-/** In which Linux tells when a process began, whatever its own clock ticks in. */
+/** Unit of process start times on Linux, independent of the kernel's internal tick rate. */
 const TICKS_PER_SECOND = 100;
 const STATE = 0;
 const START_TIME = 19;
 
 interface Holder {
   readonly pid: number;
-  /** Whether it was stopped, as by Ctrl-Z or a debugger. */
+  /** Whether the process is stopped, for example by Ctrl-Z or a debugger. */
   readonly isStopped: boolean;
-  /** Milliseconds since 1970. */
+  /** Start time, in milliseconds since the epoch. */
   readonly startedMs: number;
 }
 
 /**
- * Why the lock at `path` was not to be had.
- * @param waitedMs so far.
+ * Creates the error for a lock at `path` that could not be acquired.
+ * @param waitedMs time waited so far
  * @see docs/decisions/0121
  */
 export function heldByOther(path: string, waitedMs: number): CofferError {
@@ -49,7 +52,10 @@ function remedyFor(holder: Holder | undefined, path: string): Text {
     : placed`${WAIT}${{ inside: `; if it hangs, "kill -KILL ${pid}" ends it and loses nothing that was acknowledged`, outside: '' }}`;
 }
 
-/** What the kernel says. Undefined where it doesn't, or when the holder is not among the processes that are seen from here. */
+/**
+ * Asks the kernel for the lock's holder. Undefined if it does not say, or if the holder is not visible from this PID
+ * namespace.
+ */
 function holderOf(path: string): Holder | undefined {
   const { dev, ino } = statSync(path);
   for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
@@ -57,7 +63,7 @@ function holderOf(path: string): Holder | undefined {
     const [, kind, , mode, id = '', file = '', start] = line.split(/\s+/);
     if (kind !== 'POSIX' || mode !== 'WRITE' || Number(start) !== RESERVED_BYTE) continue;
     if (Number(file.split(':')[2]) !== ino || !/^[1-9]\d*$/.test(id)) continue;
-    // Some file systems show another device there, so the process itself is looked at.
+    // Some file systems show another device number there, so check the process itself.
     if (hasOpen(id, dev, ino)) return processOf(Number(id));
   }
   return undefined;
@@ -71,7 +77,7 @@ const hasOpen = (id: string, dev: number, ino: number): boolean =>
 
 function processOf(pid: number): Holder {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name of the program comes before, and may have anything in it.
+  // The program name comes first and may contain any characters.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [, bootSeconds] = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8')) ?? [];
   return {
@@ -81,11 +87,14 @@ function processOf(pid: number): Holder {
   };
 }
 
-/** Whoever takes the lock touches the file; a Coffer from before that did not, and had it at most since it began. */
+/**
+ * Returns since when the lock is held. Holders touch the file; older versions of Coffer did not, and held it at most
+ * since their start.
+ */
 const sinceWhen = (path: string, { startedMs }: Holder): number =>
   Math.max(statSync(path).mtimeMs, Number.isNaN(startedMs) ? 0 : startedMs);
 
-/** For what is good to know, and no reason to fail. */
+/** Runs a lookup whose failure does not matter. */
 function attempt<T>(look: () => T): T | undefined {
   try {
     return look();

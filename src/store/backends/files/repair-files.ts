@@ -23,21 +23,28 @@ import { JOURNAL, type Journal, type JournalEntry, parseJournal, printJournal } 
 import { parseBlobFileName, STAGED } from './layout.ts';
 import { DECIDED, unsettled } from './state-directory.ts';
 
-/** To a process that has seen the old file this could be another store's: its owner has to say that it is not. */
+/**
+ * Message about a restored state file. To a running process it could belong to another store, so the owner has to
+ * accept it.
+ */
 const STATE_IS_BACK =
   'has the file again that names the present state; servers that were running go on after "coffer store accept", or a restart';
 
-/** A flaw, and what puts it right, if anything does. */
+/** Flaw and its repair, if there is one. */
 interface Found extends Flaw {
   readonly mend?: { readonly done: string; run(): void };
 }
 
-/** What of a store's directories and files is not as it was made. Nothing for a directory without a store. */
+/**
+ * Finds deviations of a store's directories and files from how they were created. Empty for a directory without a
+ * store.
+ */
 export const flawsOf = (directory: StoreDirectory): Flaw[] =>
   [...findFlaws(directory)].map(({ place, reason, hint }) => ({ place, reason, hint }));
 
 /**
- * Directories come before what is in them, and the next one is looked for when the one before was put right: then it may be seen.
+ * Yields flaws, directories before their contents; the next one is searched only after the previous one was repaired,
+ * because that may make it visible.
  */
 function* findFlaws({ layout, state }: StoreDirectory): Generator<Found> {
   if (statsOf(layout.directory, statSync) === undefined) return;
@@ -73,7 +80,7 @@ function* flawsOfLock(path: string): Generator<Found> {
   }
   yield* flawsOfEntry(path, FILE_MODE, OPEN_TO_OTHERS);
   if (stats === undefined || stats.size === 0) return;
-  // In its place: whoever holds the lock goes on holding it.
+  // Truncate in place, so that a process that holds the lock keeps it.
   const run = () => onDisk('write', path, () => truncateSync(path, 0));
   yield {
     place,
@@ -84,16 +91,17 @@ function* flawsOfLock(path: string): Generator<Found> {
 }
 
 const WRITABLE_BY_OTHERS = 0o022;
-/** To read the lock is enough to hold it. */
+/** Mode bits that let other users read or write the lock: read access is enough to hold it. */
 const OPEN_TO_OTHERS = 0o066;
 
 /**
- * @param expected the mode that it was made with; its kind follows from that.
- * @param forbidden what does harm. What others may read is sealed.
+ * Checks one directory entry.
+ * @param expected mode that it was created with; determines the expected file type
+ * @param forbidden harmful mode bits; reading is harmless where contents are sealed
  */
 function* flawsOfEntry(path: string, expected: number, forbidden = WRITABLE_BY_OTHERS): Generator<Found> {
   const isDirectory = expected === DIRECTORY_MODE;
-  // Links to directories, and one to the lock, may be somebody's wish.
+  // Symbolic links to directories, and one to the lock, may be intended.
   const stats = statsOf(path, isDirectory ? statSync : lstatSync);
   if (stats === undefined || stats.isSymbolicLink() || process.geteuid === undefined) return;
   const place = { file: path };
@@ -120,9 +128,9 @@ function* flawsOfEntry(path: string, expected: number, forbidden = WRITABLE_BY_O
 }
 
 /**
- * Puts right what `flawsOf` finds, and a state that is missing or can't be finished. What is only left over of killed writers is
- * told here and cleared away by whoever gets the right to write.
- * @throws `corrupt` when neither journal nor generations say what the state is.
+ * Repairs what `flawsOf` finds, and a state that is missing or cannot be finished. Leftovers of killed writers are only
+ * reported here; the next writer removes them.
+ * @throws `corrupt` if neither the journal nor the generations reveal the state
  */
 export async function repairFiles(
   directory: StoreDirectory,
@@ -150,7 +158,10 @@ export async function repairFiles(
   return mended;
 }
 
-/** A commit that was decided says what the state was; else the generation that is there, with a revision that nobody has seen. */
+/**
+ * Restores a missing state from a decided commit; otherwise from the existing generation, with a revision that no
+ * process has seen.
+ */
 async function replaceState(
   { layout, state }: StoreDirectory,
   mended: Mend[],
@@ -174,7 +185,7 @@ async function replaceState(
   return replacement;
 }
 
-/** Makes a decided commit such that it can be finished: what is lost of it was acknowledged to nobody. */
+/** Repairs a decided commit so that it can be finished. Changes lost from it were never acknowledged to a caller. */
 async function mendUnfinished(directory: StoreDirectory, found: State, mended: Mend[]): Promise<State> {
   const { state, layout } = directory;
   const path = join(state.decided, JOURNAL);
@@ -216,7 +227,7 @@ async function mendUnfinished(directory: StoreDirectory, found: State, mended: M
   return present;
 }
 
-/** Tells what a killed writer has left, while nobody else writes. */
+/** Reports leftovers of killed writers while holding the write lock. */
 async function noteLeftovers(
   { layout, state }: StoreDirectory,
   generation: number,
@@ -251,7 +262,7 @@ function decidedJournal(decided: string): Journal | undefined {
   }
 }
 
-/** What the staged files themselves tell of a commit. */
+/** Reconstructs journal entries from the staged files of a commit. */
 const stagedEntries = (decided: string): JournalEntry[] =>
   namesIn(decided).flatMap((file) => {
     const ref = areas
@@ -276,7 +287,7 @@ function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
   } catch {
-    // Not there, or not to be seen: said of the directory itself.
+    // Missing or unreadable: reported for the directory itself.
     return [];
   }
 }

@@ -11,20 +11,20 @@ import { prefixOf, STAGED } from './layout.ts';
 const STATE_FILE = /^(clean|dirty)-([1-9][0-9]{0,9})-(0|[1-9][0-9]{0,14})$/;
 /** Name of the directory of a decided commit. */
 export const DECIDED = 'commit';
-/** A listing taken while another process renames the state file may miss both names. */
+/** Number of listing attempts: a listing taken while another process renames the state file may miss both names. */
 const LISTING_ATTEMPTS = 20;
 
 interface Listing {
   readonly state: State | undefined;
-  /** Every other name in the directory. */
+  /** All other names in the directory. */
   readonly others: readonly string[];
 }
 
 /**
- * The directory `state`: one empty file whose *name* is the present state, `clean-<generation>-<revision>` or
+ * The directory `state`: one empty file whose *name* is the current state, `clean-<generation>-<revision>`, or
  * `dirty-…` while a commit is applied. So there is no content to be damaged, a change of state is one rename, and
- * asking whether anything changed is one look at a name. What is on its way into the store (`*.new`) and the
- * directory of a decided commit lie here too, so that one sync decides a commit.
+ * checking for changes takes one look at a name. Staged files (`*.new`) and the directory of a decided commit are here
+ * as well, so that one sync decides a commit.
  * @see docs/decisions/0005
  */
 export class StateDirectory {
@@ -32,7 +32,9 @@ export class StateDirectory {
   readonly #prefix: string;
   readonly witness: Witness;
   #known: State | undefined;
-  /** The state file, which keeps its identity through all commits: another one means another copy of the store. */
+  /**
+   * State file, whose inode stays the same through all commits: a different one means a different copy of the store.
+   */
   #file: Stats | undefined;
   #sighting: Sighting | undefined;
 
@@ -42,7 +44,10 @@ export class StateDirectory {
     this.#prefix = prefixOf(this.path);
   }
 
-  /** The present state. @throws `corrupt` when there is none. */
+  /**
+   * Reads the current state.
+   * @throws `corrupt` if there is none
+   */
   read(): State {
     const known = this.#known;
     if (known?.settled === true && isSame(this.#file, this.#look(known))) return known;
@@ -58,7 +63,7 @@ export class StateDirectory {
     throw this.missing(REPAIR);
   }
 
-  /** There is no state file. */
+  /** Creates the error for a missing state file. */
   missing(hint: string): CofferError {
     return corrupt(
       placed`${{ file: this.path }} is damaged: the file that names the present state is missing`,
@@ -66,15 +71,20 @@ export class StateDirectory {
     );
   }
 
-  /** Has what was read or listed judged by what this process has seen before. @throws WentBack */
+  /**
+   * Checks a state that was read or listed against what this process has seen before.
+   * @throws WentBack if it is older
+   */
   admit(present: State): void {
     if (present !== this.#known) this.#remember(present, this.#look(present));
     if (this.#sighting !== undefined) this.witness.check(this.#sighting);
   }
 
-  /** Above all revisions that this process has seen, and above all that were used if the clock is right. */
+  /**
+   * Returns a revision above all revisions that this process has seen, and above all used ones if the clock is right.
+   */
   unusedRevision(): number {
-    // Revisions count commits, so the time in milliseconds is above them.
+    // Revisions count commits, so the time in milliseconds is always larger.
     return Math.max(Date.now(), (this.witness.seen?.revision ?? -1) + 1);
   }
 
@@ -92,18 +102,18 @@ export class StateDirectory {
     return { state, others };
   }
 
-  /** Path of the file that stands for a state. */
+  /** Returns the path of the file that represents a state. */
   file(state: State): string {
     return `${this.#prefix}${stateName(state)}`;
   }
 
-  /** Makes `to` the present state in one step. */
+  /** Changes the state to `to` in one step. */
   change(from: State, to: State): void {
     moveFile(this.file(from), this.file(to));
     this.#made(to);
   }
 
-  /** Writes the first state file, or one that has gone missing. */
+  /** Writes the first state file, or restores a missing one. */
   async create(state: State): Promise<void> {
     await writeDurably(this.file(state), new Uint8Array(0));
     this.#made(state);
@@ -130,17 +140,20 @@ export class StateDirectory {
     }
   }
 
-  /** Deletes what killed sessions left, given the names of everything but the state. */
+  /**
+   * Deletes leftovers of killed sessions.
+   * @param names all names in the directory except the state
+   */
   discard(names: readonly string[]): void {
     for (const name of names) deleteTree(join(this.path, name));
   }
 
-  /** Where a commit of several changes is prepared. */
+  /** Path where a commit of several changes is prepared. */
   get preparing(): string {
     return this.decided + STAGED;
   }
 
-  /** What that becomes when the commit is decided. */
+  /** Path that the preparation is renamed to when the commit is decided. */
   get decided(): string {
     return join(this.path, DECIDED);
   }
@@ -161,6 +174,6 @@ function parseStateName(name: string): State | undefined {
 const stateName = (state: State): string =>
   `${state.settled ? 'clean' : 'dirty'}-${state.generation}-${state.revision}`;
 
-/** The newest, and of equals the unsettled one: to finish a commit twice does no harm. */
+/** Sorts the newest state first; of equal ones the unsettled one, because finishing a commit twice is harmless. */
 const newestFirst = (a: State, b: State): number =>
   b.generation - a.generation || b.revision - a.revision || Number(a.settled) - Number(b.settled);

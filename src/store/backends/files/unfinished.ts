@@ -19,14 +19,15 @@ import { errorCode } from './disk-errors.ts';
 import { isThere, readBlobFile, syncDirectory } from './durable-files.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 
-/** Each look that fails means that somebody has finished a commit meanwhile. */
+/** Maximum number of attempts; each failed attempt means that another process has completed a commit. */
 const ATTEMPTS = 1000;
 
 /**
- * What can be read while a commit is under way, or was cut short: without the right to write, without writing, and waiting
- * for nobody. A commit that is not decided has changed nothing. Of a decided one of several changes the journal says what is
- * new, and where it lies until it is in its place. One of a single change is made or not, which nobody can tell, and either will do.
- * What is shown is on disk first: nobody may build on what a power cut would take back.
+ * Reads a consistent state during or after an interrupted commit, without the write lock, writing or waiting. An
+ * undecided commit has changed nothing. For a decided commit of several changes, the journal lists the new blobs and
+ * where they are until they are moved into place. A commit of a single change is either done or not; this cannot be
+ * distinguished, and either state is valid. The returned state is on disk first: nothing may be built on data that a
+ * power cut would take back.
  * @see docs/decisions/0120
  */
 export async function followCommit(
@@ -38,13 +39,13 @@ export async function followCommit(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = await look();
     if (found.settled) return { state: found, view: backend };
-    // In this order: what is being prepared becomes what is decided, never the other way.
+    // In this order: a commit goes from prepared to decided, never back.
     const isUndecided = isThere(state.preparing);
     let journal: Journal | undefined;
     try {
       journal = isUndecided ? undefined : readJournal(directory, found);
     } catch (error) {
-      // It belongs to a later commit where this one was finished meanwhile.
+      // The journal belongs to a later commit if this one has been finished in the meantime.
       if (!isThere(state.file(found))) continue;
       throw error;
     }
@@ -59,7 +60,7 @@ export async function followCommit(
     if (journal !== undefined) await makeDurable(state.path);
     if (!next.settled) {
       const changed = areas.map((area) => layout.area(found.generation, area));
-      // The last: a new store may not have its name on the disk yet.
+      // Sync the store directory last: a new store may not have its name on disk yet.
       for (const path of [...changed, state.path, layout.directory]) await makeDurable(path);
     }
     return {
@@ -70,7 +71,7 @@ export async function followCommit(
   throw unavailable(placed`others keep writing to ${backend.place}`, { hint: 'try again' });
 }
 
-/** As far as there is anything to do: what is on a disk that nobody may write to is there to stay. */
+/** Flushes a directory to disk. Ignores read-only file systems: their contents are already durable. */
 async function makeDurable(path: string): Promise<void> {
   try {
     await syncDirectory(path);
@@ -80,7 +81,7 @@ async function makeDurable(path: string): Promise<void> {
   }
 }
 
-/** A store as a decided commit is going to leave it. Whoever applies it may be at work meanwhile. */
+/** View of a store as a decided commit will leave it, even while another process applies that commit. */
 class DecidedView implements Backend {
   readonly place: Place;
   readonly headerPlace: Place;
@@ -116,7 +117,7 @@ class DecidedView implements Backend {
     const entry = this.#entryOf(generation, ref);
     if (entry === undefined) return this.#backend.read(generation, ref);
     if (entry.sha256 === undefined) return undefined;
-    // Where it is not any more, it has been put into its place.
+    // If it is no longer staged, it has been moved into place.
     const staged = await readBlobFile(join(this.#directory.state.decided, stagedName(ref)));
     return staged ?? this.#backend.read(generation, ref);
   }

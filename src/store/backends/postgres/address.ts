@@ -8,24 +8,27 @@ export interface Host {
   readonly port: number | undefined;
 }
 
-/** As a location has it. */
+/** Host as written in a location; its name may be missing. */
 type GivenHost = Pick<Host, 'port'> & { readonly host: string | undefined };
 
-/** Named always: the library would take another one from the environment, of which nobody here could know how near it is. */
+/**
+ * Default host, always set explicitly: the library would take another one from the environment, and this module could
+ * not know whether it is local.
+ */
 const DEFAULT_HOST = 'localhost';
 
 export type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 const SSL_MODES: readonly SslMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** Where a store is kept in PostgreSQL, and how to get there. */
+/** Location of a store in PostgreSQL, and how to connect to it. */
 export interface PostgresAddress {
   /** At least one; those of a cluster are tried in this order. */
   readonly hosts: readonly [Host, ...Host[]];
   readonly user: string | undefined;
-  /** Only when the location has one, which is for tests at home: see `passfile` and `passwordfile`. */
+  /** Password, if the location contains one, which is meant for local tests: see `passfile` and `passwordfile`. */
   readonly password: string | undefined;
   readonly database: string | undefined;
-  /** The schema (of tables) that holds the store. */
+  /** PostgreSQL schema that holds the store's tables. */
   readonly schema: string;
   readonly ssl: {
     readonly mode: SslMode;
@@ -33,12 +36,12 @@ export interface PostgresAddress {
     readonly certificateFile: string | undefined;
     readonly keyFile: string | undefined;
   };
-  /** A file in the format of PGPASSFILE. */
+  /** Path of a file in the format of PGPASSFILE. */
   readonly passwordTable: string | undefined;
-  /** A file that holds the password and nothing else. */
+  /** Path of a file that contains only the password. */
   readonly passwordFile: string | undefined;
   readonly connectTimeoutMs: number;
-  /** For messages: without the password. */
+  /** Location for messages, without the password. */
   readonly place: DatabasePlace;
 }
 
@@ -47,7 +50,7 @@ const DEFAULT_CONNECT_TIMEOUT_S = 10;
 const PARTS =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?(?<hosts>[^/?]*)(?:\/(?<database>[^?]*))?(?:\?(?<query>.*))?$/i;
 const HOST = /^(?<host>\[[^\]]+\]|[^:]*)(?::(?<port>\d{1,5}))?$/;
-/** Plain names only, so that nobody has to think about quoting them. */
+/** Allowed schema names: plain identifiers that need no quoting. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 
 const PARAMETERS = [
@@ -68,10 +71,10 @@ type Parameter = (typeof PARAMETERS)[number];
 type Groups = Readonly<Record<string, string | undefined>>;
 
 /**
- * Takes a location apart: a connection URI as libpq has it (PostgreSQL 15 documentation, 34.1.1.2), with several hosts if
- * need be. Beyond libpq's parameters there are `schema` and `passwordfile`.
- * @param defaults parameters that the location doesn't have itself.
- * @throws `invalid`, never repeating the location, which may hold a password.
+ * Parses a location: a connection URI as in libpq (PostgreSQL 15 documentation, 34.1.1.2), optionally with several
+ * hosts. Extends libpq's parameters with `schema` and `passwordfile`.
+ * @param defaults parameters that the location does not have itself
+ * @throws `invalid`, without repeating the location, which may contain a password
  * @see docs/decisions/0094
  */
 export function parseAddress(location: string, defaults: Defaults = {}): PostgresAddress {
@@ -105,7 +108,7 @@ export function parseAddress(location: string, defaults: Defaults = {}): Postgre
   return { ...address, place: { database: printAddress({ ...address, hosts: givenHosts }) } };
 }
 
-/** Adds what the location says neither in its query nor before it. */
+/** Adds defaults for parameters that the location sets neither in its query nor in its authority or path. */
 function addDefaults(given: Map<Parameter, string>, groups: Groups, defaults: Defaults): void {
   const { user, hosts = '', database } = groups;
   const beside: Groups = { user, host: hosts, port: /:\d/.exec(hosts)?.[0], dbname: database };
@@ -148,12 +151,13 @@ function portOf(text: string): number {
 }
 
 /**
- * On the way to another machine somebody may stand who answers in its place: a password sent there, unverified, is theirs.
+ * Returns the TLS mode. On the network an attacker could answer in place of the server, and a password sent without
+ * verification would be theirs.
  * @see docs/decisions/0116
  */
 function sslModeOf(text: string | undefined, hosts: readonly Host[]): SslMode {
   if (text === undefined) return hosts.every(isOnThisMachine) ? 'prefer' : 'verify-full';
-  // "allow" tries without TLS first: there is nobody for whom that is better.
+  // "allow" tries without TLS first, which is never better.
   const mode = text === 'allow' ? 'prefer' : SSL_MODES.find((candidate) => candidate === text);
   if (mode === undefined) throw wrong(`sslmode is one of ${SSL_MODES.join(', ')}`);
   return mode;
@@ -167,7 +171,7 @@ function timeoutOf(text = String(DEFAULT_CONNECT_TIMEOUT_S)): number {
   return seconds * 1000;
 }
 
-/** Undefined for nothing. */
+/** Decodes percent-encoding; undefined for an empty text. */
 function decoded(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   try {

@@ -1,4 +1,4 @@
-/** How a connection shows who it is, and finds out who is at the other end. */
+/** Authenticates a connection to the server, and the server to us. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
@@ -8,12 +8,12 @@ import { keepOwnAuthorities } from '../../../ground/tls-trust.ts';
 import { diskError } from '../files/disk-errors.ts';
 import type { Host, PostgresAddress } from './address.ts';
 
-/** Stands for the certificate authorities that come with the platform. */
+/** Value of `sslrootcert` for the platform's certificate authorities. */
 const SYSTEM = 'system';
 
 /**
- * What `sslmode` and its companions mean, as in libpq (PostgreSQL 15 documentation, 34.19.1). False: no TLS. `prefer` is
- * TLS here; falling back is up to the caller.
+ * Converts `sslmode` and related parameters into TLS options, as in libpq (PostgreSQL 15 documentation, 34.19.1). False
+ * disables TLS. `prefer` uses TLS here; falling back is up to the caller.
  */
 export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions | false {
   const local = hosts.every(({ host }) => host.startsWith('/'));
@@ -30,7 +30,7 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
       hint: 'name the file with the certificate of the authority, or use sslmode=verify-full',
     });
   }
-  // With an authority at hand, "require" means "verify-ca".
+  // If a certificate authority is given, "require" means "verify-ca".
   const verified = ssl.mode.startsWith('verify') || (ssl.mode === 'require' && authority !== undefined);
   if (!verified) return { ...own, rejectUnauthorized: false };
   keepOwnAuthorities();
@@ -42,7 +42,10 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
   };
 }
 
-/** @throws `invalid` for a certificate and key that are none, don't belong together or want a passphrase. */
+/**
+ * Checks the client certificate and key.
+ * @throws `invalid` if they are malformed, do not match, or need a passphrase
+ */
 function requireUsable(own: ConnectionOptions): void {
   if (own.cert === undefined && own.key === undefined) return;
   try {
@@ -69,10 +72,13 @@ function readPem(path: string): string {
   }
 }
 
-/** What the library asks for once for each connection; undefined leaves it to PGPASSWORD. */
+/** Password option of the library, evaluated once per connection; undefined leaves it to PGPASSWORD. */
 type Password = string | (() => string | undefined) | undefined;
 
-/** Files are read again for every connection, so that a new password is taken up without a restart. */
+/**
+ * Returns the password source for a host. Files are read again for every connection, so that a new password takes
+ * effect without a restart.
+ */
 export function passwordFor(address: PostgresAddress, host: Host): Password {
   const { password, passwordFile, passwordTable } = address;
   if (password !== undefined) return password;
@@ -81,7 +87,10 @@ export function passwordFor(address: PostgresAddress, host: Host): Password {
   return () => lookUp(readSecretFile(passwordTable), host, address);
 }
 
-/** @throws `unavailable` when it can't be read, or others can read it, too (which libpq refuses as well). */
+/**
+ * Reads a secret file.
+ * @throws `unavailable` if it cannot be read, or other users can read it (which libpq also refuses)
+ */
 function readSecretFile(path: string): string {
   try {
     return readPrivateFile(path);
@@ -91,8 +100,8 @@ function readSecretFile(path: string): string {
 }
 
 /**
- * The password of the first line that fits: `host:port:database:user:password`, where `*` fits everything and a
- * backslash stands before a colon or backslash that is meant (PostgreSQL 15 documentation, 34.16).
+ * Finds the password in the first matching line: `host:port:database:user:password`, where `*` matches everything and a
+ * backslash escapes a literal colon or backslash (PostgreSQL 15 documentation, 34.16).
  */
 function lookUp(table: string, { host, port }: Host, address: PostgresAddress): string | undefined {
   const wanted = [

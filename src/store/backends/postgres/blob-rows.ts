@@ -1,13 +1,13 @@
 import type { Blob, BlobRef } from '../backend.ts';
 import type { Client } from './connection.ts';
 
-/** Blobs that go over the wire together. */
+/** Blobs that are sent together. */
 export type Batch = readonly Blob[];
 
 const BATCH_BLOBS = 500;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** Bounded in number and, but for a single large blob, in bytes. */
+/** Groups blobs into batches that are bounded in number and, except for a single large blob, in bytes. */
 export async function* inBatches(blobs: AsyncIterable<Blob>): AsyncGenerator<Batch> {
   let batch: Blob[] = [];
   let bytes = 0;
@@ -22,7 +22,7 @@ export async function* inBatches(blobs: AsyncIterable<Blob>): AsyncGenerator<Bat
   if (batch.length > 0) yield batch;
 }
 
-/** Rows that are there already get the new content. */
+/** Inserts blobs; existing rows get the new content. */
 export async function insertBlobs(
   client: Client,
   schema: string,
@@ -43,11 +43,11 @@ export async function insertBlobs(
   });
 }
 
-/** Bytes as the library sends them; the same ones, not a copy. */
+/** Wraps bytes in the type that the library sends, without copying. */
 export const bytea = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-/** Of names that are ours. */
+/** Whether a name has the form of our blob names. */
 export const isBlobName = (name: string): boolean => /^[0-9a-f]{1,64}$/.test(name);
 
 export const printRef = ({ area, name }: BlobRef): string => `${area}/${name}`;

@@ -1,4 +1,4 @@
-/** One connection to a database. */
+/** Opens a single connection to a database. */
 import type { Socket } from 'node:net';
 import type { ClientConfig, Client as LibraryClient } from 'pg';
 import { elapsedMs } from '../../../ground/clock.ts';
@@ -7,7 +7,7 @@ import { passwordFor, tlsOptions } from './authentication.ts';
 import { isRefusedTls, ReplicaError, SilenceError } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
 
-/** The library's type leaves out how a connection lets the process end, and the socket. */
+/** Client of the library. Its published type lacks the socket, and `ref` and `unref`, which let the process exit. */
 export type Client = Omit<LibraryClient, 'connection'> & {
   ref(): void;
   unref(): void;
@@ -15,27 +15,33 @@ export type Client = Omit<LibraryClient, 'connection'> & {
 };
 
 export interface StatementLimits {
-  /** The longest that one statement may take; the database ends it then. */
+  /** Time limit of a statement, in milliseconds, enforced by the database. */
   readonly statementMs: number;
-  /** The longest that a statement may wait for a lock of the database. */
+  /** Time limit for waiting on a database lock, in milliseconds. */
   readonly lockMs: () => number;
-  /** When an answer is given up that nobody waits for with a limit of its own. */
+  /** Response timeout, in milliseconds, for queries whose caller has no limit of its own. */
   readonly answerMs: number;
 }
 
-/** The database ends a statement that takes too long; so much later we do, in case it can't even do that. */
+/**
+ * Extra time, in milliseconds, before we abort a statement ourselves, in case the database cannot enforce its own
+ * limit.
+ */
 export const MARGIN_MS = 5000;
-/** The database ends the sessions of a process that is frozen or cut off: one that holds nothing, one within a transaction. */
+/**
+ * Session timeouts, in milliseconds: the database ends sessions of a process that is frozen or cut off, idle or within
+ * a transaction.
+ */
 export const SILENCE_MS = 60_000;
 const SILENCE_IN_TRANSACTION_MS = 20_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
-/** How long a goodbye may be under way. */
+/** Close timeout of a connection, in milliseconds. */
 const GOODBYE_MS = 1000;
 
 /**
  * Connects to one host, once.
- * @param withTls false when it is known that the host refuses it.
- * @throws the error of the library, of the platform or of the database; `ReplicaError` for one that is not the primary.
+ * @param withTls false if the host is known to refuse TLS
+ * @throws the error of the library, the platform or the database; `ReplicaError` if the host is not the primary
  */
 export async function connectTo(
   address: PostgresAddress,
@@ -43,11 +49,11 @@ export async function connectTo(
   limits: StatementLimits,
   withTls: boolean,
 ): Promise<Client> {
-  // Only who keeps a store in PostgreSQL pays for loading its client.
+  // Load the client only for stores in PostgreSQL.
   const { default: pg } = await import('pg');
   const ssl = withTls && tlsOptions(address);
   const client = new pg.Client({ ...configFor(address, host, limits), ssl }) as unknown as Client;
-  // Whoever asks something is told of it as well; without a listener the event would end the process.
+  // Callers with a pending query get the error as well; without a listener the event would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -59,7 +65,7 @@ export async function connectTo(
   }
 }
 
-/** Whether a host that refused TLS may be asked without it. */
+/** Whether a host that refused TLS may be tried without it. */
 export const mayFallBack = ({ ssl }: PostgresAddress, error: unknown): boolean =>
   ssl.mode === 'prefer' && isRefusedTls(error);
 
@@ -85,7 +91,7 @@ function configFor(
   };
 }
 
-/** What tells a session of a database from all others, also from those before it was started again. */
+/** SQL expression that identifies a session of a database uniquely, even across restarts of the server. */
 export const SESSION = "pg_backend_pid() || ' ' || pg_postmaster_start_time()";
 
 interface Greeting {
@@ -95,12 +101,12 @@ interface Greeting {
 
 const sessions = new WeakMap<Client, string>();
 
-/** The session that a connection had in the beginning. */
+/** Returns the session that a connection had at first. */
 export const firstSessionOf = (client: Client): string => sessions.get(client) ?? '';
 
 /**
- * What holds for every connection, whatever the role's own settings are: hexadecimal bytes, a fresh look for each
- * statement, bounded statements, dead peers noticed, commits that are on the disk when they are acknowledged.
+ * Sets up a connection, regardless of the role's own settings: hexadecimal bytes, a new snapshot for each statement,
+ * bounded statements, detection of dead peers, and commits that are on disk when they are acknowledged.
  */
 async function greet(client: Client, { statementMs, lockMs }: StatementLimits): Promise<void> {
   const results = (await client.query(
@@ -120,8 +126,8 @@ async function greet(client: Client, { statementMs, lockMs }: StatementLimits): 
 }
 
 /**
- * Asks, and ends the connection when nothing at all was heard on it for so long: its other end may have vanished without a
- * word. That fails what was asked.
+ * Runs a query, and closes the connection if nothing at all was received on it for that long: the peer may have
+ * vanished silently. The query fails then.
  * @see docs/decisions/0123
  */
 export async function hearing<T>(client: Client, silenceMs: number, ask: () => Promise<T>): Promise<T> {
@@ -140,7 +146,7 @@ export async function hearing<T>(client: Client, silenceMs: number, ask: () => P
     heard = stream.bytesRead;
     timer.refresh();
   };
-  // What arrived while this process was busy or frozen is read first.
+  // Data that arrived while this process was busy or frozen is read first.
   const timer = setTimeout(() => setImmediate(judge), silenceMs).unref();
   try {
     return await ask();
@@ -153,10 +159,15 @@ export async function hearing<T>(client: Client, silenceMs: number, ask: () => P
 
 const doubts = new WeakMap<Client, () => void>();
 
-/** Another connection to the same place has gone silent: if this one is asked something and has not been heard either, it has, too. */
+/**
+ * Called when another connection to the same server has timed out: if this one has a pending query and has not received
+ * anything either, it has timed out, too.
+ */
 export const doubt = (client: Client): void => doubts.get(client)?.();
 
-/** All that `send` asks of the database goes there in one packet: each one wakes it, and costs more than what it asks. */
+/**
+ * Sends all queries of `send` in one packet: each packet wakes the database, which costs more than the query itself.
+ */
 export function together<T>({ connection: { stream } }: Client, send: () => T): T {
   stream.cork();
   try {
@@ -166,7 +177,7 @@ export function together<T>({ connection: { stream } }: Client, send: () => T): 
   }
 }
 
-/** Ends a connection, politely if there is still somebody at its other end. Nobody waits for it. */
+/** Closes a connection, gracefully if the peer still responds. Callers do not wait for it. */
 export function end(client: Client): void {
   client.unref();
   client.end().catch(() => undefined);
@@ -174,10 +185,11 @@ export function end(client: Client): void {
 }
 
 /**
- * The first of several attempts that succeeds. Each begins when the one before it has failed, or has not succeeded for a while.
- * @param isTelling whether an error says more than that nobody was there.
- * @param discard for what succeeds after another one did.
- * @throws the most telling of the errors, when all fail.
+ * Returns the first of several attempts that succeeds. Each begins when the previous one has failed, or has not
+ * succeeded within the head start.
+ * @param isTelling whether an error says more than that the host was unreachable
+ * @param discard cleans up an attempt that succeeds after another one
+ * @throws the most informative of the errors if all fail
  */
 export function firstOf<T>(
   attempts: readonly (() => Promise<T>)[],

@@ -23,39 +23,44 @@ import { PATIENCE } from './patience.ts';
 import { Sessions } from './sessions.ts';
 
 export interface PoolLimits extends StatementLimits {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number;
-  /** How long to wait until one is given back. */
+  /** Time to wait for a connection to be returned to the pool, in milliseconds. */
   readonly waitMs: number;
 }
 
-/** Who has waited for so long, for whatever reason, makes one more attempt. */
+/** Wait, in milliseconds, after which a caller makes one more attempt, regardless of the reason for the wait. */
 const longMs = (): number => PATIENCE.answerMs + PATIENCE.outageMs;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
-/** Connections that nobody uses are closed after this; the database ends those of a process that is frozen, later. */
+/**
+ * Idle connections are closed after this time, in milliseconds; the database closes those of a frozen process, later.
+ */
 const IDLE_MS = 45_000;
-/** After so long without a connection to one host the next one is asked as well. */
+/** Time in milliseconds without a connection to one host after which the next one is tried as well. */
 const HEAD_START_MS = 200;
 
-/** Lent until `giveBack`. */
+/** Pooled connection, borrowed until `giveBack`. */
 export interface Lent {
   readonly client: Client;
-  /** @param broken the connection is closed. */
+  /**
+   * Returns the connection to the pool.
+   * @param broken whether to close it instead
+   */
   giveBack(broken: boolean): void;
 }
 
-/** While the database can't be reached. */
+/** Period during which the database cannot be reached. */
 interface Outage {
   readonly since: number;
-  /** The last thing that was found. */
+  /** Last error seen. */
   error: unknown;
-  /** One tries for all. */
+  /** Current attempt to reconnect, shared by all callers. */
   trying: { readonly since: number; readonly done: Promise<void> } | undefined;
 }
 
 /**
- * Pooled connections to whichever of the hosts is the primary. They come back by themselves after an outage.
+ * Connection pool for whichever of the hosts is the primary. Reconnects automatically after an outage.
  * @see docs/decisions/0123
  */
 export class Connections {
@@ -63,13 +68,13 @@ export class Connections {
   readonly #limits: PoolLimits;
   readonly #onSilence: () => void;
   readonly #sessions: Sessions;
-  /** In nobody's hands, each with what closes it in the end. */
+  /** Idle connections, each with the timer that closes it. */
   readonly #idle = new Map<Client, NodeJS.Timeout>();
   readonly #lent = new Set<Client>();
-  /** How many there are: lent, in nobody's hands, and being made. */
+  /** Total number of connections: borrowed, idle and being opened. */
   #open = 0;
   readonly #waiting = new Set<PromiseWithResolvers<Client>>();
-  /** The host that was the primary when last seen; and those that refused TLS where it is a mere preference. */
+  /** Last known primary; and hosts that refused TLS where it is only preferred. */
   #primary = 0;
   readonly #plainHosts = new Set<number>();
   #everConnected = false;
@@ -78,8 +83,8 @@ export class Connections {
   #kept: Lent | undefined;
 
   /**
-   * @param sessions shared with other connections of the same store.
-   * @param onSilence called when a connection has gone without a word: then others may have, too.
+   * @param sessions shared with other connections of the same store
+   * @param onSilence called when a connection has timed out silently: others may have, too
    */
   constructor(
     address: PostgresAddress,
@@ -94,9 +99,9 @@ export class Connections {
   }
 
   /**
-   * Runs `query`, which may run again on another connection when one breaks: so it must not change anything.
-   * @param silenceMs the longest that nothing may be heard of the database meanwhile.
-   * @throws a CofferError, `unavailable` when there is no connection to be had in a bounded time.
+   * Runs a read-only `query`; it may run again on another connection if one breaks, so it must not change anything.
+   * @param silenceMs maximum time without any data from the database
+   * @throws a CofferError; `unavailable` if no connection can be obtained within a bounded time
    */
   async reading<T>(query: (client: Client) => Promise<T>, silenceMs = PATIENCE.answerMs): Promise<T> {
     return this.#patiently(async () => {
@@ -116,8 +121,8 @@ export class Connections {
   }
 
   /**
-   * As `reading`, on a connection that is kept for this alone: for a query that runs all the time, one run after the other.
-   * It keeps no process from ending.
+   * Like `reading`, on a dedicated connection: for a query that runs continuously, one run after another. It does not
+   * keep the process from exiting.
    */
   async watching<T>(query: (client: Client) => Promise<T>): Promise<T> {
     return this.#patiently(async () => {
@@ -137,7 +142,7 @@ export class Connections {
   async #keep(): Promise<Lent> {
     const lent = await this.#lend();
     this.#kept = lent;
-    // The database ends a connection that was silent for long.
+    // The database closes a connection that was idle for long.
     lent.client.once('end', () => this.#drop(lent));
     return lent;
   }
@@ -148,7 +153,7 @@ export class Connections {
     lent.giveBack(true);
   }
 
-  /** Lends a connection once `prepare` has succeeded on it; as `reading`, `prepare` may run more than once. */
+  /** Borrows a connection once `prepare` has succeeded on it; as with `reading`, `prepare` may run more than once. */
   async lend(prepare: (client: Client) => Promise<void>): Promise<Lent> {
     return this.#patiently(async () => {
       const lent = await this.#lend();
@@ -162,7 +167,7 @@ export class Connections {
     });
   }
 
-  /** Connections may lead nowhere: lets go of those that nobody uses right now, and has the others looked at. */
+  /** Treats all connections as possibly broken: drops the idle ones and checks the others. */
   renew(): void {
     for (const client of this.#lent) doubt(client);
     if (this.#kept !== undefined) this.#drop(this.#kept);
@@ -209,9 +214,9 @@ export class Connections {
   }
 
   /**
-   * Resolves when there is a connection again.
-   * @param start when whoever waits for it began to wait for something.
-   * @throws the error of the outage when that takes longer than anybody shall wait.
+   * Waits until a connection is available again.
+   * @param start time when the caller began to wait
+   * @throws the error of the outage if that takes longer than the caller may wait
    */
   async #end(outage: Outage, start: number): Promise<void> {
     outage.trying ??= { since: elapsedMs(), done: this.#try(outage) };
@@ -235,7 +240,7 @@ export class Connections {
     }
   }
 
-  /** A connection that nobody uses, else the first that is given back or made. */
+  /** Takes an idle connection, or the first that is returned or opened. */
   async #lend(): Promise<Lent> {
     if (this.#closed) throw this.#closedError();
     const [free] = this.#idle.keys();
@@ -269,7 +274,7 @@ export class Connections {
     };
   }
 
-  /** To whoever waits the longest, or for whoever comes next. */
+  /** Gives a connection to the longest waiter, or adds it to the idle ones. */
   #offer(client: Client): void {
     if (this.#closed || !client.connection.stream.writable) {
       this.#lose(client);
@@ -299,7 +304,7 @@ export class Connections {
     this.#makeMore();
   }
 
-  /** Makes a connection where one is waited for and there may be more of them. */
+  /** Opens a connection if a caller waits for one and the pool is not full. */
   #makeMore(): void {
     if (this.#waiting.size === 0 || this.#open >= this.#limits.connections) return;
     this.#open++;
@@ -313,7 +318,7 @@ export class Connections {
       first?.reject(error);
       this.#makeMore();
     };
-    // Who has had connections is told soon that there is none; the attempt goes on, for whoever comes next.
+    // If there have been connections before, waiters get an error soon; the attempt continues for later callers.
     const soon = this.#address.hosts.length > 1 ? PATIENCE.severalHostsMs : PATIENCE.answerMs;
     const alarm = this.#everConnected ? setTimeout(() => fail(new SilenceError()), soon) : undefined;
     this.#connect()
@@ -330,7 +335,7 @@ export class Connections {
     this.#waiting.clear();
   }
 
-  /** Asks the hosts, the last known primary first. */
+  /** Connects to the hosts, the last known primary first. */
   async #connect(): Promise<Client> {
     const { hosts } = this.#address;
     const attempts = hosts.map((_, step) => {
@@ -349,7 +354,8 @@ export class Connections {
       if (this.#idle.has(client)) this.#lose(this.#takeIdle(client));
     });
     client.on('error', (error) => {
-      // Who waits for this one would wait for another in its stead, and longer than those who are told that it broke.
+      // Callers that wait for this attempt would wait for another one instead, and longer than callers that were told
+      // of the failure.
       if (this.#everConnected) this.#refuseWaiting(error);
       if (error instanceof SilenceError) this.#onSilence();
     });
@@ -377,10 +383,13 @@ export class Connections {
     );
 }
 
-/** What a server answers says more than that another one can't be reached. */
+/** Whether a server answered: its error says more than that another one cannot be reached. */
 const isAnswer = (error: unknown): boolean => error instanceof ReplicaError || !isConnectionLoss(error);
 
-/** What `work` comes to; it goes on when it takes longer. @throws what `late` returns, when it does. */
+/**
+ * Waits for `work` with a time limit; `work` continues if it takes longer.
+ * @throws the error that `late` returns, if it takes longer
+ */
 async function within<T>(work: Promise<T>, milliseconds: number, late: () => unknown): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(late()), Math.max(0, milliseconds));

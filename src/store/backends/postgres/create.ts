@@ -15,9 +15,9 @@ import { StoreLock } from './store-lock.ts';
 const STATEMENT_MS = 10 * 60_000;
 
 /**
- * Makes the rows of a new store, and the tables when they are missing. The store exists from the moment in which its one
- * row is marked as ready, after everything was compared with what was sent.
- * @throws `exists` when there is a store already; `unavailable` when the database refuses.
+ * Creates the rows of a new store, and the tables if they are missing. The store exists from the moment its row is
+ * marked as ready, after everything was compared with the input.
+ * @throws `exists` if there is a store; `unavailable` if the database fails
  */
 export async function createInPostgres(
   address: PostgresAddress,
@@ -25,7 +25,7 @@ export async function createInPostgres(
   { resume = false }: CreateOptions = {},
 ): Promise<void> {
   await onOwnConnection(address, async (client, second) => {
-    // Nothing is made where the two have no sessions of their own.
+    // Create nothing if the two connections do not have sessions of their own.
     await second();
     await inTransaction(client, () => migrateSchema(client, address));
     await checkSchema(client, address);
@@ -42,13 +42,16 @@ export async function createInPostgres(
   });
 }
 
-/** Makes the tables, or brings them to this version. @throws `corrupt` for newer ones; `unavailable` without the right to. */
+/**
+ * Creates the tables, or migrates them to this version.
+ * @throws `corrupt` if they are newer; `unavailable` without the required privileges
+ */
 export const migratePostgres = (address: PostgresAddress): Promise<Migration> =>
   onOwnConnection(address, (client) => inTransaction(client, () => migrateSchema(client, address)));
 
 /**
- * The connection ends with it, and with the connection a lock.
- * @param use gets the connection, and what makes another one beside it for a moment.
+ * Runs `use` on a connection of its own, which is closed afterwards and releases any lock it holds.
+ * @param use receives the connection, and a function that briefly opens a second one
  */
 async function onOwnConnection<T>(
   address: PostgresAddress,
@@ -87,10 +90,10 @@ async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise
   }
 }
 
-/** SHA-256 in hexadecimal, by area and name. */
+/** SHA-256 digests in hexadecimal, by area and name. */
 type Digests = Map<string, string>;
 
-/** A store that is not there yet. */
+/** Store that is being created. */
 class Filling {
   readonly #client: Client;
   readonly #address: PostgresAddress;
@@ -165,7 +168,7 @@ class Filling {
     await insertBlobs(this.#client, this.#address.schema, this.#content.version.generation, batch);
   }
 
-  /** Of what the database holds, reckoned there. */
+  /** Computes the digests of the stored blobs in the database. */
   async #digests(): Promise<Digests> {
     const { rows } = await this.#client.query<{ readonly ref: string; readonly digest: string }>(
       `SELECT area || '/' || name AS ref, encode(sha256(bytes), 'hex') AS digest

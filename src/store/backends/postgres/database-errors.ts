@@ -25,7 +25,9 @@ const POOLER: Reason = {
   hint: 'have the pooler keep sessions ("pool_mode = session" of PgBouncer), or name the database itself; see "Connections" in docs/postgresql.md',
 };
 
-/** By SQLSTATE (PostgreSQL 15 documentation, appendix A) or, where no database answered, by the platform's code. */
+/**
+ * Reasons by SQLSTATE (PostgreSQL 15 documentation, appendix A) or, if no database answered, by the platform's code.
+ */
 const REASONS: Readonly<Record<string, Reason>> = {
   '28P01': {
     reason: 'the password is wrong',
@@ -36,7 +38,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
   '40001': { reason: 'other transactions came in between again and again', hint: NOTHING_CHANGED },
   '40P01': { reason: 'it ran into deadlocks with other transactions again and again', hint: NOTHING_CHANGED },
   '42501': { reason: 'permission denied', hint: GRANT },
-  // A session is not as this connection left it: somebody else uses it in between.
+  // The session is not in the state that this connection left it in: other clients use it in between.
   '26000': POOLER,
   '42P05': POOLER,
   '25006': {
@@ -69,47 +71,47 @@ const REASONS: Readonly<Record<string, Reason>> = {
   ENOENT: { reason: 'there is no such socket', hint: 'check the directory of the socket and the port' },
 };
 
-/** Tables, columns, types (those of prepared statements, too) and rules that are not as they were made. */
+/** SQLSTATEs that mean altered tables, columns, types (also those of prepared statements) or rules. */
 const ALTERED = /^(0A000|42P01|3F000|42703|42804|42883|42P10|42P17|428C9|22P02|22003|23\d{3}|P0001)$/;
 const SERIALIZATION = /^(40001|40P01)$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
-/** Connection exceptions, resources, an operator's hand: what passes by itself. */
+/** SQLSTATEs of transient problems: connection exceptions, resources, operator intervention. */
 const LOST = /^(08|57P|57014|53|25P03)/;
-/** What the library says for itself, all of it about the connection. */
+/** Messages of the library itself, all of them about the connection. */
 const OWN_WORDS =
   /^(Connection terminated|Client (has|was)|Query read timeout|timeout e|The server does not support|There was an error est|SASL)/;
 const TIMED_OUT = /timeout/i;
 const NO_TLS = /does not support SSL/;
 const NO_PASSWORD = /password must be a string/;
-/** Of the database, in the language that most databases speak; in another one the general words have to do. */
+/** Parts of messages of the database, in its most common language; for other languages the general text has to do. */
 const NO_ENTRY = /no pg_hba\.conf entry /;
 const NO_ENCRYPTION = /no encryption/;
 const WANTS_CERTIFICATE = /valid client certificate/;
 const OTHER_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
-/** Nothing was heard on a connection for longer than whoever waited for an answer had time. */
+/** Response timeout: nothing was received on a connection for longer than the caller could wait. */
 export class SilenceError extends Error {
   constructor() {
     super('timeout expired');
   }
 }
 
-/** The server that answered follows another one, so what it shows may be of yesterday. */
+/** Thrown if the server that answered is a replica, which may return outdated data. */
 export class ReplicaError extends Error {}
 
-/** Connections have no sessions of their own, so there is nobody who could keep a lock. */
+/** Thrown if connections have no sessions of their own (behind a pooler), so that no lock can be held. */
 export class PoolerError extends Error {}
 
-/** The SQLSTATE of an error that a database sent. */
+/** Returns the SQLSTATE of an error that a database sent. */
 export function sqlState(error: unknown): string | undefined {
   const code = errorCode(error);
   return code !== undefined && SQLSTATE.test(code) && !code.startsWith('E') ? code : undefined;
 }
 
-/** Rolled back for the sake of another transaction; to be tried again. */
+/** Whether a transaction was rolled back because of another one and should be retried. */
 export const isSerializationFailure = (error: unknown): boolean => SERIALIZATION.test(sqlState(error) ?? '');
 
-/** Whether it comes from the database, from the way there, or from the library; anything else is a defect. */
+/** Whether an error comes from the database, the network, or the library; any other error is a defect. */
 function isOfDatabase(error: unknown): boolean {
   const code = errorCode(error);
   if (error instanceof ReplicaError || error instanceof PoolerError || OWN_WORDS.test(messageOf(error)))
@@ -117,7 +119,7 @@ function isOfDatabase(error: unknown): boolean {
   return code !== undefined && (!code.startsWith('ERR_') || isCertificateError(error));
 }
 
-/** The connection is of no more use, or there never was one; another one may well do. */
+/** Whether the connection is unusable or was never established, while another one may work. */
 export function isConnectionLoss(error: unknown): boolean {
   if (error instanceof CofferError || error instanceof PoolerError || !isOfDatabase(error)) return false;
   const state = sqlState(error);
@@ -129,7 +131,7 @@ export function isConnectionLoss(error: unknown): boolean {
 export const isRefusedTls = (error: unknown): boolean => NO_TLS.test(messageOf(error));
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === '55P03';
 
-/** An error of the database or of the way there in our own words; any other as it is. */
+/** Converts an error of the database or the network into a CofferError; returns any other error unchanged. */
 export function databaseError(error: unknown, place: DatabasePlace): unknown {
   if (error instanceof CofferError || !isOfDatabase(error)) return error;
   const code = errorCode(error) ?? '';
@@ -147,7 +149,7 @@ export function databaseError(error: unknown, place: DatabasePlace): unknown {
   });
 }
 
-/** Why the two don't agree on how to encrypt what goes between them. */
+/** Returns the reason why client and server do not agree on encryption. */
 function tlsReason(code: string, message: string): Reason | undefined {
   if (NO_TLS.test(message)) {
     return {
@@ -196,10 +198,10 @@ function ownReason(error: unknown, message: string): Reason {
   return { reason: 'the connection was cut', hint: WAIT };
 }
 
-/** What others say may name hosts, roles and tables. */
+/** Quotes a message of the server in internal texts only: it may name hosts, roles and tables. */
 const quoted = (message: string): Aside => ({ inside: ` (${message})`, outside: '' });
 
-/** OpenSSL's verdicts and Node's own. */
+/** Whether it is a certificate verification error of OpenSSL or Node. */
 const isCertificateError = (error: unknown): boolean =>
   /CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL/.test(errorCode(error) ?? '');
 

@@ -1,28 +1,38 @@
-/** How long what is waited for, in milliseconds. */
+/** Timeouts, in milliseconds. */
 interface Patience {
-  /** A database that is there answers sooner, whatever it says; this is for a line on which nothing arrives any more. */
+  /**
+   * Response timeout. A working database answers sooner, even with an error; this detects connections on which nothing
+   * arrives any more.
+   */
   readonly answerMs: number;
-  /** Silence that is as long is enough where another connection has been found silent. */
+  /** Shorter response timeout, used after another connection has timed out. */
   readonly doubtfulMs: number;
-  /** A commit may have to wait for disks and standbys; a large one has to get there first. */
+  /** Timeout of a commit, which may wait for disks and standbys; a large one also has to be transferred. */
   readonly commitMs: number;
   readonly largeCommitMs: number;
-  /** How long those wait who come when the database has just gone, before they are told so. */
+  /** Time that callers wait at the beginning of an outage before they get an error. */
   readonly outageMs: number;
-  /** The same for those who come later, or have waited for others already, while somebody tries to reach it. */
+  /**
+   * The same for later callers, or ones that have already waited for others, while a reconnection attempt is running.
+   */
   readonly laterMs: number;
-  /** Among several hosts one may be gone for good while another is about to take its place: they are soon asked again. */
+  /**
+   * Response timeout with several hosts: one may be gone for good while another is about to take over, so they are soon
+   * tried again.
+   */
   readonly severalHostsMs: number;
-  /** A wait for others is divided into turns, so that it is told apart from a connection on which nothing arrives any more. */
+  /**
+   * Interval of a wait for other writers. The wait is divided so that it can be distinguished from a dead connection.
+   */
   readonly lockTurnMs: number;
-  /** The database takes the right to write from a process on which it hears nothing for so long. */
+  /** Time without any data after which the database takes the write lock from a process. */
   readonly holderSilenceMs: number;
-  /** Whoever holds the lock and has nothing to say lets the database know that it is still there. */
+  /** Keep-alive interval of an idle lock holder. */
   readonly signOfLifeMs: number;
 }
 
 /**
- * Looked up whenever something begins to be waited for.
+ * Timeouts in use; read whenever a wait begins.
  * @see docs/decisions/0123
  */
 export const PATIENCE: Patience = {

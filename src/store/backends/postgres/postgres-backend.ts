@@ -28,10 +28,10 @@ const READ_MS = 10_000;
 const READ_LOCK_MS = 3000;
 const WRITE_MS = 30_000;
 
-/** What failed has taken its time already. */
+/** Response timeout for releasing the lock after a failure, in milliseconds: the failure has taken its time already. */
 const FAREWELL_MS = 1000;
 
-/** A store in PostgreSQL, shared by any number of hosts. Tables: docs/format.md; how they are used: docs/operations.md. */
+/** Store in PostgreSQL, shared by any number of hosts. Tables: docs/format.md; operation: docs/operations.md. */
 export class PostgresBackend implements Backend {
   readonly place: DatabasePlace;
   readonly headerPlace: Place;
@@ -39,19 +39,19 @@ export class PostgresBackend implements Backend {
   readonly #address: PostgresAddress;
   readonly #lockWaitMs: number;
   readonly #reading: Connections;
-  /** One connection: writers of this process queue here rather than in the database. */
+  /** Pool of one connection: writers of this process queue here instead of in the database. */
   readonly #writing: Connections;
   readonly #looks = new SharedLook(() => this.#look());
   #known: { readonly commit: Commit; readonly state: State } | undefined;
 
-  /** Connects when first used. */
+  /** Creates a backend that connects on first use. */
   constructor(address: PostgresAddress, options: BackendOptions = {}) {
     this.#address = address;
     this.place = address.place;
     this.headerPlace = { ...this.place, part: 'header' };
     this.witness = new Witness(this.place);
     this.#lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
-    // Where one connection has gone without a word, others may have, too.
+    // If one connection has timed out silently, others may have, too.
     const onSilence = (): void => {
       this.#reading.renew();
       this.#writing.renew();
@@ -131,7 +131,7 @@ export class PostgresBackend implements Backend {
 
   async strays(): Promise<Place[]> {
     const { generation } = await this.state();
-    // All rows are looked at before there is a word to say.
+    // Read all rows before yielding the first.
     const { rows } = await this.#reading.reading(
       (client) =>
         client.query<{ readonly generation: string; readonly area: string; readonly name: string }>(
@@ -151,7 +151,7 @@ export class PostgresBackend implements Backend {
     return [];
   }
 
-  /** The database keeps its own house. */
+  /** Repairs nothing: the database maintains its own storage. */
   async repair(): Promise<readonly Mend[]> {
     return [];
   }
@@ -161,8 +161,8 @@ export class PostgresBackend implements Backend {
     const outcome = await Promise.allSettled([work(session)]);
     this.witness.saw(session.at);
     const released = session.release(outcome[0].status === 'rejected' ? FAREWELL_MS : PATIENCE.answerMs);
-    // A commit has shown that nobody else had the lock; else that the lock is still there to be let go of shows it. What the
-    // next session sends comes after the release anyway.
+    // A commit has proved that nobody else had the lock; otherwise the proof is that the lock was still held on
+    // release. Statements of the next session are sent after the release anyway.
     if (outcome[0].status === 'fulfilled' && session.hasProof) {
       lent.giveBack(false);
       return outcome[0].value;
@@ -201,7 +201,7 @@ export class PostgresBackend implements Backend {
   }
 
   async #look(): Promise<State> {
-    // A commit of our own may be noted before the answer to an older look is there.
+    // Our own commit may be recorded before the response to an earlier look arrives.
     const since = this.witness.seen;
     const commit = await this.#reading.watching((client) => this.#presentCommit(client));
     this.witness.check(commit, since);
@@ -224,20 +224,20 @@ export class PostgresBackend implements Backend {
   }
 }
 
-/** So many turns of the event loop are given to others between two looks. Without others they take microseconds. */
+/** Number of event loop turns between two looks, to gather callers. Without callers they take microseconds. */
 const GATHERING_TURNS = 8;
 
 /**
- * One look at something far away for all who ask at about the same time. A look counts for those who asked before it was
- * sent, and for nobody else: whoever asks later may know of changes that it misses. One look is under way at a time; all
- * who come meanwhile share the next one. It is sent only after those who got the last answer have had their turn, and
- * others have had time to come: so looks are few under load, and nobody waits without it.
+ * Look at a remote state, shared by callers that ask at about the same time. A look counts only for callers that asked
+ * before it was sent: later callers may know of changes that it misses. One look is in progress at a time; all callers
+ * that arrive meanwhile share the next one. It is sent only after the callers of the last one have had their turn and
+ * others have had time to arrive: so there are few looks under load, and no wait without load.
  * @see docs/decisions/0091
  */
 export class SharedLook<T> {
   readonly #look: () => Promise<T>;
   #underWay: Promise<unknown> = Promise.resolve();
-  /** Not sent yet. */
+  /** Next look, not sent yet. */
   #next: Promise<T> | undefined;
 
   constructor(look: () => Promise<T>) {

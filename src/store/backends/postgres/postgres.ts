@@ -22,7 +22,7 @@ export const postgres: BackendKind = {
       ['PGHOST, PGPORT, PGUSER, …', 'what --store leaves out, as for "psql"; also PGDATABASE and PGSSL…'],
     ],
     secrets: [PASSWORD],
-    // The password in PGPASSWORD stays where it is: the database's client reads it again whenever it connects.
+    // PGPASSWORD is not copied: the client library reads it again on every connection.
     defaults: (variable) => ({
       host: variable('PGHOST'),
       port: variable('PGPORT'),
@@ -70,5 +70,5 @@ function passwordTable(variable: Variable): string | undefined {
   return existsSync(usual) ? usual : undefined;
 }
 
-/** Whatever stands between the first colon of the user and the host. */
+/** Removes the text between the first colon of the user and the host. */
 const withoutPassword = (text: string): string => text.replace(/^([^:]*:\/\/[^:@/]*):.*@/, '$1@');

@@ -5,9 +5,9 @@ import type { PostgresAddress } from './address.ts';
 import type { Client } from './connection.ts';
 
 /**
- * Each migration makes the next version of the schema out of the one before. `%` is the schema's name. They are never changed
- * once released. Described for people in docs/format.md. Room is left on each page, so that a changed row finds its place beside
- * the old one and no index is touched; all but large documents stay in their row.
+ * Migrations; each creates the next version of the schema from the previous one. `%` is the schema's name. Never
+ * changed after a release. Documented in docs/format.md. The fill factor leaves space on each page, so that an updated
+ * row fits beside the old one and no index is touched; all but large documents stay in their row.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE %.version (
@@ -34,10 +34,10 @@ const MIGRATIONS: readonly string[] = [
    INSERT INTO %.version (version, usable_from) VALUES (1, 1)`,
 ];
 
-/** The version of the schema that this Coffer works with. */
+/** Schema version of this release. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The tables with their columns, as PostgreSQL prints their types. */
+/** Tables and columns, with types as PostgreSQL prints them. */
 const SHAPE = {
   blob: 'area text, bytes bytea, generation bigint, name text; PRIMARY KEY (generation, area, name)',
   store:
@@ -48,11 +48,15 @@ type Table = keyof typeof SHAPE;
 
 interface VersionRow {
   readonly version: number;
-  /** The oldest version that a Coffer may have been made for and still work with this schema. */
+  /** Oldest schema version whose software can still work with this schema. */
   readonly usable_from: number;
 }
 
-/** @returns undefined when there are no tables of ours. @throws `corrupt` when only this one is missing. */
+/**
+ * Reads the schema version.
+ * @returns undefined if our tables do not exist
+ * @throws `corrupt` if only this table is missing
+ */
 async function findVersion(client: Client, address: PostgresAddress): Promise<VersionRow | undefined> {
   if (!(await hasTable(client, address, 'version'))) {
     if (await hasTable(client, address, 'store')) throw altered(address, 'version', 'is missing');
@@ -71,7 +75,10 @@ async function hasTable(client: Client, { schema }: PostgresAddress, table: Tabl
   return rows[0]?.found === true;
 }
 
-/** @throws `not-found`, `corrupt` for a schema that is newer or was altered, `unavailable` for an older one. */
+/**
+ * Checks the schema.
+ * @throws `not-found`; `corrupt` if it is newer or was altered; `unavailable` if it is older
+ */
 export async function checkSchema(client: Client, address: PostgresAddress): Promise<void> {
   const found = await findVersion(client, address);
   const { place } = address;
@@ -119,8 +126,8 @@ const altered = ({ schema, place }: PostgresAddress, table: Table, what: string)
   });
 
 /**
- * Makes the schema, or brings it to this version. To be run in a transaction; running servers wait meanwhile.
- * @throws `corrupt` for a newer one; `unavailable` when the role may not.
+ * Creates the schema or migrates it to this version. Must run in a transaction; running servers wait meanwhile.
+ * @throws `corrupt` if it is newer; `unavailable` if the role lacks privileges
  */
 export async function migrateSchema(client: Client, address: PostgresAddress): Promise<Migration> {
   const { schema } = address;
@@ -134,7 +141,7 @@ export async function migrateSchema(client: Client, address: PostgresAddress): P
   return { from, to: SCHEMA_VERSION };
 }
 
-/** Only when it is missing: a role may own a schema without the right to make any. */
+/** Creates the schema only if it is missing: a role may own a schema without the privilege to create one. */
 async function makeSchema(client: Client, schema: string): Promise<void> {
   const { rows } = await client.query<{ readonly found: boolean }>(
     `SELECT to_regnamespace('${schema}') IS NOT NULL AS found`,
@@ -142,5 +149,5 @@ async function makeSchema(client: Client, schema: string): Promise<void> {
   if (rows[0]?.found !== true) await client.query(`CREATE SCHEMA ${schema}`);
 }
 
-/** Any number does that nobody else uses: "coffer" in ASCII. */
+/** Number of the advisory lock; any unused number works. This is "coffer" in ASCII. */
 const MIGRATION_LOCK = 0x636f66666572;

@@ -12,12 +12,18 @@ import type { Commit, StoreLock } from './store-lock.ts';
 const ATTEMPTS = 5;
 const LONGEST_PAUSE_MS = 50;
 const LARGE_BYTES = 1024 * 1024;
-/** Within which a rekey deletes all rows of a generation, in one statement. */
+/** Time limit for a rekey to delete all rows of a generation in one statement, in milliseconds. */
 export const REKEY_MS = 10 * 60_000;
-/** So often the database looks during it whether there is still anybody who asked; not every platform of it can. */
+/**
+ * Interval in milliseconds at which the database checks during that statement whether the client is still connected;
+ * not every server platform supports this.
+ */
 const LOOK_ROUND_MS = 5000;
 
-/** The right to write: the lock, held by the one connection over which everything is written. @see docs/decisions/0090 */
+/**
+ * Write session: the lock, held by the one connection that all writes use.
+ * @see docs/decisions/0090
+ */
 export class PostgresSession implements WriteSession {
   readonly #client: Client;
   readonly #address: PostgresAddress;
@@ -25,10 +31,10 @@ export class PostgresSession implements WriteSession {
   readonly #lock: StoreLock;
   #at: Commit;
   #released: Promise<boolean> | undefined;
-  /** A commit has shown that the lock was ours all along. */
+  /** Whether a commit has proved that the lock was held all along. */
   hasProof = false;
 
-  /** @param at what was seen under the lock. */
+  /** @param at commit seen under the lock */
   constructor(client: Client, address: PostgresAddress, lock: StoreLock, at: Commit) {
     this.#client = client;
     this.#address = address;
@@ -41,7 +47,7 @@ export class PostgresSession implements WriteSession {
     return { generation: this.#at.generation, revision: this.#at.revision };
   }
 
-  /** The last commit that is known to be made. */
+  /** Returns the last commit known to have succeeded. */
   get at(): Commit {
     return this.#at;
   }
@@ -63,7 +69,10 @@ export class PostgresSession implements WriteSession {
     this.#moved(next);
   }
 
-  /** Lets go of the lock, if that wasn't asked for already. @returns as `StoreLock.release`. */
+  /**
+   * Releases the lock, if that was not requested before.
+   * @returns as `StoreLock.release`
+   */
   release(silenceMs = PATIENCE.answerMs): Promise<boolean> {
     this.#released ??= this.#lock.release(silenceMs);
     return this.#released;
@@ -110,7 +119,7 @@ export class PostgresSession implements WriteSession {
       EXCEPTION WHEN OTHERS THEN NULL; END $$`);
   }
 
-  /** Everything in one statement, so all or nothing, and only if the store is as this session left it. */
+  /** Commits in one statement, hence atomically, and only if the store is as this session left it. */
   async #commitOnce(
     next: Commit,
     written: readonly Blob[],
@@ -150,7 +159,7 @@ export class PostgresSession implements WriteSession {
     ).catch(this.#explain);
   }
 
-  /** What the database rolled back for the sake of another transaction is tried again, a bounded number of times. */
+  /** Retries a write that the database rolled back in favor of another transaction, a bounded number of times. */
   async #retrying(write: () => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -163,7 +172,7 @@ export class PostgresSession implements WriteSession {
     }
   }
 
-  /** The lock went with a last commit that the database then rolled back. */
+  /** Acquires the lock again that was released by a last commit which the database then rolled back. */
   async #takeAgain(): Promise<void> {
     if (this.#released === undefined) return;
     this.#released = undefined;
@@ -199,13 +208,13 @@ export class PostgresSession implements WriteSession {
 }
 
 /**
- * Statements that commit: parameters 1 to 3 are the generation, revision and id of the commit before, 4 and 5 the new revision and
- * id. They answer with one row, or with none when the store isn't at that commit any more; then they change nothing.
+ * Statements that commit. Parameters 1 to 3 are the generation, revision and ID of the previous commit, 4 and 5 the new
+ * revision and ID. They return one row, or none if the store is not at that commit any more; then they change nothing.
  */
 interface CommitStatements {
-  /** Puts one blob: area, name, bytes. */
+  /** Puts one blob; parameters: area, name, bytes. */
   readonly writeOne: string;
-  /** Puts and deletes any number: what `columnsOf` makes of them. */
+  /** Puts and deletes any number of blobs; parameters of `columnsOf`. */
   readonly change: string;
 }
 
@@ -230,7 +239,7 @@ function commitStatements(schema: string): CommitStatements {
   };
 }
 
-/** Areas, names and contents of what is put, areas and names of what is deleted. */
+/** Returns areas, names and contents of the blobs to put, and areas and names of those to delete. */
 const columnsOf = (written: readonly Blob[], removed: readonly Change[]): unknown[] => [
   written.map(({ ref }) => ref.area),
   written.map(({ ref }) => ref.name),

@@ -3,22 +3,25 @@ import { PoolerError } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
 
 /**
- * Whether each connection has a session of its own, as a lock and prepared statements need it. Behind a pooler that lends
- * sessions for a transaction each, several connections have the same one.
+ * Detects connections that do not have a session of their own, which locks and prepared statements require. Behind a
+ * pooler that assigns sessions per transaction, several connections share one.
  */
 export class Sessions {
   readonly #connections = new Map<string, Client>();
 
-  /** Takes a new connection in. @throws PoolerError when another one that is alive has its session. */
+  /**
+   * Registers a new connection.
+   * @throws PoolerError if another live connection has its session
+   */
   async admit(client: Client): Promise<void> {
     const session = firstSessionOf(client);
     const other = this.#connections.get(session);
     this.#connections.set(session, client);
-    // A pooler that keeps sessions may pass on that of a connection of whose end we have not heard yet.
+    // A pooler that keeps sessions may reuse that of a connection whose end we have not noticed yet.
     if (other !== undefined && other !== client && (await isAlive(other))) throw new PoolerError();
   }
 
-  /** The connection is about to end, and its session may be another's then. */
+  /** Unregisters a connection that is about to close; its session may be reused then. */
   forget(client: Client): void {
     const session = firstSessionOf(client);
     if (this.#connections.get(session) === client) this.#connections.delete(session);
@@ -31,7 +34,7 @@ const isAlive = (client: Client): Promise<boolean> =>
     () => false,
   );
 
-/** Whether a connection has another session than it had in the beginning; false where nobody can tell. */
+/** Whether a connection has a different session than at first; false if that cannot be determined. */
 export async function hasOtherSession(client: Client): Promise<boolean> {
   try {
     const { rows } = await hearing(client, PATIENCE.answerMs, () =>

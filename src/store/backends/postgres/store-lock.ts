@@ -7,7 +7,7 @@ import { isLockTimeout, PoolerError } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
 import { hasOtherSession } from './sessions.ts';
 
-/** What names one commit: the version, and a random id that no other commit has, of whatever history. */
+/** Identity of a commit: its version, and a random ID that is unique across all histories. */
 export interface Commit extends Version {
   readonly id: string;
 }
@@ -18,7 +18,7 @@ interface CommitRow {
   readonly commit: string;
 }
 
-/** The columns of a commit; 64-bit numbers come as texts. */
+/** Columns of a commit; 64-bit numbers arrive as text. */
 export const COMMIT_COLUMNS = 'generation::text, revision::text, commit::text';
 
 export const commitOf = ({ generation, revision, commit }: CommitRow): Commit => ({
@@ -28,15 +28,14 @@ export const commitOf = ({ generation, revision, commit }: CommitRow): Commit =>
 });
 
 export interface LockLimits {
-  /** How long to wait for others. */
+  /** Time to wait for other writers, in milliseconds. */
   readonly waitMs: number;
-  /** The database takes the lock from a session on which it hears nothing for so long. */
+  /** Time without any data after which the database ends the session and with it the lock, in milliseconds. */
   readonly silenceMs: number;
 }
 
 /**
- * The lock of a store, which its writers hold one at a time; on one connection. It belongs to the connection, and ends with it,
- * however that ends.
+ * Write lock of a store, held by one connection at a time. It is released when the connection ends for any reason.
  * @see docs/decisions/0123
  */
 export class StoreLock {
@@ -52,8 +51,9 @@ export class StoreLock {
   }
 
   /**
-   * @returns the state of the store, seen under the lock; undefined when there is no store.
-   * @throws the error of the database; `unavailable` when others hold the lock for too long.
+   * Acquires the lock.
+   * @returns the commit of the store, seen under the lock; undefined if there is no store
+   * @throws the error of the database; `unavailable` if other writers hold the lock for too long
    */
   async take(): Promise<Commit | undefined> {
     const { waitMs } = this.#limits;
@@ -74,7 +74,7 @@ export class StoreLock {
     }
   }
 
-  /** Both sent together, but the second one looks only when the lock is had. */
+  /** Sends both queries together; the second one runs only once the lock is held. */
   #ask() {
     const { schema } = this.#address;
     return Promise.allSettled(
@@ -91,7 +91,10 @@ export class StoreLock {
     );
   }
 
-  /** The database is to bear with a message that takes so long to get there. Never fails: what comes after it does. */
+  /**
+   * Makes the database tolerate a message that takes that long to arrive. Never fails: a broken connection fails the
+   * next query.
+   */
   async expectSilence(milliseconds: number): Promise<void> {
     await this.#client.query(`SELECT ${silenceFor(milliseconds)}`).catch(() => undefined);
   }
@@ -121,8 +124,10 @@ export class StoreLock {
   }
 
   /**
-   * @param silenceMs the longest that nothing may be heard of the database before it answers.
-   * @returns whether it was held, and so by nobody else since it was taken; false, too, when nobody can tell any more.
+   * Releases the lock.
+   * @param silenceMs maximum time without any data from the database before it answers
+   * @returns whether the lock was held until now, which means that nobody else had it; false as well if that cannot be
+   * determined
    */
   async release(silenceMs = PATIENCE.answerMs): Promise<boolean> {
     clearInterval(this.#living);
@@ -139,12 +144,15 @@ export class StoreLock {
     }
   }
 
-  /** Made of the store's table, which tells it apart from other stores of the same database. */
+  /**
+   * SQL expression for the number of the advisory lock, made from the OID of the store's table, so that stores of the
+   * same database have different locks.
+   */
   get #number(): string {
     return `(${0x636f6666}::bigint << 32) | '${this.#address.schema}.store'::regclass::oid::bigint`;
   }
 }
 
-/** From here on the database ends the session when it hears nothing on it for so long. */
+/** Returns the SQL expression that sets the idle timeout of the session. */
 const silenceFor = (milliseconds: number): string =>
   `set_config('idle_session_timeout', '${milliseconds}', false)`;
